@@ -1,0 +1,82 @@
+# Every target sets up what it needs in .venv; `make help` lists them.
+PYTHON ?= python3
+VENV   ?= .venv
+FORM   ?= quick
+ARGS   ?=
+JOBS   ?= $(shell nproc 2>/dev/null || echo 1)
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+SOURCES := $(wildcard core/literati/*.pyx core/literati/*.pxd core/literati/*.h)
+SANITIZE := build/sanitize
+# Two builds at once (two terminals, an editor) would write the same object files.
+LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
+
+.PHONY: help build test lint bench sanitize lock clean
+.DELETE_ON_ERROR:
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  %-10s %s\n' "$$name" "$$text"; done
+
+build: $(VENV)/.extensions ## Compile the extensions and install the package in place
+
+test: build ## Run the test suite (ARGS="-k name" to choose)
+	$(BIN)/python -m pytest -q $(ARGS)
+
+lint: $(VENV)/.installed ## Check style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service)
+	$(if $(filter %.pyx %.pxd,$(SOURCES)),$(BIN)/cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
+	PYTHONPATH=. $(BIN)/lint-imports
+
+bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
+	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
+
+sanitize: build ## Run tests/core against an AddressSanitizer build
+	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
+	@# CPython frees nothing at exit, so leaks are looked for by the memory tests instead.
+	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZED=1; \
+	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/core $(ARGS)
+
+lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
+	$(COMPILE) pyproject.toml -o requirements/runtime.txt
+	$(COMPILE) pyproject.toml requirements/dev.in -c requirements/runtime.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
+
+clean: ## Remove everything that was built, the environment too
+	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f core/literati/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*.pyx))
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-config --no-emit-index-url --custom-compile-command 'make lock'
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Literati needs Python 3.11 or newer; '$(PYTHON)' was not found (set PYTHON=...)." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Literati needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1) (set PYTHON=...)." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "'$(PYTHON)' cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
+	$(PIP) install -q --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	$(PIP) install -q --require-hashes -r $<
+	@touch $@
+
+# The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.
+$(VENV)/.installed: pyproject.toml setup.py $(VENV)/.dev
+	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
+	$(LOCK) $(PIP) install -q --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.extensions: $(SOURCES) $(VENV)/.installed
+	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(JOBS)
+	@touch $@

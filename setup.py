@@ -1,0 +1,61 @@
+"""Compile every Cython module of `core/literati`; everything else stands in pyproject.toml."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = Path("core/literati")
+os.chdir(HERE)  # setuptools wants source paths relative to this file
+
+# No -march: a wheel has to run on any machine of its architecture; the headers choose SIMD at run time.
+# No contraction to fused multiply-add: scores compare as IEEE doubles, the same on every machine.
+COMPILE = ["-O3", "-ffp-contract=off"]
+LINK: list[str] = []
+if os.environ.get("LITERATI_SANITIZE") == "1":
+    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", "-fsanitize=address"]
+    LINK = ["-fsanitize=address"]
+
+# Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
+HEADERS = [str(path) for path in sorted(PACKAGE.glob("*.h"))]
+SOURCES = sorted(PACKAGE.glob("*.pyx"))
+
+
+def stale(source: Path) -> bool:
+    """The C file was generated before the directives below last changed."""
+    generated = source.with_suffix(".c")
+    return generated.exists() and generated.stat().st_mtime < Path("setup.py").stat().st_mtime
+
+
+extensions = [
+    Extension(
+        f"literati.{source.stem}",
+        [str(source)],
+        include_dirs=[str(PACKAGE), np.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        extra_compile_args=COMPILE,
+        extra_link_args=LINK,
+        depends=[*HEADERS, "setup.py"],
+    )
+    for source in SOURCES
+]
+
+setup(
+    ext_modules=cythonize(
+        extensions,
+        include_path=["core"],
+        force=any(stale(source) for source in SOURCES),
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "cdivision": True,
+            "initializedcheck": False,
+        },
+    )
+    if extensions
+    else [],
+)
