@@ -1,0 +1,122 @@
+"""Trees as the engine hands them out, read by code that shares nothing with the search.
+
+Every function takes the encoded problem and the structured array of nodes (preorder, root first).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oracle
+from problems import Problem
+
+Nodes = Any  # a NumPy structured array; its fields are read one by one
+
+
+def goes_right(problem: Problem, node: Any, row: int) -> bool:
+    code = problem.codes[int(node["feature"])][row]
+    if code < 0:
+        return bool(node["missing_right"])
+    positions = [int(c) for c in node["changepoints"][: int(node["n_changepoints"])]]
+    return sum(c <= code for c in positions) % 2 == 1
+
+
+def rows_by_node(problem: Problem, nodes: Nodes) -> list[list[int]]:
+    """For every node the rows that reach it."""
+    reached: list[list[int]] = [[] for _ in nodes]
+    for row in range(problem.n_rows):
+        at = 0
+        reached[at].append(row)
+        while int(nodes[at]["feature"]) >= 0:
+            at = int(nodes[at]["right"] if goes_right(problem, nodes[at], row) else nodes[at]["left"])
+            reached[at].append(row)
+    return reached
+
+
+def class_weights(problem: Problem, rows: list[int]) -> list[float]:
+    totals = [0.0] * problem.n_classes
+    for row in rows:
+        totals[problem.y[row]] += 1.0 if problem.weights is None else problem.weights[row]
+    return totals
+
+
+def leaf_error(problem: Problem, rows: list[int]) -> float:
+    totals = class_weights(problem, rows)
+    return sum(totals) - max(totals)
+
+
+def penalty(problem: Problem, node: Any) -> float:
+    return problem.split_penalty + problem.changepoint_penalty * (int(node["n_changepoints"]) - 1)
+
+
+def objective(problem: Problem, nodes: Nodes) -> float:
+    """Errors of the leaves under their majority labels, and the penalties."""
+    reached = rows_by_node(problem, nodes)
+    return sum(
+        leaf_error(problem, rows) if int(node["feature"]) < 0 else penalty(problem, node)
+        for node, rows in zip(nodes, reached, strict=True)
+    )
+
+
+def subtree_objective(problem: Problem, nodes: Nodes, root: int) -> float:
+    reached, stack, total = rows_by_node(problem, nodes), [root], 0.0
+    while stack:
+        at = stack.pop()
+        if int(nodes[at]["feature"]) < 0:
+            total += leaf_error(problem, reached[at])
+        else:
+            total += penalty(problem, nodes[at])
+            stack += [int(nodes[at]["left"]), int(nodes[at]["right"])]
+    return total
+
+
+def depths(nodes: Nodes) -> list[int]:
+    """Depth of every node; fails unless the array is one tree in preorder that uses every entry."""
+    found = [-1] * len(nodes)
+    visited: list[int] = []
+    stack = [(0, 0)]
+    while stack:
+        at, depth = stack.pop()
+        assert 0 <= at < len(nodes)
+        assert found[at] < 0, "a node is reached twice"
+        found[at] = depth
+        visited.append(at)
+        if int(nodes[at]["feature"]) >= 0:
+            stack += [(int(nodes[at]["right"]), depth + 1), (int(nodes[at]["left"]), depth + 1)]
+    assert visited == list(range(len(nodes)))
+    return found
+
+
+def check_shape(problem: Problem, nodes: Nodes) -> None:
+    """The array is a tree within depth and K, its functions are well formed and part the rows they see."""
+    reached = rows_by_node(problem, nodes)
+    for at, (node, depth) in enumerate(zip(nodes, depths(nodes), strict=True)):
+        assert reached[at], f"no row reaches node {at}"
+        feature = int(node["feature"])
+        if feature < 0:
+            continue
+        assert feature < len(problem.codes)
+        assert depth < problem.max_depth
+        count = int(node["n_changepoints"])
+        positions = [int(c) for c in node["changepoints"][:count]]
+        assert 1 <= count <= problem.max_changepoints
+        assert positions == sorted(set(positions))
+        assert positions[0] >= 1
+        assert positions[-1] <= problem.cardinality(feature)
+        if positions[-1] == problem.cardinality(feature):
+            assert any(problem.codes[feature][row] < 0 for row in reached[at]), (
+                "a top cut without missing rows"
+            )
+
+
+def check_legal(problem: Problem, nodes: Nodes) -> None:
+    """`check_shape`, and every change point is a candidate of its node's state."""
+    check_shape(problem, nodes)
+    data = oracle.Rows(problem)
+    for node, depth, rows in zip(nodes, depths(nodes), rows_by_node(problem, nodes), strict=True):
+        if int(node["feature"]) < 0:
+            continue
+        state = sum(1 << row for row in rows)
+        allowed = oracle.candidates(data, state, problem.max_depth - depth)[int(node["feature"])]
+        positions = {int(c) for c in node["changepoints"][: int(node["n_changepoints"])]}
+        assert positions <= allowed, f"change points {positions} at depth {depth}, candidates {allowed}"
