@@ -1,0 +1,253 @@
+"""Read raw columns out of whatever holds them: NumPy arrays, sequences, pandas, polars or Arrow tables.
+
+None of the frame libraries is imported: an object of theirs brings its own methods. A column comes out as one of
+three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into a list of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .labels import is_missing, object_array, plain
+
+Kind = Literal["number", "boolean", "category"]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """One column as read: `values` for numbers and booleans, `codes` into `labels` for categories."""
+
+    kind: Kind
+    values: Floats | None = None  # NaN is missing
+    codes: npt.NDArray[np.int32] | None = None  # -1 is missing
+    labels: Sequence[Hashable] = ()
+
+    def n_known(self) -> int:
+        if self.values is not None:
+            return int(np.count_nonzero(~np.isnan(self.values)))
+        assert self.codes is not None
+        return int(np.count_nonzero(self.codes >= 0))
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """Columns that are read one at a time, when asked for, so that two copies of the data never exist."""
+
+    n_rows: int
+    n_columns: int
+    names: tuple[str, ...] | None  # None: columns have only a position
+    read: Callable[[int, str], RawColumn]  # position, and the name to use in an error
+    matrix: npt.NDArray[Any] | None = None  # the numbers themselves, where they already are one array
+
+
+def open_table(data: Any) -> RawTable:
+    """Recognise the container; ValueError or TypeError if it is none of those that can be read."""
+    module = type(data).__module__.partition(".")[0]
+    if module == "scipy" or hasattr(data, "toarray"):
+        raise TypeError("X: sparse data is not supported; pass a dense array, for example X.toarray()")
+    if module == "pandas" and hasattr(data, "iloc") and hasattr(data, "columns"):
+        return _frame(data.shape, list(data.columns), lambda i, name: _read_pandas(data.iloc[:, i], name))
+    if module == "polars" and hasattr(data, "get_columns"):
+        return _frame(data.shape, data.columns, lambda i, name: _read_polars(data[data.columns[i]], name))
+    if module == "polars" and hasattr(data, "collect"):
+        raise TypeError("X: a polars LazyFrame holds no rows yet; pass X.collect()")
+    if module == "pyarrow" and hasattr(data, "schema") and hasattr(data, "column"):
+        shape = (data.num_rows, data.num_columns)
+        return _frame(shape, data.schema.names, lambda i, name: _read_arrow(data.column(i), name))
+    return _array(data)
+
+
+def _frame(shape: tuple[int, int], names: list[Any], read: Callable[[int, str], RawColumn]) -> RawTable:
+    _check_shape(shape)
+    texts = [isinstance(name, str) for name in names]
+    if any(texts) and not all(texts):
+        raise TypeError("X: column names must be all text or all not; got a mixture")
+    if not any(texts):  # pandas numbers the columns of an unnamed frame: those are positions, not names
+        return RawTable(*shape, None, read)
+    repeated = (
+        sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    )
+    if repeated:
+        raise ValueError(f"X: column names must differ; {repeated[0]!r} occurs more than once")
+    return RawTable(*shape, tuple(str(name) for name in names), read)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if shape[1] == 0:
+        raise ValueError(
+            f"X: Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
+    if shape[0] == 0:
+        raise ValueError(f"X: Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _array(data: Any) -> RawTable:
+    try:
+        array = np.asarray(data)
+        if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
+            array = np.asarray(data, dtype=object)  # NumPy spelt the numbers of a mixed list as text
+    except ValueError as error:
+        raise ValueError(f"X: rows must all have the same number of columns ({error})") from None
+    if array.ndim != 2:
+        raise ValueError(
+            f"X: Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
+            "X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single row."
+        )
+    _check_shape(array.shape)
+    if array.dtype.kind == "c":
+        raise ValueError("X: Complex data not supported")
+    if array.dtype.kind not in "biufUO":
+        raise TypeError(
+            f"X: expected numbers, booleans, text or objects, got an array of dtype {array.dtype}"
+        )
+    numeric = array if array.dtype.kind in "iuf" else None
+    return RawTable(*array.shape, None, lambda i, name: _read_vector(array[:, i], name), numeric)
+
+
+def _read_vector(vector: npt.NDArray[Any], name: str) -> RawColumn:
+    if vector.dtype.kind == "b":
+        return RawColumn("boolean", vector.astype(np.float64))
+    if vector.dtype.kind in "iuf":
+        return RawColumn("number", vector.astype(np.float64))
+    return read_objects(vector.tolist() if vector.dtype.kind == "U" else list(vector), name)
+
+
+def read_objects(cells: list[Any], name: str) -> RawColumn:
+    """A column of Python objects. Deciding by the set of types costs one pass in C, not one call a cell."""
+    types = set(map(type, cells))
+    missing: list[bool] | None = None
+    if any(issubclass(t, float | np.floating) or not issubclass(t, _CELL_TYPES) for t in types):
+        missing = [is_missing(cell) for cell in cells]
+        types = {type(cell) for cell, gone in zip(cells, missing, strict=True) if not gone}
+    if not types:
+        return RawColumn("number", np.full(len(cells), np.nan))
+    if all(issubclass(t, str) for t in types):
+        codes, labels = _factorize(cells, missing)
+        return RawColumn("category", codes=codes, labels=labels)
+    for t in types:
+        if not issubclass(t, _NUMBER_TYPES):
+            what = "text and numbers in one column" if issubclass(t, str) else f"{t.__name__!r}"
+            raise TypeError(
+                f"X: column {name!r}: argument must be a string column or a number column, not {what}"
+            )
+    try:
+        gone = missing or [False] * len(cells)
+        numbers = np.array([np.nan if g else float(cell) for cell, g in zip(cells, gone, strict=True)])
+    except OverflowError:
+        raise ValueError(f"X: column {name!r} holds an integer too large for a float") from None
+    return RawColumn("boolean" if all(issubclass(t, bool | np.bool_) for t in types) else "number", numbers)
+
+
+_NUMBER_TYPES = (bool, np.bool_, int, float, np.integer, np.floating, Decimal, Fraction)
+_CELL_TYPES = (*_NUMBER_TYPES, str)
+
+
+def _factorize(cells: list[Any], missing: list[bool] | None) -> tuple[npt.NDArray[np.int32], list[Hashable]]:
+    index: dict[Hashable, int] = {}
+    known = cells if missing is None else (c for c, gone in zip(cells, missing, strict=True) if not gone)
+    for cell in known:
+        index.setdefault(cell, len(index))
+    get = index.get
+    codes = np.fromiter((get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
+    return codes, list(index)
+
+
+def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
+    """A dictionary-coded column: only the labels that occur count; they must be of one readable kind."""
+    codes = np.asarray(codes, dtype=np.int64)
+    used = np.unique(codes[codes >= 0])
+    names = [plain(label) for label in labels]
+    kept = [names[index] for index in used]
+    if any(is_missing(label) for label in kept):
+        raise TypeError(f"X: column {name!r} has a missing value among its categories")
+    for label in kept:
+        if not isinstance(label, str | bool | int | float):
+            raise TypeError(
+                f"X: column {name!r}: a category must be a string, a number or a boolean, "
+                f"not {type(label).__name__!r}"
+            )
+    recode = np.full(len(names) + 1, -1, dtype=np.int32)
+    recode[used] = np.arange(len(used), dtype=np.int32)
+    return RawColumn("category", codes=recode[codes], labels=kept)  # code -1 reads the last entry: -1
+
+
+def _read_pandas(series: Any, name: str) -> RawColumn:
+    dtype = series.dtype
+    if hasattr(series, "cat") and hasattr(dtype, "categories"):
+        return _coded(series.cat.codes.to_numpy(), list(dtype.categories), name)
+    kind = getattr(dtype, "kind", "O")
+    if kind == "b":
+        return RawColumn("boolean", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in "iuf":
+        return RawColumn("number", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind == "c":
+        raise ValueError("X: Complex data not supported")
+    if kind in "mM":
+        raise TypeError(_no_dates(name, dtype))
+    return read_objects(list(series.to_numpy(dtype=object)), name)
+
+
+def _read_polars(series: Any, name: str) -> RawColumn:
+    dtype = str(series.dtype)
+    if dtype == "Boolean":
+        return RawColumn("boolean", _polars_floats(series))
+    if series.dtype.is_numeric():
+        return RawColumn("number", _polars_floats(series))
+    if dtype.startswith(("String", "Categorical", "Enum", "Null", "Object")):
+        return read_objects(series.to_list(), name)
+    raise TypeError(_no_dates(name, dtype))
+
+
+def _polars_floats(series: Any) -> Floats:
+    if series.null_count() == len(series):
+        return np.full(len(series), np.nan)
+    known = series.to_numpy()
+    if known.dtype.kind == "O":  # booleans or decimals with nulls
+        return np.array([np.nan if cell is None else float(cell) for cell in known])
+    return np.array(known, dtype=np.float64)
+
+
+def _read_arrow(column: Any, name: str) -> RawColumn:
+    kind = str(column.type)
+    if kind == "null":
+        return RawColumn("number", np.full(len(column), np.nan))
+    if kind == "bool":
+        return RawColumn("boolean", _arrow_floats(column))
+    if kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
+        return RawColumn("number", _arrow_floats(column))
+    if kind.startswith(("string", "large_string", "utf8", "large_utf8", "dictionary")):
+        coded = column if kind.startswith("dictionary") else column.dictionary_encode()
+        if hasattr(coded, "unify_dictionaries"):  # a chunked array: one dictionary for all chunks
+            coded = coded.unify_dictionaries()
+            parts = coded.chunks
+        else:
+            parts = [coded]
+        codes = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
+        return _coded(np.concatenate(codes), parts[0].dictionary.to_pylist(), name)
+    raise TypeError(_no_dates(name, kind))
+
+
+def _arrow_floats(column: Any) -> Floats:
+    floats = column.cast("float64")
+    chunks = floats.chunks if hasattr(floats, "chunks") else [floats]
+    return np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float64)
+
+
+def _no_dates(name: str, dtype: object) -> str:
+    return (
+        f"X: column {name!r} has type {dtype}; expected numbers, booleans, text or categories "
+        "(turn dates and the like into numbers first)"
+    )
+
+
+def scalar_column(cell: Any, name: str) -> RawColumn:
+    """A column of one row, for explaining a single row."""
+    return read_objects(list(object_array([plain(cell)])), name)

@@ -1,0 +1,159 @@
+"""Class labels and categories: any hashable in, class indices inside, the same spelling out, also through JSON."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import DataConversionWarning
+
+MAX_TUPLE_DEPTH = 8  # a label is a word, not a document
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN, NaT and the frame libraries' NA; told by behaviour, so that none of them is imported."""
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def plain(value: Any) -> Any:
+    """The Python scalar that a NumPy scalar stands for; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def ordered(labels: Iterable[Hashable]) -> list[Any]:
+    """Distinct labels, sorted; in order of first appearance where they cannot be compared."""
+    distinct = list(dict.fromkeys(labels))
+    try:
+        return sorted(distinct)  # type: ignore[type-var]
+    except TypeError:
+        return distinct
+
+
+def to_json(label: Any) -> dict[str, Any]:
+    """A label with its type, so that 1, "1", 1.0 and True come back as what they were."""
+    label = plain(label)
+    if isinstance(label, tuple):
+        return {"type": "tuple", "value": [to_json(part) for part in label]}
+    for kind in (bool, int, float, str):
+        if type(label) is kind:
+            if kind is float and not math.isfinite(label):
+                raise TypeError(f"the label {label!r} cannot be written as JSON")
+            return {"type": kind.__name__, "value": label}
+    raise TypeError(
+        f"the label {label!r} of type {type(label).__name__} cannot be written as JSON; "
+        "labels that can are bool, int, float, str and tuples of those"
+    )
+
+
+def from_json(entry: object, depth: int = 0) -> Hashable:
+    """The label that `to_json` wrote; ValueError for anything else."""
+    if not isinstance(entry, dict) or set(entry) != {"type", "value"}:
+        raise ValueError("a label is an object with exactly the fields 'type' and 'value'")
+    kind, value = entry["type"], entry["value"]
+    if kind == "tuple" and isinstance(value, list) and depth < MAX_TUPLE_DEPTH:
+        return tuple(from_json(part, depth + 1) for part in value)
+    if kind == "float" and type(value) in (int, float) and math.isfinite(value):
+        return float(value)
+    for scalar in (bool, int, str):
+        if kind == scalar.__name__ and type(value) is scalar:
+            return value
+    raise ValueError("a label's type is bool, int, float, str or tuple and its value is of that type")
+
+
+def object_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """A one-dimensional object array, also of tuples, which NumPy would unpack."""
+    array = np.empty(len(labels), dtype=object)
+    for index, label in enumerate(labels):
+        array[index] = label
+    return array
+
+
+def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
+    """A label or weight argument as a one-dimensional NumPy array."""
+    module = type(values).__module__.partition(".")[0]
+    if module == "pyarrow":
+        return object_array(values.to_pylist())
+    if module in ("pandas", "polars"):
+        array = np.asarray(values.to_numpy())
+    elif isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+        array = object_array(values)
+    else:
+        array = np.asarray(values)
+        if isinstance(values, list | tuple) and array.dtype.kind in "US" and array.ndim == 1:
+            array = object_array(values)  # NumPy spelt the numbers of a mixed list as text
+    if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of "
+            f"{name} to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=2,
+        )
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {array.shape} instead")
+    return array
+
+
+def encode(y: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    """Class indices and the classes in order. Missing labels and real-valued targets are refused."""
+    if y is None:
+        raise ValueError("y: this classifier requires y to be passed, but the target y is None")
+    array = as_vector(y, "y")
+    if array.dtype.kind in "biuf":
+        if array.dtype.kind == "f":
+            _refuse_continuous(array)
+        classes, codes = np.unique(array, return_inverse=True)
+        return codes.astype(np.int32), classes
+    if array.dtype.kind in "US":
+        classes, codes = np.unique(array, return_inverse=True)
+        return codes.astype(np.int32), classes
+    if array.dtype.kind != "O":
+        raise ValueError(
+            f"Unknown label type: y has dtype {array.dtype}; labels are numbers, text or hashables"
+        )
+    return _encode_objects(array)
+
+
+def _refuse_continuous(array: npt.NDArray[Any]) -> None:
+    if np.isnan(array).any():
+        raise ValueError("Input y contains NaN: every row needs a label")
+    if np.isinf(array).any():
+        raise ValueError("Input y contains infinity: labels must be finite")
+    if (array != np.floor(array)).any():
+        raise ValueError(
+            "Unknown label type: continuous. y holds fractions, which looks like a regression target; "
+            "this is a classifier (pass labels as text or as an object array if they really are classes)"
+        )
+
+
+def _encode_objects(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+    labels = [plain(label) for label in array]
+    if any(is_missing(label) for label in labels):
+        raise ValueError("Input y contains NaN or None: every row needs a label")
+    try:
+        classes = ordered(labels)
+    except TypeError:
+        bad = next(label for label in labels if not isinstance(label, Hashable))
+        raise TypeError(
+            f"Unknown label type: y holds a {type(bad).__name__}; labels must be hashable"
+        ) from None
+    index = {label: code for code, label in enumerate(classes)}
+    codes = np.fromiter((index[label] for label in labels), dtype=np.int32, count=len(labels))
+    kinds = {type(label) for label in classes}
+    if kinds == {str}:
+        return codes, object_array(classes)
+    if kinds in ({int}, {bool}):
+        typed = np.asarray(classes)
+        if typed.dtype.kind in "biu":  # integers beyond 64 bits stay objects
+            return codes, typed
+    return codes, object_array(classes)
