@@ -1,7 +1,7 @@
 """Read raw columns out of whatever holds them: NumPy arrays, sequences, pandas, polars or Arrow tables.
 
-None of the frame libraries is imported: an object of theirs brings its own methods. A column comes out as one of
-three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into a list of labels.
+None of the frame libraries is imported: an object of theirs brings its own methods. A column comes out as one
+of three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into a list of labels.
 """
 
 from __future__ import annotations
@@ -72,21 +72,20 @@ def _frame(shape: tuple[int, int], names: list[Any], read: Callable[[int, str], 
         raise TypeError("X: column names must be all text or all not; got a mixture")
     if not any(texts):  # pandas numbers the columns of an unnamed frame: those are positions, not names
         return RawTable(*shape, None, read)
-    repeated = (
-        sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    )
-    if repeated:
-        raise ValueError(f"X: column names must differ; {repeated[0]!r} occurs more than once")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"X: column names must differ; {name!r} occurs more than once")
+        seen.add(name)
     return RawTable(*shape, tuple(str(name) for name in names), read)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
-    if shape[1] == 0:
-        raise ValueError(
-            f"X: Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
-        )
-    if shape[0] == 0:
-        raise ValueError(f"X: Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+    for axis, what in ((1, "feature"), (0, "sample")):
+        if shape[axis] == 0:
+            raise ValueError(
+                f"X: Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
 
 
 def _array(data: Any) -> RawTable:

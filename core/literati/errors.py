@@ -1,7 +1,7 @@
 """Errors and warnings of the library.
 
-Bad arguments are plain ``ValueError`` or ``TypeError`` whose message names the argument. The classes here are for
-what those two cannot say: a damaged file, or a search that broke its own promise.
+Bad arguments are plain ``ValueError`` or ``TypeError`` whose message names the argument. The classes here are
+for what those two cannot say: a damaged file, or a search that broke its own promise.
 """
 
 

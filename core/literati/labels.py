@@ -1,4 +1,4 @@
-"""Class labels and categories: any hashable in, class indices inside, the same spelling out, also through JSON."""
+"""Class labels and categories: any hashable in, class indices inside, the same spelling out, JSON too."""
 
 from __future__ import annotations
 

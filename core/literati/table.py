@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class EncodedRows:
-    """Rows ready for the predict kernel: NaN is missing, categories are codes, `UNKNOWN` is a category not seen."""
+    """Rows ready for the predict kernel: NaN is missing, categories are codes, `UNKNOWN` is one not seen."""
 
     matrix: Floats  # C order, one column per column of the schema
     unknown: Mapping[str, tuple[Hashable, ...]]  # by column: the categories that training did not see
@@ -118,9 +118,8 @@ def _encode_column(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashab
             )
         assert raw.codes is not None
         return np.full(len(raw.codes), np.nan), ()
-    if column.kind == "boolean" and raw.kind == "number":
-        if not (np.isnan(raw.values) | (raw.values == 0) | (raw.values == 1)).all():
-            raise ValueError(f"X: column {column.name!r} was boolean in training; expected booleans, 0 or 1")
+    if column.kind == "boolean" and not np.isin(raw.values[~np.isnan(raw.values)], (0.0, 1.0)).all():
+        raise ValueError(f"X: column {column.name!r} was boolean in training; expected booleans, 0 or 1")
     _check_finite(raw.values, column.name)
     return raw.values, ()
 
@@ -170,12 +169,12 @@ class TrainingTable:
 
     @property
     def nbytes(self) -> int:
-        arrays = [self.codes, self.y, *self.values] + ([] if self.weights is None else [self.weights])
-        return sum(array.nbytes for array in arrays)
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.codes.nbytes + self.y.nbytes + weights + sum(array.nbytes for array in self.values)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for equal training data and only then (SHA-256): a checkpoint names the data it belongs to."""
+        """Equal for equal training data and only then (SHA-256): a checkpoint says whose it is."""
         digest = hashlib.sha256()
         digest.update(repr((self.schema, self.features, [labels.plain(c) for c in self.classes])).encode())
         for array, dtype in ((self.codes, "<i4"), (self.y, "<i4"), *((v, "<f8") for v in self.values)):
@@ -236,8 +235,8 @@ def build(
         weights, codes = weights[keep], codes[keep]
         if not len(codes):
             raise ValueError("sample_weight: at least one row must weigh more than zero; all are zero")
-        used, codes = np.unique(codes, return_inverse=True)
-        classes, codes = classes[used], codes.astype(np.int32)
+        used, inverse = np.unique(codes, return_inverse=True)
+        classes, codes = classes[used], inverse.astype(np.int32)
     if len(classes) < 2:
         raise ValueError(f"y: expected two or more classes, got 1 class: {labels.plain(classes[0])!r}")
     if weights is not None and (weights == 1).all():
@@ -343,7 +342,7 @@ class _Builder:
         return column, codes, distinct
 
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
-        """Codes by rising share of the most frequent class, so that a good set of categories is a few intervals."""
+        """Codes by rising share of the most frequent class: a good set of categories is then few intervals."""
         assert raw.codes is not None
         codes = raw.codes if self.keep is None else raw.codes[self.keep]
         known = codes >= 0
@@ -363,12 +362,10 @@ class _Builder:
 
 
 def rank(numbers: Floats) -> tuple[Codes, Floats]:
-    """Rank codes (-1 for NaN) and the distinct values in order. One sort; np.unique with inverse takes twice."""
+    """Rank codes (-1 for NaN) and the distinct values in order. One sort; np.unique takes twice as long."""
     order = np.argsort(numbers)  # NaN sorts last
     arranged = numbers[order]
-    n_known = (
-        int(np.searchsorted(arranged, np.nan)) if len(arranged) and np.isnan(arranged[-1]) else len(arranged)
-    )
+    n_known = int(np.searchsorted(arranged, np.nan))
     arranged = arranged[:n_known]
     first = np.empty(n_known, dtype=bool)
     first[:1] = True
