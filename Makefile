@@ -36,11 +36,12 @@ bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 
 sanitize: build ## Run tests/core against an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
-	@# CPython frees nothing at exit, so leaks are looked for by the memory tests instead.
+	@# CPython frees little at exit, so leaks are looked for by the memory tests, not here. pytest must leave the
+	@# error stream alone: the sanitizer writes its report there and ends the process.
 	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
-		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZED=1; \
+		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZE=1; \
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
-	$(BIN)/python -m pytest -q -p no:cacheprovider tests/core $(ARGS)
+	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core $(ARGS)
 
 lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
@@ -73,10 +74,10 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 
 # The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.
 $(VENV)/.installed: pyproject.toml setup.py $(VENV)/.dev
-	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
-	$(LOCK) $(PIP) install -q --no-build-isolation --no-deps -e .
+	LITERATI_NO_EXTENSIONS=1 $(LOCK) $(PIP) install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
 $(VENV)/.extensions: $(SOURCES) $(VENV)/.installed
+	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
 	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(JOBS)
 	@touch $@
