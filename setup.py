@@ -21,8 +21,8 @@ if os.environ.get("LITERATI_SANITIZE") == "1":
 
 # Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
 HEADERS = [str(path) for path in sorted(PACKAGE.glob("*.h"))]
-# `make build` installs the path entry first and compiles afterwards: an editable install would compile all from
-# scratch, in a temporary folder.
+# `make build` installs the path entry first and compiles afterwards, because an editable install compiles
+# everything anew in a temporary folder.
 SOURCES = [] if os.environ.get("LITERATI_NO_EXTENSIONS") == "1" else sorted(PACKAGE.glob("*.pyx"))
 
 
