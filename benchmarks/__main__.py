@@ -1,0 +1,151 @@
+"""python -m benchmarks [form] --data DIR --out DIR"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from benchmarks import criteria, plots, process, report
+from benchmarks.claims import Claim, Judgement, claims_table, judge, needed_runs, summary
+from benchmarks.criteria import FULL, NUMERIC, PEERS, QUICK, Scope
+from benchmarks.progress import Progress
+from benchmarks.runs import Results, RunSpec
+
+CLAIMS = {
+    "speed": criteria.speed,
+    "anytime": criteria.anytime,
+    "memory": criteria.memory,
+    "scale": criteria.scale,
+}
+FORMS = {
+    "quick": "a part of every claim, with short limits: under five minutes",
+    "full": "every claim, the ablations, and every solver on every dataset: hours",
+    "claims": "every claim",
+    "speed": "the claims about speed and training error",
+    "anytime": "the claims about the first ten seconds, and the ablation pictures",
+    "memory": "the claim about the memory limit",
+    "scale": "the claims about many rows",
+    "ablations": "the pictures of the bounds over time",
+    "peers": "every peer the claims need, without Literati",
+}
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
+    data = _data_folder(options.data)
+    scope = QUICK if options.form == "quick" else FULL
+    claims = _claims(options.form, scope)
+    specs = _specs(options.form, scope, claims)
+    if options.only:
+        specs = [spec for spec in specs if spec.dataset in options.only.split(",")]
+    earlier = _earlier(options.reuse)
+    options.out.mkdir(parents=True, exist_ok=True)
+    name = options.out / options.form
+    results = _run(specs, earlier, data, options.core, name.with_suffix(".json"))
+    judgements = judge(claims, results)
+    name.with_suffix(".md").write_text(_page(options.form, results, judgements))
+    plots.draw(results, options.out)
+    print(report.results_table(results.all()))
+    if judgements:
+        print(claims_table(judgements))
+        print(summary(judgements))
+    return 1 if any(judgement.passed is False for judgement in judgements) else 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    forms = "\n".join(f"  {form:10} {text}" for form, text in FORMS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Literati beside its peers.",
+        epilog=f"forms:\n{forms}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("form", nargs="?", default="quick", choices=FORMS)
+    parser.add_argument("--data", type=Path, help="folder of csv.gz files (or set LITERATI_BENCH_DATA)")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for JSON, tables and pictures")
+    parser.add_argument("--core", type=int, default=process.default_core(), help="the core to run on")
+    parser.add_argument("--only", help="datasets to run, separated by commas")
+    parser.add_argument("--reuse", type=Path, help="take the peers' results from this JSON where it has them")
+    return parser.parse_args(arguments)
+
+
+def _data_folder(given: Path | None) -> Path:
+    folder = given or (Path(named) if (named := os.environ.get("LITERATI_BENCH_DATA")) else None)
+    if folder is None or not folder.is_dir():
+        sys.exit(
+            "No data: set LITERATI_BENCH_DATA or --data to a folder of csv.gz files; "
+            "`python -m benchmarks.download DIR` fills one."
+        )
+    return folder.resolve()
+
+
+def _claims(form: str, scope: Scope) -> list[Claim]:
+    chosen = list(CLAIMS) if form in ("quick", "full", "claims") else [form]
+    return [claim for name in chosen if name in CLAIMS for claim in CLAIMS[name](scope)]
+
+
+def _specs(form: str, scope: Scope, claims: list[Claim]) -> list[RunSpec]:
+    specs = needed_runs(claims)
+    if form in ("full", "anytime", "ablations"):
+        specs += plots.specs()
+    if form == "full":
+        specs += [
+            RunSpec(solver, dataset, depth, scope.limit)
+            for depth in (3, 4)
+            for dataset in (*NUMERIC, "mushroom")
+            for solver in ("literati", *PEERS)
+        ]
+    if form == "peers":
+        wanted = needed_runs(_claims("claims", scope))
+        specs = [spec for spec in wanted if not _is_ours(spec)]
+    return list({spec.key: spec for spec in specs}.values())
+
+
+def _is_ours(spec: RunSpec) -> bool:
+    return spec.solver.startswith("literati")
+
+
+def _earlier(path: Path | None) -> Results:
+    found = [] if path is None else report.read_json(path)
+    return Results([result for result in found if not _is_ours(result.spec)])
+
+
+def _run(specs: list[RunSpec], earlier: Results, data: Path, core: int | None, saved: Path) -> Results:
+    results = Results()
+    progress = Progress(len(specs))
+    try:
+        for spec in specs:
+            result = earlier.get(spec) or process.run(spec, data, core, partial(progress.running, spec))
+            results.add(result)
+            progress.finished(result)
+            report.write_json(saved, results.all())
+    finally:
+        progress.close()
+    return results
+
+
+def _page(form: str, results: Results, judgements: list[Judgement]) -> str:
+    machine = report.machine()
+    parts = [
+        f"# Benchmark, form {form}\n",
+        f"One core of {machine['processor']}, Python {machine['python']}. Every run in its own process; "
+        "80 % of the rows (seed 0) for training. Errors are training errors. "
+        "Seconds cover the whole fit, from raw numbers on.\n",
+    ]
+    if judgements:
+        parts += ["## Claims\n", claims_table(judgements), summary(judgements) + "\n"]
+    parts += [
+        "## Runs\n",
+        report.results_table(results.all()),
+        "## Versions\n",
+        report.versions(results.all()),
+    ]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""The claims themselves: speed, anytime behaviour, memory, scale. A `Scope` sets their size."""
+
+from benchmarks.criteria.limits import anytime, memory, scale
+from benchmarks.criteria.scope import FULL, NUMERIC, PEERS, QUICK, Scope
+from benchmarks.criteria.speed import speed
+
+__all__ = ["FULL", "NUMERIC", "PEERS", "QUICK", "Scope", "anytime", "memory", "scale", "speed"]

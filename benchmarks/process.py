@@ -1,0 +1,132 @@
+"""Run one spec in a fresh process: pinned to one core, one thread, with a time limit it cannot ignore."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from benchmarks.runs import RunResult, RunSpec
+
+ROOT = Path(__file__).resolve().parent.parent
+POLL_SECONDS = 0.05
+ERROR_TAIL = 800
+
+# Numeric libraries must not start threads of their own: one core is the rule of the comparison.
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+    ),
+    "1",
+)
+
+
+def default_core() -> int | None:
+    """The last core this process may use (core 0 takes most interrupts); None where there is no choice."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(os.sched_getaffinity(0))
+    return None
+
+
+def run(
+    spec: RunSpec, data: Path, core: int | None = None, tick: Callable[[float], None] | None = None
+) -> RunResult:
+    """`tick` is called about every POLL_SECONDS with the seconds the run has taken so far."""
+    with tempfile.TemporaryDirectory() as scratch:
+        answer = Path(scratch) / "result.json"
+        order = {
+            "spec": vars(spec),
+            "data": str(data),
+            "core": core,
+            "answer": str(answer),
+        }
+        with open(Path(scratch) / "stderr", "w+b") as errors:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.child"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,  # some peers talk
+                stderr=errors,
+                cwd=ROOT,
+                env={**os.environ, **ONE_THREAD},
+                start_new_session=True,  # so that a kill reaches what the peer may have started
+            )
+            try:
+                assert child.stdin is not None
+                child.stdin.write(json.dumps(order).encode())
+                child.stdin.close()
+                in_time, peak = _wait(child, spec.time_limit + spec.grace, tick)
+            finally:
+                _kill(child)
+            errors.seek(0)
+            said = errors.read().decode(errors="replace")[-ERROR_TAIL:].strip()
+        if answer.exists():
+            result = RunResult.from_dict(json.loads(answer.read_text()))
+        elif not in_time:
+            result = RunResult(spec, "killed", error=f"ended {spec.grace:g} s after its time limit")
+        else:
+            result = RunResult(spec, "failed", error=said or f"exit code {child.returncode}")
+    result.peak_memory = result.peak_memory or peak
+    return result
+
+
+def _wait(
+    child: subprocess.Popen[bytes], limit: float, tick: Callable[[float], None] | None
+) -> tuple[bool, int | None]:
+    """Wait for the child; whether it ended within the limit, and the highest memory seen while it ran."""
+    start = time.monotonic()
+    peak: int | None = None
+    while child.poll() is None:
+        elapsed = time.monotonic() - start
+        if elapsed > limit:
+            return False, peak
+        if tick is not None:
+            tick(elapsed)
+        peak = peak_memory(child.pid) or peak
+        try:
+            child.wait(POLL_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+    return True, peak
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    if child.poll() is None:
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def peak_memory(pid: int | str = "self") -> int | None:
+    """Highest resident bytes of the program now running in a process, not of the one it was forked from."""
+    return _status_bytes(pid, "VmHWM:")
+
+
+def resident_memory(pid: int | str = "self") -> int | None:
+    return _status_bytes(pid, "VmRSS:")
+
+
+def reset_peak_memory() -> None:
+    """Start the peak anew, so that it is the fit's and not that of reading the data. Linux only."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _status_bytes(pid: int | str, field: str) -> int | None:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    return None

@@ -1,0 +1,58 @@
+"""One line that says how far the benchmark is. Redrawn in place on a terminal; in a log, one line a run."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TextIO
+
+from benchmarks.runs import RunResult, RunSpec
+
+BAR_CELLS = 24
+REDRAW_SECONDS = 0.2
+
+
+class Progress:
+    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+        self.total = total
+        self.done = 0
+        self.stream = sys.stderr if stream is None else stream
+        self._live = self.stream.isatty()
+        self._start = time.monotonic()
+        self._drawn = 0.0
+        self._width = 0
+
+    def running(self, spec: RunSpec, seconds: float) -> None:
+        now = time.monotonic()
+        if not self._live or now - self._drawn < REDRAW_SECONDS:
+            return
+        self._drawn = now
+        self._draw(f"{_name(spec)}  {seconds:.0f} s")
+
+    def finished(self, result: RunResult) -> None:
+        self.done += 1
+        text = f"{_name(result.spec)}  {result.status}"
+        if result.objective is not None and result.seconds is not None:
+            text += f", {result.objective} errors, {result.seconds:.3g} s"
+        if self._live:
+            self._draw(text)
+        else:
+            print(f"[{self.done}/{self.total}] {text}", file=self.stream, flush=True)
+
+    def close(self) -> None:
+        if self._live:
+            self.stream.write("\n")
+            self.stream.flush()
+
+    def _draw(self, text: str) -> None:
+        filled = BAR_CELLS * self.done // max(self.total, 1)
+        bar = "#" * filled + "." * (BAR_CELLS - filled)
+        minutes, seconds = divmod(int(time.monotonic() - self._start), 60)
+        line = f"[{bar}] {self.done}/{self.total}  {minutes}:{seconds:02d}  {text}"[:150]
+        self.stream.write("\r" + line.ljust(self._width))  # spaces wipe what is left of a longer line
+        self.stream.flush()
+        self._width = len(line)
+
+
+def _name(spec: RunSpec) -> str:
+    return f"{spec.solver} on {spec.dataset}, D={spec.depth}"
