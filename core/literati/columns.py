@@ -1,7 +1,7 @@
 """Read raw columns out of whatever holds them: NumPy arrays, sequences, pandas, polars or Arrow tables.
 
 None of the frame libraries is imported: an object of theirs brings its own methods. A column comes out as one
-of three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into a list of labels.
+of three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into labels.
 """
 
 from __future__ import annotations

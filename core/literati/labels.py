@@ -112,6 +112,7 @@ def encode(y: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     if array.dtype.kind in "biuf":
         if array.dtype.kind == "f":
             _refuse_continuous(array)
+            array = array.astype(np.float64) if array.dtype.itemsize > 8 else array
         classes, codes = np.unique(array, return_inverse=True)
         return codes.astype(np.int32), classes
     if array.dtype.kind in "US":

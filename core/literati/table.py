@@ -74,7 +74,7 @@ class Schema:
             if column.constant:
                 matrix[:, index] = np.nan
                 continue
-            matrix[:, index], unseen = _encode_column(column, table.read(place, column.name))
+            matrix[:, index], unseen = encode_column(column, table.read(place, column.name))
             if unseen:
                 unknown[column.name] = unseen
         return EncodedRows(matrix, unknown, ignored)
@@ -107,7 +107,7 @@ def _check_finite(values: Floats, name: str) -> None:
         raise ValueError(f"X: column {name!r} contains infinity; expected finite numbers (NaN where missing)")
 
 
-def _encode_column(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashable, ...]]:
+def encode_column(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashable, ...]]:
     if column.kind == "category":
         return _encode_category(column, raw)
     if raw.values is None:
@@ -183,17 +183,18 @@ class TrainingTable:
             digest.update(np.ascontiguousarray(self.weights, dtype="<f8").data)
         return digest.hexdigest()
 
-    def column_values(self, column: int) -> Floats:
-        """A column as the predict kernel would get it, rebuilt from the codes."""
-        parts = [(j, feature) for j, feature in enumerate(self.features) if feature.column == column]
-        known = np.zeros(self.n_rows)
-        for j, feature in parts:
-            code = self.codes[j]
-            if feature.category is None:
-                known = self.values[j][np.maximum(code, 0)]
-            else:
-                known[code == 1] = feature.category
-            missing = code < 0
+    def column_values(self, column: int, rows: npt.NDArray[np.intp]) -> Floats:
+        """Cells of a column as the predict kernel would get them, rebuilt from the codes."""
+        known = np.zeros(len(rows))
+        missing = np.zeros(len(rows), dtype=bool)
+        for j, feature in enumerate(self.features):
+            if feature.column == column:
+                codes = self.codes[j][rows]
+                missing = codes < 0
+                if feature.category is None:
+                    known = self.values[j][np.maximum(codes, 0)]
+                else:
+                    known[codes == 1] = feature.category
         return np.where(missing, np.nan, known)
 
     def grid(self, quantiles: int) -> list[Codes]:
@@ -342,7 +343,7 @@ class _Builder:
         return column, codes, distinct
 
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
-        """Codes by rising share of the most frequent class: a good set of categories is then few intervals."""
+        """Codes by rising share of the most frequent class: then a good set is a few intervals."""
         assert raw.codes is not None
         codes = raw.codes if self.keep is None else raw.codes[self.keep]
         known = codes >= 0

@@ -1,0 +1,129 @@
+"""From the engine's nodes, which speak in codes, to a tree's nodes, which speak in values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import SearchInvariantError
+from .nodes import Node, Settings, Split
+from .table import TrainingTable
+
+Rows = npt.NDArray[np.intp]
+
+
+def assemble(encoded: npt.NDArray[Any], table: TrainingTable, settings: Settings) -> tuple[Node, ...]:
+    """Nodes in preorder, with thresholds, counts and costs worked out from the training rows."""
+    nodes: list[Node | None] = []
+    _Assembler(encoded, table, settings, nodes).grow(0, np.arange(table.n_rows), 0)
+    return tuple(node for node in nodes if node is not None)
+
+
+class _Assembler:
+    def __init__(
+        self, encoded: npt.NDArray[Any], table: TrainingTable, settings: Settings, nodes: list[Node | None]
+    ) -> None:
+        self.encoded = encoded
+        self.table = table
+        self.settings = settings
+        self.nodes = nodes
+
+    def grow(self, index: int, rows: Rows, depth: int) -> Node:
+        """Append the subtree of an engine node. Depth is at most 12, so recursion is safe."""
+        if not len(rows) or depth > self.settings.max_depth:
+            raise SearchInvariantError("the search returned a node that is empty or too deep")
+        record = self.encoded[index]
+        place = len(self.nodes)
+        self.nodes.append(None)
+        weights = None if self.table.weights is None else self.table.weights[rows]
+        counts = np.bincount(self.table.y[rows], weights, minlength=len(self.table.classes))
+        label = int(np.argmax(counts))
+        error = math.fsum(count for k, count in enumerate(counts.tolist()) if k != label)
+        split, cost = None, error
+        if record["feature"] >= 0:
+            split, goes_right, children = self._split(record, rows)
+            first = len(self.nodes)
+            left = self.grow(children[0], rows[~goes_right], depth + 1)
+            second = len(self.nodes)
+            right = self.grow(children[1], rows[goes_right], depth + 1)
+            split = Split(*split, left=first, right=second)
+            cost = self.settings.penalty(split.changepoints) + left.cost + right.cost
+        node = Node(
+            rows=len(rows),
+            counts=tuple(float(count) for count in counts),
+            label=label,
+            error=error,
+            cost=cost,
+            bound=float(record["lower_bound"]),
+            proven=bool(record["proven"]),
+            split=split,
+        )
+        self.nodes[place] = node
+        return node
+
+    def _split(self, record: Any, rows: Rows) -> tuple[Any, npt.NDArray[np.bool_], tuple[int, int]]:
+        """The shape function in values, the rows it sends right, and the engine's children in that order."""
+        feature = self.table.features[record["feature"]]
+        codes = self.table.codes[record["feature"]][rows]
+        changepoints = record["changepoints"][: record["n_changepoints"]]
+        missing = codes < 0
+        goes_right = np.where(missing, bool(record["missing_right"]), _odd(changepoints, codes))
+        children = (int(record["left"]), int(record["right"]))
+        column = self.table.schema.columns[feature.column]
+        thresholds: tuple[float, ...] = ()
+        right: tuple[int, ...] = ()
+        charged = max(1, len(changepoints))
+        if column.kind == "category":
+            right = self._right_categories(record["feature"], changepoints)
+        else:
+            values = self.table.values[record["feature"]]
+            thresholds, flipped = _thresholds(changepoints, np.unique(codes[~missing]), values)
+            charged = max(1, len(thresholds))
+            if flipped:  # every known value passes an odd number before the first threshold: mirror the node
+                goes_right, children = ~goes_right, children[::-1]
+        weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
+        mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
+        seen = bool(missing.any())
+        missing_right = bool(goes_right[missing][0]) if seen else mostly_right
+        split = (feature.column, thresholds, right, charged, missing_right, seen, mostly_right)
+        return split, goes_right, children
+
+    def _right_categories(self, j: int, changepoints: npt.NDArray[np.int32]) -> tuple[int, ...]:
+        feature = self.table.features[j]
+        right = np.flatnonzero(_odd(changepoints, np.arange(len(self.table.values[j]))))
+        if feature.category is None:
+            return tuple(int(code) for code in right)
+        chosen = {bool(code) for code in right}  # one-hot: 1 is the category itself, 0 every other
+        everyone = range(len(self.table.schema.columns[feature.column].categories))
+        return tuple(k for k in everyone if (k == feature.category) in chosen)
+
+
+def _odd(changepoints: npt.NDArray[np.int32], codes: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return (np.searchsorted(changepoints, codes, side="right") & 1).astype(bool)
+
+
+def _thresholds(
+    changepoints: npt.NDArray[np.int32], present: npt.NDArray[Any], values: npt.NDArray[np.float64]
+) -> tuple[tuple[float, ...], bool]:
+    """Thresholds between values that occur at the node; and whether all of these lie past an odd start.
+
+    Two change points with no value between them undo each other, and one above every value does nothing.
+    """
+    below = np.searchsorted(present, changepoints)  # how many of the present values each leaves below
+    gaps, times = np.unique(below, return_counts=True)
+    odd = {int(gap) for gap, n in zip(gaps, times, strict=True) if n % 2}
+    middles = [
+        _middle(float(values[present[gap - 1]]), float(values[present[gap]]))
+        for gap in sorted(odd)
+        if 0 < gap < len(present)
+    ]
+    return tuple(middles), 0 in odd and len(present) > 0
+
+
+def _middle(low: float, high: float) -> float:
+    """A number t with low <= t < high, half-way where floating point allows."""
+    middle = 0.5 * low + 0.5 * high
+    return middle if low <= middle < high else low

@@ -1,0 +1,94 @@
+"""A tree as text: rules that a person can follow with a finger."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .labels import plain
+from .nodes import Split
+from .table import Column
+
+if TYPE_CHECKING:
+    from .model import ShapeTree
+
+INDENT = "    "
+ONE_LINE = str.maketrans({"\n": " ", "\r": " ", "\t": " "})
+
+
+def number_text(number: float) -> str:
+    """The shortest decimal that is the number for every practical purpose: 2.4500000000000002 is 2.45."""
+    for digits in range(3, 17):
+        text = f"{number:.{digits}g}"
+        if math.isclose(float(text), number, rel_tol=1e-9):
+            return text
+    return repr(number)
+
+
+def label_text(label: object) -> str:
+    """A label or a name on one line."""
+    return str(plain(label)).translate(ONE_LINE)
+
+
+def to_text(tree: ShapeTree) -> str:
+    root = tree.nodes[0]
+    lines = [
+        f"Shape tree of depth {tree.depth} with {tree.n_leaves} leaves, learned from {root.rows} rows",
+        tree.proof.statement(),
+        "",
+    ]
+    _write(tree, 0, 0, lines)
+    splits = [node.split for node in tree.nodes if node.split is not None]
+    if not all(split.missing_seen for split in splits):
+        lines += ["", "* No training row here had the value missing: it goes where most rows went."]
+    return "\n".join(lines) + "\n"
+
+
+def _write(tree: ShapeTree, index: int, level: int, lines: list[str]) -> None:
+    node = tree.nodes[index]
+    if node.split is None:
+        name = label_text(tree.classes[node.label])
+        rows = "1 row" if node.rows == 1 else f"{node.rows} rows"
+        lines.append(f"{INDENT * level}class {name} ({100 * node.share:.4g} % of {rows})")
+        return
+    column = tree.schema.columns[node.split.column]
+    lines.append(
+        f"{INDENT * level}if {left_condition(column, node.split)}{_others(column, node.split, False)}:"
+    )
+    _write(tree, node.split.left, level + 1, lines)
+    lines.append(f"{INDENT * level}else{_others(column, node.split, True)}:")
+    _write(tree, node.split.right, level + 1, lines)
+
+
+def left_condition(column: Column, split: Split) -> str:
+    """What a known value must be to go left."""
+    name = label_text(column.name)
+    if column.kind == "category":
+        left = [k for k in range(len(column.categories)) if k not in split.right_categories]
+        return f"{name} is one of {{{', '.join(label_text(column.categories[k]) for k in left)}}}"
+    if not split.thresholds:
+        return f"{name} is known"
+    if column.kind == "boolean":
+        return f"{name} is false"
+    pieces = [(above, up_to) for above, up_to, right in split.intervals() if not right]
+    return " or ".join(_piece(name, above, up_to) for above, up_to in pieces)
+
+
+def _piece(name: str, above: float | None, up_to: float | None) -> str:
+    if above is None:
+        return f"{name} <= {number_text(up_to or 0.0)}"
+    if up_to is None:
+        return f"{name} > {number_text(above)}"
+    return f"{number_text(above)} < {name} <= {number_text(up_to)}"
+
+
+def _others(column: Column, split: Split, right: bool) -> str:
+    """Which side missing and unknown values take."""
+    words = []
+    if column.kind == "category" and split.unknown_right == right:
+        words.append("not seen in training")
+    if split.missing_right == right:
+        words.append("missing" if split.missing_seen else "missing*")
+    if not words:
+        return ""
+    return f", or {' or '.join(words)}"

@@ -1,0 +1,214 @@
+"""ShapeTree: the result of a search. Immutable; predicts, explains itself, and becomes JSON, text or SVG."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import explain as explanations
+from . import export, labels, model_json, plot
+from ._version import __version__
+from .assemble import assemble
+from .errors import DataWarning
+from .nodes import Node, Proof, Settings, depths
+from .routing import FlatTree, flatten, leaves_by_numpy
+from .table import EncodedRows, Schema, TrainingTable
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeTree:
+    """A shape-generalized decision tree with what is known about it.
+
+    Node 0 is the root and nodes stand in preorder. Thresholds compare as `x > threshold`.
+    """
+
+    schema: Schema
+    classes: npt.NDArray[Any]
+    nodes: tuple[Node, ...]
+    settings: Settings
+    proof: Proof
+    engine_version: str = __version__
+    _flat: FlatTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        classes = self.classes.copy()
+        classes.setflags(write=False)
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "_flat", flatten(self.nodes, self.schema))
+
+    @classmethod
+    def from_nodes(
+        cls,
+        nodes: npt.NDArray[Any],
+        table: TrainingTable,
+        *,
+        settings: Settings,
+        upper_bound: float,
+        lower_bound: float,
+        proven_optimal: bool,
+        proven_space: str,
+        candidate_leaves: tuple[int, ...] = (),
+    ) -> ShapeTree:
+        """The tree that the engine's nodes describe; everything but its shape is worked out from the rows."""
+        parts = assemble(nodes, table, settings)
+        proof = Proof(parts[0].cost, upper_bound, lower_bound, proven_optimal, proven_space, candidate_leaves)
+        return cls(table.schema, table.classes, parts, settings, proof)
+
+    def with_proof(self, upper_bound: float, lower_bound: float, proven_optimal: bool) -> ShapeTree:
+        """The same tree with what is known now."""
+        proof = replace(
+            self.proof, upper_bound=upper_bound, lower_bound=lower_bound, proven_optimal=proven_optimal
+        )
+        return replace(self, proof=proof)
+
+    # What it is
+
+    @property
+    def objective(self) -> float:
+        """Training weight misclassified, and the penalties."""
+        return self.proof.objective
+
+    @property
+    def depth(self) -> int:
+        return max(depths(self.nodes))
+
+    @property
+    def n_leaves(self) -> int:
+        return sum(node.split is None for node in self.nodes)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.schema.columns)
+
+    def __repr__(self) -> str:
+        return (
+            f"ShapeTree(depth={self.depth}, leaves={self.n_leaves}, classes={len(self.classes)}, "
+            f"objective={self.objective:g}, proven_optimal={self.proof.proven_optimal})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapeTree):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapeTree.from_json, (self.to_json(),)
+
+    # Rows through the tree
+
+    def encode(self, X: Any) -> EncodedRows:
+        """Rows as the tree reads them, with the categories and columns unknown to it. `predict` takes it."""
+        return X if isinstance(X, EncodedRows) else self.schema.encode(X)
+
+    def apply(self, X: Any) -> npt.NDArray[np.int32]:
+        """The leaf that each row ends in, as an index into `nodes`."""
+        rows = self.encode(X)
+        if rows.ignored and rows is not X:
+            shown = ", ".join(repr(name) for name in rows.ignored[:5])
+            warnings.warn(f"X: columns not seen in training are ignored: {shown}", DataWarning, stacklevel=3)
+        return self._flat.leaves(rows.matrix)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each row, spelt as in training."""
+        leaves = self.apply(X)
+        of_node = np.array([node.label for node in self.nodes], dtype=np.intp)
+        return self.classes[of_node[leaves]]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The classes' shares of the training weight in each row's leaf, in the order of `classes`."""
+        leaves = self.apply(X)
+        counts = np.array([node.counts for node in self.nodes])
+        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares[leaves]
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """A sparse 0/1 matrix: the nodes that each row passes."""
+        from scipy.sparse import csr_matrix  # a second to import, and wanted by few
+
+        leaves = self.apply(X)
+        paths: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes):
+            paths[index].append(index)
+            if node.split is not None:
+                paths[node.split.left] = paths[index].copy()
+                paths[node.split.right] = paths[index].copy()
+        lengths = np.array([len(path) for path in paths])[leaves]
+        indices = np.concatenate([np.array(paths[leaf], dtype=np.int32) for leaf in leaves])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return csr_matrix(
+            (np.ones(len(indices), dtype=np.int64), indices, starts), shape=(len(leaves), len(self.nodes))
+        )
+
+    def explain(self, row: Any) -> explanations.Explanation:
+        """The objective on these rows, by code that shares nothing with the search or the kernel."""
+        return explanations.explain(self, row)
+
+    # Its cost, worked out again
+
+    def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The objective on these rows, by code that shares nothing with the search or the predict kernel."""
+        matrix = self.encode(X).matrix
+        codes, found = labels.encode(y)
+        if len(codes) != len(matrix):
+            raise ValueError(f"X and y must have the same number of rows; got {len(matrix)} and {len(codes)}")
+        index = {labels.plain(label): code for code, label in enumerate(self.classes)}
+        known = np.array([index.get(labels.plain(label), -1) for label in found])
+        weights = np.ones(len(codes))
+        if sample_weight is not None:
+            weights = labels.as_vector(sample_weight, "sample_weight").astype(np.float64)
+        if len(weights) != len(codes):
+            raise ValueError(f"sample_weight: expected {len(codes)} numbers, got {len(weights)}")
+        leaves = leaves_by_numpy(self.nodes, self.schema, lambda j, rows: matrix[rows, j], len(matrix))
+        return self._cost(leaves, known[codes], weights)
+
+    def evaluate_table(self, table: TrainingTable) -> float:
+        """`evaluate` on encoded training data."""
+        leaves = leaves_by_numpy(self.nodes, self.schema, table.column_values, table.n_rows)
+        weights = np.ones(table.n_rows) if table.weights is None else table.weights
+        return self._cost(leaves, table.y, weights)
+
+    def _cost(self, leaves: npt.NDArray[np.int32], y: npt.NDArray[Any], weights: Floats) -> float:
+        predicted = np.array([node.label for node in self.nodes])[leaves]
+        splits = [node.split for node in self.nodes if node.split is not None]
+        penalties = sum(self.settings.penalty(split.changepoints) for split in splits)
+        return float(weights[predicted != y].sum()) + penalties
+
+    # Other forms
+
+    def to_dict(self) -> dict[str, Any]:
+        """The model as JSON-able data: versioned, self-contained, exact."""
+        return model_json.dump(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ShapeTree:
+        """The inverse of `to_dict`. ModelFormatError if anything in it is not as `to_dict` writes it."""
+        return cls(*model_json.load(data))
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ShapeTree:
+        """The inverse of `to_json`, for input of any origin."""
+        return cls.from_dict(model_json.parse(text))
+
+    def to_text(self) -> str:
+        """The tree as rules for reading."""
+        return export.to_text(self)
+
+    def to_svg(self, theme: str = "auto") -> str:
+        """The tree as a picture. Theme: "light", "dark", or "auto" for what the viewer prefers."""
+        return plot.to_svg(self, theme)

@@ -1,0 +1,82 @@
+"""Sending encoded rows down a tree: by the compiled kernel, and again in plain NumPy as a check on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._predict import NODE_DTYPE, route
+from .nodes import Node
+from .table import Schema
+
+Floats = npt.NDArray[np.float64]
+Leaves = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class FlatTree:
+    """A tree as the kernel's arrays."""
+
+    records: npt.NDArray[Any]
+    thresholds: Floats
+    sides: npt.NDArray[np.uint8]
+
+    def leaves(self, matrix: Floats) -> Leaves:
+        """Index of each row's leaf."""
+        out = np.empty(len(matrix), dtype=np.int32)
+        route(matrix, self.records, self.thresholds, self.sides, out)
+        return out
+
+
+def flatten(nodes: tuple[Node, ...], schema: Schema) -> FlatTree:
+    records = np.zeros(len(nodes), dtype=NODE_DTYPE)
+    thresholds: list[float] = []
+    sides: list[bool] = []
+    for record, node in zip(records, nodes, strict=True):
+        split = node.split
+        if split is None:
+            record["column"] = -1
+            continue
+        categories = schema.columns[split.column].categories
+        record["column"], record["left"], record["right"] = split.column, split.left, split.right
+        record["missing_right"], record["unknown_right"] = split.missing_right, split.unknown_right
+        if schema.columns[split.column].kind == "category":
+            record["is_category"], record["start"], record["length"] = True, len(sides), len(categories)
+            right = set(split.right_categories)
+            sides.extend(code in right for code in range(len(categories)))
+        else:
+            record["start"], record["length"] = len(thresholds), len(split.thresholds)
+            thresholds.extend(split.thresholds)
+    return FlatTree(records, np.array(thresholds, dtype=np.float64), np.array(sides, dtype=np.uint8))
+
+
+def leaves_by_numpy(
+    nodes: tuple[Node, ...],
+    schema: Schema,
+    cells: Callable[[int, npt.NDArray[np.intp]], Floats],
+    n_rows: int,
+) -> Leaves:
+    """The same as the kernel, sharing no code with it or with the search: a check, and not a fast one."""
+    leaves = np.zeros(n_rows, dtype=np.int32)
+    waiting = [(0, np.arange(n_rows))]
+    while waiting:
+        index, rows = waiting.pop()
+        split = nodes[index].split
+        if split is None:
+            leaves[rows] = index
+            continue
+        x = cells(split.column, rows)
+        if schema.columns[split.column].kind == "category":
+            right = np.isin(x, split.right_categories)
+            right[x < 0] = split.unknown_right
+        else:
+            right = np.zeros(len(rows), dtype=bool)
+            for threshold in split.thresholds:
+                right ^= x > threshold
+        right[np.isnan(x)] = split.missing_right
+        waiting += [(split.left, rows[~right]), (split.right, rows[right])]
+    return leaves
