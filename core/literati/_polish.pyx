@@ -1,0 +1,344 @@
+"""Tree-alternating optimisation with exact steps: make a tree better one node at a time.
+
+With the rest of the tree fixed, a row that reaches a node cares which side it goes to only if exactly one of
+them classifies it right. The best shape function for those that care, over all features and change points,
+has a closed form (`_wishes`). A node may also become a leaf or one of its own children; a leaf, or a node
+above two leaves, may become the best tree of depth one. Levels go bottom-up, as the nodes of a level do not
+see each other, until nothing changes. Every step lowers the objective, or keeps it with a smaller tree.
+"""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+import time
+
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from literati._mutable_tree cimport (
+    KEEP, NEW_FUNCTION, TO_LEAF, TO_LEFT, TO_RIGHT, Change, MutableTree, Node, goes_right,
+)
+from literati._wishes cimport MAX_CHANGEPOINTS, Wishes, scan_feature
+
+# Sweeps rarely pass a dozen; with weights that round, this ends a cycle of steps that only seem to gain.
+cdef int MAX_SWEEPS = 200
+
+cdef struct Job:          # a node that is looked at
+    int32_t node
+    bint pairs            # it may become a tree of depth one: the rows of two classes wish to part
+    int32_t a, b          # ranks by weight of the two classes of this round
+    double error          # weight misclassified now
+    double error_left     # if every row went left
+    double error_right
+    double hopeless       # weight that neither side classifies right
+    double right          # weight of the rows that only the right side classifies right
+    double cost           # of the subtree now, with penalties
+
+
+def polish(
+    nodes, codes, values, y, n_classes, weights, max_changepoints, split_penalty, changepoint_penalty,
+    max_depth, seconds=None,
+):
+    """Polish one tree; a `Polisher` saves sorting the columns again for the next one."""
+    polisher = Polisher(
+        codes, values, y, n_classes, weights, max_changepoints=max_changepoints, split_penalty=split_penalty,
+        changepoint_penalty=changepoint_penalty, max_depth=max_depth,
+    )
+    return polisher.polish(nodes, seconds)
+
+
+cdef void sort_rows(
+    const int32_t[::1] codes, int32_t[::1] start, int32_t[::1] order, int32_t n_rows
+) noexcept nogil:
+    """Counting sort; start[code + 1] holds how many rows have a code below, and ends as scratch."""
+    cdef int32_t row
+    for row in range(n_rows):
+        order[start[codes[row] + 1]] = row
+        start[codes[row] + 1] += 1
+
+
+cdef class Polisher(MutableTree):
+    """Polishes trees of one training table; sorts its columns once."""
+
+    cdef int32_t[:, ::1] order          # [feature]: rows without a value, then the others by code
+    cdef int32_t[::1] n_missing
+    cdef int32_t[::1] want              # [row] 2 * job + side it wishes for, -1: does not care
+    cdef int32_t[::1] job_of            # [row] job whose node it reaches, -1: none
+    cdef int32_t[:, ::1] ranked         # [job] classes by falling weight
+    cdef int32_t max_changepoints
+    cdef double tolerance               # a gain below it may be rounding
+    cdef Wishes* wishes                 # one for each job
+    cdef Job* jobs
+
+    def __cinit__(self):
+        self.wishes = NULL
+        self.jobs = NULL
+
+    def __init__(
+        self, codes, values, y, int n_classes, weights, *, int max_changepoints, double split_penalty,
+        double changepoint_penalty, int max_depth,
+    ):
+        super().__init__(
+            codes, values, y, n_classes, weights, split_penalty, changepoint_penalty, max_depth
+        )
+        if not 1 <= max_changepoints <= MAX_CHANGEPOINTS:
+            raise ValueError(f"max_changepoints must be 1..{MAX_CHANGEPOINTS}, not {max_changepoints}")
+        self.max_changepoints = max_changepoints
+        self.tolerance = 1e-9 * (self.n_rows if weights is None else float(np.sum(weights)))
+        self.want = np.empty(self.n_rows, dtype=np.int32)
+        self.job_of = np.empty(self.n_rows, dtype=np.int32)
+        self.order = np.empty((self.n_features, self.n_rows), dtype=np.int32)
+        self.n_missing = np.empty(self.n_features, dtype=np.int32)
+        cdef int feature
+        cdef int32_t[::1] start
+        for feature in range(self.n_features):
+            counts = np.bincount(np.add(self.codes[feature], 1), minlength=self.cardinality[feature] + 1)
+            self.n_missing[feature] = counts[0]
+            start = (np.cumsum(counts) - counts).astype(np.int32)
+            with nogil:
+                sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
+        self.wishes = <Wishes*>calloc(1 << max_depth, sizeof(Wishes))
+        self.jobs = <Job*>calloc(1 << max_depth, sizeof(Job))
+        if self.wishes == NULL or self.jobs == NULL:
+            raise MemoryError()
+
+    def __dealloc__(self):
+        free(self.wishes)
+        free(self.jobs)
+
+    def objective(self, nodes):
+        """Weight of misclassified rows plus penalties, with majority labels at the leaves."""
+        self.load(nodes)
+        return self.relabel()
+
+    def polish(self, nodes, seconds=None):
+        """A tree that is at least as good, as an array like `nodes`; ends early after `seconds`."""
+        deadline = None if seconds is None else time.monotonic() + seconds
+        cdef bint changed = False
+        self.load(nodes)
+        before = after = self.relabel()
+        # Tidying moves change points within gaps, which is news to the nodes above: so sweep once more.
+        while self.sweep_until_still(deadline):
+            changed = True
+            self.tidy()
+            after = self.relabel()
+        # Sums of weights that round may claim a gain where there is none.
+        return self.dump(nodes) if changed and after <= before else nodes.copy()
+
+    cdef bint sweep_until_still(self, deadline) except -1:
+        """Whether the tree changed."""
+        cdef bint changed_ever = False, changed = True
+        cdef int32_t level, deepest, n_jobs
+        for _ in range(MAX_SWEEPS):
+            if not changed or (deadline is not None and time.monotonic() > deadline):
+                break
+            changed = False
+            deepest = self.place()
+            for level in range(deepest, -1, -1):
+                n_jobs = self.collect(level)
+                if n_jobs == 0:
+                    continue
+                if not self.solve(level, n_jobs, deadline):
+                    return changed_ever
+                if self.apply(n_jobs):
+                    changed = changed_ever = True
+                    self.place()
+                    self.relabel()
+        return changed_ever
+
+    cdef int32_t collect(self, int32_t level) noexcept:
+        """A job for every node of the level that may have come to something better."""
+        cdef int32_t v, n_jobs = 0
+        cdef Node* node
+        cdef Job* job
+        for v in range(self.capacity):
+            node = &self.nodes[v]
+            node.job = -1
+            if node.parent == -2 or node.depth != level or not node.stale:
+                continue
+            node.stale = False
+            if node.function.feature < 0 and level == self.max_depth:
+                continue
+            node.job = n_jobs
+            job = &self.jobs[n_jobs]
+            memset(job, 0, sizeof(Job))
+            job.node = v
+            job.pairs = node.function.feature < 0 or (
+                self.nodes[node.left].function.feature < 0 and self.nodes[node.right].function.feature < 0
+            )
+            n_jobs += 1
+        return n_jobs
+
+    cdef bint solve(self, int32_t level, int32_t n_jobs, deadline) except -1:
+        """Find the best function for every job; False when the time is over."""
+        cdef int32_t j, feature, active
+        cdef Job* job
+        with nogil:
+            self.gather(level, n_jobs)
+        weights = np.asarray(self.counts)[:n_jobs * self.n_classes].reshape(n_jobs, self.n_classes)
+        self.ranked = np.argsort(-weights, axis=1, kind="stable").astype(np.int32)
+        for j in range(n_jobs):
+            job = &self.jobs[j]
+            job.cost = job.error + self.penalties(job.node, NULL)
+            # A function has to beat the tree as it is; equal cost will do if it has fewer change points.
+            self.wishes[j].best_cost = job.cost
+            self.wishes[j].best.feature = -1
+            self.wishes[j].best.count = max(1, self.nodes[job.node].function.count)
+        while True:
+            active = 0
+            for j in range(n_jobs):
+                active += self.next_round(j)
+            if active == 0:
+                return True
+            with nogil:
+                self.wish()
+            for feature in range(self.n_features):
+                if deadline is not None and time.monotonic() > deadline:
+                    return False
+                with nogil:
+                    scan_feature(
+                        self.wishes, n_jobs, &self.want[0], self.weight, &self.codes[feature, 0],
+                        &self.order[feature, 0], self.n_rows, self.n_missing[feature], feature,
+                        self.cardinality[feature], self.max_changepoints, self.changepoint_penalty,
+                    )
+
+    cdef bint next_round(self, int32_t j) noexcept:
+        """Set up the wishes of a job's next round; False when it has no more."""
+        cdef Job* job = &self.jobs[j]
+        cdef Wishes* wishes = &self.wishes[j]
+        cdef Node* node = &self.nodes[job.node]
+        cdef double* counts = &self.counts[j * self.n_classes]
+        cdef int32_t k
+        cdef double everything = 0, floor
+        wishes.active = False
+        if not job.pairs:
+            if job.a > 0:
+                return False
+            job.a = 1
+            wishes.active = True
+            wishes.right = job.right
+            wishes.floor = job.hopeless + self.split_penalty
+            wishes.floor += self.penalties(node.left, NULL) + self.penalties(node.right, NULL)
+            return True
+        for k in range(self.n_classes):
+            everything += counts[k]
+        while job.a + 1 < self.n_classes:
+            job.b = max(job.a, job.b) + 1
+            if job.b < self.n_classes and counts[self.ranked[j, job.b]] > 0:
+                # Two leaves get at most two classes right.
+                floor = everything - counts[self.ranked[j, job.a]] - counts[self.ranked[j, job.b]]
+                floor += self.split_penalty
+                if floor < wishes.best_cost or (floor == wishes.best_cost and wishes.best.count > 1):
+                    wishes.active = True
+                    wishes.floor = floor
+                    wishes.right = counts[self.ranked[j, job.b]]
+                    return True
+            if job.b == job.a + 1:  # its heaviest partner does not pay: nor does any pair to come
+                return False
+            job.a += 1
+            job.b = 0
+        return False
+
+    cdef void gather(self, int32_t level, int32_t n_jobs) noexcept nogil:
+        """Per row its job and its wish, per job the weights that its choices turn on."""
+        cdef int32_t row, label
+        cdef bint left, right
+        cdef Node* node
+        cdef Job* job
+        cdef double weight
+        memset(&self.counts[0], 0, sizeof(double) * n_jobs * self.n_classes)
+        for row in range(self.n_rows):
+            self.want[row] = self.job_of[row] = -1
+            node = &self.nodes[self.descend(0, row, level)]
+            if node.depth != level or node.job < 0:
+                continue
+            self.job_of[row] = node.job
+            job = &self.jobs[node.job]
+            weight = 1.0 if self.weight == NULL else self.weight[row]
+            label = self.y[row]
+            self.counts[node.job * self.n_classes + label] += weight
+            if node.function.feature < 0:
+                job.error += 0 if node.label == label else weight
+                continue
+            left = self.nodes[self.descend(node.left, row, self.max_depth)].label == label
+            right = self.nodes[self.descend(node.right, row, self.max_depth)].label == label
+            job.error_left += 0 if left else weight
+            job.error_right += 0 if right else weight
+            if goes_right(&node.function, self.codes[node.function.feature, row]):
+                job.error += 0 if right else weight
+            else:
+                job.error += 0 if left else weight
+            if left != right:
+                self.want[row] = 2 * node.job + right
+                job.right += weight if right else 0
+            elif not left:
+                job.hopeless += weight
+
+    cdef void wish(self) noexcept nogil:
+        """Rows of a job's pair of classes wish to part; those of a job without a round wish nothing."""
+        cdef int32_t row, j
+        cdef Job* job
+        for row in range(self.n_rows):
+            j = self.job_of[row]
+            if j < 0:
+                continue
+            job = &self.jobs[j]
+            if not self.wishes[j].active:
+                self.want[row] = -1
+            elif job.pairs:
+                if self.y[row] == self.ranked[j, job.a]:
+                    self.want[row] = 2 * j
+                elif self.y[row] == self.ranked[j, job.b]:
+                    self.want[row] = 2 * j + 1
+                else:
+                    self.want[row] = -1
+
+    cdef bint apply(self, int32_t n_jobs) except -1:
+        """Make the cheapest change of every job's node; whether there was one."""
+        cdef int32_t j, size, best_size
+        cdef double best
+        cdef Job* job
+        cdef Node* node
+        cdef Wishes* wishes
+        cdef Change what
+        cdef bint changed = False
+        for j in range(n_jobs):
+            job = &self.jobs[j]
+            node = &self.nodes[job.node]
+            wishes = &self.wishes[j]
+            what, best = KEEP, job.cost
+            self.penalties(job.node, &best_size)
+            if wishes.best.feature >= 0:
+                size = best_size + 1 if node.function.feature < 0 else (
+                    best_size + wishes.best.count - node.function.count
+                )
+                if self.gains(wishes.best_cost, size, &best, &best_size):
+                    what = NEW_FUNCTION
+            if node.function.feature >= 0:
+                if self.gains(job.error_left + self.penalties(node.left, &size), size, &best, &best_size):
+                    what = TO_LEFT
+                if self.gains(job.error_right + self.penalties(node.right, &size), size, &best, &best_size):
+                    what = TO_RIGHT
+                if self.gains(self.leaf_error(j), 0, &best, &best_size):
+                    what = TO_LEAF
+            if what != KEEP:
+                changed = True
+                self.change(job.node, what, &wishes.best)
+        return changed
+
+    cdef bint gains(self, double cost, int32_t size, double* best, int32_t* best_size) noexcept:
+        """Keep the choice if it is cheaper, or not dearer and smaller."""
+        if cost >= best[0] - self.tolerance and not (cost <= best[0] and size < best_size[0]):
+            return False
+        best[0], best_size[0] = cost, size
+        return True
+
+    cdef double leaf_error(self, int32_t j) noexcept:
+        cdef double* counts = &self.counts[j * self.n_classes]
+        cdef double most = 0, everything = 0
+        cdef int32_t k
+        for k in range(self.n_classes):
+            everything += counts[k]
+            most = max(most, counts[k])
+        return everything - most
