@@ -67,8 +67,16 @@ def _row(result: RunResult) -> list[str]:
         _shown(result.seconds_to_tree, ".3g"),
         _shown(result.seconds_to_proof, ".3g"),
         _shown(peak, ".0f"),
-        result.status if spec.time_limit == 60 else f"{result.status} ({spec.time_limit:g} s allowed)",
+        _status(result),
     ]
+
+
+def _status(result: RunResult) -> str:
+    limit = result.spec.time_limit
+    notes = [] if limit == 60 else [f"{limit:g} s allowed"]
+    if result.disturbed:
+        notes.append(f"only {result.cpu_seconds:.3g} s of CPU in {result.seconds:.3g} s")
+    return f"{result.status} ({'; '.join(notes)})" if notes else result.status
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -52,6 +52,7 @@ class RunResult:
     train_accuracy: float | None = None
     test_accuracy: float | None = None
     seconds: float | None = None  # the whole fit, from raw numbers to a fitted model
+    cpu_seconds: float | None = None  # of the same fit; clearly less than `seconds` when others used the core
     seconds_to_tree: float | None = None  # until the tree that was returned was found
     seconds_to_proof: float | None = None
     memory_before: int | None = None  # bytes resident just before the fit
@@ -60,6 +61,13 @@ class RunResult:
     version: str | None = None
     error: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the run had to share its core, so that its seconds say too much."""
+        if self.seconds is None or self.cpu_seconds is None:
+            return False
+        return self.seconds - self.cpu_seconds > max(0.1 * self.seconds, 0.02)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -164,6 +164,13 @@ def test_the_results_table_is_well_formed_whatever_the_cells_hold() -> None:
         report.markdown_table(("a", "b"), [("only one",)])
 
 
+def test_a_run_that_shared_its_core_is_marked() -> None:
+    shared, alone = result("cart", seconds=2.0), result("cart", seconds=2.0)
+    shared.cpu_seconds, alone.cpu_seconds = 1.2, 1.95
+    assert "only 1.2 s of CPU in 2 s" in report.results_table([shared])
+    assert "CPU" not in report.results_table([alone])
+
+
 def test_results_survive_the_json_file(tmp_path: Path) -> None:
     first = result("cart")
     first.details = {"trace": [[0.1, 1.0, 5.0, 2.0]]}
