@@ -1,0 +1,32 @@
+"""The AO* loop: select, expand, backpropagate, prune."""
+
+from literati._expand cimport Space
+from literati._graph cimport Choice, Data
+from literati._types cimport cost_t, int32_t, int64_t
+
+cdef enum OrSelection:
+    INFORMATIVE = 0
+    ADMISSIBLE = 1
+
+cdef enum AndSelection:
+    ROUND_ROBIN = 0
+    WORST_PRIMAL = 1
+    WORST_HEURISTIC = 2
+
+cdef enum Step:
+    WENT_ON = 0
+    INTERRUPTED = 1   # a stop request; nothing was lost
+    OUT_OF_MEMORY = 2
+
+cdef struct Ao:
+    Space space
+    Data root
+    OrSelection or_selection
+    AndSelection and_selection
+    int64_t improvements
+
+cdef bint ao_start(Ao* ao) noexcept nogil
+cdef Step ao_step(Ao* ao) noexcept nogil
+cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil
+# Frees what can be made again until `bytes` are in use, if that is possible.
+cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil

@@ -1,0 +1,219 @@
+"""The AO* loop: select, expand, backpropagate, prune.
+
+Selection follows the guess (V-tilde) and carries a budget: what a state may cost at most to be part of a better tree.
+An action whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion look
+at the admissible bounds alone, so the order of the search never changes what is proven.
+"""
+
+from literati._bottom cimport count_classes
+from literati._expand cimport (
+    CART_LOOKAHEAD, Space, data_complete, data_forget, data_start, expand_data, refine_choice, solve_data,
+)
+from literati._cart cimport cart_lookahead
+from literati._graph cimport (
+    LOOKAHEAD, SPLIT, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
+)
+from literati._rows cimport drop, rows_free
+from literati._types cimport (
+    MAX_CLASSES, ROW_MASK, Problem, cost_t, int32_t, int64_t, min_cost, uint64_t,
+)
+
+
+cdef bint ao_start(Ao* ao) noexcept nogil:
+    """The root state, with the CART of full depth as its first incumbent; False after a stop request."""
+    cdef Space* space = &ao.space
+    cdef Problem* p = space.p
+    cdef int64_t counts[MAX_CLASSES]
+    cdef int64_t doomed
+    cdef uint64_t hash[2]
+    cdef int32_t row
+    cdef cost_t cost
+    count_classes(p, &space.all_rows, counts, &doomed)
+    hash[0] = hash[1] = 0
+    for row in range(p.n_rows):
+        hash[0] += p.row_hash[2 * <int64_t>row]
+        hash[1] += p.row_hash[2 * <int64_t>row + 1]
+    data_start(space, &ao.root, p.max_depth, p.n_rows, counts, doomed, hash)
+    if ao.root.complete:
+        return True
+    cost = cart_lookahead(p, &space.cart, &space.all_rows, p.max_depth)
+    if p.stop:
+        return False
+    if cost < ao.root.upper:
+        ao.root.upper = cost
+        ao.root.policy = LOOKAHEAD
+    ao.root.guess = <double>ao.root.upper
+    ao.root.complete = ao.root.lower >= ao.root.upper
+    ao.improvements = 1
+    return True
+
+
+cdef bint update(Ao* ao, Data* s) noexcept nogil:
+    """Draws a state's values from its choices, prunes, completes. Did anything change?"""
+    cdef Space* space = &ao.space
+    cdef cost_t lower, upper = s.upper, was_lower = s.lower, found
+    cdef double guess, was_guess = s.guess
+    cdef int32_t i
+    cdef Choice* c
+    for i in range(s.n_choices):
+        found = choice_upper(s.choices[i])
+        if found < s.upper:
+            s.upper = found
+            s.best = s.choices[i]
+            s.policy = SPLIT
+    if s.policy == SPLIT and s.tree != NULL:
+        drop(space.p, s.tree)
+        s.tree = NULL
+    prune(ao, s, s.upper)
+    lower = min_cost(s.floor, s.upper)
+    guess = <double>s.upper
+    for i in range(s.n_choices):
+        c = s.choices[i]
+        lower = min_cost(lower, choice_lower(c))
+        guess = min(guess, choice_guess(c))
+    if lower > s.lower:
+        s.lower = lower
+    s.guess = guess
+    if s.lower >= s.upper:
+        data_complete(space, s)
+    return s.complete or s.lower != was_lower or s.upper != upper or s.guess != was_guess
+
+
+cdef void prune(Ao* ao, Data* s, cost_t budget) noexcept nogil:
+    """Drops the choices that cannot cost less than the budget; the incumbent's own stays, it holds the tree."""
+    cdef int32_t i, kept = 0
+    cdef cost_t lower
+    cdef Choice* c
+    for i in range(s.n_choices):
+        c = s.choices[i]
+        lower = choice_lower(c)
+        if lower >= budget and not (s.policy == SPLIT and s.best == c):
+            s.floor = min_cost(s.floor, lower)
+            choice_free(ao.space.p, &ao.space.counters, c)
+        else:
+            s.choices[kept] = c
+            kept += 1
+    s.n_choices = kept
+
+
+cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil:
+    """Carries new values up, as far as they change anything."""
+    cdef cost_t upper = ao.root.upper
+    while update(ao, s) and s.parent != NULL:
+        s = s.parent.owner
+    if ao.root.upper < upper:
+        ao.improvements += 1
+
+
+cdef inline bint open_below(const Choice* c, cost_t budget) noexcept nogil:
+    """Is there anything left to do under a choice for less than the budget?"""
+    if c.refinable and c.refine_lower < budget:
+        return True
+    return commit_lower(c) < budget and not (c.left.complete and c.right.complete)
+
+
+cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget) noexcept nogil:
+    cdef Choice* best = NULL
+    cdef Choice* c
+    cdef double value, least = 0.0
+    cdef int32_t i
+    for i in range(s.n_choices):
+        c = s.choices[i]
+        if not open_below(c, budget):
+            continue
+        value = choice_guess(c) if ao.or_selection == INFORMATIVE else <double>choice_lower(c)
+        if best == NULL or value < least:
+            best = c
+            least = value
+    return best
+
+
+cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
+    cdef bint right
+    if c.left.complete:
+        return &c.right
+    if c.right.complete:
+        return &c.left
+    if ao.and_selection == ROUND_ROBIN:
+        right = c.turn_right
+        c.turn_right = not right
+    elif ao.and_selection == WORST_PRIMAL:
+        right = c.right.upper > c.left.upper
+    elif ao.or_selection == INFORMATIVE:
+        right = c.right.guess > c.left.guess
+    else:
+        right = c.right.lower > c.left.lower
+    return &c.right if right else &c.left
+
+
+cdef Step ao_step(Ao* ao) noexcept nogil:
+    """One expansion: from the root along the most promising choices to a state that is not expanded."""
+    cdef Space* space = &ao.space
+    cdef Data* s = &ao.root
+    cdef Data* child
+    cdef Choice* c
+    cdef cost_t budget = s.upper
+    cdef bint fine
+    while True:
+        if s.depth <= 2:
+            fine = solve_data(space, s, budget)
+        elif not s.expanded:
+            fine = expand_data(space, s)
+        else:
+            budget = min_cost(budget, s.upper)
+            prune(ao, s, budget)
+            c = select_choice(ao, s, budget)
+            if c == NULL:
+                # Nothing below costs less than the budget: the state's lower bound says so to those above.
+                ao_backpropagate(ao, s)
+                return WENT_ON
+            if c.refinable and c.refine_lower < budget:
+                fine = refine_choice(space, c)
+            else:
+                child = select_child(ao, c)
+                budget -= c.cost + (c.left.lower if child == &c.right else c.right.lower)
+                s = child
+                continue
+        break
+    if space.p.stop:
+        return INTERRUPTED
+    if not fine:
+        return OUT_OF_MEMORY
+    if s.complete and s.parent != NULL:
+        s = s.parent.owner
+    ao_backpropagate(ao, s)
+    return WENT_ON
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+cdef void drop_rows(Ao* ao, Data* s) noexcept nogil:
+    """Rows can be filtered again from the root's."""
+    cdef int32_t i
+    if s.parent != NULL:
+        rows_free(ao.space.p, &s.rows)
+    for i in range(s.n_choices):
+        drop_rows(ao, &s.choices[i].left)
+        drop_rows(ao, &s.choices[i].right)
+
+
+cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
+    cdef Space* space = &ao.space
+    cdef Data* s = &ao.root
+    cdef Choice* worst
+    cdef double value, most = 0.0
+    cdef int32_t i
+    drop_rows(ao, &ao.root)
+    # Then the least promising of the root's choices go back to being unexpanded.
+    while space.p.bytes > bytes:
+        worst = NULL
+        for i in range(s.n_choices):
+            value = choice_guess(s.choices[i])
+            if (s.choices[i].left.expanded or s.choices[i].right.expanded) and (worst == NULL or value > most):
+                worst = s.choices[i]
+                most = value
+        if worst == NULL:
+            return
+        data_forget(space, &worst.left)
+        data_forget(space, &worst.right)

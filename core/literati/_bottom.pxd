@@ -1,0 +1,57 @@
+"""Exact solvers for depth left 1 and 2."""
+
+from literati._cart cimport Cart, Cut
+from literati._types cimport (
+    Problem, Rows, Shape, cost_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+)
+
+cdef enum:
+    BATCHES = 8  # of LANES candidates each, swept in one call
+
+# Buffers of the sweeps. Sizes follow the problem; nothing is allocated while sweeping.
+cdef struct Sweep:
+    uint16_t* bits          # [batch][row] which candidates send the row left
+    void* best              # [batch][side][k][lane], in the count type of the sweep
+    int64_t* counts         # [batch][lane][side][class] weight
+    int64_t* piece_counts   # [piece of a feature's order][class]
+    uint16_t* piece_bits    # [piece]
+    void* scratch           # prefix maxima of the sweep over many classes
+    uint32_t* pair_order    # the rows of two classes, by feature
+    void* pair_weight       # [row] their signed weights
+    uint8_t* side           # [row]
+    int32_t* pairs          # [2 * pair] class indices
+    Cut* cuts
+    Shape* shapes           # [BATCHES * LANES]
+    cost_t* left            # [BATCHES * LANES] cost of the left child of each shape
+    cost_t* right
+
+cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil
+cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil
+
+# Costs of the best trees of depth 1 on both children of n <= BATCHES * LANES shapes, sorted by feature.
+# With `quick` several change points are not tried where there are more than two classes: an estimate, never too low.
+cdef void sweep_shapes(
+    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, bint quick
+) noexcept nogil
+
+# Steps through all shape functions of a state's candidate cuts; False after the last one.
+cdef struct ShapeWalk:
+    int32_t first           # cuts of the feature at hand: cuts[first .. last - 1]
+    int32_t last
+    int32_t n_cuts          # all of them
+    int32_t k               # change points chosen
+    int32_t chosen[8]
+    int32_t missing_right
+
+cdef void shapes_start(ShapeWalk* walk, int32_t n_cuts) noexcept nogil
+cdef bint shapes_next(
+    const Problem* p, const Rows* rows, const Cut* cuts, ShapeWalk* walk, int32_t max_k, Shape* shape
+) noexcept nogil
+
+# The best tree of depth 1. shape.feature is -1 where a leaf is best.
+cdef cost_t solve_one(Problem* p, const Rows* rows, Shape* shape) noexcept nogil
+# The best tree of depth 2 over the cuts of a CART with so many leaves, and its first split likewise.
+cdef cost_t solve_two(
+    Problem* p, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t bound, Shape* shape
+) noexcept nogil
+cdef void count_classes(const Problem* p, const Rows* rows, int64_t* counts, int64_t* doomed) noexcept nogil

@@ -1,0 +1,24 @@
+/* Sixteen candidate splits swept at once over the rows of a state in the order of one feature.
+ *
+ * Each row carries sixteen bits: bit l says that candidate l sends the row left. A sweep scores the best split on the
+ * feature for both children of all sixteen candidates. The kernels themselves are in _lanes_table.h.
+ */
+#ifndef LITERATI_LANES_H
+#define LITERATI_LANES_H
+#include <stdint.h>
+
+#define LANES 16
+#define MAX_K 8                  /* change points a shape function may have */
+#define LEGAL_CUT 0x80000000u    /* a cut may lie behind this row */
+#define USEFUL_CUT 0x40000000u   /* and could be the best one at depth left 1 */
+#define ROW_MASK 0x3fffffffu
+
+typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *);
+typedef void (*classes_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, const int32_t *,
+                           int32_t, void *, void *);
+typedef struct {
+    walk_fn walk[3];       /* by width of the counts: 0 is 16 bits, 1 is 32, 2 is 64 */
+    classes_fn classes[3];
+    const char *name;
+} lanes_t;
+#endif

@@ -1,0 +1,167 @@
+"""Presorted rows of a state, and the memory they live in.
+
+A state keeps its rows once for every feature, in feature order. A child is a stable filter of its parent, so nothing is
+sorted after the root. Whether a cut may lie behind a row is a flag of the entry; the filter carries it along.
+"""
+
+from libc.stdlib cimport free, malloc
+
+from literati._types cimport (
+    LEGAL_CUT, MAX_K, ROW_MASK, USEFUL_CUT, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint32_t,
+)
+
+
+cdef void* grab(Problem* p, int64_t size) noexcept nogil:
+    """malloc that is counted; NULL when there is none."""
+    cdef int64_t* block = <int64_t*>malloc(size + 64)
+    if block == NULL:
+        return NULL
+    # The vectors of the kernels need 32 bytes of alignment; the size stands just before the block.
+    cdef char* start = <char*>block + 64 - (<size_t>block & 31)
+    (<int64_t*>start)[-1] = size
+    (<void**>start)[-2] = block
+    p.bytes += size + 64
+    return start
+
+
+cdef void drop(Problem* p, void* block) noexcept nogil:
+    if block == NULL:
+        return
+    p.bytes -= (<int64_t*>block)[-1] + 64
+    free((<void**>block)[-2])
+
+
+cdef bint rows_alloc(Problem* p, Rows* rows, int32_t n) noexcept nogil:
+    cdef int64_t entries = p.n_features * (<int64_t>n + 1)
+    cdef void* block = grab(p, entries * sizeof(uint32_t) + p.n_features * sizeof(int32_t))
+    if block == NULL:
+        rows.order = NULL
+        return False
+    rows_borrow(p, rows, n, <uint32_t*>block, <int32_t*>(<uint32_t*>block + entries))
+    return True
+
+
+cdef void rows_free(Problem* p, Rows* rows) noexcept nogil:
+    drop(p, rows.order)
+    rows.order = NULL
+
+
+cdef void rows_borrow(const Problem* p, Rows* rows, int32_t n, uint32_t* order, int32_t* known) noexcept nogil:
+    """Rows in memory that belongs to somebody else."""
+    rows.n = n
+    rows.order = order
+    rows.known = known
+
+
+cdef int32_t keep_side(
+    const uint32_t* entries, int32_t n, const uint8_t* side, uint8_t target, uint32_t* out
+) noexcept nogil:
+    cdef int32_t i, kept = 0
+    cdef uint32_t entry, row, take, last = 0, flags = 0
+    # Free of branches: a cut is legal between two kept rows if any was between them before.
+    for i in range(n):
+        entry = entries[i]
+        row = entry & ROW_MASK
+        take = side[row] == target
+        kept += take
+        last = row if take else last
+        flags = (entry ^ row) | (0 if take else flags)
+        out[kept - 1] = last | flags
+    return kept
+
+
+cdef void clear_useless(const Problem* p, uint32_t* entries, int32_t n) noexcept nogil:
+    """Between two single rows of one class no cut is better than the ones around them (depth left 1 only)."""
+    cdef int32_t i
+    cdef uint32_t before = LEGAL_CUT, here, after
+    if n == 0:
+        return
+    entries[n - 1] &= ROW_MASK
+    here = entries[0]
+    for i in range(n - 1):
+        after = entries[i + 1]
+        if (
+            here & USEFUL_CUT and before & LEGAL_CUT and (after & LEGAL_CUT or i == n - 2)
+            and p.label[here & ROW_MASK] == p.label[after & ROW_MASK]
+        ):
+            entries[i] = here & ~<uint32_t>USEFUL_CUT
+        before = here
+        here = after
+
+
+cdef void rows_filter(
+    const Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
+) noexcept nogil:
+    """The rows of one side, in memory that `out` already has for out.n of them."""
+    cdef int32_t j, known
+    cdef const uint32_t* entries
+    cdef uint32_t* kept
+    cdef uint32_t last
+    for j in range(p.n_features):
+        entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+        kept = out.order + j * (<int64_t>out.n + 1) + 1
+        known = keep_side(entries, rows.known[j], side, target, kept)
+        clear_useless(p, kept, known)
+        out.known[j] = known
+        if rows.known[j] < rows.n:
+            last = kept[known - 1]  # keep_side writes one entry before its output
+            keep_side(entries + rows.known[j], rows.n - rows.known[j], side, target, kept + known)
+            kept[known - 1] = last
+
+
+cdef int32_t apply_shape(
+    const Problem* p, const Rows* rows, const Shape* shape, uint8_t* side
+) noexcept nogil:
+    cdef int32_t j = shape.feature, i = 0, stop, piece, left = 0
+    cdef const uint32_t* entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+    for piece in range(shape.n_cuts + 1):
+        stop = shape.at[piece] if piece < shape.n_cuts else rows.known[j]
+        if not piece & 1:
+            left += stop - i
+        while i < stop:
+            side[entries[i] & ROW_MASK] = piece & 1
+            i += 1
+    if not shape.missing_right:
+        left += rows.n - i
+    while i < rows.n:
+        side[entries[i] & ROW_MASK] = shape.missing_right
+        i += 1
+    return left
+
+
+cdef int32_t position_of_cut(const Problem* p, const Rows* rows, int32_t feature, int32_t cut) noexcept nogil:
+    """How many rows of the state have a code below the cut."""
+    cdef int32_t low = 0, high = rows.known[feature], middle
+    cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
+    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    while low < high:
+        middle = (low + high) // 2
+        if codes[entries[middle] & ROW_MASK] < cut:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef int32_t cut_between(const Problem* p, int32_t feature, int32_t below, int32_t above) noexcept nogil:
+    """Where a cut between two neighbouring codes of some rows stands among the codes of all rows.
+
+    On a grid the lowest allowed place, else the one that the midpoint of the two values has, as in scikit-learn.
+    """
+    cdef const double* values = p.values + p.value_start[feature]
+    cdef const uint8_t* grid
+    cdef int32_t low = below + 1, high = above, middle
+    cdef double threshold
+    if p.grid != NULL:
+        grid = p.grid + p.value_start[feature]
+        while low < above and not grid[low]:
+            low += 1
+        return low
+    threshold = 0.5 * values[below] + 0.5 * values[above]
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] > threshold:
+            high = middle
+        else:
+            low = middle + 1
+    return low
