@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runners.base import load_module
-from benchmarks.runs import Results, RunSpec
+from benchmarks.runs import Results, RunResult, RunSpec
 
 FULL: dict[str, Any] = {
     "or_selection": "informative",
@@ -48,7 +48,7 @@ def draw(
     written = []
     for switch, values in ABLATIONS.items():
         traces = {
-            (dataset, value): result.details["trace"]
+            (dataset, value): _whole_trace(result)
             for dataset in datasets
             for value in values
             if (result := results.get(spec_of(switch, value, dataset, limit))) and "trace" in result.details
@@ -58,6 +58,13 @@ def draw(
             _picture(switch, values, datasets, traces, path)
             written.append(path)
     return written
+
+
+def _whole_trace(result: RunResult) -> list[list[float]]:
+    """The trace, drawn on to the end of the search: bounds that no longer move are worth seeing."""
+    trace: list[list[float]] = result.details["trace"]
+    end = result.details.get("search_seconds", 0.0)
+    return [*trace, [end, *trace[-1][1:]]] if trace and end > trace[-1][0] else trace
 
 
 def _picture(
