@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,15 @@ class _Assembler:
         counts = np.bincount(self.table.y[rows], weights, minlength=len(self.table.classes))
         label = int(np.argmax(counts))
         error = math.fsum(count for k, count in enumerate(counts.tolist()) if k != label)
-        split, cost = None, error
+        split: Split | None = None
+        cost = error
         if record["feature"] >= 0:
-            split, goes_right, children = self._split(record, rows)
+            shape, goes_right, children = self._split(record, rows)
             first = len(self.nodes)
             left = self.grow(children[0], rows[~goes_right], depth + 1)
             second = len(self.nodes)
             right = self.grow(children[1], rows[goes_right], depth + 1)
-            split = Split(*split, left=first, right=second)
+            split = replace(shape, left=first, right=second)
             cost = self.settings.penalty(split.changepoints) + left.cost + right.cost
         node = Node(
             rows=len(rows),
@@ -64,7 +66,7 @@ class _Assembler:
         self.nodes[place] = node
         return node
 
-    def _split(self, record: Any, rows: Rows) -> tuple[Any, npt.NDArray[np.bool_], tuple[int, int]]:
+    def _split(self, record: Any, rows: Rows) -> tuple[Split, npt.NDArray[np.bool_], tuple[int, int]]:
         """The shape function in values, the rows it sends right, and the engine's children in that order."""
         feature = self.table.features[record["feature"]]
         codes = self.table.codes[record["feature"]][rows]
@@ -88,8 +90,8 @@ class _Assembler:
         mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
         seen = bool(missing.any())
         missing_right = bool(goes_right[missing][0]) if seen else mostly_right
-        split = (feature.column, thresholds, right, charged, missing_right, seen, mostly_right)
-        return split, goes_right, children
+        split = Split(feature.column, thresholds, right, charged, missing_right, seen, mostly_right, -1, -1)
+        return split, goes_right, children  # whose places are not known yet
 
     def _right_categories(self, j: int, changepoints: npt.NDArray[np.int32]) -> tuple[int, ...]:
         feature = self.table.features[j]

@@ -30,11 +30,15 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _as_is(label: Any) -> Any:
+    return label
+
+
 def ordered(labels: Iterable[Hashable]) -> list[Any]:
     """Distinct labels, sorted; in order of first appearance where they cannot be compared."""
     distinct = list(dict.fromkeys(labels))
     try:
-        return sorted(distinct)  # type: ignore[type-var]
+        return sorted(distinct, key=_as_is)
     except TypeError:
         return distinct
 
@@ -46,7 +50,7 @@ def to_json(label: Any) -> dict[str, Any]:
         return {"type": "tuple", "value": [to_json(part) for part in label]}
     for kind in (bool, int, float, str):
         if type(label) is kind:
-            if kind is float and not math.isfinite(label):
+            if isinstance(label, float) and not math.isfinite(label):
                 raise TypeError(f"the label {label!r} cannot be written as JSON")
             return {"type": kind.__name__, "value": label}
     raise TypeError(

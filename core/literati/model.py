@@ -67,9 +67,14 @@ class ShapeTree:
     def with_proof(self, upper_bound: float, lower_bound: float, proven_optimal: bool) -> ShapeTree:
         """The same tree with what is known now."""
         proof = replace(
-            self.proof, upper_bound=upper_bound, lower_bound=lower_bound, proven_optimal=proven_optimal
+            self.proof,
+            objective=min(self.proof.objective, upper_bound),
+            upper_bound=upper_bound,
+            lower_bound=lower_bound,
+            proven_optimal=proven_optimal,
         )
-        return replace(self, proof=proof)
+        root = replace(self.nodes[0], bound=lower_bound, proven=proven_optimal)
+        return replace(self, nodes=(root, *self.nodes[1:]), proof=proof)
 
     # What it is
 
@@ -153,7 +158,7 @@ class ShapeTree:
         )
 
     def explain(self, row: Any) -> explanations.Explanation:
-        """The objective on these rows, by code that shares nothing with the search or the kernel."""
+        """How one row (a mapping by name, a sequence by position, or a table of one row) gets to its leaf."""
         return explanations.explain(self, row)
 
     # Its cost, worked out again

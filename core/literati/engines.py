@@ -1,0 +1,62 @@
+"""The compiled parts, made from a training table and checked parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._polish import Polisher
+from ._search import Engine
+from .nodes import Settings
+from .options import SearchLimits, SolverOptions
+from .table import TrainingTable
+
+LEAST_MEMORY = 1 << 20
+
+
+def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> Any:
+    memory = 0
+    if (
+        limits.memory_limit is not None
+    ):  # the table, and the polisher's copy of its order, live beside the engine
+        beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
+        memory = max(LEAST_MEMORY, limits.memory_limit - beside)
+    try:
+        return Engine(
+            table.codes,
+            table.values,
+            table.y,
+            len(table.classes),
+            table.weights,
+            max_depth=options.max_depth,
+            max_changepoints=options.max_changepoints,
+            split_penalty=options.split_penalty,
+            changepoint_penalty=options.changepoint_penalty,
+            candidates=options.candidates,
+            candidate_leaves=list(options.leaves),
+            or_selection=options.or_selection,
+            and_selection=options.and_selection,
+            heuristic=options.heuristic,
+            criterion=options.criterion,
+            memory_limit=memory,
+            grid=table.grid(options.leaves[0]) if options.candidates == "quantile" else None,
+        )
+    except MemoryError as error:
+        if limits.memory_limit is None:
+            raise
+        raise ValueError(
+            f"memory_limit: {limits.memory_limit} bytes are too few for this data ({error})"
+        ) from None
+
+
+def make_polisher(table: TrainingTable, settings: Settings) -> Any:
+    return Polisher(
+        table.codes,
+        table.values,
+        table.y,
+        len(table.classes),
+        table.weights,
+        max_changepoints=settings.max_changepoints,
+        split_penalty=settings.split_penalty,
+        changepoint_penalty=settings.changepoint_penalty,
+        max_depth=settings.max_depth,
+    )

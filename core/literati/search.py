@@ -1,0 +1,320 @@
+"""Search: the engine with its limits, its incumbent as a tree, its report, and its way to disk and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import checkpoint as checkpoints
+from ._version import __version__
+from .engines import make_engine, make_polisher
+from .errors import CheckpointError, LiteratiError, SearchInvariantError
+from .model import ShapeTree
+from .nodes import Settings
+from .options import SearchLimits, SolverOptions
+from .report import SearchReport, StopReason, relative_gap
+from .table import build
+from .transfer import transfer_bounds
+
+__all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
+
+SLICE = 0.1  # seconds without the GIL: how long Ctrl-C may have to wait
+POLISH_SHARE = 0.25  # of the search's time, while it goes on
+TRACE_KEPT = 512  # points of the trace in a checkpoint
+_STATUS = {
+    1: StopReason.PROVEN_OPTIMAL,
+    2: StopReason.GAP_REACHED,
+    3: StopReason.EXPANSION_LIMIT,
+    4: StopReason.MEMORY_LIMIT,
+    5: StopReason.USER_STOP,
+}
+
+
+class Search:
+    """A search that is stepped: `run` for a while, look at `report` and `incumbent`, run on.
+
+    Keyword parameters are those of LiteratiClassifier. All methods belong to one thread, but for `stop`.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        limits: SearchLimits | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.limits = _checked_limits(limits)
+        self.options = _options(parameters)
+        self.table = build(
+            X,
+            y,
+            sample_weight=sample_weight,
+            class_weight=self.options.class_weight,
+            categories=self.options.categories,
+        )
+        self._begin()
+
+    def _begin(self) -> None:
+        start = perf_counter()
+        self.settings = Settings(
+            self.options.max_depth,
+            self.options.max_changepoints,
+            self.options.split_penalty,
+            self.options.changepoint_penalty,
+        )
+        self._engine = make_engine(self.table, self.options, self.limits)
+        self._polisher: Any = None
+        self._polish_seconds = 0.0
+        self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
+        self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
+        self._reason = StopReason.RUNNING
+        self._objective = math.inf
+        self._improvements = 0
+        self._improved_at = 0.0  # search seconds
+        self._earlier_expansions = 0  # before a resume
+        self._earlier_seconds = 0.0  # of the trace before a resume
+        self._earlier_trace: npt.NDArray[Any] | None = None
+        self._elapsed = perf_counter() - start
+
+    # Running
+
+    def run(self, seconds: float | None = None) -> SearchReport:
+        """Search on for about so long (None: until a limit or the proof), and report."""
+        if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+            raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
+        until = math.inf if seconds is None else perf_counter() + seconds
+        self._reason = self._limit()
+        while self._reason is StopReason.RUNNING:
+            left = until - perf_counter()
+            if left <= 0 and self._objective < math.inf:
+                break
+            self._slice(max(0.0, min(SLICE, left, self._seconds_left())))
+        return self.report()
+
+    def stop(self) -> None:
+        """Make `run` return within a tenth of a second, from any thread. A later `run` goes on."""
+        self._engine.request_stop()
+
+    def _slice(self, seconds: float) -> None:
+        start = perf_counter()
+        status = self._step(seconds)
+        self._note(self._engine.upper)
+        reason = _STATUS.get(status, StopReason.RUNNING)
+        if reason is StopReason.RUNNING:
+            self._elapsed += perf_counter() - start
+            reason, start = self._limit(), perf_counter()
+        self._polish(last=reason is not StopReason.RUNNING)
+        self._elapsed += perf_counter() - start
+        self._reason = reason
+
+    def _step(self, seconds: float) -> int:
+        limits, most = self.limits, -1
+        if limits.max_expansions is not None:
+            most = max(0, limits.max_expansions - self._earlier_expansions)
+        return int(self._engine.run(seconds, most, limits.gap, limits.gap_absolute))
+
+    def _seconds_left(self) -> float:
+        limit = math.inf if self.limits.time_limit is None else self.limits.time_limit - self._elapsed
+        if self.limits.patience is not None:
+            limit = min(limit, self._improved_at + self.limits.patience - self._elapsed)
+        return limit
+
+    def _limit(self) -> StopReason:
+        """The limit that is reached whatever the engine does next."""
+        if self._engine.proven:
+            return StopReason.PROVEN_OPTIMAL
+        if self._objective < math.inf:  # a search has a tree to show, however short its time
+            if self.limits.time_limit is not None and self._elapsed >= self.limits.time_limit:
+                return StopReason.TIME_LIMIT
+            if self.limits.patience is not None and self._elapsed - self._improved_at >= self.limits.patience:
+                return StopReason.NO_IMPROVEMENT
+        return StopReason.RUNNING
+
+    def _note(self, objective: float) -> None:
+        if objective < self._objective - self._tolerance():
+            self._improvements += 1
+            self._improved_at = self._elapsed
+        self._objective = min(self._objective, objective)
+
+    def _tolerance(self) -> float:
+        """Of sums of weights that are no dyadic numbers; nothing at all for those that are counts."""
+        return 0.0 if self.table.weights is None else 1e-9 * float(self.table.weights.sum())
+
+    def _started(self) -> None:
+        if self._objective == math.inf:  # nobody called run yet: the first incumbent, and no expansion
+            start = perf_counter()
+            self._engine.run(0.0, 0)
+            self._note(self._engine.upper)
+            self._elapsed += perf_counter() - start
+
+    # The incumbent
+
+    def incumbent(self) -> ShapeTree:
+        """The best tree so far, with what is known about it now."""
+        self._started()
+        searched = self._searched_tree()
+        if self._tree is None or searched.objective < self._tree.objective:
+            self._tree = searched
+        elif searched is not self._tree:
+            nodes = transfer_bounds(self._tree.nodes, searched.nodes, self.table, self.options.max_depth)
+            self._tree = replace(self._tree, nodes=nodes)
+        self._note(self._tree.objective)
+        return self._tree.with_proof(self._engine.upper, self._engine.lower, bool(self._engine.proven))
+
+    def _searched_tree(self, nodes: npt.NDArray[Any] | None = None) -> ShapeTree:
+        """The engine's tree, or these nodes of the same kind; its cost is checked against the claim."""
+        engine = self._engine
+        tree = ShapeTree.from_nodes(
+            engine.nodes() if nodes is None else nodes,
+            self.table,
+            settings=self.settings,
+            upper_bound=engine.upper,
+            lower_bound=engine.lower,
+            proven_optimal=bool(engine.proven),
+            proven_space=self.options.candidates,
+            candidate_leaves=self.options.leaves,
+        )
+        slack = self._tolerance() or 1e-9 * max(1.0, engine.upper)
+        cost = tree.evaluate_table(self.table)
+        if cost > engine.upper + slack or abs(cost - tree.nodes[0].cost) > slack:
+            raise SearchInvariantError(
+                f"the tree found costs {cost!r} on the training rows, not {engine.upper!r} as the search says"
+            )
+        return tree
+
+    def _polish(self, last: bool) -> None:
+        """Polish the engine's tree if it is new; while the search goes on, for its share of time only."""
+        engine = self._engine
+        if not self.options.polish or engine.upper >= self._polished_at:
+            return
+        if not last and self._polish_seconds > POLISH_SHARE * self._elapsed + 0.5:
+            return
+        start = perf_counter()
+        if self._polisher is None:
+            self._polisher = make_polisher(self.table, self.settings)
+        room = max(0.05, min(self._seconds_left(), 1.0 + self._elapsed))
+        nodes = self._polisher.polish(engine.nodes(), room)
+        self._polished_at = engine.upper
+        tree = self._searched_tree(nodes)
+        if self._tree is None or tree.objective < self._tree.objective:
+            self._tree = tree
+            self._note(tree.objective)
+        self._polish_seconds += perf_counter() - start
+
+    # What is known
+
+    def report(self) -> SearchReport:
+        self._started()
+        engine = self._engine
+        upper, lower = float(engine.upper), float(engine.lower)
+        return SearchReport(
+            objective=min(self._objective, upper),
+            upper_bound=upper,
+            lower_bound=lower,
+            gap=relative_gap(upper, lower),
+            gap_absolute=upper - lower,
+            stop_reason=self._reason,
+            proven_optimal=bool(engine.proven),
+            proven_space=self.options.candidates,
+            expansions=self._earlier_expansions + int(engine.expansions),
+            states_live=int(engine.states_live),
+            states_freed=int(engine.states_freed),
+            cache_hits=int(engine.cache_hits),
+            memory_bytes=int(engine.bytes) + self.table.nbytes,
+            elapsed_seconds=self._elapsed,
+            improvements=self._improvements,
+        )
+
+    def trace(self) -> npt.NDArray[Any]:
+        """Structured array of seconds, expansions, upper, lower: a row for each time a bound moved."""
+        trace: npt.NDArray[Any] = self._engine.trace()
+        trace["seconds"] += self._earlier_seconds
+        trace["expansions"] += self._earlier_expansions
+        if self._earlier_trace is None:
+            return trace
+        return np.concatenate([self._earlier_trace, trace])
+
+    # To disk and back
+
+    def checkpoint(self) -> bytes:
+        """Everything a new process needs to go on, in a portable form, for `resume` with the same data."""
+        tree = self.incumbent()
+        report = self.report()
+        trace = self.trace()
+        kept = np.unique(np.linspace(0, max(0, len(trace) - 1), TRACE_KEPT).astype(int))
+        header = {
+            "engine_version": __version__,
+            "fingerprint": self.table.fingerprint,
+            "options": self.options.to_json(),
+            "limits": asdict(self.limits),
+            "elapsed_seconds": report.elapsed_seconds,
+            "idle_seconds": report.elapsed_seconds - self._improved_at,
+            "expansions": report.expansions,
+            "improvements": report.improvements,
+            "tree": tree.to_dict(),
+            "trace": [list(row) for row in trace[kept[: len(trace)]].tolist()],
+        }
+        return checkpoints.pack(header, self._engine.checkpoint())
+
+    @classmethod
+    def resume(
+        cls, X: Any, y: Any, blob: bytes, *, sample_weight: Any = None, limits: SearchLimits | None = None
+    ) -> Search:
+        """Go on where `checkpoint` was called: the same data, the same parameters, new limits if given."""
+        header, payload = checkpoints.unpack(blob)
+        try:
+            options = SolverOptions.from_json(header["options"])
+            saved = SearchLimits(**header["limits"])
+            tree = ShapeTree.from_dict(header["tree"])
+        except (LiteratiError, TypeError, ValueError) as error:
+            raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
+        parameters = {name: getattr(options, name) for name in options.__dataclass_fields__}
+        search = cls(X, y, sample_weight=sample_weight, limits=limits or saved, **parameters)
+        if search.table.fingerprint != header["fingerprint"]:
+            raise CheckpointError(
+                "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
+            )
+        try:
+            search._engine.restore(payload)
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"blob: the engine cannot read the checkpoint: {error}") from None
+        search._continue_from(header, tree)
+        return search
+
+    def _continue_from(self, header: dict[str, Any], tree: ShapeTree) -> None:
+        try:
+            self._elapsed += float(header["elapsed_seconds"])
+            self._improved_at = self._elapsed - float(header["idle_seconds"])
+            self._improvements = int(header["improvements"])
+            self._earlier_expansions = int(header["expansions"]) - int(self._engine.expansions)
+            rows = [tuple(row) for row in header["trace"]]
+            earlier = np.array(rows, dtype=self._engine.trace().dtype)
+        except (TypeError, ValueError) as error:
+            raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
+        self._earlier_trace = earlier
+        self._earlier_seconds = float(header["elapsed_seconds"])
+        self._tree = tree
+        self._objective = tree.objective
+
+
+def _checked_limits(limits: Any) -> SearchLimits:
+    if limits is None:
+        return SearchLimits()
+    if not isinstance(limits, SearchLimits):
+        raise TypeError(f"limits: expected SearchLimits, got {type(limits).__name__}")
+    return limits
+
+
+def _options(parameters: dict[str, Any]) -> SolverOptions:
+    unknown = sorted(parameters.keys() - SolverOptions.__dataclass_fields__.keys())
+    if unknown:
+        expected = ", ".join(SolverOptions.__dataclass_fields__)
+        raise TypeError(f"{unknown[0]}: not a parameter of Search; expected some of {expected}")
+    return SolverOptions(**parameters)
