@@ -28,7 +28,8 @@ lint: $(VENV)/.installed ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service)
-	$(if $(filter %.pyx %.pxd,$(SOURCES)),$(BIN)/cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
+	@# cython-lint calls pycodestyle by name, so it has to be on the path.
+	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
 
 bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
