@@ -161,8 +161,8 @@ def splits(data: Rows, rows: int, cuts: Cuts) -> dict[int, float]:
     return found
 
 
-def optimum(problem: Problem, candidates: CandidateFunction = candidates) -> float:
-    """The least objective of any tree in the space that `candidates` spans."""
+def state_values(problem: Problem, candidates: CandidateFunction = candidates) -> Callable[[int, int], float]:
+    """The function from (rows, depth left) to the least cost of any tree that `candidates` allow."""
     data = Rows(problem)
     known: dict[tuple[int, int], float] = {}
 
@@ -173,10 +173,15 @@ def optimum(problem: Problem, candidates: CandidateFunction = candidates) -> flo
         if (rows, depth_left) not in known:
             for right, penalty in splits(data, rows, candidates(data, rows, depth_left)).items():
                 if penalty < best:
-                    best = min(
-                        best, penalty + value(rows & ~right, depth_left - 1) + value(right, depth_left - 1)
-                    )
+                    below = value(rows & ~right, depth_left - 1) + value(right, depth_left - 1)
+                    best = min(best, penalty + below)
             known[rows, depth_left] = best
         return known[rows, depth_left]
 
-    return value(data.everyone, problem.max_depth)
+    return value
+
+
+def optimum(problem: Problem, candidates: CandidateFunction = candidates) -> float:
+    """The least objective of any tree in the space that `candidates` spans."""
+    everyone = (1 << problem.n_rows) - 1
+    return state_values(problem, candidates)(everyone, problem.max_depth)

@@ -110,13 +110,22 @@ def check_shape(problem: Problem, nodes: Nodes) -> None:
 
 
 def check_legal(problem: Problem, nodes: Nodes) -> None:
-    """`check_shape`, and every change point is a candidate of its node's state."""
+    """`check_shape`, and every change point is a candidate of its node's state.
+
+    Positions with no row of the node between them are the same change point.
+    """
     check_shape(problem, nodes)
     data = oracle.Rows(problem)
     for node, depth, rows in zip(nodes, depths(nodes), rows_by_node(problem, nodes), strict=True):
-        if int(node["feature"]) < 0:
+        feature = int(node["feature"])
+        if feature < 0:
             continue
         state = sum(1 << row for row in rows)
-        allowed = oracle.candidates(data, state, problem.max_depth - depth)[int(node["feature"])]
+        allowed = oracle.candidates(data, state, problem.max_depth - depth)[feature]
+        present = [*data.present(state, feature), problem.cardinality(feature)]
         positions = {int(c) for c in node["changepoints"][: int(node["n_changepoints"])]}
-        assert positions <= allowed, f"change points {positions} at depth {depth}, candidates {allowed}"
+        used, legal = (
+            {min(code for code in present if code >= c) for c in some} for some in (positions, allowed)
+        )
+        assert used <= legal, f"change points {positions} at depth {depth}, candidates {allowed}"
+        assert len(used) == len(positions), f"change points {positions} are not all needed"
