@@ -10,8 +10,10 @@ from literati._expand cimport (
     CART_LOOKAHEAD, Space, data_complete, data_forget, data_start, expand_data, refine_choice, solve_data,
 )
 from literati._cart cimport cart_lookahead
+from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (
-    LOOKAHEAD, SPLIT, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
+    LOOKAHEAD, SPLIT, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower, data_clear,
+    data_free_values,
 )
 from literati._rows cimport drop, rows_free
 from literati._types cimport (
@@ -56,6 +58,8 @@ cdef bint update(Ao* ao, Data* s) noexcept nogil:
     cdef int32_t i
     cdef Choice* c
     for i in range(s.n_choices):
+        if s.choices[i].dead:
+            continue
         found = choice_upper(s.choices[i])
         if found < s.upper:
             s.upper = found
@@ -69,8 +73,11 @@ cdef bint update(Ao* ao, Data* s) noexcept nogil:
     guess = <double>s.upper
     for i in range(s.n_choices):
         c = s.choices[i]
-        lower = min_cost(lower, choice_lower(c))
-        guess = min(guess, choice_guess(c))
+        if not c.dead:
+            lower = min_cost(lower, choice_lower(c))
+            guess = min(guess, choice_guess(c))
+    for i in range(s.n_gaps):
+        lower = min_cost(lower, gap_lower(space.p, &s.gaps[i]))
     if lower > s.lower:
         s.lower = lower
     s.guess = guess
@@ -80,20 +87,35 @@ cdef bint update(Ao* ao, Data* s) noexcept nogil:
 
 
 cdef void prune(Ao* ao, Data* s, cost_t budget) noexcept nogil:
-    """Drops the choices that cannot cost less than the budget; the incumbent's own stays, it holds the tree."""
+    """Drops what cannot cost less than the budget; the incumbent's own choice stays, it holds the tree."""
+    cdef Space* space = &ao.space
     cdef int32_t i, kept = 0
     cdef cost_t lower
     cdef Choice* c
     for i in range(s.n_choices):
         c = s.choices[i]
         lower = choice_lower(c)
-        if lower >= budget and not (s.policy == SPLIT and s.best == c):
-            s.floor = min_cost(s.floor, lower)
-            choice_free(ao.space.p, &ao.space.counters, c)
-        else:
+        if c.dead or lower < budget or (s.policy == SPLIT and s.best == c):
             s.choices[kept] = c
             kept += 1
+            continue
+        s.floor = min_cost(s.floor, lower)
+        if space.p.every_cut:
+            # The gaps beside it go on reading its children's bounds.
+            c.dead = True
+            data_clear(space.p, &space.counters, &c.left)
+            data_clear(space.p, &space.counters, &c.right)
+            data_free_values(space.p, &c.left)
+            data_free_values(space.p, &c.right)
+            s.choices[kept] = c
+            kept += 1
+        else:
+            choice_free(space.p, &space.counters, c)
     s.n_choices = kept
+    for i in range(s.n_gaps - 1, -1, -1):
+        lower = gap_lower(space.p, &s.gaps[i])
+        if lower >= budget:
+            remove_gap(s, i, lower)
 
 
 cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil:
@@ -112,20 +134,34 @@ cdef inline bint open_below(const Choice* c, cost_t budget) noexcept nogil:
     return commit_lower(c) < budget and not (c.left.complete and c.right.complete)
 
 
-cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget) noexcept nogil:
+cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget, int32_t* gap) noexcept nogil:
+    """The most promising choice, or NULL with the most promising gap (-1: there is neither)."""
+    cdef Space* space = &ao.space
     cdef Choice* best = NULL
     cdef Choice* c
     cdef double value, least = 0.0
     cdef int32_t i
+    # Where gaps have children that are solved at once, a choice that was opened is finished first.
+    cdef bint hurry = space.p.every_cut and s.depth == 3
+    gap[0] = -1
     for i in range(s.n_choices):
         c = s.choices[i]
-        if not open_below(c, budget):
+        if c.dead or not open_below(c, budget):
             continue
         value = choice_guess(c) if ao.or_selection == INFORMATIVE else <double>choice_lower(c)
         if best == NULL or value < least:
             best = c
             least = value
-    return best
+    if best != NULL and hurry and not best.refinable:
+        return best
+    for i in range(s.n_gaps):
+        value = <double>gap_lower(space.p, &s.gaps[i])
+        if ao.or_selection == INFORMATIVE and not hurry:
+            value = max(value, gap_guess(&s.gaps[i]))
+        if (best == NULL and gap[0] < 0) or value < least:
+            gap[0] = i
+            least = value
+    return NULL if gap[0] >= 0 else best
 
 
 cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
@@ -153,6 +189,7 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
     cdef Data* child
     cdef Choice* c
     cdef cost_t budget = s.upper
+    cdef int32_t gap
     cdef bint fine
     while True:
         if s.depth <= 2:
@@ -162,7 +199,10 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
         else:
             budget = min_cost(budget, s.upper)
             prune(ao, s, budget)
-            c = select_choice(ao, s, budget)
+            c = select_choice(ao, s, budget, &gap)
+            if gap >= 0:
+                fine = open_gap(space, s, gap, budget)
+                break
             if c == NULL:
                 # Nothing below costs less than the budget: the state's lower bound says so to those above.
                 ao_backpropagate(ao, s)
@@ -179,7 +219,10 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
         return INTERRUPTED
     if not fine:
         return OUT_OF_MEMORY
-    if s.complete and s.parent != NULL:
+    # A state that was solved, or closed at its budget, has no choices to draw values from.
+    if not s.expanded:
+        if s.parent == NULL:
+            return WENT_ON
         s = s.parent.owner
     ao_backpropagate(ao, s)
     return WENT_ON

@@ -34,6 +34,7 @@ cdef struct Space:       # everything an expansion needs besides the state
     Choice** opened      # [BATCHES * LANES] choices whose children await a guess
     Heuristic heuristic
     int64_t expansions
+    double until         # when the running slice ends, on the monotonic clock
 
 cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nogil
 cdef void space_free(Space* space) noexcept nogil

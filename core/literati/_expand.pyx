@@ -12,13 +12,16 @@ from literati._bottom cimport (
 )
 from literati._bounds cimport leaf_cost_of, lower_bound_of
 from literati._cart cimport Cut, cart_cut_room, cart_cuts, cart_free, cart_init, cart_lookahead
+from literati._gaps cimport expand_gaps, refine_gap
 from literati._graph cimport (
-    LEAF, LOOKAHEAD, SOLVED, TREE, Cache, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init,
-    cache_store, choice_free, choice_new, data_add, data_clear, data_keep_tree, tree_size, tree_write,
+    LEAF, LOOKAHEAD, SOLVED, SPLIT, TREE, Cache, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init,
+    cache_store, choice_free, choice_new, data_add, data_clear, data_free_values, data_keep_tree, tree_size, tree_write,
 )
+from literati._intervals cimport Deep, deep_free, deep_init, deep_solve
 from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter
 from literati._types cimport (
-    LANES, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t,
+    LANES, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost,
+    uint8_t, uint32_t, uint64_t,
 )
 
 
@@ -347,6 +350,8 @@ cdef bint expand_data(Space* space, Data* s) noexcept nogil:
     cdef Choice* c
     cdef int32_t feature = -1, i, most = p.max_k if s.depth == 3 else 1
     cdef bint fine = True
+    if p.every_cut:
+        return expand_gaps(space, s)
     if not rows_ready(space, s):
         return False
     s.cuts = <Cut*>grab(p, cart_cut_room(p) * sizeof(Cut))
@@ -389,6 +394,8 @@ cdef bint refine_choice(Space* space, Choice* c) noexcept nogil:
     cdef Choice* finer
     cdef int32_t i, k = c.shape.n_cuts, had = s.n_choices
     cdef bint fine = rows_ready(space, s)
+    if p.every_cut:
+        return refine_gap(space, c)
     if not fine:
         return False
     sum_cuts(space, s, c.shape.feature)
@@ -428,6 +435,8 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
     cdef Shape shape
     cdef Choice* c = s.parent
     cdef cost_t value
+    if s.depth == 2 and p.every_cut:
+        return solve_deep(space, s, budget)
     if c != NULL:
         if not rows_ready(space, c.owner):
             return False
@@ -444,5 +453,69 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
     s.upper = s.lower = value
     s.policy = LEAF if shape.feature < 0 else SOLVED
     space.expansions += 1
+    data_complete(space, s)
+    return True
+
+
+cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
+    """Depth left 2 over every cut, as far as the time allows; a half-done solve stays with the state."""
+    cdef Problem* p = space.p
+    cdef Choice* c = s.parent
+    cdef TreeNode* tree
+    cdef Deep* deep = s.deep
+    cdef int32_t i
+    if deep == NULL:
+        deep = <Deep*>grab(p, sizeof(Deep))
+        if deep == NULL:
+            return False
+        if not deep_init(p, deep, s.n):
+            drop(p, deep)
+            return False
+        s.deep = deep
+        if c == NULL:
+            memcpy(
+                deep.rows.order, space.all_rows.order,
+                p.n_features * (<int64_t>s.n + 1) * sizeof(uint32_t) + p.n_features * sizeof(int32_t),
+            )
+        elif not rows_ready(space, c.owner):
+            return False
+        elif s == &c.left:
+            part_rows(space, c.owner, &c.shape, &deep.rows, NULL)
+        else:
+            part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
+    if not deep_solve(p, &space.sweep, deep, budget, space.until):
+        return True
+    space.expansions += 1
+    if deep.value >= budget and deep.value > s.lower and budget < s.upper:
+        # Nothing below the budget: that is a bound, not the value.
+        s.lower = max_cost(s.lower, budget)
+        cache_store(p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
+        data_free_values(p, s)
+        return True
+    if deep.value < s.upper:
+        tree = <TreeNode*>grab(p, 3 * sizeof(TreeNode))
+        if tree == NULL:
+            return False
+        memset(tree, 0, 3 * sizeof(TreeNode))
+        tree.policy = SPLIT
+        tree.depth = 2
+        tree.feature = deep.best.feature
+        tree.n_cuts = deep.best.n_cuts
+        tree.missing_right = deep.best.missing_right
+        for i in range(deep.best.n_cuts):
+            tree.cut[i] = deep.best.cut[i]
+        tree.right = 2
+        for i in range(1, 3):
+            tree[i].policy = SOLVED
+            tree[i].depth = 1
+            tree[i].proven = True
+        drop(p, s.tree)
+        s.tree = tree
+        s.n_tree = 3
+        s.policy = TREE
+        s.upper = deep.value
+    deep_free(p, deep)
+    drop(p, deep)
+    s.deep = NULL
     data_complete(space, s)
     return True

@@ -1,6 +1,7 @@
 """The AND/OR graph: data states, the shape functions tried at them, primal trees, and the value cache."""
 
 from literati._cart cimport Cut
+from literati._intervals cimport Deep
 from literati._types cimport (
     Problem, Rows, Shape, cost_t, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t,
 )
@@ -32,6 +33,7 @@ cdef struct Data:        # a data state: rows and depth left
     TreeNode* tree       # of policy TREE
     Cut* cuts            # candidates, kept for refinements
     Gap* gaps            # untried change points, in modes where they are opened one by one
+    Deep* deep           # a solve that was left half done
     Rows rows            # order is NULL while they are not at hand
     uint64_t hash[2]     # of the set of rows
     cost_t lower         # V: no tree of the state's space costs less
@@ -59,6 +61,7 @@ cdef struct Choice:      # a shape state: a shape function at a data state, comm
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
     bint refinable       # refinements have not been opened
+    bint dead            # pruned, but its children's bounds still serve the gaps beside it
     bint turn_right      # round robin: whose turn it is
 
 cdef struct Gap:         # a run of change points, none of which has been tried
@@ -66,7 +69,8 @@ cdef struct Gap:         # a run of change points, none of which has been tried
     Choice* below        # the tried neighbours; NULL at the ends
     Choice* above
     int32_t feature
-    int32_t first        # the run, as positions in the order of the state's rows
+    int32_t missing_right
+    int32_t first        # the run, as positions in the order of the state's rows, both ends included
     int32_t last
 
 cdef struct Entry:       # of the value cache
@@ -105,8 +109,11 @@ cdef inline double choice_guess(const Choice* c) noexcept nogil:
 
 cdef Choice* choice_new(Problem* p, Counters* counters, Data* owner) noexcept nogil
 cdef bint data_add(Problem* p, Data* s, Choice* c) noexcept nogil
+cdef bint data_add_gap(Problem* p, Data* s, const Gap* gap) noexcept nogil
 cdef void choice_free(Problem* p, Counters* counters, Choice* c) noexcept nogil
 cdef void data_clear(Problem* p, Counters* counters, Data* s) noexcept nogil
+
+cdef void data_free_values(Problem* p, Data* s) noexcept nogil
 
 cdef bint data_keep_tree(Problem* p, Data* s) noexcept nogil
 cdef int32_t tree_size(const Data* s) noexcept nogil

@@ -5,6 +5,7 @@ States own what lies below them, so pruning is freeing. A completed state shrink
 
 from libc.string cimport memcpy, memset
 
+from literati._intervals cimport deep_free
 from literati._rows cimport drop, grab, rows_free
 from literati._types cimport Problem, Shape, cost_t, int32_t, int64_t, uint64_t
 
@@ -50,8 +51,8 @@ cdef void choice_free(Problem* p, Counters* counters, Choice* c) noexcept nogil:
         return
     data_clear(p, counters, &c.left)
     data_clear(p, counters, &c.right)
-    drop(p, c.left.tree)
-    drop(p, c.right.tree)
+    data_free_values(p, &c.left)
+    data_free_values(p, &c.right)
     counters.live -= 2
     counters.freed += 2
     drop(p, c)
@@ -73,6 +74,34 @@ cdef void data_clear(Problem* p, Counters* counters, Data* s) noexcept nogil:
     s.n_choices = s.choice_room = 0
     s.n_cuts = s.n_gaps = s.gap_room = 0
     s.expanded = False
+
+
+cdef void data_free_values(Problem* p, Data* s) noexcept nogil:
+    """Frees what data_clear leaves: the compact tree and a half-done solve."""
+    drop(p, s.tree)
+    s.tree = NULL
+    if s.deep != NULL:
+        deep_free(p, s.deep)
+        drop(p, s.deep)
+        s.deep = NULL
+
+
+cdef bint data_add_gap(Problem* p, Data* s, const Gap* gap) noexcept nogil:
+    cdef int32_t room
+    cdef Gap* larger
+    if s.n_gaps == s.gap_room:
+        room = 16 if s.gap_room == 0 else 2 * s.gap_room
+        larger = <Gap*>grab(p, room * sizeof(Gap))
+        if larger == NULL:
+            return False
+        if s.n_gaps:
+            memcpy(larger, s.gaps, s.n_gaps * sizeof(Gap))
+        drop(p, s.gaps)
+        s.gaps = larger
+        s.gap_room = room
+    s.gaps[s.n_gaps] = gap[0]
+    s.n_gaps += 1
+    return True
 
 
 # --- compact trees ----------------------------------------------------------------------------------------------------

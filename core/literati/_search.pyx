@@ -2,7 +2,6 @@
 
 from libc.math cimport frexp, ldexp
 from libc.string cimport memcpy, memset
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from literati._ao cimport (
 )
 from literati._emit cimport Node, emit_tree
 from literati._expand cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
-from literati._graph cimport TreeNode, data_clear, tree_size, tree_write
+from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
+from literati._intervals cimport monotonic
 from literati._rows cimport clear_useless, drop, grab, rows_alloc
 from literati._types cimport (
     ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, USEFUL_CUT, Problem, cost_t, int16_t,
@@ -43,12 +43,6 @@ cdef packed struct TracePoint:
     int64_t expansions
     double upper
     double lower
-
-
-cdef double now() noexcept nogil:
-    cdef timespec t
-    clock_gettime(CLOCK_MONOTONIC, &t)
-    return t.tv_sec + 1e-9 * t.tv_nsec
 
 
 def simd() -> str:
@@ -98,6 +92,7 @@ cdef class Engine:
         p.n_rows, p.n_features, p.n_classes = n_rows, n_features, n_classes
         p.max_depth, p.max_k = max_depth, max_changepoints
         p.mode = MODES[candidates]
+        p.every_cut = p.mode == ALL or p.mode == QUANTILE
         p.criterion = CRITERIA[criterion]
         p.byte_limit = memory_limit
         p.lanes = lanes_table()
@@ -127,7 +122,7 @@ cdef class Engine:
         if self.ready:
             self.ao.root.rows.order = NULL
             data_clear(&self.problem, &self.ao.space.counters, &self.ao.root)
-            drop(&self.problem, self.ao.root.tree)
+            data_free_values(&self.problem, &self.ao.root)
             space_free(&self.ao.space)
         drop(&self.problem, self.points)
 
@@ -176,6 +171,7 @@ cdef class Engine:
         else:
             whole = np.maximum(np.rint(np.asarray(weights, dtype=np.float64) * scale), 1).astype(np.int64)
             p.weight_cost = 1
+        p.heaviest = int(whole.max())
         p.split_cost = round(split_penalty * scale)
         p.refine_cost = round(changepoint_penalty * scale)
         signed = np.where(y == 1, -whole, whole)
@@ -253,11 +249,12 @@ cdef class Engine:
             p.stop = 0
             return STOPPED
         with nogil:
-            start = now()
+            start = monotonic()
             until = start + seconds
+            ao.space.until = until
             if not self.started:
                 self.started = ao_start(ao)
-                self.record(now() - start)
+                self.record(monotonic() - start)
             while not p.stop:
                 if ao.root.complete:
                     status = 1
@@ -280,10 +277,10 @@ cdef class Engine:
                     if step == OUT_OF_MEMORY:
                         status = 4
                         break
-                self.record(now() - start)
-                if now() >= until:
+                self.record(monotonic() - start)
+                if monotonic() >= until:
                     break
-            self.elapsed += now() - start
+            self.elapsed += monotonic() - start
         if p.stop:
             p.stop = 0
             if status == SLICE_OVER:

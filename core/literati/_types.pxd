@@ -44,6 +44,7 @@ cdef struct Problem:
     Mode mode
     Criterion criterion
     bint weighted
+    bint every_cut              # candidates are all legal cuts: modes ALL and QUANTILE
     const int32_t* codes        # [feature][row]; a missing value has the code card[feature], so it sorts last
     const int32_t* card         # distinct values of each feature
     const double* values        # distinct values of all features, one after the other
@@ -51,6 +52,7 @@ cdef struct Problem:
     const uint8_t* grid         # [value_start + code]: 1 where a cut may lie below that code; NULL: everywhere
     const int32_t* label        # [row]
     const int64_t* weight       # [row] integer weight
+    int64_t heaviest            # largest weight of a row
     const double* real_weight   # [row] the same as doubles
     const int16_t* weight16     # [row] the same for lanes of 16 bits; NULL where they do not fit
     const int32_t* weight32     # [row] likewise
