@@ -176,6 +176,9 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        # Without a penalty the tree may fit every training row, noise too, which is what an optimum is: the check
+        # of class weights on pure noise then asks for a restraint that only a split_penalty gives.
+        tags.classifier_tags.poor_score = self.split_penalty == 0
         return tags
 
     # Pickles hold one JSON text and nothing that could run. A callback is a function, so it stays behind.
