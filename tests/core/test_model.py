@@ -64,7 +64,7 @@ def test_values_route_training_rows_as_codes_do(seed: int) -> None:
     table = build(frame, y, sample_weight=weights, categories=CATEGORY_MODES[seed % 2])  # type: ignore[arg-type]
     tree, nodes = random_tree(table, rng)
     leaves = tree.apply(frame)
-    groups = {}
+    groups: dict[int, int] = {}
     for value_leaf, code_leaf in zip(leaves.tolist(), code_leaves(table, nodes), strict=True):
         assert groups.setdefault(value_leaf, code_leaf) == code_leaf
     assert len(set(groups.values())) == tree.n_leaves
@@ -239,8 +239,9 @@ def test_bad_rows_to_explain_are_named(row: Any, error: type[Exception], message
         [1.0, 2.0],
         np.array([3, 200], dtype=np.uint8),
         [("a", 1), ("b", 2)],
-    ]
-    + [["x", 5], [2**70, 1]],
+        ["x", 5],
+        [2**70, 1],
+    ],
     ids=str,
 )
 def test_predictions_are_spelt_as_the_labels_were(labels: Any) -> None:

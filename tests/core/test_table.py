@@ -59,7 +59,8 @@ def test_what_the_engine_gets() -> None:
     # Classes 0 and 1 weigh the same, so class 0 counts as the most frequent. Its rates: c 0, a 1/2, b 1.
     assert table.schema.columns[3].categories == ("c", "a", "b")
     assert table.codes[3].tolist() == [2, 1, 2, -1, 0, 1]
-    assert (table.y.dtype, table.weights) == (np.int32, None)
+    assert table.y.dtype == np.int32
+    assert table.weights is None
     assert table.features[2].column == 2
 
 
@@ -94,8 +95,12 @@ def test_what_the_engine_gets() -> None:
         "polars",
         "polars-categorical",
         "polars-enum",
-    ]
-    + ["arrow", "arrow-chunks", "arrow-dictionaries", "arrow-batch", "lists"],
+        "arrow",
+        "arrow-chunks",
+        "arrow-dictionaries",
+        "arrow-batch",
+        "lists",
+    ],
 )
 def test_every_container_gives_the_same_table(frame: Any) -> None:
     expected = build(objects(), Y)
@@ -120,7 +125,7 @@ def test_no_frame_library_is_needed() -> None:
 
 def test_encoding_is_undone_from_codes() -> None:
     for categories in ("ordered", "one_hot"):
-        table = build(objects(), Y, categories=categories)  # type: ignore[arg-type]
+        table = build(objects(), Y, categories=categories)
         matrix = table.schema.encode(objects()).matrix
         rows = np.arange(len(Y))
         for column in range(matrix.shape[1]):
