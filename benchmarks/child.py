@@ -63,6 +63,7 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
         peak_memory=peak,
         n_train=len(split.y_train),
         version=version,
+        error=_contradiction(fit, errors),
         details=fit.details,
     )
 
@@ -85,6 +86,12 @@ def _status(fit: Fit, solver: Solver) -> Status:
     if fit.proven:
         return "proven"
     return "limit" if solver.searches else "finished"
+
+
+def _contradiction(fit: Fit, errors: int) -> str | None:
+    if fit.claimed_errors is None or fit.claimed_errors == errors:
+        return None
+    return f"says {fit.claimed_errors:g} errors, but its predictions have {errors}"
 
 
 if __name__ == "__main__":

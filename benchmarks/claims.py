@@ -50,7 +50,7 @@ def _judge(claim: Claim, results: Results) -> Judgement:
     if absent:
         return Judgement(claim, f"not installed: {', '.join(absent)}", None)
     # A peer that was killed or died has no tree, which is judged; without ours there is nothing to judge.
-    broken = [run for run in runs if run.objective is None and run.spec.solver.startswith("literati")]
+    broken = [run for run in runs if run.error and run.spec.solver.startswith("literati")]
     if broken:
         return Judgement(claim, f"{broken[0].spec.label} {broken[0].status}: {broken[0].error}", False)
     measured, passed = claim.judge(runs)

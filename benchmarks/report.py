@@ -74,6 +74,8 @@ def _row(result: RunResult) -> list[str]:
 def _status(result: RunResult) -> str:
     limit = result.spec.time_limit
     notes = [] if limit == 60 else [f"{limit:g} s allowed"]
+    if result.error and result.objective is not None:
+        notes.append(result.error)
     if result.disturbed:
         notes.append(f"only {result.cpu_seconds:.3g} s of CPU in {result.seconds:.3g} s")
     return f"{result.status} ({'; '.join(notes)})" if notes else result.status

@@ -46,6 +46,11 @@ hangs = Solver("numpy", prepare_with(lambda: time.sleep(600)))
 dies = Solver("numpy", prepare_with(lambda: os._exit(3)))
 fails = Solver("numpy", prepare_with(fail))
 hungry = Solver("numpy", prepare_with(use_memory))
+
+def prepare_boasting(depth, time_limit, options):
+    return lambda X, y: Fit(lambda rows: np.zeros(len(rows), dtype=int), claimed_errors=0)
+
+boasts = Solver("numpy", prepare_boasting)
 absent = Solver("no-such-distribution-anywhere", prepare_with(fail))
 """
 
@@ -70,6 +75,7 @@ def result(solver: str, status: str = "proven", errors: int | None = 5, seconds:
         RunSpec(solver, "toy", 4),
         status,  # type: ignore[arg-type]
         objective=errors,
+        error=None if errors is not None else "no tree",
         seconds=seconds,
         seconds_to_proof=seconds if status == "proven" else None,
     )
@@ -141,6 +147,14 @@ def test_a_run_that_raises_dies_or_is_absent_is_a_result_too(data: Path) -> None
     assert absent.status == "absent"
     unknown = process.run(RunSpec("nobody", "toy", 2), data)
     assert "unknown solver 'nobody'" in (unknown.error or "")
+
+
+def test_a_solver_that_misstates_its_errors_is_marked(data: Path) -> None:
+    measured = process.run(RunSpec("misbehaving:boasts", "toy", 2), data)
+    assert measured.objective is not None
+    assert measured.objective > 0
+    assert measured.error == f"says 0 errors, but its predictions have {measured.objective}"
+    assert measured.error in report.results_table([measured])
 
 
 @pytest.mark.skipif(process.resident_memory() is None, reason="memory is read from /proc")

@@ -19,6 +19,7 @@ class Fit:
     predict: Callable[[Array], Array]
     proven: bool = False
     seconds_to_tree: float | None = None  # None: the solver does not tell, so the whole fit counts
+    claimed_errors: float | None = None  # training errors by the solver's own account, where it gives one
     details: dict[str, Any] = field(default_factory=dict)
 
 

@@ -39,7 +39,11 @@ def _dl85(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:
         model = classifier(max_depth=depth, max_time=time_limit, heuristic="gini", **options).fit(
             binary(X), y
         )
-        return Fit(lambda rows: model.predict(binary(rows)), model.status_ == "optimal")
+        return Fit(
+            lambda rows: model.predict(binary(rows)),
+            model.status_ == "optimal",
+            claimed_errors=model.train_error_,
+        )
 
     return fit
 
@@ -50,7 +54,7 @@ def _lgdt(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:
     def fit(X: Array, y: Array) -> Fit:
         binary = Quantiles(X)
         model = classifier(max_depth=depth, **options).fit(binary(X), y)
-        return Fit(lambda rows: model.predict(binary(rows)))
+        return Fit(lambda rows: model.predict(binary(rows)), claimed_errors=model.train_error_)
 
     return fit
 
@@ -60,7 +64,7 @@ def _contree(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:
 
     def fit(X: Array, y: Array) -> Fit:
         model = classifier(max_depth=depth, max_time=time_limit, sort_by_heuristic=True, **options).fit(X, y)
-        return Fit(model.predict, model.status_ == "optimal")
+        return Fit(model.predict, model.status_ == "optimal", claimed_errors=model.train_error_)
 
     return fit
 
@@ -77,7 +81,13 @@ def _contree_anytime(depth: int, time_limit: float, options: dict[str, Any]) -> 
         model = classifier(max_depth=depth, max_time=time_limit, sort_by_heuristic=True, **options)
         model.fit_anytime(X, y, improved)
         last = improvements[-1][0] if improvements else None
-        return Fit(model.predict, model.status_ == "optimal", last, {"improvements": improvements})
+        return Fit(
+            model.predict,
+            model.status_ == "optimal",
+            last,
+            claimed_errors=model.train_error_,
+            details={"improvements": improvements},
+        )
 
     return fit
 
