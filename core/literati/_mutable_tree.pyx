@@ -23,8 +23,8 @@ cdef class MutableTree:
         self, codes, values, y, int n_classes, weights, double split_penalty, double changepoint_penalty,
         int max_depth,
     ):
-        if not 1 <= max_depth <= 16:
-            raise ValueError(f"max_depth must be 1..16, not {max_depth}")
+        if not 1 <= max_depth <= 12:
+            raise ValueError(f"max_depth must be 1..12, not {max_depth}")
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.y = np.ascontiguousarray(y, dtype=np.int32)
         self.n_features, self.n_rows = <int32_t>self.codes.shape[0], <int32_t>self.codes.shape[1]

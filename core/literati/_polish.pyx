@@ -7,6 +7,7 @@ above two leaves, may become the best tree of depth one. Levels go bottom-up, as
 see each other, until nothing changes. Every step lowers the objective, or keeps it with a smaller tree.
 """
 
+from libc.stdint cimport int16_t, int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -14,12 +15,10 @@ import time
 
 import numpy as np
 
-from libc.stdint cimport int32_t
-
 from literati._mutable_tree cimport (
     KEEP, NEW_FUNCTION, TO_LEAF, TO_LEFT, TO_RIGHT, Change, MutableTree, Node, goes_right,
 )
-from literati._wishes cimport MAX_CHANGEPOINTS, Wishes, scan_feature
+from literati._wishes cimport MAX_CHANGEPOINTS, NEW_CODE, Column, Wishes, scan_feature
 
 # Sweeps rarely pass a dozen; with weights that round, this ends a cycle of steps that only seem to gain.
 cdef int MAX_SWEEPS = 200
@@ -49,22 +48,27 @@ def polish(
 
 
 cdef void sort_rows(
-    const int32_t[::1] codes, int32_t[::1] start, int32_t[::1] order, int32_t n_rows
+    const int32_t[::1] codes, int32_t[::1] start, uint32_t[::1] order, int32_t n_rows
 ) noexcept nogil:
     """Counting sort; start[code + 1] holds how many rows have a code below, and ends as scratch."""
-    cdef int32_t row
+    cdef int32_t row, i, code
+    for i in range(start.shape[0]):
+        if start[i] < n_rows:
+            order[start[i]] = NEW_CODE
     for row in range(n_rows):
-        order[start[codes[row] + 1]] = row
-        start[codes[row] + 1] += 1
+        code = codes[row]
+        i = start[code + 1]
+        start[code + 1] += 1
+        order[i] = row | (order[i] & NEW_CODE if code >= 0 else 0)
 
 
 cdef class Polisher(MutableTree):
     """Polishes trees of one training table; sorts its columns once."""
 
-    cdef int32_t[:, ::1] order          # [feature]: rows without a value, then the others by code
+    cdef uint32_t[:, ::1] order         # [feature]: rows without a value, then the others by code, flagged
     cdef int32_t[::1] n_missing
-    cdef int32_t[::1] want              # [row] 2 * job + side it wishes for, -1: does not care
-    cdef int32_t[::1] job_of            # [row] job whose node it reaches, -1: none
+    cdef int16_t[::1] want              # [row] 2 * job + side it wishes for, -1: does not care
+    cdef int16_t[::1] job_of            # [row] job whose node it reaches, -1: none
     cdef int32_t[:, ::1] ranked         # [job] classes by falling weight
     cdef int32_t max_changepoints
     cdef double tolerance               # a gain below it may be rounding
@@ -86,15 +90,17 @@ cdef class Polisher(MutableTree):
             raise ValueError(f"max_changepoints must be 1..{MAX_CHANGEPOINTS}, not {max_changepoints}")
         self.max_changepoints = max_changepoints
         self.tolerance = 1e-9 * (self.n_rows if weights is None else float(np.sum(weights)))
-        self.want = np.empty(self.n_rows, dtype=np.int32)
-        self.job_of = np.empty(self.n_rows, dtype=np.int32)
-        self.order = np.empty((self.n_features, self.n_rows), dtype=np.int32)
+        self.want = np.empty(self.n_rows, dtype=np.int16)
+        self.job_of = np.empty(self.n_rows, dtype=np.int16)
+        self.order = np.zeros((self.n_features, self.n_rows), dtype=np.uint32)
         self.n_missing = np.empty(self.n_features, dtype=np.int32)
         cdef int feature
         cdef int32_t[::1] start
         for feature in range(self.n_features):
             counts = np.bincount(np.add(self.codes[feature], 1), minlength=self.cardinality[feature] + 1)
             self.n_missing[feature] = counts[0]
+            if not np.all(counts[1:]):
+                raise ValueError(f"codes: some code of feature {feature} has no row; they must be ranks")
             start = (np.cumsum(counts) - counts).astype(np.int32)
             with nogil:
                 sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
@@ -174,6 +180,7 @@ cdef class Polisher(MutableTree):
         """Find the best function for every job; False when the time is over."""
         cdef int32_t j, feature, active
         cdef Job* job
+        cdef Column column
         with nogil:
             self.gather(level, n_jobs)
         weights = np.asarray(self.counts)[:n_jobs * self.n_classes].reshape(n_jobs, self.n_classes)
@@ -196,11 +203,14 @@ cdef class Polisher(MutableTree):
             for feature in range(self.n_features):
                 if deadline is not None and time.monotonic() > deadline:
                     return False
+                column.feature = feature
+                column.cardinality = self.cardinality[feature]
+                column.n_missing = self.n_missing[feature]
+                column.order = &self.order[feature, 0]
                 with nogil:
                     scan_feature(
-                        self.wishes, n_jobs, &self.want[0], self.weight, &self.codes[feature, 0],
-                        &self.order[feature, 0], self.n_rows, self.n_missing[feature], feature,
-                        self.cardinality[feature], self.max_changepoints, self.changepoint_penalty,
+                        self.wishes, n_jobs, &self.want[0], self.weight, &column, self.n_rows,
+                        self.max_changepoints, self.changepoint_penalty,
                     )
 
     cdef bint next_round(self, int32_t j) noexcept:
@@ -210,35 +220,40 @@ cdef class Polisher(MutableTree):
         cdef Node* node = &self.nodes[job.node]
         cdef double* counts = &self.counts[j * self.n_classes]
         cdef int32_t k
-        cdef double everything = 0, floor
+        cdef double everything = 0
         wishes.active = False
         if not job.pairs:
             if job.a > 0:
                 return False
             job.a = 1
-            wishes.active = True
             wishes.right = job.right
             wishes.floor = job.hopeless + self.split_penalty
             wishes.floor += self.penalties(node.left, NULL) + self.penalties(node.right, NULL)
-            return True
+            wishes.active = self.may_pay(wishes)
+            return wishes.active
         for k in range(self.n_classes):
             everything += counts[k]
         while job.a + 1 < self.n_classes:
             job.b = max(job.a, job.b) + 1
             if job.b < self.n_classes and counts[self.ranked[j, job.b]] > 0:
                 # Two leaves get at most two classes right.
-                floor = everything - counts[self.ranked[j, job.a]] - counts[self.ranked[j, job.b]]
-                floor += self.split_penalty
-                if floor < wishes.best_cost or (floor == wishes.best_cost and wishes.best.count > 1):
+                wishes.floor = everything - counts[self.ranked[j, job.a]] - counts[self.ranked[j, job.b]]
+                wishes.floor += self.split_penalty
+                wishes.right = counts[self.ranked[j, job.b]]
+                if self.may_pay(wishes):
                     wishes.active = True
-                    wishes.floor = floor
-                    wishes.right = counts[self.ranked[j, job.b]]
                     return True
             if job.b == job.a + 1:  # its heaviest partner does not pay: nor does any pair to come
                 return False
             job.a += 1
             job.b = 0
         return False
+
+    cdef bint may_pay(self, const Wishes* wishes) noexcept:
+        """Could granting every wish be better than what the job has?"""
+        return wishes.floor < wishes.best_cost or (
+            wishes.floor == wishes.best_cost and wishes.best.count > 1
+        )
 
     cdef void gather(self, int32_t level, int32_t n_jobs) noexcept nogil:
         """Per row its job and its wish, per job the weights that its choices turn on."""

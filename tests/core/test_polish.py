@@ -244,6 +244,13 @@ def test_damaged_trees_are_refused(field: str, value: int, message: str) -> None
         polisher(problem).polish(tree)
 
 
+def test_codes_that_are_not_ranks_are_refused() -> None:
+    problem = random_problem(5, depth=3)
+    gaps = problem.but(values=[[*column, 1e300] for column in problem.values])
+    with pytest.raises(ValueError, match="ranks"):
+        polisher(gaps)
+
+
 def test_a_tree_too_deep_is_refused() -> None:
     problem = random_problem(5, depth=3)
     tree = random_tree(random.Random(8), problem)
