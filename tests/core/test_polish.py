@@ -196,6 +196,20 @@ def test_polish_is_deterministic_and_settled() -> None:
         assert (tool.polish(first) == first).all()
 
 
+def test_weights_that_round_never_make_it_worse() -> None:
+    improved = 0
+    for seed in range(100):
+        rng = random.Random(seed)
+        problem = random_problem(seed)
+        problem = problem.but(weights=[rng.random() for _ in problem.y], split_penalty=0.1 * rng.random())
+        tool = polisher(problem)
+        tree = random_tree(rng, problem)
+        result = tool.polish(tree)
+        assert tool.objective(result) <= tool.objective(tree)
+        improved += tool.objective(result) < tool.objective(tree)
+    assert improved > 50
+
+
 def test_bounds_stay_only_where_the_rows_did() -> None:
     problem = random_problem(3, depth=2, mode="all").but(
         codes=[[0, 1, 2, 3, 0, 1, 2, 3], [0, 0, 0, 0, 1, 1, 1, 1]],
