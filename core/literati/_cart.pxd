@@ -15,6 +15,7 @@ cdef struct CartNode:
     int32_t left         # -1: a leaf
     int32_t right
     int32_t depth_left
+    int32_t home         # which buffer has its rows; -1: those of the state itself
     bint placed          # its rows stand in the buffer
     bint scored          # `split` and the exact gain are known; else gain is an upper bound
     double gain
@@ -34,8 +35,8 @@ cdef struct Cart:
     CartNode* nodes
     double* counts       # [node][class] weight
     int32_t* known       # [node][feature] rows with a value
-    uint32_t* buffer     # the rows, partitioned as the tree grows: a Rows.order of the state's size
-    uint32_t* spare      # one feature's order while it is partitioned
+    uint32_t* buffer[2]  # the rows, partitioned from one to the other as the tree grows: each a Rows.order
+    double* scratch      # of the Gini scan
     uint8_t* side        # [row]
     double* below        # [class] scratch
     double* above

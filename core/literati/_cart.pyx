@@ -7,7 +7,7 @@ space and its cost is a true upper bound. Ties go to the lowest feature, then th
 from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
-from literati._rows cimport clear_useless, cut_between, drop, grab, keep_side, position_of_cut
+from literati._rows cimport cut_between, drop, grab, position_of_cut
 from literati._types cimport (
     ENTROPY, MAX_K, QUANTILE, ROW_MASK, SHAPE, USEFUL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
     min_cost, uint8_t, uint32_t,
@@ -23,13 +23,14 @@ cdef bint cart_init(Problem* p, Cart* cart, int32_t capacity) noexcept nogil:
     cart.nodes = <CartNode*>grab(p, capacity * sizeof(CartNode))
     cart.counts = <double*>grab(p, capacity * c * sizeof(double))
     cart.known = <int32_t*>grab(p, capacity * m * sizeof(int32_t))
-    cart.buffer = <uint32_t*>grab(p, m * (n + 1) * sizeof(uint32_t))
-    cart.spare = <uint32_t*>grab(p, (n + 2) * sizeof(uint32_t))
+    cart.buffer[0] = <uint32_t*>grab(p, m * (n + 1) * sizeof(uint32_t))
+    cart.buffer[1] = <uint32_t*>grab(p, m * (n + 1) * sizeof(uint32_t))
+    cart.scratch = <double*>grab(p, (2 * n + c + 16) * sizeof(double))
     cart.side = <uint8_t*>grab(p, n)
     cart.below = <double*>grab(p, 4 * c * sizeof(double))
     if (
-        cart.nodes == NULL or cart.counts == NULL or cart.known == NULL or cart.buffer == NULL
-        or cart.spare == NULL or cart.side == NULL or cart.below == NULL
+        cart.nodes == NULL or cart.counts == NULL or cart.known == NULL or cart.buffer[0] == NULL
+        or cart.buffer[1] == NULL or cart.scratch == NULL or cart.side == NULL or cart.below == NULL
     ):
         return False
     cart.above = cart.below + c
@@ -42,8 +43,9 @@ cdef void cart_free(Problem* p, Cart* cart) noexcept nogil:
     drop(p, cart.nodes)
     drop(p, cart.counts)
     drop(p, cart.known)
-    drop(p, cart.buffer)
-    drop(p, cart.spare)
+    drop(p, cart.buffer[0])
+    drop(p, cart.buffer[1])
+    drop(p, cart.scratch)
     drop(p, cart.side)
     drop(p, cart.below)
     memset(cart, 0, sizeof(Cart))
@@ -106,37 +108,13 @@ cdef inline bint offer(Split* best, double score, int32_t feature, int32_t at, i
     return False
 
 
-cdef void scan_two_classes(
-    const Problem* p, const uint32_t* entries, int32_t n, const double* counts, int32_t feature, Split* best
-) noexcept nogil:
-    """Gini, unit weights, labels 0 and 1, every row with a value."""
-    cdef int32_t i, ones = 0
-    cdef double total_one = counts[1], total_zero = counts[0]
-    cdef double na, nb, a0, a1, b0, b1, top, bottom, bar = best.score * ALMOST
-    cdef const int32_t* label = p.label
-    for i in range(n - 1):
-        ones += label[entries[i] & ROW_MASK]
-        if entries[i] & USEFUL_CUT:
-            na = i + 1
-            nb = n - 1 - i
-            a1 = ones
-            a0 = na - a1
-            b1 = total_one - a1
-            b0 = total_zero - a0
-            top = (a0 * a0 + a1 * a1) * nb + (b0 * b0 + b1 * b1) * na
-            bottom = na * nb
-            if top > bar * bottom:
-                if offer(best, top / bottom, feature, i + 1, 1):
-                    bar = best.score * ALMOST
-
-
-cdef void scan_classes(
+cdef void scan_weighted(
     const Problem* p, Cart* cart, const uint32_t* entries, int32_t n, const double* counts, int32_t feature, Split* best
 ) noexcept nogil:
     """Gini, any classes and weights, every row with a value."""
     cdef int32_t i, c
     cdef uint32_t row
-    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w = 1.0, top, bottom, bar = best.score * ALMOST
+    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w, top, bottom, bar = best.score * ALMOST
     cdef double* a = cart.below
     cdef double* b = cart.above
     for c in range(p.n_classes):
@@ -147,8 +125,7 @@ cdef void scan_classes(
     for i in range(n - 1):
         row = entries[i] & ROW_MASK
         c = p.label[row]
-        if p.weighted:
-            w = p.real_weight[row]
+        w = p.real_weight[row]
         sa += w * (2.0 * a[c] + w)
         sb -= w * (2.0 * b[c] - w)
         a[c] += w
@@ -200,22 +177,27 @@ cdef void scan(
     const Problem* p, Cart* cart, const uint32_t* entries, int32_t known, int32_t n_missing,
     const uint32_t* missing_entries, const double* counts, int32_t feature, Split* best
 ) noexcept nogil:
+    cdef int32_t at
+    cdef double score
     if n_missing > 0 or p.criterion == ENTROPY:
         scan_general(p, cart, entries, known, n_missing, missing_entries, counts, feature, best)
-    elif p.n_classes == 2 and not p.weighted:
-        scan_two_classes(p, entries, known, counts, feature, best)
-    else:
-        scan_classes(p, cart, entries, known, counts, feature, best)
+    elif p.weighted:
+        scan_weighted(p, cart, entries, known, counts, feature, best)
+    elif known > 1:
+        if p.n_classes == 2:
+            score = p.lanes.gini_two(entries, known, p.label, counts, cart.scratch, best.score, &at)
+        else:
+            score = p.lanes.gini_many(entries, known, p.label, counts, p.n_classes, cart.scratch, best.score, &at)
+        if at > 0:
+            offer(best, score, feature, at, 1)
 
 
 # --- the growing tree -------------------------------------------------------------------------------------------------
 
 
 cdef inline uint32_t* node_entries(Cart* cart, const Rows* rows, const CartNode* node, int32_t feature) noexcept nogil:
-    # The root is read where the state has it: the buffer holds only what has been partitioned.
-    if node.parent < 0:
-        return rows.order + feature * (<int64_t>rows.n + 1) + 1
-    return cart.buffer + feature * (<int64_t>rows.n + 1) + 1 + node.start
+    cdef uint32_t* order = rows.order if node.home < 0 else cart.buffer[node.home]
+    return order + feature * (<int64_t>rows.n + 1) + 1 + node.start
 
 
 cdef int32_t add_node(Problem* p, Cart* cart, int32_t start, int32_t n, int32_t parent, int32_t depth) noexcept nogil:
@@ -228,6 +210,7 @@ cdef int32_t add_node(Problem* p, Cart* cart, int32_t start, int32_t n, int32_t 
     node.left = node.right = -1
     node.depth_left = depth
     node.placed = parent < 0
+    node.home = -1 if parent < 0 else (0 if cart.nodes[parent].home != 0 else 1)
     node.split.feature = -1
     cart.n_nodes += 1
     return index
@@ -259,72 +242,72 @@ cdef void rate_node(Problem* p, Cart* cart, int32_t index) noexcept nogil:
     node.gain = best_purity(p, counts) - purity(p, counts) if classes > 1 else -1.0
 
 
+cdef void part_entries(
+    const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
+) noexcept nogil:
+    """Both sides of a stable partition at once, free of branches: see keep_side. Leaves left[-1] and right[-1] alone."""
+    cdef uint32_t before_left = left[-1], before_right = right[-1]
+    cdef uint32_t entry, row, goes_right, flag, last_left = 0, last_right = 0, left_flags = 0, right_flags = 0
+    cdef int32_t i, n_right = 0
+    for i in range(n):
+        entry = entries[i]
+        row = entry & ROW_MASK
+        flag = entry ^ row
+        goes_right = side[row]
+        n_right += goes_right
+        last_left = last_left if goes_right else row
+        last_right = row if goes_right else last_right
+        left_flags = flag | (left_flags if goes_right else 0)
+        right_flags = flag | (0 if goes_right else right_flags)
+        # right[-1] may be the last place of the left side: written first, so that the left side has the last word
+        right[n_right - 1] = last_right | right_flags
+        left[i - n_right] = last_left | left_flags
+    left[-1] = before_left
+    if n_right < n and &left[n - n_right] == right:
+        return
+    right[-1] = before_right
+
+
 cdef void place_children(Problem* p, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
     """Partitions the rows of a split node in every feature's order."""
     cdef CartNode* node = &cart.nodes[index]
     cdef CartNode* left = &cart.nodes[node.left]
     cdef CartNode* right = &cart.nodes[node.right]
-    cdef int32_t j, i, known, n_left, n_right, side_of_missing = node.split.missing_right
+    cdef int32_t j, i, known, n_left, side_of_missing = node.split.missing_right
     cdef const int32_t* node_known = cart.known + <int64_t>index * p.n_features
     cdef int32_t* left_known = cart.known + <int64_t>node.left * p.n_features
     cdef int32_t* right_known = cart.known + <int64_t>node.right * p.n_features
     cdef const uint32_t* entries = node_entries(cart, rows, node, node.split.feature)
-    cdef uint32_t* spare = cart.spare + 1
-    cdef uint32_t* target
+    cdef uint32_t* to_left
+    cdef uint32_t* to_right
     known = node_known[node.split.feature]
-    for i in range(node.n):
-        cart.side[entries[i] & ROW_MASK] = (i >= node.split.at) if i < known else side_of_missing
+    for i in range(node.split.at):
+        cart.side[entries[i] & ROW_MASK] = 0
+    for i in range(node.split.at, known):
+        cart.side[entries[i] & ROW_MASK] = 1
+    for i in range(known, node.n):
+        cart.side[entries[i] & ROW_MASK] = side_of_missing
     for j in range(p.n_features):
         if p.stop:
             return
         entries = node_entries(cart, rows, node, j)
         known = node_known[j]
-        # Left and right go through the spare order: keep_side writes one entry before its output.
-        n_left = keep_side(entries, known, cart.side, 0, spare)
-        clear_useless(p, spare, n_left)
-        left_known[j] = n_left
-        right_known[j] = known - n_left
+        to_left = node_entries(cart, rows, left, j)
+        to_right = node_entries(cart, rows, right, j)
+        part_entries(entries, known, cart.side, to_left, to_right)
         if known < node.n:
-            i = spare[n_left - 1]
-            keep_side(entries + known, node.n - known, cart.side, 0, spare + n_left)
-            spare[n_left - 1] = i
-        target = cart.buffer + j * (<int64_t>rows.n + 1) + 1 + right.start
-        if node.parent < 0:
-            # The root's rows stay where they are, so the right side can go straight to the buffer.
-            n_right = keep_side(entries, known, cart.side, 1, target)
-            if known < node.n:
-                i = target[n_right - 1]
-                keep_side(entries + known, node.n - known, cart.side, 1, target + n_right)
-                target[n_right - 1] = i
+            n_left = 0
+            for i in range(known):
+                n_left += not cart.side[entries[i] & ROW_MASK]
+            left_known[j] = n_left
+            right_known[j] = known - n_left
+            part_entries(
+                entries + known, node.n - known, cart.side, to_left + left_known[j], to_right + right_known[j]
+            )
         else:
-            keep_right(p, entries, known, node.n, cart.side, target)
-        clear_useless(p, target, right_known[j])
-        memcpy(cart.buffer + j * (<int64_t>rows.n + 1) + 1 + left.start, spare, left.n * sizeof(uint32_t))
+            left_known[j] = left.n
+            right_known[j] = right.n
     left.placed = right.placed = True
-
-
-cdef void keep_right(
-    Problem* p, const uint32_t* entries, int32_t known, int32_t n, const uint8_t* side, uint32_t* target
-) noexcept nogil:
-    """Moves the rows of side 1 to the end of the node's own range, from the back, so that nothing is overwritten."""
-    cdef int32_t i
-    cdef uint32_t entry, row, take, flags = 0
-    cdef const uint32_t* first = entries
-    cdef uint32_t* out
-    cdef int32_t kept = 0, total = 0
-    for i in range(n):
-        total += side[entries[i] & ROW_MASK]
-    out = target + total
-    for i in range(n - 1, -1, -1):
-        entry = first[i]
-        row = entry & ROW_MASK
-        take = side[row]
-        # A cut is legal behind a kept row if any was between it and the next kept one.
-        flags = flags | (entry ^ row)
-        out -= take
-        if take:
-            out[0] = row | flags
-            flags = 0
 
 
 cdef void score_node(Problem* p, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:

@@ -16,9 +16,14 @@
 typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *);
 typedef void (*classes_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, const int32_t *,
                            int32_t, void *, void *);
+typedef double (*gini_two_fn)(const uint32_t *, int32_t, const int32_t *, const double *, double *, double, int32_t *);
+typedef double (*gini_many_fn)(const uint32_t *, int32_t, const int32_t *, const double *, int32_t, double *, double,
+                               int32_t *);
 typedef struct {
     walk_fn walk[3];       /* by width of the counts: 0 is 16 bits, 1 is 32, 2 is 64 */
     classes_fn classes[3];
+    gini_two_fn gini_two;   /* best cut of one feature's order, unit weights; scratch: 16 bytes a row, 8 a class, 64 */
+    gini_many_fn gini_many;
     const char *name;
 } lanes_t;
 #endif

@@ -28,6 +28,9 @@
 #include "_lanes_body.h"
 #undef T
 #undef NAME
+#define NAME(x) x##_plain
+#include "_gini_body.h"
+#undef NAME
 #undef TARGET
 #undef BYTES
 #undef VMAX
@@ -67,6 +70,9 @@
 #undef NAME
 #undef VMAX
 #undef VMIN
+#define NAME(x) x##_avx2
+#include "_gini_body.h"
+#undef NAME
 #undef TARGET
 
 /* The same 32-byte vectors, but with AVX-512's mask registers and twice as many vector registers. */
@@ -98,18 +104,24 @@
 #undef NAME
 #undef VMAX
 #undef VMIN
+#define NAME(x) x##_avx512
+#include "_gini_body.h"
+#undef NAME
 #undef TARGET
 #endif
 
 /* The kernels for this machine; LITERATI_SIMD (none, avx2, avx512) in the environment lowers the choice. */
 static const lanes_t *lanes_table(void) {
     static const lanes_t plain = {{walk_plain16, walk_plain32, walk_plain64},
-                                  {classes_plain16, classes_plain32, classes_plain64}, "none"};
+                                  {classes_plain16, classes_plain32, classes_plain64},
+                                  gini_two_plain, gini_many_plain, "none"};
 #ifdef LITERATI_X86
     static const lanes_t avx2 = {{walk_avx2_16, walk_avx2_32, walk_avx2_64},
-                                 {classes_avx2_16, classes_avx2_32, classes_avx2_64}, "avx2"};
+                                 {classes_avx2_16, classes_avx2_32, classes_avx2_64},
+                                 gini_two_avx2, gini_many_avx2, "avx2"};
     static const lanes_t avx512 = {{walk_avx512_16, walk_avx512_32, walk_avx512_64},
-                                   {classes_avx512_16, classes_avx512_32, classes_avx512_64}, "avx512"};
+                                   {classes_avx512_16, classes_avx512_32, classes_avx512_64},
+                                 gini_two_avx512, gini_many_avx512, "avx512"};
     const char *wish = getenv("LITERATI_SIMD");
     if (wish && !strcmp(wish, "none")) return &plain;
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")

@@ -17,9 +17,17 @@ cdef extern from "_lanes.h" nogil:
     ctypedef void (*classes_fn)(
         const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, const int32_t*, int32_t, void*, void*
     ) noexcept nogil
+    ctypedef double (*gini_two_fn)(
+        const uint32_t*, int32_t, const int32_t*, const double*, double*, double, int32_t*
+    ) noexcept nogil
+    ctypedef double (*gini_many_fn)(
+        const uint32_t*, int32_t, const int32_t*, const double*, int32_t, double*, double, int32_t*
+    ) noexcept nogil
     ctypedef struct lanes_t:
         walk_fn walk[3]
         classes_fn classes[3]
+        gini_two_fn gini_two
+        gini_many_fn gini_many
         const char* name
 
 cdef enum:

@@ -203,7 +203,7 @@ class ShapeTree:
         return cls(*model_json.load(data))
 
     def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(self.to_dict(), allow_nan=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ShapeTree:

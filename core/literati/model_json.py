@@ -153,8 +153,8 @@ def _load_column(entry: Any, where: str) -> Column:
         categories = tuple(
             _label(item, f"{where}.categories") for item in _list(entry["categories"], f"{where}.categories")
         )
-        if len(set(categories)) < len(categories):
-            raise ModelFormatError(f"{where}.categories: expected different categories")
+        if len(set(categories)) < len(categories) or not (categories or constant):
+            raise ModelFormatError(f"{where}.categories: expected one or more, all different")
         return Column(name, "category", categories, constant=constant)
     if kind == "boolean":
         return Column(name, "boolean", constant=constant)
@@ -314,6 +314,9 @@ def _check_split(split: Split, schema: Schema, settings: Settings, where: str) -
     if column.kind == "category":
         if split.thresholds or not _rising((-1, *split.right_categories, len(column.categories))):
             raise ModelFormatError(f"{where}: expected rising indices of categories and no thresholds")
+        parted = 0 < len(split.right_categories) < len(column.categories)
+        if not parted and not (split.missing_seen and split.missing_right != bool(split.right_categories)):
+            raise ModelFormatError(f"{where}.right_categories: nothing goes to one of the sides")
         return
     low, high = (
         (0.0, 1.0) if column.minimum is None or column.maximum is None else (column.minimum, column.maximum)
