@@ -1,6 +1,6 @@
 """The predict kernel: rows of floats to leaves.
 
-A tree is three flat arrays: records, thresholds and category sides. A record is the packed twin of NODE_DTYPE.
+A tree is three flat arrays: records, thresholds, category sides. A record is the packed twin of NODE_DTYPE.
 """
 
 from libc.stdint cimport int32_t, uint8_t

@@ -176,8 +176,8 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        # Without a penalty the tree may fit every training row, noise too, which is what an optimum is: the check
-        # of class weights on pure noise then asks for a restraint that only a split_penalty gives.
+        # Without a penalty the optimum fits noise, all of it if it can. scikit-learn's check of class
+        # weights, on pure noise, asks for a restraint that only a split_penalty gives. No other check needs it.
         tags.classifier_tags.poor_score = self.split_penalty == 0
         return tags
 

@@ -26,12 +26,13 @@ __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 SLICE = 0.1  # seconds without the GIL: how long Ctrl-C may have to wait
 POLISH_SHARE = 0.25  # of the search's time, while it goes on
 TRACE_KEPT = 512  # points of the trace in a checkpoint
+STOPPED = 5
 _STATUS = {
     1: StopReason.PROVEN_OPTIMAL,
     2: StopReason.GAP_REACHED,
     3: StopReason.EXPANSION_LIMIT,
     4: StopReason.MEMORY_LIMIT,
-    5: StopReason.USER_STOP,
+    STOPPED: StopReason.USER_STOP,
 }
 
 
@@ -75,6 +76,7 @@ class Search:
         self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
         self._reason = StopReason.RUNNING
+        self._has_started = False
         self._objective = math.inf
         self._improvements = 0
         self._improved_at = 0.0  # search seconds
@@ -90,11 +92,8 @@ class Search:
         if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
             raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
         until = math.inf if seconds is None else perf_counter() + seconds
-        self._reason = self._limit()
-        while self._reason is StopReason.RUNNING:
-            left = until - perf_counter()
-            if left <= 0 and self._objective < math.inf:
-                break
+        self._reason = StopReason.USER_STOP if self._started() else self._limit()
+        while self._reason is StopReason.RUNNING and (left := until - perf_counter()) > 0:
             self._slice(max(0.0, min(SLICE, left, self._seconds_left())))
         return self.report()
 
@@ -130,11 +129,10 @@ class Search:
         """The limit that is reached whatever the engine does next."""
         if self._engine.proven:
             return StopReason.PROVEN_OPTIMAL
-        if self._objective < math.inf:  # a search has a tree to show, however short its time
-            if self.limits.time_limit is not None and self._elapsed >= self.limits.time_limit:
-                return StopReason.TIME_LIMIT
-            if self.limits.patience is not None and self._elapsed - self._improved_at >= self.limits.patience:
-                return StopReason.NO_IMPROVEMENT
+        if self.limits.time_limit is not None and self._elapsed >= self.limits.time_limit:
+            return StopReason.TIME_LIMIT
+        if self.limits.patience is not None and self._elapsed - self._improved_at >= self.limits.patience:
+            return StopReason.NO_IMPROVEMENT
         return StopReason.RUNNING
 
     def _note(self, objective: float) -> None:
@@ -147,12 +145,18 @@ class Search:
         """Of sums of weights that are no dyadic numbers; nothing at all for those that are counts."""
         return 0.0 if self.table.weights is None else 1e-9 * float(self.table.weights.sum())
 
-    def _started(self) -> None:
-        if self._objective == math.inf:  # nobody called run yet: the first incumbent, and no expansion
+    def _started(self) -> bool:
+        """Have a first incumbent, whatever the limits; true if someone asked to stop meanwhile."""
+        stopped = False
+        if not self._has_started:
             start = perf_counter()
-            self._engine.run(0.0, 0)
+            while int(self._engine.run(0.0, 0)) == STOPPED:  # that takes back the request; the tree is due
+                stopped = True
+            self._has_started = True
             self._note(self._engine.upper)
+            self._polish(last=self._limit() is not StopReason.RUNNING)
             self._elapsed += perf_counter() - start
+        return stopped
 
     # The incumbent
 
