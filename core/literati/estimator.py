@@ -177,7 +177,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         # Without a penalty the optimum fits noise, all of it if it can. scikit-learn's check of class
-        # weights, on pure noise, asks for a restraint that only a split_penalty gives. No other check needs it.
+        # weights, on pure noise, asks for a restraint that only a split_penalty gives. No other needs it.
         tags.classifier_tags.poor_score = self.split_penalty == 0
         return tags
 

@@ -75,6 +75,9 @@ class Search:
         self._polish_seconds = 0.0
         self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
+        self._built_at: tuple[int, float] | None = (
+            None  # expansions and bound when its nodes' bounds were read
+        )
         self._reason = StopReason.RUNNING
         self._has_started = False
         self._objective = math.inf
@@ -109,7 +112,8 @@ class Search:
         if reason is StopReason.RUNNING:
             self._elapsed += perf_counter() - start
             reason, start = self._limit(), perf_counter()
-        self._polish(last=reason is not StopReason.RUNNING)
+        if reason is not StopReason.USER_STOP:  # who asks to stop does not want to wait for it
+            self._polish(last=reason is not StopReason.RUNNING)
         self._elapsed += perf_counter() - start
         self._reason = reason
 
@@ -154,7 +158,8 @@ class Search:
                 stopped = True
             self._has_started = True
             self._note(self._engine.upper)
-            self._polish(last=self._limit() is not StopReason.RUNNING)
+            if self._limit() is not StopReason.RUNNING:
+                self._polish(last=True)
             self._elapsed += perf_counter() - start
         return stopped
 
@@ -163,12 +168,15 @@ class Search:
     def incumbent(self) -> ShapeTree:
         """The best tree so far, with what is known about it now."""
         self._started()
-        searched = self._searched_tree()
-        if self._tree is None or searched.objective < self._tree.objective:
-            self._tree = searched
-        elif searched is not self._tree:
-            nodes = transfer_bounds(self._tree.nodes, searched.nodes, self.table, self.options.max_depth)
-            self._tree = replace(self._tree, nodes=nodes)
+        moment = (int(self._engine.expansions), float(self._engine.upper))
+        if self._tree is None or self._built_at != moment:
+            searched = self._searched_tree()
+            if self._tree is None or searched.objective < self._tree.objective:
+                self._tree = searched
+            else:
+                nodes = transfer_bounds(self._tree.nodes, searched.nodes, self.table, self.options.max_depth)
+                self._tree = replace(self._tree, nodes=nodes)
+            self._built_at = moment
         self._note(self._tree.objective)
         return self._tree.with_proof(self._engine.upper, self._engine.lower, bool(self._engine.proven))
 
@@ -208,7 +216,7 @@ class Search:
         self._polished_at = engine.upper
         tree = self._searched_tree(nodes)
         if self._tree is None or tree.objective < self._tree.objective:
-            self._tree = tree
+            self._tree, self._built_at = tree, None
             self._note(tree.objective)
         self._polish_seconds += perf_counter() - start
 
@@ -303,7 +311,7 @@ class Search:
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
         self._earlier_trace = earlier
-        self._earlier_seconds = float(header["elapsed_seconds"])
+        self._earlier_seconds = float(header["elapsed_seconds"]) - float(self._engine.seconds)
         self._tree = tree
         self._objective = tree.objective
 
