@@ -1,7 +1,7 @@
 """The AO* loop: select, expand, backpropagate, prune."""
 
 from literati._expand cimport Space
-from literati._graph cimport Choice, Data
+from literati._graph cimport Choice, Data, TreeNode
 from literati._types cimport cost_t, int32_t, int64_t
 
 cdef enum OrSelection:
@@ -24,6 +24,10 @@ cdef struct Ao:
     OrSelection or_selection
     AndSelection and_selection
     int64_t improvements
+    TreeNode* known_tree     # from a checkpoint; NULL: none
+    int32_t n_known_tree
+    cost_t known_lower
+    cost_t known_upper
 
 cdef bint ao_start(Ao* ao) noexcept nogil
 cdef Step ao_step(Ao* ao) noexcept nogil

@@ -7,17 +7,17 @@ at the admissible bounds alone, so the order of the search never changes what is
 
 from literati._bottom cimport count_classes
 from literati._expand cimport (
-    CART_LOOKAHEAD, Space, data_complete, data_forget, data_start, expand_data, refine_choice, solve_data,
+    CART_LOOKAHEAD, Space, data_complete, data_forget, data_remember, data_start, expand_data, refine_choice, solve_data,
 )
 from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (
-    LOOKAHEAD, SPLIT, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower, data_clear,
+    LOOKAHEAD, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower, data_clear,
     data_free_values,
 )
 from literati._rows cimport drop, rows_free
 from literati._types cimport (
-    MAX_CLASSES, ROW_MASK, Problem, cost_t, int32_t, int64_t, min_cost, uint64_t,
+    MAX_CLASSES, ROW_MASK, Problem, cost_t, int32_t, int64_t, max_cost, min_cost, uint64_t,
 )
 
 
@@ -30,6 +30,8 @@ cdef bint ao_start(Ao* ao) noexcept nogil:
     cdef uint64_t hash[2]
     cdef int32_t row
     cdef cost_t cost
+    drop(p, ao.root.tree)  # of an interrupted start
+    ao.root.tree = NULL
     count_classes(p, &space.all_rows, counts, &doomed)
     hash[0] = hash[1] = 0
     for row in range(p.n_rows):
@@ -44,10 +46,24 @@ cdef bint ao_start(Ao* ao) noexcept nogil:
     if cost < ao.root.upper:
         ao.root.upper = cost
         ao.root.policy = LOOKAHEAD
+    if ao.known_tree != NULL:
+        take_up(ao)
     ao.root.guess = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.improvements = 1
     return True
+
+
+cdef void take_up(Ao* ao) noexcept nogil:
+    """The incumbent and the lower bound of a checkpoint."""
+    if ao.known_upper < ao.root.upper:
+        drop(ao.space.p, ao.root.tree)
+        ao.root.upper = ao.known_upper
+        ao.root.policy = TREE
+        ao.root.tree = ao.known_tree
+        ao.root.n_tree = ao.n_known_tree
+        ao.known_tree = NULL
+    ao.root.lower = max_cost(ao.root.lower, min_cost(ao.known_lower, ao.root.upper))
 
 
 cdef bint update(Ao* ao, Data* s) noexcept nogil:
@@ -100,6 +116,8 @@ cdef void prune(Ao* ao, Data* s, cost_t budget) noexcept nogil:
             kept += 1
             continue
         s.floor = min_cost(s.floor, lower)
+        data_remember(space, &c.left)
+        data_remember(space, &c.right)
         if space.p.every_cut:
             # The gaps beside it go on reading its children's bounds.
             c.dead = True
@@ -170,7 +188,9 @@ cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
         return &c.right
     if c.right.complete:
         return &c.left
-    if ao.and_selection == ROUND_ROBIN:
+    if c.left.depth <= 2 and ao.or_selection == INFORMATIVE:
+        right = c.right.guess > c.left.guess
+    elif ao.and_selection == ROUND_ROBIN:
         right = c.turn_right
         c.turn_right = not right
     elif ao.and_selection == WORST_PRIMAL:

@@ -7,6 +7,9 @@ from literati._types cimport (
     Problem, Rows, Shape, cost_t, int32_t, int64_t, uint8_t, uint64_t,
 )
 
+cdef enum:
+    RECENT = 1 << 14  # a power of two
+
 cdef enum Heuristic:
     CART_LOOKAHEAD = 0
     PRIMAL = 1
@@ -34,10 +37,18 @@ cdef struct Space:       # everything an expansion needs besides the state
     Choice** opened      # [BATCHES * LANES] choices whose children await a guess
     Heuristic heuristic
     int64_t expansions
+    uint64_t* steps      # keys of steps that a checkpoint has counted already, sorted
+    int64_t n_steps
+    uint64_t* recent     # ring of the keys of the last steps counted here
+    int64_t n_recent     # counted, not kept
     double until         # when the running slice ends, on the monotonic clock
 
 cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nogil
 cdef void space_free(Space* space) noexcept nogil
+
+cdef uint64_t state_key(const Data* s) noexcept nogil
+cdef uint64_t choice_key(const Data* s, const Shape* shape, bint refined) noexcept nogil
+cdef void count_step(Space* space, uint64_t key) noexcept nogil
 
 cdef int32_t leaves_at(const Problem* p, int32_t depth) noexcept nogil
 cdef bint rows_ready(Space* space, Data* s) noexcept nogil
@@ -46,6 +57,7 @@ cdef void data_start(
     Space* space, Data* s, int32_t depth, int32_t n, const int64_t* counts, int64_t doomed, const uint64_t* hash
 ) noexcept nogil
 cdef void data_complete(Space* space, Data* s) noexcept nogil
+cdef void data_remember(Space* space, Data* s) noexcept nogil
 cdef void data_forget(Space* space, Data* s) noexcept nogil
 cdef Choice* open_choice(Space* space, Data* s, Choice* prefix, const Shape* shape) noexcept nogil
 cdef void guess_children(Space* space, Choice* c) noexcept nogil

@@ -37,12 +37,14 @@ cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nog
     space.sums.doomed = <int64_t*>grab(p, positions * sizeof(int64_t))
     space.sums.hash = <uint64_t*>grab(p, 2 * positions * sizeof(uint64_t))
     space.side = <uint8_t*>grab(p, p.n_rows)
+    space.recent = <uint64_t*>grab(p, RECENT * sizeof(uint64_t))
     space.opened = <Choice**>grab(p, BATCHES * LANES * sizeof(Choice*))
     return (
         cart_init(p, &space.cart, max(capacity, whole)) and sweep_init(p, &space.sweep)
         and cache_init(p, &space.cache, cache_bytes) and rows_alloc(p, &space.left, p.n_rows)
         and rows_alloc(p, &space.right, p.n_rows) and space.sums.at != NULL and space.sums.counts != NULL
         and space.sums.doomed != NULL and space.sums.hash != NULL and space.side != NULL and space.opened != NULL
+        and space.recent != NULL
     )
 
 
@@ -60,11 +62,45 @@ cdef void space_free(Space* space) noexcept nogil:
     drop(p, space.sums.hash)
     drop(p, space.side)
     drop(p, space.opened)
+    drop(p, space.steps)
+    drop(p, space.recent)
 
 
 cdef int32_t leaves_at(const Problem* p, int32_t depth) noexcept nogil:
     cdef int32_t level = p.max_depth - depth
     return p.leaves[level if level < p.n_leaves else p.n_leaves - 1]
+
+
+cdef uint64_t mix(uint64_t key, uint64_t more) noexcept nogil:
+    key = (key ^ more) * <uint64_t>0x9E3779B97F4A7C15
+    return key ^ (key >> 29)
+
+
+cdef uint64_t state_key(const Data* s) noexcept nogil:
+    return mix(mix(s.hash[0], s.hash[1]), s.depth)
+
+
+cdef uint64_t choice_key(const Data* s, const Shape* shape, bint refined) noexcept nogil:
+    cdef uint64_t key = mix(mix(state_key(s), 2 + refined), shape.feature)
+    cdef int32_t i
+    for i in range(shape.n_cuts):
+        key = mix(key, shape.at[i])
+    return mix(key, shape.missing_right)
+
+
+cdef void count_step(Space* space, uint64_t key) noexcept nogil:
+    """Counts an expansion, unless a checkpoint has counted it before."""
+    cdef int64_t low = 0, high = space.n_steps, middle
+    while low < high:
+        middle = (low + high) // 2
+        if space.steps[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low == space.n_steps or space.steps[low] != key:
+        space.expansions += 1
+        space.recent[space.n_recent & (RECENT - 1)] = key
+        space.n_recent += 1
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -171,11 +207,17 @@ cdef void data_clear_below(Space* space, Data* s) noexcept nogil:
     data_clear(space.p, &space.counters, s)
 
 
+cdef void data_remember(Space* space, Data* s) noexcept nogil:
+    """Keeps the lower bound of a state that is about to go."""
+    if s.expanded and not s.complete:
+        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
+
+
 cdef void data_forget(Space* space, Data* s) noexcept nogil:
     """Turns an expanded state back into an unexpanded one that keeps its values and its tree."""
     if not s.expanded or not data_keep_tree(space.p, s):
         return
-    cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
+    data_remember(space, s)
     data_clear_below(space, s)
     s.floor = s.upper
 
@@ -382,7 +424,7 @@ cdef bint expand_data(Space* space, Data* s) noexcept nogil:
         data_clear_below(space, s)
         return fine
     s.expanded = True
-    space.expansions += 1
+    count_step(space, state_key(s))
     return True
 
 
@@ -424,7 +466,7 @@ cdef bint refine_choice(Space* space, Choice* c) noexcept nogil:
             choice_free(p, &space.counters, s.choices[s.n_choices])
         return fine
     c.refinable = False
-    space.expansions += 1
+    count_step(space, choice_key(s, &c.shape, True))
     return True
 
 
@@ -452,7 +494,7 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
         return True
     s.upper = s.lower = value
     s.policy = LEAF if shape.feature < 0 else SOLVED
-    space.expansions += 1
+    count_step(space, state_key(s))
     data_complete(space, s)
     return True
 
@@ -485,7 +527,7 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
             part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
     if not deep_solve(p, &space.sweep, deep, budget, space.until):
         return True
-    space.expansions += 1
+    count_step(space, state_key(s))
     if deep.value >= budget and deep.value > s.lower and budget < s.upper:
         # Nothing below the budget: that is a bound, not the value.
         s.lower = max_cost(s.lower, budget)

@@ -7,7 +7,9 @@ one; the neighbours' lower bounds rise as the search goes on, and the gap's with
 
 from libc.string cimport memset
 
-from literati._expand cimport Space, guess_children, open_choice, rows_ready, sum_positions
+from literati._expand cimport (
+    Space, choice_key, count_step, guess_children, open_choice, rows_ready, state_key, sum_positions,
+)
 from literati._graph cimport (
     Choice, Data, Gap, choice_free, choice_guess, commit_lower, data_add, data_add_gap, data_clear,
 )
@@ -70,7 +72,7 @@ cdef bint expand_gaps(Space* space, Data* s) noexcept nogil:
                 data_clear(p, &space.counters, s)
                 return False
     s.expanded = True
-    space.expansions += 1
+    count_step(space, state_key(s))
     return True
 
 
@@ -156,7 +158,7 @@ cdef bint open_gap(Space* space, Data* s, int32_t index, cost_t budget) noexcept
         s.n_choices -= 1
         choice_free(p, &space.counters, c)
         return True
-    space.expansions += 1
+    count_step(space, choice_key(s, &shape, False))
     beside = gap
     beside.above = c
     beside.last = at - 1

@@ -9,6 +9,7 @@ from literati._ao cimport (
     ADMISSIBLE, INFORMATIVE, INTERRUPTED, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
     ao_make_room, ao_start, ao_step,
 )
+from literati._checkpoint cimport load_search, save_search
 from literati._emit cimport Node, emit_tree
 from literati._expand cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
@@ -72,7 +73,6 @@ cdef class Engine:
     cdef bint ready             # ao has memory to be freed
     cdef double unit            # objective of one cost unit
     cdef double elapsed
-    cdef double known_lower     # from a checkpoint
     cdef list trace_blocks
     cdef TracePoint* points
     cdef int64_t n_points
@@ -116,13 +116,13 @@ cdef class Engine:
         memset(&self.ao, 0, sizeof(Ao))
         self.arrays = {}
         self.trace_blocks = []
-        self.known_lower = 0.0
 
     def __dealloc__(self):
         if self.ready:
             self.ao.root.rows.order = NULL
             data_clear(&self.problem, &self.ao.space.counters, &self.ao.root)
             data_free_values(&self.problem, &self.ao.root)
+            drop(&self.problem, self.ao.known_tree)
             space_free(&self.ao.space)
         drop(&self.problem, self.points)
 
@@ -304,8 +304,6 @@ cdef class Engine:
         cdef double lower = self.ao.root.lower * self.unit
         if self.ao.root.complete:
             return self.ao.root.upper * self.unit
-        if self.known_lower > lower:
-            lower = self.known_lower
         return lower if lower < self.upper_now() else self.upper_now()
 
     cdef void record(self, double seconds) noexcept nogil:
@@ -374,12 +372,35 @@ cdef class Engine:
             memcpy(<void*><size_t>out.ctypes.data, self.points, n * sizeof(TracePoint))
         return out
 
+    def _begin(self):
+        """Makes the first incumbent, if no run has."""
+        cdef int32_t wish = self.problem.stop
+        if not self.started:
+            self.problem.stop = 0
+            with nogil:
+                self.started = ao_start(&self.ao)
+                self.record(0.0)
+            self.problem.stop = wish
+
+    def checkpoint(self, max_bytes=16 << 20):
+        """What the search knows, in at most so many bytes (and never less than its tree needs)."""
+        self._begin()
+        return save_search(&self.ao, self.elapsed, max_bytes)
+
+    def restore(self, blob):
+        """Goes on from a checkpoint of the same data and options; before the first run."""
+        if self.started:
+            raise ValueError("a search that has run cannot take up a checkpoint")
+        self.elapsed = load_search(&self.ao, bytes(blob))
+
     def nodes(self):
         """The tree whose cost is `upper`, as an array of NODE_DTYPE."""
         cdef Problem* p = &self.problem
-        cdef int32_t n, size = tree_size(&self.ao.root)
-        cdef TreeNode* tree = <TreeNode*>grab(p, size * sizeof(TreeNode))
-        cdef int32_t wish
+        cdef int32_t n, size, wish
+        cdef TreeNode* tree
+        self._begin()
+        size = tree_size(&self.ao.root)
+        tree = <TreeNode*>grab(p, size * sizeof(TreeNode))
         if tree == NULL:
             raise MemoryError("no memory for the tree")
         room = min(2 << p.max_depth, 2 * p.n_rows + 1)
