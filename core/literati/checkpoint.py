@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from typing import Any
+from typing import Any, NoReturn
 
 from .errors import CheckpointError
 
@@ -23,6 +23,10 @@ def pack(header: dict[str, Any], payload: bytes) -> bytes:
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     body = MAGIC + _SIZES.pack(VERSION, len(text), len(payload)) + text + payload
     return body + hashlib.sha256(body).digest()
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
@@ -43,7 +47,7 @@ def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
     if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
         raise CheckpointError("blob: the checkpoint is damaged: its checksum does not match")
     try:
-        header = json.loads(data[start : start + n_header])
+        header = json.loads(data[start : start + n_header], parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise CheckpointError("blob: the checkpoint is damaged: its header is not JSON") from None
     if not isinstance(header, dict) or set(header) != _FIELDS:

@@ -16,7 +16,7 @@ from .engines import make_engine, make_polisher
 from .errors import CheckpointError, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
-from .options import SearchLimits, SolverOptions
+from .options import SearchLimits, SolverOptions, integer, number
 from .report import SearchReport, StopReason, relative_gap
 from .table import build
 from .transfer import transfer_bounds
@@ -301,17 +301,23 @@ class Search:
         return search
 
     def _continue_from(self, header: dict[str, Any], tree: ShapeTree) -> None:
+        if tree.schema != self.table.schema or tree.classes.tolist() != self.table.classes.tolist():
+            raise CheckpointError("blob: the checkpoint's tree belongs to other data")
+        if abs(tree.evaluate_table(self.table) - tree.objective) > max(self._tolerance(), 1e-9):
+            raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
         try:
-            self._elapsed += float(header["elapsed_seconds"])
-            self._improved_at = self._elapsed - float(header["idle_seconds"])
-            self._improvements = int(header["improvements"])
-            self._earlier_expansions = int(header["expansions"]) - int(self._engine.expansions)
+            spent = number("elapsed_seconds", header["elapsed_seconds"])
+            self._improved_at = self._elapsed + spent - number("idle_seconds", header["idle_seconds"])
+            self._elapsed += spent
+            self._improvements = integer("improvements", header["improvements"], 0)
+            self._earlier_expansions = integer("expansions", header["expansions"], 0)
+            self._earlier_expansions -= int(self._engine.expansions)
             rows = [tuple(row) for row in header["trace"]]
             earlier = np.array(rows, dtype=self._engine.trace().dtype)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
         self._earlier_trace = earlier
-        self._earlier_seconds = float(header["elapsed_seconds"]) - float(self._engine.seconds)
+        self._earlier_seconds = spent - float(self._engine.seconds)
         self._tree = tree
         self._objective = tree.objective
 

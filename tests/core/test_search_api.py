@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import time
@@ -358,6 +359,13 @@ def test_checkpoints_with_a_false_inside_are_refused() -> None:
     """The checksum is right, what it covers is not."""
     X, y = load_iris(return_X_y=True)
     header, payload = unpack(some_checkpoint())
+    other_tree = Search(X[:, :2], y + 1, max_depth=2).incumbent().to_dict()
+    cheap = json.loads(json.dumps(header["tree"]))
+    cheap["nodes"] = [
+        {**cheap["nodes"][0], "split": None, "counts": [150.0, 0.0, 0.0], "error": 0.0, "cost": 0.0}
+    ]
+    cheap["proof"] |= {"objective": 0.0, "upper_bound": 0.0, "lower_bound": 0.0}
+    ShapeTree.from_dict(cheap)  # a good tree, of other rows
     changes: list[dict[str, Any]] = [
         {"options": {**header["options"], "max_depth": "deep"}},
         {"options": {}},
@@ -366,6 +374,12 @@ def test_checkpoints_with_a_false_inside_are_refused() -> None:
         {"tree": {**header["tree"], "nodes": []}},
         {"trace": [["a"]]},
         {"elapsed_seconds": "long"},
+        {"elapsed_seconds": -1.0},
+        {"expansions": -1},
+        {"idle_seconds": None},
+        {"tree": other_tree},
+        {"tree": {**header["tree"], "classes": other_tree["classes"]}},
+        {"tree": cheap},
         {"fingerprint": "0"},
     ]
     for change in changes:
