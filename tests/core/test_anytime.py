@@ -56,6 +56,15 @@ def test_bounds_hold_at_every_step(mode: str, switch: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_bounds_are_true_before_the_first_step(mode: str) -> None:
+    for seed in range(50):
+        problem = random_problem(seed, mode=mode)
+        search = engine(problem)
+        assert search.lower <= oracle.optimum(problem) <= search.upper
+        assert objective(problem, search.nodes()) == search.upper
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_what_nodes_claim_is_true(mode: str) -> None:
     proven = 0
     for problem in hard_problems(mode, 8):

@@ -101,6 +101,19 @@ def test_damaged_checkpoints_are_refused() -> None:
     for damaged in broken:
         with pytest.raises(ValueError, match="checkpoint"):
             engine(problem).restore(damaged)
+    refused = 0
+    for place in range(len(blob)):
+        flipped = bytearray(blob)
+        flipped[place] ^= 0x80
+        resumed = engine(problem)
+        try:
+            resumed.restore(bytes(flipped))
+        except ValueError:
+            refused += 1
+        else:  # what a caller's checksum would have caught must not bring the process down either
+            assert resumed.run(PATIENCE) == PROVEN
+            resumed.nodes()
+    assert refused > 10
     other = problem.but(max_depth=problem.max_depth - 1)
     with pytest.raises(ValueError, match="checkpoint"):
         engine(other).restore(blob)
