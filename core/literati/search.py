@@ -25,6 +25,7 @@ __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 
 SLICE = 0.1  # seconds without the GIL: how long Ctrl-C may have to wait
 POLISH_SHARE = 0.25  # of the search's time, while it goes on
+LEAST_POLISH = 0.05  # seconds
 TRACE_KEPT = 512  # points of the trace in a checkpoint
 STOPPED = 5
 _STATUS = {
@@ -73,6 +74,8 @@ class Search:
         self._engine = make_engine(self.table, self.options, self.limits)
         self._polisher: Any = None
         self._polish_seconds = 0.0
+        self._polish_took = 0.0  # seconds of the last time
+        self._half_polished: npt.NDArray[Any] | None = None  # nodes whose polish ran out of time
         self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
         self._built_at: tuple[int, float] | None = (
@@ -202,23 +205,34 @@ class Search:
         return tree
 
     def _polish(self, last: bool) -> None:
-        """Polish the engine's tree if it is new; while the search goes on, for its share of time only."""
+        """Polish the engine's tree if it is new, or go on where time was up.
+
+        While the search goes on this takes its share of the time only, unless the time limit is near.
+        """
         engine = self._engine
-        if not self.options.polish or engine.upper >= self._polished_at:
+        fresh = engine.upper < self._polished_at
+        if not self.options.polish or not (fresh or self._half_polished is not None):
             return
-        if not last and self._polish_seconds > POLISH_SHARE * self._elapsed + 0.5:
+        left = self._seconds_left()
+        room = POLISH_SHARE * self._elapsed + 0.5 - self._polish_seconds
+        if last or left < 2 * self._polish_took + SLICE:
+            room = left
+        if room < LEAST_POLISH and not last:
             return
         start = perf_counter()
         if self._polisher is None:
             self._polisher = make_polisher(self.table, self.settings)
-        room = max(0.05, min(self._seconds_left(), 1.0 + self._elapsed))
-        nodes = self._polisher.polish(engine.nodes(), room)
+        room = max(LEAST_POLISH, min(room, left))
+        nodes = self._polisher.polish(engine.nodes() if fresh else self._half_polished, room)
+        took = perf_counter() - start
+        self._half_polished = nodes if took >= room else None
         self._polished_at = engine.upper
         tree = self._searched_tree(nodes)
         if self._tree is None or tree.objective < self._tree.objective:
             self._tree, self._built_at = tree, None
             self._note(tree.objective)
-        self._polish_seconds += perf_counter() - start
+        self._polish_took = perf_counter() - start
+        self._polish_seconds += self._polish_took
 
     # What is known
 
