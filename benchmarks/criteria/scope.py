@@ -41,6 +41,7 @@ class Scope:
 
     limit: float = 60.0
     datasets: tuple[str, ...] = NUMERIC
+    deep: tuple[str, ...] = ("bank", "raisin", "rice", "page")  # of these, the proofs at D=6
     anytime_seconds: float = 10.0
     memory_limit: int = 512 * MIB
     memory_seconds: float = 120.0
@@ -52,11 +53,12 @@ class Scope:
 
 FULL = Scope()
 QUICK = Scope(
-    limit=5.0,
+    limit=4.0,
     datasets=("bank", "raisin", "segment", "magic"),
+    deep=("bank",),  # the others need more than the short limit
     anytime_seconds=2.0,
     memory_limit=64 * MIB,
-    memory_seconds=10.0,
+    memory_seconds=6.0,
     rows=(10_000, 100_000),
 )
 

@@ -172,5 +172,5 @@ def _deep(scope: Scope) -> list[Claim]:
             (ours(dataset, 6, scope.limit, max_changepoints=1, **ADAPTIVE),),
             judge,
         )
-        for dataset in scope.only("bank", "raisin", "rice", "page")
+        for dataset in scope.deep
     ]
