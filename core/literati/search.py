@@ -17,6 +17,7 @@ from .errors import CheckpointError, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
 from .options import SearchLimits, SolverOptions, integer, number
+from .patient import call_patiently
 from .report import SearchReport, StopReason, relative_gap
 from .table import build
 from .transfer import transfer_bounds
@@ -33,7 +34,6 @@ _STATUS = {
     2: StopReason.GAP_REACHED,
     3: StopReason.EXPANSION_LIMIT,
     4: StopReason.MEMORY_LIMIT,
-    STOPPED: StopReason.USER_STOP,
 }
 
 
@@ -83,6 +83,7 @@ class Search:
         )
         self._reason = StopReason.RUNNING
         self._has_started = False
+        self._stop_wanted = False
         self._objective = math.inf
         self._improvements = 0
         self._improved_at = 0.0  # search seconds
@@ -98,39 +99,50 @@ class Search:
         if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
             raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
         until = math.inf if seconds is None else perf_counter() + seconds
-        self._reason = StopReason.USER_STOP if self._started() else self._limit()
+        self._started()
+        self._reason = self._next_reason()
         while self._reason is StopReason.RUNNING and (left := until - perf_counter()) > 0:
             self._slice(max(0.0, min(SLICE, left, self._seconds_left())))
         return self.report()
 
     def stop(self) -> None:
         """Make `run` return within a tenth of a second, from any thread. A later `run` goes on."""
+        self._stop_wanted = True
         self._engine.request_stop()
 
     def _slice(self, seconds: float) -> None:
         start = perf_counter()
         status = self._step(seconds)
         self._note(self._engine.upper)
-        reason = _STATUS.get(status, StopReason.RUNNING)
-        if reason is StopReason.RUNNING:
-            self._elapsed += perf_counter() - start
-            reason, start = self._limit(), perf_counter()
+        self._elapsed += perf_counter() - start
+        start = perf_counter()
+        reason = _STATUS.get(status) or self._next_reason()
         if reason is not StopReason.USER_STOP:  # who asks to stop does not want to wait for it
             self._polish(last=reason is not StopReason.RUNNING)
         self._elapsed += perf_counter() - start
         self._reason = reason
 
     def _step(self, seconds: float) -> int:
-        limits, most = self.limits, -1
+        """Some expansions. One that is longer than the time limit allows is broken off."""
+        engine, limits, most = self._engine, self.limits, -1
         if limits.max_expansions is not None:
             most = max(0, limits.max_expansions - self._earlier_expansions)
-        return int(self._engine.run(seconds, most, limits.gap, limits.gap_absolute))
+        left = math.inf if limits.time_limit is None else limits.time_limit - self._elapsed
+        return call_patiently(
+            lambda: int(engine.run(seconds, most, limits.gap, limits.gap_absolute)), engine.request_stop, left
+        )
 
     def _seconds_left(self) -> float:
         limit = math.inf if self.limits.time_limit is None else self.limits.time_limit - self._elapsed
         if self.limits.patience is not None:
             limit = min(limit, self._improved_at + self.limits.patience - self._elapsed)
         return limit
+
+    def _next_reason(self) -> StopReason:
+        """A limit, or else the wish to stop, which is thereby granted."""
+        wanted, self._stop_wanted = self._stop_wanted, False
+        reason = self._limit()
+        return StopReason.USER_STOP if wanted and reason is StopReason.RUNNING else reason
 
     def _limit(self) -> StopReason:
         """The limit that is reached whatever the engine does next."""
@@ -152,19 +164,18 @@ class Search:
         """Of sums of weights that are no dyadic numbers; nothing at all for those that are counts."""
         return 0.0 if self.table.weights is None else 1e-9 * float(self.table.weights.sum())
 
-    def _started(self) -> bool:
-        """Have a first incumbent, whatever the limits; true if someone asked to stop meanwhile."""
-        stopped = False
+    def _started(self) -> None:
+        """Have a first incumbent, whatever the limits."""
         if not self._has_started:
             start = perf_counter()
-            while int(self._engine.run(0.0, 0)) == STOPPED:  # that takes back the request; the tree is due
-                stopped = True
+            engine = self._engine
+            while call_patiently(lambda: int(engine.run(0.0, 0)), engine.request_stop, math.inf) == STOPPED:
+                pass  # that takes back the request, which `_stop_wanted` remembers
             self._has_started = True
             self._note(self._engine.upper)
             if self._limit() is not StopReason.RUNNING:
                 self._polish(last=True)
             self._elapsed += perf_counter() - start
-        return stopped
 
     # The incumbent
 

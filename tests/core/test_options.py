@@ -1,0 +1,101 @@
+"""Parameters and limits: each is checked, by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError, asdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from literati import Search, SearchLimits
+from literati.options import SolverOptions
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        ("time_limit", 0, ValueError, "time_limit: expected a finite number > 0, got 0"),
+        ("time_limit", math.inf, ValueError, "time_limit: expected a finite number"),
+        ("time_limit", "1", TypeError, "time_limit: expected a number, got '1'"),
+        ("max_expansions", 0, ValueError, "max_expansions: expected an integer >= 1"),
+        ("max_expansions", 1.5, TypeError, "max_expansions: expected an integer"),
+        ("memory_limit", -1, ValueError, "memory_limit: expected an integer >= 1"),
+        ("gap", -0.1, ValueError, "gap: expected a finite number >= 0 and < 1"),
+        ("gap", 1, ValueError, "gap: expected a finite number >= 0 and < 1"),
+        ("gap", math.nan, ValueError, "gap: expected"),
+        ("gap_absolute", -1, ValueError, "gap_absolute: expected a finite number >= 0"),
+        ("patience", 0, ValueError, "patience: expected a finite number > 0"),
+        ("patience", True, TypeError, "patience: expected a number"),
+    ],
+)
+def test_limits_are_checked(name: str, value: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        SearchLimits(**{name: value})
+
+
+def test_limits_are_plain_frozen_data() -> None:
+    limits = SearchLimits(time_limit=3, max_expansions=np.int64(7))  # type: ignore[arg-type]
+    assert asdict(limits)["time_limit"] == 3.0
+    assert type(limits.max_expansions) is int
+    with pytest.raises(FrozenInstanceError):
+        limits.gap = 0.5  # type: ignore[misc]
+    with pytest.raises(TypeError, match="limits: expected SearchLimits, got dict"):
+        Search([[1], [2]], [0, 1], limits={"gap": 1})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="depth: not a parameter of Search"):
+        Search([[1], [2]], [0, 1], depth=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "message"),
+    [
+        ("max_depth", 0, ValueError, "max_depth: expected an integer from 1 to 12, got 0"),
+        ("max_depth", 13, ValueError, "max_depth: expected an integer from 1 to 12"),
+        ("max_depth", 2.0, TypeError, "max_depth: expected an integer, got 2.0"),
+        ("max_depth", True, TypeError, "max_depth: expected an integer"),
+        ("max_changepoints", 9, ValueError, "max_changepoints: expected an integer from 1 to 8"),
+        ("split_penalty", -1, ValueError, "split_penalty: expected a finite number >= 0"),
+        ("split_penalty", math.nan, ValueError, "split_penalty: expected a finite number"),
+        ("changepoint_penalty", "a", TypeError, "changepoint_penalty: expected a number"),
+        (
+            "candidates",
+            "some",
+            ValueError,
+            "candidates: expected one of adaptive, shape, quantile, all, got 'some'",
+        ),
+        ("candidate_leaves", 1, ValueError, "candidate_leaves: expected an integer from 2"),
+        ("candidate_leaves", [], ValueError, "candidate_leaves: expected one integer or more"),
+        ("candidate_leaves", [17, "a"], TypeError, "candidate_leaves: expected an integer, got 'a'"),
+        ("candidate_leaves", "17", TypeError, "candidate_leaves: expected an integer or a list"),
+        ("candidate_leaves", True, TypeError, "candidate_leaves: expected an integer or a list"),
+        ("or_selection", "best", ValueError, "or_selection: expected one of informative"),
+        ("and_selection", 1, ValueError, "and_selection: expected one of round_robin"),
+        ("heuristic", None, ValueError, "heuristic: expected one of cart"),
+        ("criterion", "mse", ValueError, "criterion: expected one of gini, entropy"),
+        ("categories", "target", ValueError, "categories: expected one of ordered, one_hot"),
+        ("polish", 1, TypeError, "polish: expected True or False"),
+        ("class_weight", "even", ValueError, "class_weight: expected None, 'balanced' or a mapping"),
+        ("class_weight", [1, 2], ValueError, "class_weight: expected None, 'balanced' or a mapping"),
+        ("n_threads", 2, ValueError, "n_threads: only 1 is supported so far"),
+        ("n_threads", 0, ValueError, "n_threads: expected an integer >= 1"),
+    ],
+)
+def test_parameters_are_checked(name: str, value: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Search([[1], [2]], [0, 1], **{name: value})
+
+
+def test_quantiles_are_one_number() -> None:
+    assert SolverOptions(candidates="quantile", candidate_leaves=[1]).leaves == (1,)
+    with pytest.raises(ValueError, match="candidate_leaves: expected one integer with candidates='quantile'"):
+        SolverOptions(candidates="quantile", candidate_leaves=[5, 3])
+
+
+def test_options_through_json() -> None:
+    options = SolverOptions(
+        candidate_leaves=[9, 5], class_weight={"a": 2, ("b", 1): 0.5}, categories="one_hot"
+    )
+    assert SolverOptions.from_json(options.to_json()) == options
+    with pytest.raises(ValueError, match="not those of this version"):
+        SolverOptions.from_json({})

@@ -1,0 +1,62 @@
+"""Waiting for the engine: interrupts and deadlines are heard."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from literati import Search, SearchLimits, StopReason
+from literati.patient import call_patiently
+
+
+def slow_work(stop: threading.Event) -> int:
+    stop.wait(20.0)
+    return 5 if stop.is_set() else 0
+
+
+def test_waiting_ends_at_the_deadline() -> None:
+    stop = threading.Event()
+    start = time.perf_counter()
+    assert call_patiently(lambda: slow_work(stop), stop.set, 0.2) == 5
+    assert 0.2 <= time.perf_counter() - start < 2.0
+    assert call_patiently(lambda: 3, stop.set, math.inf) == 3
+
+
+def test_waiting_hears_an_interrupt_and_waits_for_the_end() -> None:
+    stop, ended = threading.Event(), threading.Event()
+
+    def work() -> int:
+        slow_work(stop)
+        time.sleep(0.2)
+        ended.set()
+        return 0
+
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        call_patiently(work, stop.set, math.inf)
+    assert ended.is_set()
+
+
+def test_errors_of_the_work_are_raised() -> None:
+    def work() -> int:
+        raise MemoryError("none left")
+
+    with pytest.raises(MemoryError, match="none left"):
+        call_patiently(work, lambda: None, math.inf)
+
+
+def test_a_long_step_ends_at_the_time_limit() -> None:
+    """One expansion of this search takes longer than its time."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100_000, 12)), rng.integers(0, 2, 100_000)
+    search = Search(X, y, limits=SearchLimits(time_limit=1.5), max_depth=4, max_changepoints=3, polish=False)
+    report = search.run()
+    assert report.stop_reason is StopReason.TIME_LIMIT
+    assert report.elapsed_seconds < 2.5
+    assert search.incumbent().objective == report.objective
