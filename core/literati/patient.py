@@ -7,8 +7,8 @@ from threading import Event, Thread
 from time import perf_counter
 
 # The main thread wakes this often to run bytecode: only there does Python handle a signal, whichever thread
-# the system gave it to. Thread.join would not do: in Python 3.11 an interrupted join takes a thread that still
-# runs for finished.
+# the system gave it to. Thread.join would not do: in Python 3.11 an interrupted join takes a thread that
+# still runs for finished.
 NAP = 0.1
 
 
