@@ -9,9 +9,9 @@ from libc.string cimport memset
 
 from literati._bounds cimport leaf_cost_of
 from literati._cart cimport Cart, Cut, cart_cut_room, cart_cuts
-from literati._rows cimport clear_useless, cut_between, drop, grab, keep_side
+from literati._rows cimport cut_between, drop, grab, keep_side
 from literati._types cimport (
-    LANES, MAX_CLASSES, MAX_K, ROW_MASK, USEFUL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t, min_cost, uint8_t, uint16_t,
+    LANES, MAX_CLASSES, MAX_K, ROW_MASK, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t, min_cost, uint8_t, uint16_t,
     uint32_t,
 )
 
@@ -337,7 +337,6 @@ cdef int32_t list_pair(Problem* p, Sweep* sweep, const Rows* rows, int32_t a, in
         entries = rows.order + j * (<int64_t>rows.n + 1) + 1
         out = sweep.pair_order + j * (<int64_t>rows.n + 1) + 1
         known = keep_side(entries, rows.known[j], sweep.side, 1, out)
-        clear_useless(p, out, known)
         if rows.known[j] < rows.n:
             last = out[known - 1]
             keep_side(entries + rows.known[j], rows.n - rows.known[j], sweep.side, 1, out + known)
@@ -447,7 +446,7 @@ cdef cost_t solve_one(Problem* p, const Rows* rows, Shape* shape) noexcept nogil
                         walk += p.weight[row]
                     elif p.label[row] == b:
                         walk -= p.weight[row]
-                    if entries[i] & USEFUL_CUT or i == known - 1:
+                    if entries[i] & LEGAL_CUT or i == known - 1:
                         for k in range(p.max_k - 1, -1, -1):
                             for turn in range(2):
                                 extend(&best[turn][k], &best[turn][k - 1] if k else NULL, walk, 1 - 2 * turn, k, i + 1)

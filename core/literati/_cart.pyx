@@ -7,9 +7,9 @@ space and its cost is a true upper bound. Ties go to the lowest feature, then th
 from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
-from literati._rows cimport cut_between, drop, grab, position_of_cut
+from literati._rows cimport cut_between, drop, grab, part_entries, position_of_cut
 from literati._types cimport (
-    ENTROPY, MAX_K, QUANTILE, ROW_MASK, SHAPE, USEFUL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
+    ENTROPY, MAX_K, QUANTILE, ROW_MASK, SHAPE, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
     min_cost, uint8_t, uint32_t,
 )
 
@@ -132,7 +132,7 @@ cdef void scan_weighted(
         b[c] -= w
         na += w
         nb -= w
-        if entries[i] & USEFUL_CUT:
+        if entries[i] & LEGAL_CUT:
             top = sa * nb + sb * na
             bottom = na * nb
             if top > bar * bottom:
@@ -161,7 +161,7 @@ cdef void scan_general(
         a[p.label[row]] += p.real_weight[row]
         if i == known - 1 and n_missing == 0:
             return
-        if i < known - 1 and not entries[i] & USEFUL_CUT:
+        if i < known - 1 and not entries[i] & LEGAL_CUT:
             continue
         for c in range(p.n_classes):
             b[c] = counts[c] - a[c]
@@ -242,38 +242,12 @@ cdef void rate_node(Problem* p, Cart* cart, int32_t index) noexcept nogil:
     node.gain = best_purity(p, counts) - purity(p, counts) if classes > 1 else -1.0
 
 
-cdef void part_entries(
-    const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
-) noexcept nogil:
-    """Both sides of a stable partition at once, free of branches: see keep_side. Leaves left[-1] and right[-1] alone."""
-    cdef uint32_t before_left = left[-1], before_right = right[-1]
-    cdef uint32_t entry, row, goes_right, flag, last_left = 0, last_right = 0, left_flags = 0, right_flags = 0
-    cdef int32_t i, n_right = 0
-    for i in range(n):
-        entry = entries[i]
-        row = entry & ROW_MASK
-        flag = entry ^ row
-        goes_right = side[row]
-        n_right += goes_right
-        last_left = last_left if goes_right else row
-        last_right = row if goes_right else last_right
-        left_flags = flag | (left_flags if goes_right else 0)
-        right_flags = flag | (0 if goes_right else right_flags)
-        # right[-1] may be the last place of the left side: written first, so that the left side has the last word
-        right[n_right - 1] = last_right | right_flags
-        left[i - n_right] = last_left | left_flags
-    left[-1] = before_left
-    if n_right < n and &left[n - n_right] == right:
-        return
-    right[-1] = before_right
-
-
 cdef void place_children(Problem* p, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
     """Partitions the rows of a split node in every feature's order."""
     cdef CartNode* node = &cart.nodes[index]
     cdef CartNode* left = &cart.nodes[node.left]
     cdef CartNode* right = &cart.nodes[node.right]
-    cdef int32_t j, i, known, n_left, side_of_missing = node.split.missing_right
+    cdef int32_t j, i, known, side_of_missing = node.split.missing_right
     cdef const int32_t* node_known = cart.known + <int64_t>index * p.n_features
     cdef int32_t* left_known = cart.known + <int64_t>node.left * p.n_features
     cdef int32_t* right_known = cart.known + <int64_t>node.right * p.n_features
@@ -294,19 +268,12 @@ cdef void place_children(Problem* p, Cart* cart, const Rows* rows, int32_t index
         known = node_known[j]
         to_left = node_entries(cart, rows, left, j)
         to_right = node_entries(cart, rows, right, j)
-        part_entries(entries, known, cart.side, to_left, to_right)
+        right_known[j] = part_entries(entries, known, cart.side, to_left, to_right)
+        left_known[j] = known - right_known[j]
         if known < node.n:
-            n_left = 0
-            for i in range(known):
-                n_left += not cart.side[entries[i] & ROW_MASK]
-            left_known[j] = n_left
-            right_known[j] = known - n_left
             part_entries(
                 entries + known, node.n - known, cart.side, to_left + left_known[j], to_right + right_known[j]
             )
-        else:
-            left_known[j] = left.n
-            right_known[j] = right.n
     left.placed = right.placed = True
 
 

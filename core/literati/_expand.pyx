@@ -482,10 +482,11 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
     if c != NULL:
         if not rows_ready(space, c.owner):
             return False
-        rows = &space.left if s == &c.left else &space.right
-        part_rows(
-            space, c.owner, &c.shape, rows if s == &c.left else NULL, NULL if s == &c.left else rows
-        )
+        rows = &space.left
+        if s == &c.left:
+            part_rows(space, c.owner, &c.shape, rows, NULL)
+        else:
+            part_rows(space, c.owner, &c.shape, NULL, rows)
     if s.depth == 1:
         value = solve_one(p, rows, &shape)
     else:

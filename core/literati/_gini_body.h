@@ -7,50 +7,63 @@ typedef double NAME(real4) __attribute__((vector_size(32)));
 typedef int64_t NAME(long4) __attribute__((vector_size(32)));
 typedef uint32_t NAME(word4) __attribute__((vector_size(16)));
 
-/* The best legal cut by squares of class counts on both sides; ties go to the first. */
-static inline __attribute__((always_inline)) TARGET double NAME(best_cut)(
-        const uint32_t *entries, int32_t n, const double *below, const double *above, double bar, int32_t *at) {
-    NAME(real4) best = {bar, bar, bar, bar}, na = {1.0, 2.0, 3.0, 4.0};
-    NAME(long4) where = {-1, -1, -1, -1}, here = {1, 2, 3, 4};
-    const double total = n;
-    for (int32_t i = 0; i + 1 < n; i += 4) {
-        NAME(word4) word;
-        NAME(real4) sa, sb;
-        memcpy(&word, entries + i, sizeof word);
-        memcpy(&sa, below + i, sizeof sa);
-        memcpy(&sb, above + i, sizeof sb);
-        const NAME(long4) legal = -(__builtin_convertvector(word, NAME(long4)) >> 31);
-        const NAME(real4) nb = total - na;
-        const NAME(real4) score = (sa * nb + sb * na) / (na * nb);
-        const NAME(long4) better = (score > best) & legal & (here < (int64_t)n);
-        best = (NAME(real4))(((NAME(long4))score & better) | ((NAME(long4))best & ~better));
-        where = (here & better) | (where & ~better);
-        na += 4.0;
-        here += 4;
-    }
+typedef int32_t NAME(int4) __attribute__((vector_size(16)));
+
+/* Running best of four interleaved sequences of cuts; ties go to the first. */
+typedef struct {
+    NAME(real4) score, na;
+    NAME(long4) at, here;
+} NAME(race);
+
+static inline __attribute__((always_inline)) TARGET NAME(race) NAME(race_start)(double bar) {
+    const NAME(race) race = {{bar, bar, bar, bar}, {1.0, 2.0, 3.0, 4.0}, {-1, -1, -1, -1}, {1, 2, 3, 4}};
+    return race;
+}
+
+/* Four more cuts, from the squares of the class counts on both sides of each. */
+static inline __attribute__((always_inline)) TARGET void NAME(race_step)(
+        NAME(race) *race, const uint32_t *entries, NAME(real4) below, NAME(real4) above, int32_t n) {
+    NAME(word4) word;
+    memcpy(&word, entries, sizeof word);
+    const NAME(long4) legal = -(__builtin_convertvector(word, NAME(long4)) >> 31);
+    const NAME(real4) na = race->na, nb = (double)n - na;
+    const NAME(real4) score = (below * nb + above * na) / (na * nb);
+    const NAME(long4) better = (score > race->score) & legal & (race->here < (int64_t)n);
+    race->score = (NAME(real4))(((NAME(long4))score & better) | ((NAME(long4))race->score & ~better));
+    race->at = (race->here & better) | (race->at & ~better);
+    race->na += 4.0;
+    race->here += 4;
+}
+
+static inline __attribute__((always_inline)) TARGET double NAME(race_end)(
+        const NAME(race) *race, double bar, int32_t *at) {
     *at = -1;
     for (int lane = 0; lane < 4; lane++) {
-        if (where[lane] >= 0 && (best[lane] > bar || (best[lane] == bar && *at >= 0 && where[lane] < *at))) {
-            bar = best[lane];
-            *at = (int32_t)where[lane];
+        const double score = race->score[lane];
+        const int32_t here = (int32_t)race->at[lane];
+        if (here >= 0 && (score > bar || (score == bar && *at >= 0 && here < *at))) {
+            bar = score;
+            *at = here;
         }
     }
     return bar;
 }
 
+/* The scans read up to three entries and sums behind the last one; all arrays have that much room. */
 static TARGET double NAME(gini_two)(const uint32_t *entries, int32_t n, const int32_t *label, const double *counts,
                                     double *scratch, double bar, int32_t *at) {
-    double *below = scratch, *above = scratch + n + 4;
     const double t0 = counts[0], t1 = counts[1];
-    int32_t *ones = (int32_t *)above, sum = 0;
+    int32_t *ones = (int32_t *)scratch, sum = 0;
     for (int32_t i = 0; i < n; i++) ones[i] = sum += label[entries[i] & ROW_MASK];
-    /* backwards: `above` grows over the counts it is made from */
-    for (int32_t i = n - 1; i >= 0; i--) {
-        const double a1 = ones[i], a0 = (i + 1) - a1, b1 = t1 - a1, b0 = t0 - a0;
-        below[i] = a0 * a0 + a1 * a1;
-        above[i] = b0 * b0 + b1 * b1;
+    NAME(race) race = NAME(race_start)(bar);
+    for (int32_t i = 0; i + 1 < n; i += 4) {
+        NAME(int4) one;
+        memcpy(&one, ones + i, sizeof one);
+        const NAME(real4) a1 = __builtin_convertvector(one, NAME(real4)), a0 = race.na - a1;
+        const NAME(real4) b1 = t1 - a1, b0 = t0 - a0;
+        NAME(race_step)(&race, entries + i, a0 * a0 + a1 * a1, b0 * b0 + b1 * b1, n);
     }
-    return NAME(best_cut)(entries, n, below, above, bar, at);
+    return NAME(race_end)(&race, bar, at);
 }
 
 static TARGET double NAME(gini_many)(const uint32_t *entries, int32_t n, const int32_t *label, const double *counts,
@@ -70,5 +83,12 @@ static TARGET double NAME(gini_many)(const uint32_t *entries, int32_t n, const i
         below[i] = (double)squares;
         above[i] = total - 2.0 * both + (double)squares; /* sum of (count - seen) squared */
     }
-    return NAME(best_cut)(entries, n, below, above, bar, at);
+    NAME(race) race = NAME(race_start)(bar);
+    for (int32_t i = 0; i + 1 < n; i += 4) {
+        NAME(real4) sa, sb;
+        memcpy(&sa, below + i, sizeof sa);
+        memcpy(&sb, above + i, sizeof sb);
+        NAME(race_step)(&race, entries + i, sa, sb, n);
+    }
+    return NAME(race_end)(&race, bar, at);
 }

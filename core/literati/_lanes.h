@@ -10,8 +10,7 @@
 #define LANES 16
 #define MAX_K 8                  /* change points a shape function may have */
 #define LEGAL_CUT 0x80000000u    /* a cut may lie behind this row */
-#define USEFUL_CUT 0x40000000u   /* and could be the best one at depth left 1 */
-#define ROW_MASK 0x3fffffffu
+#define ROW_MASK 0x7fffffffu
 
 typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *);
 typedef void (*classes_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, const int32_t *,

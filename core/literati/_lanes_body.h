@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(walk_part)(
         const VEC side = NAME(expand)(bits[row], part), step = NAME(broadcast)(signed_weight[row]);
         left += step & side;
         right += step & ~side;
-        if (entry & USEFUL_CUT) {
+        if (entry & LEGAL_CUT) {
             AT_CUT(left, left_high, left_low)
             AT_CUT(right, right_high, right_low)
         }
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
             COUNT_ROW(counts, row, left, right)
             left_top = VMAX(left_top, left);
             right_top = VMAX(right_top, right);
-            if (entry & USEFUL_CUT) {
+            if (entry & LEGAL_CUT) {
                 *slot++ = left_top;
                 *slot++ = right_top;
             }
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
         }
         for (int32_t i = known - 1; i >= 0; i--) {
             const uint32_t entry = order[i], row = entry & ROW_MASK;
-            if (entry & USEFUL_CUT) {
+            if (entry & LEGAL_CUT) {
                 slot -= 2;
                 left_best = VMAX(left_best, slot[0] + left_top);
                 right_best = VMAX(right_best, slot[1] + right_top);

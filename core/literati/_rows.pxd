@@ -14,7 +14,9 @@ cdef void rows_borrow(const Problem* p, Rows* rows, int32_t n, uint32_t* order, 
 cdef int32_t keep_side(
     const uint32_t* entries, int32_t n, const uint8_t* side, uint8_t target, uint32_t* out
 ) noexcept nogil
-cdef void clear_useless(const Problem* p, uint32_t* entries, int32_t n) noexcept nogil
+cdef int32_t part_entries(
+    const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
+) noexcept nogil
 cdef void rows_filter(
     const Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
 ) noexcept nogil

@@ -7,27 +7,27 @@ sorted after the root. Whether a cut may lie behind a row is a flag of the entry
 from libc.stdlib cimport free, malloc
 
 from literati._types cimport (
-    LEGAL_CUT, MAX_K, ROW_MASK, USEFUL_CUT, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint32_t,
+    ROW_MASK, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint32_t,
 )
 
 
 cdef void* grab(Problem* p, int64_t size) noexcept nogil:
-    """malloc that is counted; NULL when there is none."""
-    cdef int64_t* block = <int64_t*>malloc(size + 64)
+    """malloc that is counted; NULL when there is none. The kernels may read up to 32 bytes behind the end."""
+    cdef int64_t* block = <int64_t*>malloc(size + 96)
     if block == NULL:
         return NULL
     # The vectors of the kernels need 32 bytes of alignment; the size stands just before the block.
     cdef char* start = <char*>block + 64 - (<size_t>block & 31)
     (<int64_t*>start)[-1] = size
     (<void**>start)[-2] = block
-    p.bytes += size + 64
+    p.bytes += size + 96
     return start
 
 
 cdef void drop(Problem* p, void* block) noexcept nogil:
     if block == NULL:
         return
-    p.bytes -= (<int64_t*>block)[-1] + 64
+    p.bytes -= (<int64_t*>block)[-1] + 96
     free((<void**>block)[-2])
 
 
@@ -70,23 +70,30 @@ cdef int32_t keep_side(
     return kept
 
 
-cdef void clear_useless(const Problem* p, uint32_t* entries, int32_t n) noexcept nogil:
-    """Between two single rows of one class no cut is better than the ones around them (depth left 1 only)."""
-    cdef int32_t i
-    cdef uint32_t before = LEGAL_CUT, here, after
-    if n == 0:
-        return
-    entries[n - 1] &= ROW_MASK
-    here = entries[0]
-    for i in range(n - 1):
-        after = entries[i + 1]
-        if (
-            here & USEFUL_CUT and before & LEGAL_CUT and (after & LEGAL_CUT or i == n - 2)
-            and p.label[here & ROW_MASK] == p.label[after & ROW_MASK]
-        ):
-            entries[i] = here & ~<uint32_t>USEFUL_CUT
-        before = here
-        here = after
+cdef int32_t part_entries(
+    const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
+) noexcept nogil:
+    """Both sides of a stable partition at once, free of branches: see keep_side. Leaves left[-1] and right[-1] alone. Returns how many go right."""
+    cdef uint32_t before_left = left[-1], before_right = right[-1]
+    cdef uint32_t entry, row, goes_right, flag, last_left = 0, last_right = 0, left_flags = 0, right_flags = 0
+    cdef int32_t i, n_right = 0
+    for i in range(n):
+        entry = entries[i]
+        row = entry & ROW_MASK
+        flag = entry ^ row
+        goes_right = side[row]
+        n_right += goes_right
+        last_left = last_left if goes_right else row
+        last_right = row if goes_right else last_right
+        left_flags = flag | (left_flags if goes_right else 0)
+        right_flags = flag | (0 if goes_right else right_flags)
+        # right[-1] may be the last place of the left side: written first, so that the left side has the last word
+        right[n_right - 1] = last_right | right_flags
+        left[i - n_right] = last_left | left_flags
+    left[-1] = before_left
+    if n_right == n or &left[n - n_right] != right:
+        right[-1] = before_right
+    return n_right
 
 
 cdef void rows_filter(
@@ -101,7 +108,6 @@ cdef void rows_filter(
         entries = rows.order + j * (<int64_t>rows.n + 1) + 1
         kept = out.order + j * (<int64_t>out.n + 1) + 1
         known = keep_side(entries, rows.known[j], side, target, kept)
-        clear_useless(p, kept, known)
         out.known[j] = known
         if rows.known[j] < rows.n:
             last = kept[known - 1]  # keep_side writes one entry before its output

@@ -14,9 +14,9 @@ from literati._emit cimport Node, emit_tree
 from literati._expand cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
 from literati._intervals cimport monotonic
-from literati._rows cimport clear_useless, drop, grab, rows_alloc
+from literati._rows cimport drop, grab, rows_alloc
 from literati._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, USEFUL_CUT, Problem, cost_t, int16_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, cost_t, int16_t,
     int32_t, int64_t, lanes_t, uint8_t, uint32_t, uint64_t,
 )
 
@@ -233,8 +233,7 @@ cdef class Engine:
                         above += 1
                     legal = grid[above]
                 if legal:
-                    entries[i] |= LEGAL_CUT | USEFUL_CUT
-            clear_useless(p, entries, known)
+                    entries[i] |= LEGAL_CUT
 
     # --- running ------------------------------------------------------------------------------------------------------
 

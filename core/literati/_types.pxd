@@ -9,7 +9,6 @@ cdef extern from "_lanes.h" nogil:
         LANES       # candidates swept at once
         MAX_K       # change points a shape function may have
         LEGAL_CUT   # flag of an order entry: a cut may lie behind this row
-        USEFUL_CUT  # flag: such a cut could be the best one at depth left 1
         ROW_MASK    # the row of an order entry
     ctypedef void (*walk_fn)(
         const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, int, void*
