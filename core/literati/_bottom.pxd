@@ -12,7 +12,8 @@ cdef enum:
 cdef struct Sweep:
     uint16_t* bits          # [batch][row] which candidates send the row left
     void* best              # [batch][side][k][lane], in the count type of the sweep
-    int64_t* counts         # [batch][lane][side][class] weight
+    int64_t* counts         # [batch][lane][side][class] weight; not filled where only totals are wanted
+    int64_t* totals         # [batch][lane][side] weight
     int64_t* piece_counts   # [piece of a feature's order][class]
     uint16_t* piece_bits    # [piece]
     void* scratch           # prefix maxima of the sweep over many classes

@@ -26,6 +26,7 @@ cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil:
     sweep.bits = <uint16_t*>grab(p, BATCHES * n * sizeof(uint16_t))
     sweep.best = grab(p, BATCHES * 2 * MAX_K * LANES * sizeof(int64_t))
     sweep.counts = <int64_t*>grab(p, BATCHES * LANES * 2 * c * sizeof(int64_t))
+    sweep.totals = <int64_t*>grab(p, BATCHES * LANES * 2 * sizeof(int64_t))
     sweep.piece_counts = <int64_t*>grab(p, PIECES * c * sizeof(int64_t))
     sweep.piece_bits = <uint16_t*>grab(p, PIECES * sizeof(uint16_t))
     sweep.scratch = grab(p, 64 * (n + c + 1) * (1 if many else 0) + 64)
@@ -37,7 +38,7 @@ cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil:
     sweep.shapes = <Shape*>grab(p, BATCHES * LANES * sizeof(Shape))
     sweep.left = <cost_t*>grab(p, 2 * BATCHES * LANES * sizeof(cost_t))
     if (
-        sweep.bits == NULL or sweep.best == NULL or sweep.counts == NULL or sweep.piece_counts == NULL
+        sweep.bits == NULL or sweep.best == NULL or sweep.counts == NULL or sweep.totals == NULL or sweep.piece_counts == NULL
         or sweep.piece_bits == NULL or sweep.scratch == NULL or sweep.pair_order == NULL or sweep.pair_weight == NULL
         or sweep.side == NULL or sweep.pairs == NULL or sweep.cuts == NULL or sweep.shapes == NULL or sweep.left == NULL
     ):
@@ -50,6 +51,7 @@ cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil:
     drop(p, sweep.bits)
     drop(p, sweep.best)
     drop(p, sweep.counts)
+    drop(p, sweep.totals)
     drop(p, sweep.piece_counts)
     drop(p, sweep.piece_bits)
     drop(p, sweep.scratch)
@@ -79,9 +81,13 @@ cdef void count_classes(const Problem* p, const Rows* rows, int64_t* counts, int
 
 
 cdef void mark_batch(
-    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, uint16_t* bits, int64_t* counts
+    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, uint16_t* bits, int64_t* counts,
+    int64_t* totals, bint tally_classes
 ) noexcept nogil:
-    """Writes which of the n <= LANES candidates send a row left, and the class weights of their children."""
+    """Writes which of the n <= LANES candidates send a row left, and the weights of their children, by class or whole.
+
+    Counting classes takes three times as long as the bits, and without a penalty for splits nothing needs it.
+    """
     cdef int32_t lane = 0, first, feature, i, k, piece, n_pieces, stop, c, side
     cdef int32_t ends[PIECES]
     cdef int32_t end
@@ -90,7 +96,9 @@ cdef void mark_batch(
     cdef uint16_t pattern
     cdef int64_t* tally
     cdef bint fresh = True
-    memset(counts, 0, LANES * 2 * p.n_classes * sizeof(int64_t))
+    if tally_classes:
+        memset(counts, 0, LANES * 2 * p.n_classes * sizeof(int64_t))
+    memset(totals, 0, LANES * 2 * sizeof(int64_t))
     while lane < n:
         first = lane
         feature = shapes[first].feature
@@ -127,23 +135,36 @@ cdef void mark_batch(
                     sweep.piece_bits[piece] |= 1 << i
             if not shapes[i].missing_right:
                 sweep.piece_bits[n_pieces - 1] |= 1 << i
-        memset(sweep.piece_counts, 0, n_pieces * p.n_classes * sizeof(int64_t))
         entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
         i = 0
         for piece in range(n_pieces):
             stop = ends[piece]
             pattern = sweep.piece_bits[piece]
-            tally = sweep.piece_counts + <int64_t>piece * p.n_classes
-            while i < stop:
-                row = entries[i] & ROW_MASK
-                bits[row] = pattern if fresh else bits[row] | pattern
-                tally[p.label[row]] += p.weight[row]
-                i += 1
+            if tally_classes:
+                tally = sweep.piece_counts + <int64_t>piece * p.n_classes
+                memset(tally, 0, p.n_classes * sizeof(int64_t))
+                for k in range(i, stop):
+                    row = entries[k] & ROW_MASK
+                    tally[p.label[row]] += p.weight[row]
+            if fresh:
+                for k in range(i, stop):
+                    bits[entries[k] & ROW_MASK] = pattern
+            else:
+                for k in range(i, stop):
+                    bits[entries[k] & ROW_MASK] |= pattern
+            i = stop
         for i in range(first, lane):
+            stop = 0
             for piece in range(n_pieces):
                 side = not (sweep.piece_bits[piece] >> i) & 1
-                for c in range(p.n_classes):
-                    counts[(2 * i + side) * p.n_classes + c] += sweep.piece_counts[<int64_t>piece * p.n_classes + c]
+                if tally_classes:
+                    for c in range(p.n_classes):
+                        k = piece * p.n_classes + c
+                        counts[(2 * i + side) * p.n_classes + c] += sweep.piece_counts[k]
+                        totals[2 * i + side] += sweep.piece_counts[k]
+                else:
+                    totals[2 * i + side] += ends[piece] - stop
+                stop = ends[piece]
         fresh = False
 
 
@@ -183,8 +204,12 @@ cdef void sweep_shapes(
     cdef char* best
     cdef uint16_t* bits
     cdef int64_t* counts
+    cdef int64_t* totals
     cdef cost_t cost
     cdef const void* weight
+    # With free splits the trivial cut, which every sweep includes, stands for the leaf.
+    cdef bint pairs = p.n_classes > 2 and p.max_k > 1 and not quick
+    cdef bint tally_classes = p.weighted or p.split_cost > 0 or pairs
     cdef const uint32_t* entries
     memset(sweep.best, 0, n_batches * best_size)
     if p.n_classes == 2:
@@ -195,7 +220,10 @@ cdef void sweep_shapes(
         bits = sweep.bits + b * <int64_t>p.n_rows
         best = <char*>sweep.best + b * best_size
         counts = sweep.counts + b * LANES * 2 * <int64_t>p.n_classes
-        mark_batch(p, sweep, rows, shapes + b * LANES, min(LANES, n - b * LANES), bits, counts)
+        totals = sweep.totals + b * LANES * 2
+        mark_batch(
+            p, sweep, rows, shapes + b * LANES, min(LANES, n - b * LANES), bits, counts, totals, tally_classes
+        )
         for j in range(p.n_features):
             if p.stop:
                 return
@@ -208,10 +236,10 @@ cdef void sweep_shapes(
                 )
         for i in range(min(LANES, n - b * LANES)):
             for side in range(2):
-                total = 0
-                for c in range(p.n_classes):
-                    total += counts[(2 * i + side) * p.n_classes + c]
-                cost = leaf_cost_of(p, counts + (2 * i + side) * p.n_classes)
+                total = totals[2 * i + side]
+                cost = total * p.weight_cost
+                if tally_classes:
+                    cost = leaf_cost_of(p, counts + (2 * i + side) * p.n_classes)
                 for k in range(p.max_k if p.n_classes == 2 else 1):
                     right = lane_best(best, width, side, k, i)
                     if p.n_classes == 2:
@@ -221,7 +249,7 @@ cdef void sweep_shapes(
                     sweep.right[b * LANES + i] = cost
                 else:
                     sweep.left[b * LANES + i] = cost
-    if p.n_classes > 2 and p.max_k > 1 and not quick:
+    if pairs:
         sweep_pairs(p, sweep, rows, n, width)
 
 
