@@ -6,7 +6,7 @@ the value of a (rows, depth left) pair that it has already worked out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, pairwise
 from math import log2
 
@@ -14,6 +14,11 @@ from problems import Problem
 
 Cuts = list[set[int]]  # per feature: the positions where a change point may lie
 CandidateFunction = Callable[["Rows", int, int], Cuts]
+
+
+def row_set(members: Iterable[bool]) -> int:
+    """The rows whose entry is true, as bits. By way of text: adding bit by bit is quadratic."""
+    return int("".join("1" if member else "0" for member in members)[::-1] or "0", 2)
 
 
 class Rows:
@@ -26,14 +31,19 @@ class Rows:
         self.unit = 1  # the smallest power of two that makes every weight an integer
         while any(weight * self.unit % 1 for weight in weights):
             self.unit *= 2
-        self.of_weight: list[dict[int, int]] = [{} for _ in range(problem.n_classes)]
-        for row, (label, weight) in enumerate(zip(problem.y, weights, strict=True)):
-            units = self.of_weight[label]
-            units[int(weight * self.unit)] = units.get(int(weight * self.unit), 0) | 1 << row
+        self.of_weight = [
+            {
+                int(weight * self.unit): row_set(
+                    (k, w) == (label, weight) for k, w in zip(problem.y, weights, strict=True)
+                )
+                for weight in set(weights)
+            }
+            for label in range(problem.n_classes)
+        ]
         self.features = range(len(problem.codes))
-        self.missing = [sum(1 << i for i, x in enumerate(column) if x < 0) for column in problem.codes]
+        self.missing = [row_set(x < 0 for x in column) for column in problem.codes]
         self.having = [
-            [sum(1 << i for i, x in enumerate(column) if x == code) for code in range(problem.cardinality(j))]
+            [row_set(x == code for x in column) for code in range(problem.cardinality(j))]
             for j, column in enumerate(problem.codes)
         ]
         self.passing = [[sum(masks[c:]) for c in range(len(masks) + 1)] for masks in self.having]

@@ -13,23 +13,28 @@ from problems import Problem
 Nodes = Any  # a NumPy structured array; its fields are read one by one
 
 
-def goes_right(problem: Problem, node: Any, row: int) -> bool:
-    code = problem.codes[int(node["feature"])][row]
-    if code < 0:
-        return bool(node["missing_right"])
+def sides(problem: Problem, node: Any, rows: list[int]) -> list[bool]:
+    """For each of the rows whether the node sends it right."""
+    codes, missing = problem.codes[int(node["feature"])], bool(node["missing_right"])
     positions = [int(c) for c in node["changepoints"][: int(node["n_changepoints"])]]
-    return sum(c <= code for c in positions) % 2 == 1
+    return [missing if codes[row] < 0 else sum(c <= codes[row] for c in positions) % 2 == 1 for row in rows]
+
+
+def goes_right(problem: Problem, node: Any, row: int) -> bool:
+    return sides(problem, node, [row])[0]
 
 
 def rows_by_node(problem: Problem, nodes: Nodes) -> list[list[int]]:
     """For every node the rows that reach it."""
     reached: list[list[int]] = [[] for _ in nodes]
-    for row in range(problem.n_rows):
-        at = 0
-        reached[at].append(row)
-        while int(nodes[at]["feature"]) >= 0:
-            at = int(nodes[at]["right"] if goes_right(problem, nodes[at], row) else nodes[at]["left"])
-            reached[at].append(row)
+    stack = [(0, list(range(problem.n_rows)))]
+    while stack:
+        at, rows = stack.pop()
+        reached[at] = rows
+        if int(nodes[at]["feature"]) >= 0:
+            right = sides(problem, nodes[at], rows)
+            for child, side in ((nodes[at]["left"], False), (nodes[at]["right"], True)):
+                stack.append((int(child), [row for row, r in zip(rows, right, strict=True) if r == side]))
     return reached
 
 
@@ -120,7 +125,8 @@ def check_legal(problem: Problem, nodes: Nodes) -> None:
         feature = int(node["feature"])
         if feature < 0:
             continue
-        state = sum(1 << row for row in rows)
+        members = set(rows)
+        state = oracle.row_set(row in members for row in range(problem.n_rows))
         allowed = oracle.candidates(data, state, problem.max_depth - depth)[feature]
         present = [*data.present(state, feature), problem.cardinality(feature)]
         positions = {int(c) for c in node["changepoints"][: int(node["n_changepoints"])]}

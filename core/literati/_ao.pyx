@@ -7,7 +7,7 @@ at the admissible bounds alone, so the order of the search never changes what is
 
 from literati._bottom cimport count_classes
 from literati._expand cimport (
-    CART_LOOKAHEAD, Space, data_complete, data_forget, data_remember, data_start, expand_data, refine_choice, solve_data,
+    CART_LOOKAHEAD, Space, data_complete, data_forget, data_remember, data_start, expand_data, guess_children, refine_choice, solve_data,
 )
 from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
@@ -182,6 +182,15 @@ cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget, int32_t* gap) noexcep
     return NULL if gap[0] >= 0 else best
 
 
+cdef Choice* unguessed(Data* s) noexcept nogil:
+    """A choice that awaits its lookahead: all have theirs before any is followed."""
+    cdef int32_t i
+    for i in range(s.n_choices):
+        if not s.choices[i].guessed and not s.choices[i].dead:
+            return s.choices[i]
+    return NULL
+
+
 cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
     cdef bint right
     if c.left.complete:
@@ -219,6 +228,10 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
         else:
             budget = min_cost(budget, s.upper)
             prune(ao, s, budget)
+            c = unguessed(s)
+            if c != NULL:
+                fine = guess_children(space, c)
+                break
             c = select_choice(ao, s, budget, &gap)
             if gap >= 0:
                 fine = open_gap(space, s, gap, budget)

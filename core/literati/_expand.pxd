@@ -60,7 +60,7 @@ cdef void data_complete(Space* space, Data* s) noexcept nogil
 cdef void data_remember(Space* space, Data* s) noexcept nogil
 cdef void data_forget(Space* space, Data* s) noexcept nogil
 cdef Choice* open_choice(Space* space, Data* s, Choice* prefix, const Shape* shape) noexcept nogil
-cdef void guess_children(Space* space, Choice* c) noexcept nogil
+cdef bint guess_children(Space* space, Choice* c) noexcept nogil
 cdef void sum_positions(Space* space, const Rows* rows, int32_t feature) noexcept nogil
 
 # Each returns False when memory ran out; after a stop request the state is as it was before.

@@ -311,6 +311,7 @@ cdef Choice* open_choice(Space* space, Data* s, Choice* prefix, const Shape* sha
         add_piece(p, sums, before, upto, &n[side], counts[side], &doomed[side], hash[side])
         before = upto
     c.refine_lower = c.cost + p.refine_cost + sure
+    c.guessed = space.heuristic != CART_LOOKAHEAD or s.depth < 4
     data_start(space, &c.left, s.depth - 1, n[0], counts[0], doomed[0], hash[0])
     data_start(space, &c.right, s.depth - 1, n[1], counts[1], doomed[1], hash[1])
     if space.heuristic == IMPURITY:
@@ -344,16 +345,24 @@ cdef void look_ahead(Space* space, Data* s, const Rows* rows) noexcept nogil:
     s.complete = s.lower >= s.upper
 
 
-cdef void guess_children(Space* space, Choice* c) noexcept nogil:
-    """Lookahead for both children of a choice, where they are to be expanded."""
+cdef bint guess_children(Space* space, Choice* c) noexcept nogil:
+    """Lookahead for both children of a choice, where they are to be expanded. False when there was no memory for it.
+
+    A step of its own: with a million rows the lookahead of all choices of a state takes half a minute.
+    """
     cdef bint left = not c.left.complete, right = not c.right.complete
-    if space.heuristic != CART_LOOKAHEAD or c.left.depth < 3 or not (left or right):
-        return
+    if not (left or right):
+        c.guessed = True
+        return True
+    if not rows_ready(space, c.owner):
+        return False
     part_rows(space, c.owner, &c.shape, &space.left if left else NULL, &space.right if right else NULL)
     if left:
         look_ahead(space, &c.left, &space.left)
     if right and not space.p.stop:
         look_ahead(space, &c.right, &space.right)
+    c.guessed = not space.p.stop
+    return True
 
 
 cdef void guess_batch(Space* space, Data* s, int32_t first, int32_t n) noexcept nogil:
@@ -412,8 +421,6 @@ cdef bint expand_data(Space* space, Data* s) noexcept nogil:
             fine = False
             break
         c.refinable = most < p.max_k and shape.at[0] < s.rows.known[feature]
-        if s.depth > 3:
-            guess_children(space, c)
     if s.depth == 3 and space.heuristic == CART_LOOKAHEAD and fine:
         i = 0
         while i < s.n_choices and not p.stop:
@@ -459,7 +466,6 @@ cdef bint refine_choice(Space* space, Choice* c) noexcept nogil:
             choice_free(p, &space.counters, finer)
             break
         finer.refinable = k + 1 < p.max_k
-        guess_children(space, finer)
     if p.stop or not fine:
         while s.n_choices > had:
             s.n_choices -= 1

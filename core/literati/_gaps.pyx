@@ -8,7 +8,7 @@ one; the neighbours' lower bounds rise as the search goes on, and the gap's with
 from libc.string cimport memset
 
 from literati._expand cimport (
-    Space, choice_key, count_step, guess_children, open_choice, rows_ready, state_key, sum_positions,
+    Space, choice_key, count_step, open_choice, rows_ready, state_key, sum_positions,
 )
 from literati._graph cimport (
     Choice, Data, Gap, choice_free, choice_guess, commit_lower, data_add, data_add_gap, data_clear,
@@ -153,11 +153,6 @@ cdef bint open_gap(Space* space, Data* s, int32_t index, cost_t budget) noexcept
         choice_free(p, &space.counters, c)
         return False
     c.refinable = k + 1 < p.max_k and at < s.rows.known[gap.feature]
-    guess_children(space, c)
-    if p.stop:
-        s.n_choices -= 1
-        choice_free(p, &space.counters, c)
-        return True
     count_step(space, choice_key(s, &shape, False))
     beside = gap
     beside.above = c

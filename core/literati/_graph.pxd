@@ -60,6 +60,7 @@ cdef struct Choice:      # a shape state: a shape function at a data state, comm
     Shape shape
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
+    bint guessed         # its children have had their lookahead
     bint refinable       # refinements have not been opened
     bint dead            # pruned, but its children's bounds still serve the gaps beside it
     bint turn_right      # round robin: whose turn it is

@@ -201,7 +201,7 @@ cdef class Engine:
         """The root's rows in the order of every feature, with the flags of the cuts."""
         cdef Problem* p = &self.problem
         cdef uint32_t* entries
-        cdef const uint32_t[::1] sorted_rows
+        cdef int64_t[::1] place
         cdef int32_t j, i, known, above
         cdef const int32_t* codes
         cdef const uint8_t* grid
@@ -217,12 +217,18 @@ cdef class Engine:
                 f"memory_limit is {p.byte_limit} bytes, but this data alone needs {p.bytes}"
             )
         for j in range(p.n_features):
-            column = self.arrays["codes"][j]
-            sorted_rows = np.argsort(column, kind="stable").astype(np.uint32)
             entries = self.ao.space.all_rows.order + j * (<int64_t>p.n_rows + 1) + 1
-            memcpy(entries, &sorted_rows[0], p.n_rows * sizeof(uint32_t))
             codes = p.codes + j * <int64_t>p.n_rows
-            known = p.n_rows - int(np.count_nonzero(column == p.card[j]))
+            # A counting sort: the codes are ranks.
+            place = np.zeros(p.card[j] + 2, dtype=np.int64)
+            for i in range(p.n_rows):
+                place[codes[i] + 1] += 1
+            for i in range(p.card[j] + 1):
+                place[i + 1] += place[i]
+            known = <int32_t>place[p.card[j]]
+            for i in range(p.n_rows):
+                entries[place[codes[i]]] = i
+                place[codes[i]] += 1
             self.ao.space.all_rows.known[j] = known
             for i in range(known - 1):
                 legal = codes[entries[i]] != codes[entries[i + 1]]
@@ -428,12 +434,17 @@ def _row_hashes(n):
 
 def _doomed(codes, y, weight, n_classes):
     """Weight of the rows that share all features with a heavier class: no tree gets them right."""
-    order = np.lexsort(codes)
+    # Rows with equal features have equal hashes; that equal hashes mean equal features is checked.
+    keys = np.zeros(len(y), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column, factor in zip(codes, _row_hashes(len(codes))[::2]):
+            keys += column.astype(np.uint64) * (factor | np.uint64(1))
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    same = keys[1:] == keys[: len(keys) - 1]
+    where = np.flatnonzero(same)
+    same[where] = np.all(codes[:, order[where]] == codes[:, order[where + 1]], axis=0)
     fresh = np.ones(len(order), dtype=bool)
-    same = np.ones(len(order) - 1, dtype=bool)
-    for column in codes:
-        values = column[order]
-        same &= values[1:] == values[: len(order) - 1]
     fresh[1:] = ~same
     doomed = np.zeros(len(y), dtype=np.int64)
     if fresh.all():
