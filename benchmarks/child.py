@@ -37,10 +37,10 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
     solver = find(spec.solver)
     try:
         version = metadata.version(solver.distribution)
-        # Imports and parameters are outside the measured time.
-        fit_once = solver.prepare(spec.depth, spec.time_limit, spec.options)
-    except (metadata.PackageNotFoundError, ImportError) as error:
+    except metadata.PackageNotFoundError as error:
         return RunResult(spec, "absent", error=str(error))
+    # Imports and parameters are outside the measured time.
+    fit_once = solver.prepare(spec.depth, spec.time_limit, spec.options)
     split = datasets.load(spec.dataset, data, categories=solver.categories)
     process.reset_peak_memory()
     before = process.resident_memory()

@@ -73,7 +73,6 @@ cdef class Engine:
     cdef bint ready             # ao has memory to be freed
     cdef double unit            # objective of one cost unit
     cdef double elapsed
-    cdef list trace_blocks
     cdef TracePoint* points
     cdef int64_t n_points
 
@@ -115,7 +114,6 @@ cdef class Engine:
         memset(&self.problem, 0, sizeof(Problem))
         memset(&self.ao, 0, sizeof(Ao))
         self.arrays = {}
-        self.trace_blocks = []
 
     def __dealloc__(self):
         if self.ready:
@@ -332,14 +330,17 @@ cdef class Engine:
 
     @property
     def upper(self):
+        self._begin()
         return self.upper_now()
 
     @property
     def lower(self):
+        self._begin()
         return self.lower_now()
 
     @property
     def proven(self):
+        self._begin()
         return bool(self.ao.root.complete)
 
     @property
