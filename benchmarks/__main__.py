@@ -31,6 +31,7 @@ FORMS = {
     "ablations": "the pictures of the bounds over time",
     "peers": "every peer the claims need, without Literati",
 }
+REUSED = "Peers' numbers are from an earlier session: ratios of speed prove nothing."
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -47,12 +48,13 @@ def main(arguments: list[str] | None = None) -> int:
     name = options.out / options.form
     results = _run(specs, earlier, data, options.core, name.with_suffix(".json"))
     judgements = judge(claims, results)
-    name.with_suffix(".md").write_text(_page(options.form, results, judgements))
+    caution = REUSED if options.reuse else ""
+    name.with_suffix(".md").write_text(_page(options.form, results, judgements, caution))
     plots.draw(results, options.out)
     print(report.results_table(results.all()))
     if judgements:
         print(claims_table(judgements))
-        print(summary(judgements))
+        print(summary(judgements), caution)
     return 1 if any(judgement.passed is False for judgement in judgements) else 0
 
 
@@ -128,13 +130,14 @@ def _run(specs: list[RunSpec], earlier: Results, data: Path, core: int | None, s
     return results
 
 
-def _page(form: str, results: Results, judgements: list[Judgement]) -> str:
+def _page(form: str, results: Results, judgements: list[Judgement], caution: str) -> str:
     machine = report.machine()
     parts = [
         f"# Benchmark, form {form}\n",
         f"One core of {machine['processor']}, Python {machine['python']}. Every run in its own process; "
         "80 % of the rows (seed 0) for training. Errors are training errors. "
-        "Seconds cover the whole fit, from raw numbers on.\n",
+        f"Seconds cover the whole fit, from raw numbers on. {caution}".rstrip()
+        + "\n",
     ]
     if judgements:
         parts += ["## Claims\n", claims_table(judgements), summary(judgements) + "\n"]

@@ -124,6 +124,8 @@ def test_a_run_counts_errors_from_predictions_and_measures(data: Path) -> None:
     assert 0 < measured.seconds < 5
     assert measured.seconds_to_proof is None
     assert measured.n_train == 48
+    assert measured.seconds == min(measured.details["fits"])
+    assert len(measured.details["fits"]) == 3  # short, so repeated
 
 
 def test_a_hanging_run_is_killed_soon_after_its_limit(data: Path) -> None:
@@ -238,9 +240,15 @@ def test_the_command_writes_results_and_a_page(
     assert command.main(["ablations", "--data", str(data), "--out", str(out)]) == 0
     assert len(report.read_json(out / "ablations.json")) == 2
     assert "| cart " in (out / "ablations.md").read_text()
+    assert command.REUSED not in (out / "ablations.md").read_text()
     said = capsys.readouterr()
     assert "| cart " in said.out
     assert said.err.count("cart on toy") == 2
+    before = report.read_json(out / "ablations.json")
+    again = ["ablations", "--data", str(data), "--out", str(out), "--reuse", str(out / "ablations.json")]
+    assert command.main(again) == 0
+    assert report.read_json(out / "ablations.json") == before  # not run again, and the page says so
+    assert command.REUSED in (out / "ablations.md").read_text()
 
 
 def test_without_data_the_command_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
