@@ -7,17 +7,18 @@ at the admissible bounds alone, so the order of the search never changes what is
 
 from literati._bottom cimport count_classes
 from literati._expand cimport (
-    CART_LOOKAHEAD, Space, data_complete, data_forget, data_remember, data_start, expand_data, guess_children, refine_choice, solve_data,
+    Space, data_complete, data_forget, data_remember, data_start, expand_data, guess_children, refine_choice,
+    solve_data,
 )
 from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (
-    LOOKAHEAD, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower, data_clear,
-    data_free_values,
+    LOOKAHEAD, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
+    data_clear, data_free_values,
 )
 from literati._rows cimport drop, rows_free
 from literati._types cimport (
-    MAX_CLASSES, ROW_MASK, Problem, cost_t, int32_t, int64_t, max_cost, min_cost, uint64_t,
+    MAX_CLASSES, Problem, cost_t, int32_t, int64_t, max_cost, min_cost, uint64_t,
 )
 
 

@@ -1,68 +1,18 @@
 """Exact solvers for depth left 1 and 2.
 
-At depth left 1 the best shape function over every change point is a scan: see _lanes_body.h for sixteen at once and
-solve_one for one with its change points. At depth left 2 the candidates of the state are swept sixteen at a time.
+At depth left 1 the best shape function over every change point is a scan, without any search. At depth left 2 the
+candidates of the state are swept, sixteen at a time.
 """
 
-from libc.stdint cimport int16_t
 from libc.string cimport memset
 
 from literati._bounds cimport leaf_cost_of
-from literati._cart cimport Cart, Cut, cart_cut_room, cart_cuts
-from literati._rows cimport cut_between, drop, grab, keep_side
+from literati._cart cimport Cart, Cut, cart_cuts
+from literati._rows cimport cut_between
+from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, MAX_CLASSES, MAX_K, ROW_MASK, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t, min_cost, uint8_t, uint16_t,
-    uint32_t,
+    LANES, LEGAL_CUT, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, uint32_t,
 )
-
-cdef enum:
-    PIECES = LANES * MAX_K + 2  # that the cuts of one batch can make of one feature's order
-
-
-cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil:
-    cdef int64_t n = p.n_rows, m = p.n_features, c = p.n_classes
-    cdef bint many = c > 2, pairs = c > 2 and p.max_k > 1
-    memset(sweep, 0, sizeof(Sweep))
-    sweep.bits = <uint16_t*>grab(p, BATCHES * n * sizeof(uint16_t))
-    sweep.best = grab(p, BATCHES * 2 * MAX_K * LANES * sizeof(int64_t))
-    sweep.counts = <int64_t*>grab(p, BATCHES * LANES * 2 * c * sizeof(int64_t))
-    sweep.totals = <int64_t*>grab(p, BATCHES * LANES * 2 * sizeof(int64_t))
-    sweep.piece_counts = <int64_t*>grab(p, PIECES * c * sizeof(int64_t))
-    sweep.piece_bits = <uint16_t*>grab(p, PIECES * sizeof(uint16_t))
-    sweep.scratch = grab(p, 64 * (n + c + 1) * (1 if many else 0) + 64)
-    sweep.pair_order = <uint32_t*>grab(p, m * (n + 1) * sizeof(uint32_t) * (1 if pairs else 0) + 64)
-    sweep.pair_weight = grab(p, n * sizeof(int64_t) * (1 if pairs else 0) + 64)
-    sweep.side = <uint8_t*>grab(p, n)
-    sweep.pairs = <int32_t*>grab(p, c * c * sizeof(int32_t) * (1 if pairs else 0) + 64)
-    sweep.cuts = <Cut*>grab(p, cart_cut_room(p) * sizeof(Cut))
-    sweep.shapes = <Shape*>grab(p, BATCHES * LANES * sizeof(Shape))
-    sweep.left = <cost_t*>grab(p, 2 * BATCHES * LANES * sizeof(cost_t))
-    if (
-        sweep.bits == NULL or sweep.best == NULL or sweep.counts == NULL or sweep.totals == NULL or sweep.piece_counts == NULL
-        or sweep.piece_bits == NULL or sweep.scratch == NULL or sweep.pair_order == NULL or sweep.pair_weight == NULL
-        or sweep.side == NULL or sweep.pairs == NULL or sweep.cuts == NULL or sweep.shapes == NULL or sweep.left == NULL
-    ):
-        return False
-    sweep.right = sweep.left + BATCHES * LANES
-    return True
-
-
-cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil:
-    drop(p, sweep.bits)
-    drop(p, sweep.best)
-    drop(p, sweep.counts)
-    drop(p, sweep.totals)
-    drop(p, sweep.piece_counts)
-    drop(p, sweep.piece_bits)
-    drop(p, sweep.scratch)
-    drop(p, sweep.pair_order)
-    drop(p, sweep.pair_weight)
-    drop(p, sweep.side)
-    drop(p, sweep.pairs)
-    drop(p, sweep.cuts)
-    drop(p, sweep.shapes)
-    drop(p, sweep.left)
-    memset(sweep, 0, sizeof(Sweep))
 
 
 cdef void count_classes(const Problem* p, const Rows* rows, int64_t* counts, int64_t* doomed) noexcept nogil:
@@ -75,302 +25,6 @@ cdef void count_classes(const Problem* p, const Rows* rows, int64_t* counts, int
         row = entries[i] & ROW_MASK
         counts[p.label[row]] += p.weight[row]
         doomed[0] += p.doomed[row]
-
-
-# --- sweeping many candidates -----------------------------------------------------------------------------------------
-
-
-cdef void mark_batch(
-    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, uint16_t* bits, int64_t* counts,
-    int64_t* totals, bint tally_classes
-) noexcept nogil:
-    """Writes which of the n <= LANES candidates send a row left, and the weights of their children, by class or whole.
-
-    Counting classes takes three times as long as the bits, and without a penalty for splits nothing needs it.
-    """
-    cdef int32_t lane = 0, first, feature, i, k, piece, n_pieces, stop, c, side
-    cdef int32_t ends[PIECES]
-    cdef int32_t end
-    cdef const uint32_t* entries
-    cdef uint32_t row
-    cdef uint16_t pattern
-    cdef int64_t* tally
-    cdef bint fresh = True
-    if tally_classes:
-        memset(counts, 0, LANES * 2 * p.n_classes * sizeof(int64_t))
-    memset(totals, 0, LANES * 2 * sizeof(int64_t))
-    while lane < n:
-        first = lane
-        feature = shapes[first].feature
-        n_pieces = 0
-        while lane < n and shapes[lane].feature == feature:
-            for k in range(shapes[lane].n_cuts):
-                end = shapes[lane].at[k]
-                i = n_pieces
-                while i > 0 and ends[i - 1] > end:
-                    ends[i] = ends[i - 1]
-                    i -= 1
-                ends[i] = end
-                n_pieces += 1
-            lane += 1
-        i = 0
-        for k in range(n_pieces):  # drop repeated ends
-            if i == 0 or ends[k] != ends[i - 1]:
-                ends[i] = ends[k]
-                i += 1
-        n_pieces = i
-        if n_pieces == 0 or ends[n_pieces - 1] < rows.known[feature]:
-            ends[n_pieces] = rows.known[feature]
-            n_pieces += 1
-        ends[n_pieces] = rows.n  # the rows without a value
-        n_pieces += 1
-        memset(sweep.piece_bits, 0, n_pieces * sizeof(uint16_t))
-        for i in range(first, lane):
-            k = 0
-            for piece in range(n_pieces - 1):
-                # the piece ends at ends[piece]: it lies behind the cuts that are smaller than its end
-                while k < shapes[i].n_cuts and shapes[i].at[k] < ends[piece]:
-                    k += 1
-                if not k & 1:
-                    sweep.piece_bits[piece] |= 1 << i
-            if not shapes[i].missing_right:
-                sweep.piece_bits[n_pieces - 1] |= 1 << i
-        entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
-        i = 0
-        for piece in range(n_pieces):
-            stop = ends[piece]
-            pattern = sweep.piece_bits[piece]
-            if tally_classes:
-                tally = sweep.piece_counts + <int64_t>piece * p.n_classes
-                memset(tally, 0, p.n_classes * sizeof(int64_t))
-                for k in range(i, stop):
-                    row = entries[k] & ROW_MASK
-                    tally[p.label[row]] += p.weight[row]
-            if fresh:
-                for k in range(i, stop):
-                    bits[entries[k] & ROW_MASK] = pattern
-            else:
-                for k in range(i, stop):
-                    bits[entries[k] & ROW_MASK] |= pattern
-            i = stop
-        for i in range(first, lane):
-            stop = 0
-            for piece in range(n_pieces):
-                side = not (sweep.piece_bits[piece] >> i) & 1
-                if tally_classes:
-                    for c in range(p.n_classes):
-                        k = piece * p.n_classes + c
-                        counts[(2 * i + side) * p.n_classes + c] += sweep.piece_counts[k]
-                        totals[2 * i + side] += sweep.piece_counts[k]
-                else:
-                    totals[2 * i + side] += ends[piece] - stop
-                stop = ends[piece]
-        fresh = False
-
-
-cdef inline int64_t lane_best(const void* best, int32_t width, int32_t side, int32_t k, int32_t lane) noexcept nogil:
-    cdef int32_t index = (side * MAX_K + k) * LANES + lane
-    if width == 0:
-        return (<const int16_t*>best)[index]
-    if width == 1:
-        return (<const int32_t*>best)[index]
-    return (<const int64_t*>best)[index]
-
-
-cdef int32_t count_width(const Problem* p, const Rows* rows) noexcept nogil:
-    """Which count type holds twice the weight of these rows."""
-    cdef int64_t total = 0
-    cdef int32_t i
-    if not p.weighted:
-        total = rows.n
-    else:
-        for i in range(rows.n):
-            total += p.weight[rows.order[1 + i] & ROW_MASK]
-    if total <= 16000:
-        return 0
-    return 1 if total <= 1 << 29 else 2
-
-
-cdef inline const void* by_width(int32_t width, const void* small, const void* middle, const void* large) noexcept nogil:
-    return small if width == 0 else (middle if width == 1 else large)
-
-
-cdef void sweep_shapes(
-    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, bint quick
-) noexcept nogil:
-    cdef int32_t width = count_width(p, rows), n_batches = (n + LANES - 1) // LANES
-    cdef int32_t b, j, i, lane, side, k, c
-    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), total, right
-    cdef char* best
-    cdef uint16_t* bits
-    cdef int64_t* counts
-    cdef int64_t* totals
-    cdef cost_t cost
-    cdef const void* weight
-    # With free splits the trivial cut, which every sweep includes, stands for the leaf.
-    cdef bint pairs = p.n_classes > 2 and p.max_k > 1 and not quick
-    cdef bint tally_classes = p.weighted or p.split_cost > 0 or pairs
-    cdef const uint32_t* entries
-    memset(sweep.best, 0, n_batches * best_size)
-    if p.n_classes == 2:
-        weight = by_width(width, p.signed16, p.signed32, p.signed64)
-    else:
-        weight = by_width(width, p.weight16, p.weight32, p.weight)
-    for b in range(n_batches):
-        bits = sweep.bits + b * <int64_t>p.n_rows
-        best = <char*>sweep.best + b * best_size
-        counts = sweep.counts + b * LANES * 2 * <int64_t>p.n_classes
-        totals = sweep.totals + b * LANES * 2
-        mark_batch(
-            p, sweep, rows, shapes + b * LANES, min(LANES, n - b * LANES), bits, counts, totals, tally_classes
-        )
-        for j in range(p.n_features):
-            if p.stop:
-                return
-            entries = rows.order + j * (<int64_t>rows.n + 1) + 1
-            if p.n_classes == 2:
-                p.lanes.walk[width](entries, rows.known[j], rows.n, bits, weight, p.max_k, best)
-            else:
-                p.lanes.classes[width](
-                    entries, rows.known[j], rows.n, bits, weight, p.label, p.n_classes, sweep.scratch, best
-                )
-        for i in range(min(LANES, n - b * LANES)):
-            for side in range(2):
-                total = totals[2 * i + side]
-                cost = total * p.weight_cost
-                if tally_classes:
-                    cost = leaf_cost_of(p, counts + (2 * i + side) * p.n_classes)
-                for k in range(p.max_k if p.n_classes == 2 else 1):
-                    right = lane_best(best, width, side, k, i)
-                    if p.n_classes == 2:
-                        right = (total + right) // 2
-                    cost = min_cost(cost, p.split_cost + k * p.refine_cost + (total - right) * p.weight_cost)
-                if side:
-                    sweep.right[b * LANES + i] = cost
-                else:
-                    sweep.left[b * LANES + i] = cost
-    if pairs:
-        sweep_pairs(p, sweep, rows, n, width)
-
-
-cdef bint pair_may_help(Problem* p, Sweep* sweep, int32_t b, int32_t n, int32_t first, int32_t second) noexcept nogil:
-    """Could two or more change points between these two labels beat what some candidate of the batch has?"""
-    cdef int32_t i, side, c
-    cdef int64_t total
-    cdef const int64_t* counts
-    cdef cost_t have
-    for i in range(b * LANES, min(n, (b + 1) * LANES)):
-        for side in range(2):
-            counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
-            total = -counts[first] - counts[second]
-            for c in range(p.n_classes):
-                total += counts[c]
-            have = sweep.right[i] if side else sweep.left[i]
-            if p.split_cost + p.refine_cost + total * p.weight_cost < have:
-                return True
-    return False
-
-
-cdef int32_t order_pairs(Problem* p, const int64_t* totals, int32_t* pairs) noexcept nogil:
-    """Pairs of classes that the state has, the heaviest first: they raise the bar for the others."""
-    cdef int32_t a, b, n = 0, i
-    for a in range(p.n_classes):
-        for b in range(a + 1, p.n_classes):
-            if totals[a] == 0 or totals[b] == 0:
-                continue
-            i = n
-            while i > 0 and totals[pairs[2 * i - 2]] + totals[pairs[2 * i - 1]] < totals[a] + totals[b]:
-                pairs[2 * i] = pairs[2 * i - 2]
-                pairs[2 * i + 1] = pairs[2 * i - 1]
-                i -= 1
-            pairs[2 * i] = a
-            pairs[2 * i + 1] = b
-            n += 1
-    return n
-
-
-cdef void sweep_pairs(Problem* p, Sweep* sweep, const Rows* rows, int32_t n, int32_t width) noexcept nogil:
-    """More than two classes: shape functions of two or more change points, one pair of labels after the other."""
-    cdef int32_t n_batches = (n + LANES - 1) // LANES
-    cdef int32_t pair, n_pairs, a, b, j, i, side, k, c, batch, n_pair = 0
-    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), total, both, right
-    cdef int64_t* counts = sweep.counts
-    cdef int64_t* totals = sweep.piece_counts
-    cdef bint listed
-    cdef char* best
-    cdef cost_t cost
-    for c in range(p.n_classes):
-        totals[c] = counts[c] + counts[p.n_classes + c]
-    n_pairs = order_pairs(p, totals, sweep.pairs)
-    for pair in range(n_pairs):
-        a = sweep.pairs[2 * pair]
-        b = sweep.pairs[2 * pair + 1]
-        listed = False
-        for batch in range(n_batches):
-            if not pair_may_help(p, sweep, batch, n, a, b):
-                continue
-            if not listed:
-                listed = True
-                n_pair = list_pair(p, sweep, rows, a, b, width)
-            best = <char*>sweep.best + batch * best_size
-            memset(best, 0, best_size)
-            for j in range(p.n_features):
-                if p.stop:
-                    return
-                p.lanes.walk[width](
-                    sweep.pair_order + j * (<int64_t>rows.n + 1) + 1, pair_known(sweep, rows, j), n_pair,
-                    sweep.bits + batch * <int64_t>p.n_rows, sweep.pair_weight, p.max_k, best,
-                )
-            for i in range(batch * LANES, min(n, (batch + 1) * LANES)):
-                for side in range(2):
-                    counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
-                    both = counts[a] + counts[b]
-                    total = 0
-                    for c in range(p.n_classes):
-                        total += counts[c]
-                    cost = sweep.right[i] if side else sweep.left[i]
-                    for k in range(1, p.max_k):
-                        right = (both + lane_best(best, width, side, k, i - batch * LANES)) // 2
-                        cost = min_cost(cost, p.split_cost + k * p.refine_cost + (total - right) * p.weight_cost)
-                    if side:
-                        sweep.right[i] = cost
-                    else:
-                        sweep.left[i] = cost
-
-
-cdef inline int32_t pair_known(Sweep* sweep, const Rows* rows, int32_t feature) noexcept nogil:
-    # list_pair leaves the number of rows with a value in the spare entry before the order.
-    return <int32_t>sweep.pair_order[feature * (<int64_t>rows.n + 1)]
-
-
-cdef int32_t list_pair(Problem* p, Sweep* sweep, const Rows* rows, int32_t a, int32_t b, int32_t width) noexcept nogil:
-    """The rows of two classes in every feature's order, and their weights with the sign of their class."""
-    cdef int32_t i, j, known, n_pair = 0
-    cdef uint32_t row, last
-    cdef const uint32_t* entries = rows.order + 1
-    cdef uint32_t* out
-    cdef int64_t w
-    for i in range(rows.n):
-        row = entries[i] & ROW_MASK
-        sweep.side[row] = p.label[row] == a or p.label[row] == b
-        n_pair += sweep.side[row]
-        w = p.weight[row] if p.label[row] == a else -p.weight[row]
-        if width == 0:
-            (<int16_t*>sweep.pair_weight)[row] = <int16_t>w
-        elif width == 1:
-            (<int32_t*>sweep.pair_weight)[row] = <int32_t>w
-        else:
-            (<int64_t*>sweep.pair_weight)[row] = w
-    for j in range(p.n_features):
-        entries = rows.order + j * (<int64_t>rows.n + 1) + 1
-        out = sweep.pair_order + j * (<int64_t>rows.n + 1) + 1
-        known = keep_side(entries, rows.known[j], sweep.side, 1, out)
-        if rows.known[j] < rows.n:
-            last = out[known - 1]
-            keep_side(entries + rows.known[j], rows.n - rows.known[j], sweep.side, 1, out + known)
-            out[known - 1] = last
-        out[-1] = known
-    return n_pair
 
 
 # --- all shape functions of some cuts ---------------------------------------------------------------------------------
@@ -429,7 +83,9 @@ cdef struct Segments:
     int32_t at[8]        # change points
 
 
-cdef void extend(Segments* best, const Segments* shorter, int64_t walk, int32_t sign, int32_t k, int32_t at) noexcept nogil:
+cdef void extend(
+    Segments* best, const Segments* shorter, int64_t walk, int32_t sign, int32_t k, int32_t at
+) noexcept nogil:
     """Offers best (of k + 1 change points) the segments of one change point less with another at `at`.
 
     `sign` is 1 to seek the largest sum and -1 for the smallest.
@@ -502,7 +158,8 @@ cdef cost_t solve_one(Problem* p, const Rows* rows, Shape* shape) noexcept nogil
 
 
 cdef bint write_shape(
-    Problem* p, const Rows* rows, int32_t feature, const Segments* segments, int32_t k, int32_t missing_right, Shape* shape
+    Problem* p, const Rows* rows, int32_t feature, const Segments* segments, int32_t k, int32_t missing_right,
+    Shape* shape
 ) noexcept nogil:
     """The shape function of a set of change points, some of which may coincide or lie at an end; False if constant."""
     cdef int32_t i, n = 0, known = rows.known[feature], at

@@ -1,6 +1,6 @@
 """Admissible bounds from class weights."""
 
-from literati._types cimport Problem, cost_t, int32_t, int64_t, max_cost, min_cost
+from literati._types cimport Problem, cost_t, int32_t, int64_t, min_cost
 
 
 cdef cost_t leaf_cost_of(const Problem* p, const int64_t* counts) noexcept nogil:

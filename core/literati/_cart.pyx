@@ -9,8 +9,8 @@ from libc.string cimport memcpy, memset
 
 from literati._rows cimport cut_between, drop, grab, part_entries, position_of_cut
 from literati._types cimport (
-    ENTROPY, MAX_K, QUANTILE, ROW_MASK, SHAPE, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
-    min_cost, uint8_t, uint32_t,
+    ENTROPY, ROW_MASK, SHAPE, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
+    uint8_t, uint32_t,
 )
 
 cdef double ALMOST = 1.0 - 1e-14  # a product this close to the best is worth an exact division

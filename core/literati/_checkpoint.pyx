@@ -1,23 +1,22 @@
 """What a search knows, as bytes from which another process goes on.
 
-The graph itself is not written. A search that takes up a checkpoint opens the same states again, but finds their values
-and lower bounds in the value cache, and does not count the steps it takes a second time. So an attempt that is cut short
-after a few new steps has still made progress.
+The graph itself is not written. A search that takes up a checkpoint opens the same states again, but finds their
+values and lower bounds in the value cache, and does not count the steps it takes a second time. So an attempt that is
+cut short after a few new steps has still made progress.
 """
 
 import sys
 
 import numpy as np
 
-from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
 from literati._ao cimport Ao
-from literati._expand cimport RECENT, Space, choice_key, state_key
+from literati._expand cimport RECENT, choice_key, state_key
 from literati._graph cimport (
     LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, Data, Entry, TreeNode, cache_store, tree_size, tree_write,
 )
-from literati._rows cimport drop, grab
+from literati._rows cimport grab
 from literati._types cimport Problem, cost_t, int32_t, int64_t, uint64_t
 
 VERSION = 1

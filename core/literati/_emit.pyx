@@ -13,7 +13,7 @@ from literati._cart cimport Cart, CartNode, cart_lookahead
 from literati._expand cimport Space, leaves_at
 from literati._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode
 from literati._rows cimport apply_shape, drop, grab, position_of_cut, rows_alloc, rows_filter, rows_free
-from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, uint8_t
+from literati._types cimport Problem, Rows, Shape, int32_t, uint8_t
 
 NODE_DTYPE = np.dtype([
     ("feature", "<i4"), ("n_changepoints", "<i4"), ("changepoints", "<i4", (8,)), ("missing_right", "i1"),

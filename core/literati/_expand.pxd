@@ -1,6 +1,6 @@
 """Opening states: candidates, children, their first bounds and guesses."""
 
-from literati._bottom cimport Sweep
+from literati._sweep cimport Sweep
 from literati._cart cimport Cart
 from literati._graph cimport Cache, Choice, Counters, Data
 from literati._types cimport (

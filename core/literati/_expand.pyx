@@ -6,19 +6,17 @@ every shape function at once where its children are solved (depth left 2). Other
 
 from libc.string cimport memcpy, memset
 
-from literati._bottom cimport (
-    BATCHES, ShapeWalk, count_classes, shapes_next, shapes_start, solve_one, solve_two, sweep_free, sweep_init,
-    sweep_shapes,
-)
+from literati._bottom cimport ShapeWalk, shapes_next, shapes_start, solve_one, solve_two
 from literati._bounds cimport leaf_cost_of, lower_bound_of
 from literati._cart cimport Cut, cart_cut_room, cart_cuts, cart_free, cart_init, cart_lookahead
 from literati._gaps cimport expand_gaps, refine_gap
 from literati._graph cimport (
-    LEAF, LOOKAHEAD, SOLVED, SPLIT, TREE, Cache, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init,
-    cache_store, choice_free, choice_new, data_add, data_clear, data_free_values, data_keep_tree, tree_size, tree_write,
+    LEAF, LOOKAHEAD, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init,
+    cache_store, choice_free, choice_new, data_add, data_clear, data_free_values, data_keep_tree, tree_write,
 )
 from literati._intervals cimport Deep, deep_free, deep_init, deep_solve
 from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter
+from literati._sweep cimport BATCHES, Sweep, sweep_free, sweep_init, sweep_shapes
 from literati._types cimport (
     LANES, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost,
     uint8_t, uint32_t, uint64_t,

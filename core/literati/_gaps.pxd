@@ -1,4 +1,4 @@
-"""Choices opened one by one out of gaps between tried change points: modes `all` and `quantile`, depth left 3 and more."""
+"""Choices opened one by one out of gaps between tried change points: modes `all` and `quantile`, depth left > 2."""
 
 from literati._expand cimport Space
 from literati._graph cimport Choice, Data, Gap

@@ -1,8 +1,8 @@
-"""Choices opened one by one out of gaps between tried change points: modes `all` and `quantile`, depth left 3 and more.
+"""Choices opened one by one out of gaps between tried change points: modes `all` and `quantile`, depth left > 2.
 
-A gap stands for every change point between two tried ones. As at depth left 2 (see _intervals.pyx) the child that grows
-with the position costs at least what it costs at the lower neighbour, and the one that shrinks what it costs at the upper
-one; the neighbours' lower bounds rise as the search goes on, and the gap's with them.
+A gap stands for every change point between two tried ones. As at depth left 2 (see _intervals.pyx) the child that
+grows with the position costs at least what it costs at the lower neighbour, and the one that shrinks what it costs at
+the upper one; the neighbours' lower bounds rise as the search goes on, and the gap's with them.
 """
 
 from libc.string cimport memset

@@ -1,6 +1,6 @@
 """Depth left 2 over every cut: intervals of positions instead of positions."""
 
-from literati._bottom cimport Sweep
+from literati._sweep cimport Sweep
 from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, int64_t
 
 cdef struct Interval:    # untried positions of one change point, the others being fixed

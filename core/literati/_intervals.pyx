@@ -12,9 +12,10 @@ Sixteen positions are tried at once; intervals that cannot hold anything better 
 from libc.string cimport memcpy, memset
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
-from literati._bottom cimport Sweep, count_classes, sweep_shapes
+from literati._bottom cimport count_classes
 from literati._bounds cimport leaf_cost_of
 from literati._rows cimport cut_between, drop, grab, rows_alloc, rows_free
+from literati._sweep cimport Sweep, sweep_shapes
 from literati._types cimport (
     LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost, min_cost,
     uint32_t,

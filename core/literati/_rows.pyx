@@ -73,7 +73,10 @@ cdef int32_t keep_side(
 cdef int32_t part_entries(
     const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
 ) noexcept nogil:
-    """Both sides of a stable partition at once, free of branches: see keep_side. Leaves left[-1] and right[-1] alone. Returns how many go right."""
+    """Both sides of a stable partition at once, free of branches: see keep_side. Returns how many go right.
+
+    Leaves left[-1] and right[-1] as they were.
+    """
     cdef uint32_t before_left = left[-1], before_right = right[-1]
     cdef uint32_t entry, row, goes_right, flag, last_left = 0, last_right = 0, left_flags = 0, right_flags = 0
     cdef int32_t i, n_right = 0

@@ -1,12 +1,11 @@
 """The search as an object that is stepped: data in, bounds and trees out."""
 
-from libc.math cimport frexp, ldexp
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from literati._ao cimport (
-    ADMISSIBLE, INFORMATIVE, INTERRUPTED, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
+    ADMISSIBLE, INFORMATIVE, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
     ao_make_room, ao_start, ao_step,
 )
 from literati._checkpoint cimport load_search, save_search
@@ -16,7 +15,7 @@ from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, 
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
 from literati._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, cost_t, int16_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, int16_t,
     int32_t, int64_t, lanes_t, uint8_t, uint32_t, uint64_t,
 )
 
@@ -131,7 +130,7 @@ cdef class Engine:
 
     def _take_data(self, codes, values, y, weights, grid):
         cdef Problem* p = &self.problem
-        n_features, n_rows = codes.shape
+        n_features = len(codes)
         card = np.array([len(v) for v in values], dtype=np.int32)
         starts = np.zeros(n_features + 1, dtype=np.int64)
         np.cumsum(card + 1, out=starts[1:])
