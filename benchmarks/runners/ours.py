@@ -17,7 +17,7 @@ def _literati(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce
     def fit(X: Array, y: Array) -> Fit:
         start = time.perf_counter()
         model = classifier(max_depth=depth, time_limit=time_limit, **options).fit(X, y)
-        # The trace's clock starts with the search; what comes before it, encoding above all, is waited for too.
+        # The trace's clock starts with the search; what comes before it, encoding above all, counts too.
         before = max(time.perf_counter() - start - float(model.fit_seconds_), 0.0)
         trace = _rows(model.trace_)
         improved = _last_improvement(trace)
