@@ -95,10 +95,18 @@ def _array(data: Any) -> RawTable:
             array = np.asarray(data, dtype=object)  # NumPy spelt the numbers of a mixed list as text
     except ValueError as error:
         raise ValueError(f"X: rows must all have the same number of columns ({error})") from None
-    if array.ndim != 2:
+    if array.ndim == 0:
         raise ValueError(
-            f"X: Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
-            "X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single row."
+            "X: expected a two-dimensional array or a pandas, polars or Arrow table, "
+            f"got {type(data).__name__}"
+        )
+    if array.ndim != 2:
+        hint = (
+            " Reshape your data either using X.reshape(-1, 1) if it has a single feature or "
+            "X.reshape(1, -1) if it is a single row."
+        )
+        raise ValueError(
+            f"X: Expected 2D array, got {array.ndim}D array instead.{hint if array.ndim == 1 else ''}"
         )
     _check_shape(array.shape)
     if array.dtype.kind == "c":
@@ -135,9 +143,13 @@ def read_objects(cells: list[Any], name: str) -> RawColumn:
         return RawColumn("category", codes=codes, labels=labels)
     for t in types:
         if not issubclass(t, _NUMBER_TYPES):
-            what = "text and numbers in one column" if issubclass(t, str) else f"{t.__name__!r}"
+            if issubclass(t, str):
+                raise TypeError(
+                    f"X: column {name!r} holds text and numbers; expected one of the two "
+                    "(None or NaN where a value is missing)"
+                )
             raise TypeError(
-                f"X: column {name!r}: argument must be a string column or a number column, not {what}"
+                f"X: column {name!r}: argument must be a string column or a number column, not {t.__name__!r}"
             )
     try:
         gone = missing or [False] * len(cells)

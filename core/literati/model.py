@@ -17,7 +17,7 @@ from .assemble import assemble
 from .errors import DataWarning
 from .nodes import Node, Proof, Settings, depths
 from .routing import FlatTree, flatten, leaves_by_numpy
-from .table import EncodedRows, Schema, TrainingTable
+from .table import EncodedRows, Schema, TrainingTable, checked_weights
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -171,11 +171,8 @@ class ShapeTree:
             raise ValueError(f"X and y must have the same number of rows; got {len(matrix)} and {len(codes)}")
         index = {labels.plain(label): code for code, label in enumerate(self.classes)}
         known = np.array([index.get(labels.plain(label), -1) for label in found])
-        weights = np.ones(len(codes))
-        if sample_weight is not None:
-            weights = labels.as_vector(sample_weight, "sample_weight").astype(np.float64)
-        if len(weights) != len(codes):
-            raise ValueError(f"sample_weight: expected {len(codes)} numbers, got {len(weights)}")
+        weights = checked_weights(sample_weight, len(codes))
+        weights = np.ones(len(codes)) if weights is None else weights
         leaves = leaves_by_numpy(self.nodes, self.schema, lambda j, rows: matrix[rows, j], len(matrix))
         return self._cost(leaves, known[codes], weights)
 

@@ -25,26 +25,29 @@ CHOICES = {
 }
 
 
-def integer(name: str, value: Any, low: int, high: int | None = None) -> int:
+def integer(name: str, value: Any, low: int, high: int | None = None, *, or_else: str = "") -> int:
+    """A whole number from low to high; `or_else` is told as what else would do."""
+    expected = f"{or_else}an integer >= {low}" if high is None else f"an integer from {low} to {high}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected an integer, got {value!r}")
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
     whole = int(value)
     if whole < low or (high is not None and whole > high):
-        expected = f">= {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name}: expected an integer {expected}, got {value!r}")
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
     return whole
 
 
-def number(name: str, value: Any, *, above: float | None = None, below: float | None = None) -> float:
+def number(
+    name: str, value: Any, *, above: float | None = None, below: float | None = None, or_else: str = ""
+) -> float:
     """A finite number >= 0; > `above` and < `below` where given."""
+    expected = f"{or_else}a finite number " + (">= 0" if above is None else f"> {above:g}")
+    expected += "" if below is None else f" and < {below:g}"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected a number, got {value!r}")
+        raise TypeError(f"{name}: expected {expected}, got {value!r}")
     real = float(value)
     good = math.isfinite(real) and real >= 0 and (above is None or real > above)
     if not good or (below is not None and real >= below):
-        expected = ">= 0" if above is None else f"> {above:g}"
-        expected += "" if below is None else f" and < {below:g}"
-        raise ValueError(f"{name}: expected a finite number {expected}, got {value!r}")
+        raise ValueError(f"{name}: expected {expected}, got {value!r}")
     return real
 
 
@@ -63,18 +66,16 @@ class SearchLimits:
     patience: float | None = None  # seconds without a better tree
 
     def __post_init__(self) -> None:
-        checked = {
-            "time_limit": None if self.time_limit is None else number("time_limit", self.time_limit, above=0),
-            "max_expansions": None
-            if self.max_expansions is None
-            else integer("max_expansions", self.max_expansions, 1),
-            "memory_limit": None
-            if self.memory_limit is None
-            else integer("memory_limit", self.memory_limit, 1),
+        checked: dict[str, Any] = {
             "gap": number("gap", self.gap, below=1),
             "gap_absolute": number("gap_absolute", self.gap_absolute),
-            "patience": None if self.patience is None else number("patience", self.patience, above=0),
         }
+        for name in ("time_limit", "patience"):
+            if (value := getattr(self, name)) is not None:
+                checked[name] = number(name, value, above=0, or_else="None or ")
+        for name in ("max_expansions", "memory_limit"):
+            if (value := getattr(self, name)) is not None:
+                checked[name] = integer(name, value, 1, or_else="None or ")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -114,7 +115,9 @@ class SolverOptions:
                 raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {getattr(self, name)!r}")
         if not isinstance(self.polish, bool):
             raise TypeError(f"polish: expected True or False, got {self.polish!r}")
-        if self.class_weight is not None and self.class_weight != "balanced":
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            pass
+        elif self.class_weight is not None:
             if not isinstance(self.class_weight, Mapping):
                 raise ValueError(
                     "class_weight: expected None, 'balanced' or a mapping from label to weight, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, replace
+from numbers import Real
 from time import perf_counter
 from typing import Any
 
@@ -96,7 +97,8 @@ class Search:
 
     def run(self, seconds: float | None = None) -> SearchReport:
         """Search on for about so long (None: until a limit or the proof), and report."""
-        if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+        real = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if seconds is not None and not (real and seconds >= 0):
             raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
         until = math.inf if seconds is None else perf_counter() + seconds
         self._started()
@@ -359,5 +361,8 @@ def _options(parameters: dict[str, Any]) -> SolverOptions:
     unknown = sorted(parameters.keys() - SolverOptions.__dataclass_fields__.keys())
     if unknown:
         expected = ", ".join(SolverOptions.__dataclass_fields__)
-        raise TypeError(f"{unknown[0]}: not a parameter of Search; expected some of {expected}")
+        hint = f"expected some of {expected}"
+        if unknown[0] in SearchLimits.__dataclass_fields__:
+            hint = f"expected limits=SearchLimits({unknown[0]}=...)"
+        raise TypeError(f"{unknown[0]}: not a parameter of Search; {hint}")
     return SolverOptions(**parameters)

@@ -6,6 +6,8 @@ The schema is what a model remembers of its training columns; the training table
 from __future__ import annotations
 
 import hashlib
+import math
+import numbers
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from .columns import Kind, RawColumn, RawTable, open_table
 from .errors import DataWarning
 
 UNKNOWN = -1.0  # in an encoded category column: a category that training did not see
+MAX_CLASSES = 1024  # as many as the search's kernels have room for
 CATEGORY_MODES = ("ordered", "one_hot")
 CategoryMode = Literal["ordered", "one_hot"]
 Floats = npt.NDArray[np.float64]
@@ -228,25 +231,30 @@ def build(
     codes, classes = labels.encode(y)
     if len(codes) != table.n_rows:
         raise ValueError(f"X and y must have the same number of rows; got {table.n_rows} and {len(codes)}")
-    weights = _sample_weights(sample_weight, table.n_rows)
+    weights = checked_weights(sample_weight, table.n_rows)
     weights = _times_class_weights(weights, class_weight, codes, classes)
     keep: npt.NDArray[np.bool_] | None = None
     if weights is not None and not weights.all():  # a row of weight zero is no row
         keep = weights > 0
         weights, codes = weights[keep], codes[keep]
         if not len(codes):
-            raise ValueError("sample_weight: at least one row must weigh more than zero; all are zero")
+            raise ValueError("class_weight, sample_weight: together they leave every row a weight of zero")
         used, inverse = np.unique(codes, return_inverse=True)
         classes, codes = classes[used], inverse.astype(np.int32)
     if len(classes) < 2:
-        raise ValueError(f"y: expected two or more classes, got 1 class: {labels.plain(classes[0])!r}")
+        counted = "" if keep is None else " among the rows that weigh more than zero"
+        raise ValueError(
+            f"y: expected two or more classes, got 1 class{counted}: {labels.plain(classes[0])!r}"
+        )
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(f"y: expected at most {MAX_CLASSES} classes, got {len(classes)}")
     if weights is not None and (weights == 1).all():
         weights = None  # the integer path
     builder = _Builder(table, codes, len(classes), weights, keep, categories)
     return builder.build(classes)
 
 
-def _sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if sample_weight is None:
         return None
     try:
@@ -254,7 +262,7 @@ def _sample_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"sample_weight: expected a 1d array of {n_rows} numbers ({error})") from None
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight: sample_weight.shape == {weights.shape}, expected {(n_rows,)}!")
+        raise ValueError(f"sample_weight: expected {n_rows} numbers, one a row, got {len(weights)}")
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight: expected finite numbers that are not negative")
     if not weights.any():
@@ -278,8 +286,10 @@ def _times_class_weights(
         for label, factor in class_weight.items():
             if labels.plain(label) not in index:
                 raise ValueError(f"class_weight: {label!r} is not one of the classes {list(index)[:10]}")
-            if isinstance(factor, str | bytes) or not np.isfinite(factor) or factor < 0:
-                raise ValueError(f"class_weight: the weight of {label!r} must be a finite number >= 0")
+            if not isinstance(factor, numbers.Real) or not math.isfinite(factor) or factor < 0:
+                raise ValueError(
+                    f"class_weight: the weight of {label!r} must be a finite number >= 0, got {factor!r}"
+                )
             factors[index[labels.plain(label)]] = factor
     else:
         raise ValueError("class_weight: expected None, 'balanced' or a mapping from label to weight")
@@ -325,7 +335,7 @@ class _Builder:
     def _report_constants(self, columns: list[Column]) -> None:
         constant = [column.name for column in columns if column.constant]
         if len(constant) == len(columns):
-            raise ValueError("X: every column is constant; expected at least one that varies")
+            raise ValueError("X: every column is constant or has no value at all; expected one that varies")
         if constant:
             shown = ", ".join(repr(name) for name in constant[:5]) + (", ..." if len(constant) > 5 else "")
             warnings.warn(f"X: constant columns are ignored: {shown}", DataWarning, stacklevel=5)

@@ -63,6 +63,15 @@ def test_bad_labels_are_named(y: Any, error: type[Exception], message: str) -> N
         build([[1], [2], [3]], y)
 
 
+def test_classes_are_counted() -> None:
+    with pytest.raises(ValueError, match="1 class among the rows that weigh more than zero: 1"):
+        build([[1], [2], [3]], [0, 1, 1], sample_weight=[0, 1, 1])
+    most = np.arange(1024)
+    assert len(build(most[:, None], most).classes) == 1024
+    with pytest.raises(ValueError, match="y: expected at most 1024 classes, got 1025"):
+        build(np.arange(1025)[:, None], np.arange(1025))
+
+
 def test_a_column_of_labels_is_taken_with_a_warning() -> None:
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         assert build([[1], [2], [3]], [[1], [0], [1]]).y.tolist() == [1, 0, 1]
@@ -82,7 +91,7 @@ def test_rows_without_weight_are_no_rows() -> None:
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, 1], r"sample_weight: .* expected \(3,\)"),
+        ([1, 1], "sample_weight: expected 3 numbers, one a row, got 2"),
         ([1, -1, 1], "sample_weight: expected finite numbers"),
         ([1, np.nan, 1], "sample_weight: expected finite numbers"),
         ([1, np.inf, 1], "sample_weight: expected finite numbers"),

@@ -301,5 +301,5 @@ def test_evaluate_on_other_rows() -> None:
     assert tree.evaluate([[1.0], [1.0]], ["b", "b"], [2.0, 0.5]) == 3.0
     with pytest.raises(ValueError, match="X and y must have the same number of rows"):
         tree.evaluate([[1.0]], ["a", "b"])
-    with pytest.raises(ValueError, match="sample_weight: expected 1 numbers, got 2"):
+    with pytest.raises(ValueError, match="sample_weight: expected 1 numbers, one a row, got 2"):
         tree.evaluate([[1.0]], ["a"], [1.0, 2.0])

@@ -95,6 +95,9 @@ def test_a_short_run_is_short() -> None:
     assert 0.25 < time.perf_counter() - start < 0.9
     with pytest.raises(ValueError, match="seconds: expected None or a number >= 0, got -1"):
         search.run(-1)
+    with pytest.raises(ValueError, match="seconds: expected None or a number >= 0, got True"):
+        search.run(True)
+    search.run(np.float32(0.0))  # type: ignore[arg-type]
 
 
 def test_time_limit() -> None:

@@ -188,7 +188,7 @@ def test_one_value_and_missing_ones_is_not_constant() -> None:
         (
             np.array([["a"], [1]], dtype=object),
             TypeError,
-            "X: column 'x0': .* not text and numbers in one column",
+            "X: column 'x0' holds text and numbers; expected one",
         ),
         (np.array([[{"a": 1}], [1]], dtype=object), TypeError, "X: column 'x0': argument must be .*'dict'"),
         (np.array([[1j], [2]]), ValueError, "X: Complex data not supported"),
@@ -217,7 +217,8 @@ def test_one_value_and_missing_ones_is_not_constant() -> None:
         ([[1, 2], [3]], ValueError, "X: rows must all have the same number of columns"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), ValueError, "X: column names must differ; 'a'"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", 1]), TypeError, "X: column names must be all text"),
-        (None, ValueError, "X: Expected 2D array"),
+        (None, ValueError, "X: expected a two-dimensional array .*, got NoneType"),
+        ({"a": [1, 2]}, ValueError, "X: expected a two-dimensional array .*, got dict"),
     ],
 )
 def test_bad_data_is_named(data: Any, error: type[Exception], message: str) -> None:
