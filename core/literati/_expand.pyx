@@ -530,6 +530,7 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
             part_rows(space, c.owner, &c.shape, &deep.rows, NULL)
         else:
             part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
+    deep.least = s.lower
     if not deep_solve(p, &space.sweep, deep, budget, space.until):
         return True
     count_step(space, state_key(s))

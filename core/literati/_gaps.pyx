@@ -118,6 +118,33 @@ cdef void trim(const Problem* p, Data* s, Gap* gap, cost_t budget) noexcept nogi
             gap.last = <int32_t>max(spare, <int64_t>gap.first - 1)
 
 
+cdef void lift(Data* s, cost_t lower) noexcept nogil:
+    if lower > s.lower:
+        s.lower = min_cost(lower, s.upper)
+        s.complete = s.lower >= s.upper
+
+
+cdef void lift_children(const Problem* p, const Gap* gap, Choice* c) noexcept nogil:
+    """What the tried neighbours tell about the children of a new choice: see the head of this file.
+
+    The child that grows has all rows of the lower neighbour's, and all but the rows between of the upper one's; the
+    child that shrinks likewise with the neighbours changed.
+    """
+    cdef int32_t k = c.shape.n_cuts - 1
+    cdef bint grows_right = k & 1
+    cdef cost_t row_cost = p.heaviest * p.weight_cost, between
+    cdef Data* grows = &c.right if grows_right else &c.left
+    cdef Data* shrinks = &c.left if grows_right else &c.right
+    if gap.below != NULL:
+        between = (c.shape.at[k] - gap.below.shape.at[k]) * row_cost
+        lift(grows, child(gap.below, grows_right).lower)
+        lift(shrinks, child(gap.below, not grows_right).lower - between)
+    if gap.above != NULL:
+        between = (gap.above.shape.at[k] - c.shape.at[k]) * row_cost
+        lift(grows, child(gap.above, grows_right).lower - between)
+        lift(shrinks, child(gap.above, not grows_right).lower)
+
+
 cdef bint open_gap(Space* space, Data* s, int32_t index, cost_t budget) noexcept nogil:
     cdef Problem* p = space.p
     cdef Gap gap = s.gaps[index]
@@ -153,6 +180,7 @@ cdef bint open_gap(Space* space, Data* s, int32_t index, cost_t budget) noexcept
         choice_free(p, &space.counters, c)
         return False
     c.refinable = k + 1 < p.max_k and at < s.rows.known[gap.feature]
+    lift_children(p, &gap, c)
     count_step(space, choice_key(s, &shape, False))
     beside = gap
     beside.above = c

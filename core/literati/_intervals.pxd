@@ -20,6 +20,7 @@ cdef struct Deep:
     Rows rows
     Shape best           # feature -1: a leaf
     cost_t value         # of `best`
+    cost_t least         # a lower bound from outside: reaching it ends the solve
     Shape prefix         # the change points fixed at the moment
     int32_t stage        # 0: not begun; 1: one change point is done; 2: all is done
     bint pending         # the prefix has not been searched to its end

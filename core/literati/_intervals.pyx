@@ -122,7 +122,7 @@ cdef bint search_last(
     cdef int32_t start[LANES + 1]
     cdef int32_t n_picked
     cdef Shape* shape
-    while deep.n_intervals:
+    while deep.n_intervals and deep.value > deep.least:
         if p.stop:
             return False
         cutoff = min_cost(deep.value, budget)
@@ -294,7 +294,7 @@ cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double
             return False
         deep.stage = 1
         memset(&deep.prefix, 0, sizeof(Shape))
-    while deep.stage == 1 and p.max_k > 1:
+    while deep.stage == 1 and p.max_k > 1 and deep.value > deep.least:
         if until > 0.0 and monotonic() > until:
             return False
         if not deep.pending and not next_prefix(p, sweep, deep, budget):
