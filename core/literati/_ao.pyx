@@ -218,7 +218,7 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
     cdef Data* s = &ao.root
     cdef Data* child
     cdef Choice* c
-    cdef cost_t budget = s.upper
+    cdef cost_t budget = s.upper, upper = s.upper
     cdef int32_t gap
     cdef bint fine
     while True:
@@ -256,6 +256,7 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
     # A state that was solved, or closed at its budget, has no choices to draw values from.
     if not s.expanded:
         if s.parent == NULL:
+            ao.improvements += s.upper < upper
             return WENT_ON
         s = s.parent.owner
     ao_backpropagate(ao, s)

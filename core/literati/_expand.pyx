@@ -12,9 +12,9 @@ from literati._cart cimport Cut, cart_cut_room, cart_cuts, cart_free, cart_init,
 from literati._gaps cimport expand_gaps, refine_gap
 from literati._graph cimport (
     LEAF, LOOKAHEAD, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init,
-    cache_store, choice_free, choice_new, data_add, data_clear, data_free_values, data_keep_tree, tree_write,
+    cache_store, choice_free, choice_new, data_add, data_clear, data_keep_tree, tree_write,
 )
-from literati._intervals cimport Deep, deep_free, deep_init, deep_solve
+from literati._intervals cimport Deep, cut_at, deep_free, deep_init, deep_solve
 from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter
 from literati._sweep cimport BATCHES, Sweep, sweep_free, sweep_init, sweep_shapes
 from literati._types cimport (
@@ -508,9 +508,8 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
     """Depth left 2 over every cut, as far as the time allows; a half-done solve stays with the state."""
     cdef Problem* p = space.p
     cdef Choice* c = s.parent
-    cdef TreeNode* tree
     cdef Deep* deep = s.deep
-    cdef int32_t i
+    cdef bint done
     if deep == NULL:
         deep = <Deep*>grab(p, sizeof(Deep))
         if deep == NULL:
@@ -531,39 +530,52 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
         else:
             part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
     deep.least = s.lower
-    if not deep_solve(p, &space.sweep, deep, budget, space.until):
+    done = deep_solve(p, &space.sweep, deep, budget, space.until)
+    # Half done, it has its best tree so far.
+    if deep.value < s.upper and deep.best.feature >= 0 and not take_deep_tree(space, s):
+        return False
+    if not done:
         return True
     count_step(space, state_key(s))
     if deep.value >= budget and deep.value > s.lower and budget < s.upper:
         # Nothing below the budget: that is a bound, not the value.
         s.lower = max_cost(s.lower, budget)
         cache_store(p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
-        data_free_values(p, s)
+        deep_free(p, deep)
+        drop(p, deep)
+        s.deep = NULL
         return True
-    if deep.value < s.upper:
-        tree = <TreeNode*>grab(p, 3 * sizeof(TreeNode))
-        if tree == NULL:
-            return False
-        memset(tree, 0, 3 * sizeof(TreeNode))
-        tree.policy = SPLIT
-        tree.depth = 2
-        tree.feature = deep.best.feature
-        tree.n_cuts = deep.best.n_cuts
-        tree.missing_right = deep.best.missing_right
-        for i in range(deep.best.n_cuts):
-            tree.cut[i] = deep.best.cut[i]
-        tree.right = 2
-        for i in range(1, 3):
-            tree[i].policy = SOLVED
-            tree[i].depth = 1
-            tree[i].proven = True
-        drop(p, s.tree)
-        s.tree = tree
-        s.n_tree = 3
-        s.policy = TREE
-        s.upper = deep.value
     deep_free(p, deep)
     drop(p, deep)
     s.deep = NULL
     data_complete(space, s)
+    return True
+
+
+cdef bint take_deep_tree(Space* space, Data* s) noexcept nogil:
+    """The first split of a deep solve, above two leaves that the solver of depth left 1 splits."""
+    cdef Problem* p = space.p
+    cdef const Shape* best = &s.deep.best
+    cdef int32_t i
+    cdef TreeNode* tree = <TreeNode*>grab(p, 3 * sizeof(TreeNode))
+    if tree == NULL:
+        return False
+    memset(tree, 0, 3 * sizeof(TreeNode))
+    tree.policy = SPLIT
+    tree.depth = 2
+    tree.feature = best.feature
+    tree.n_cuts = best.n_cuts
+    tree.missing_right = best.missing_right
+    for i in range(best.n_cuts):
+        tree.cut[i] = cut_at(p, &s.deep.rows, best.feature, best.at[i])
+    tree.right = 2
+    for i in range(1, 3):
+        tree[i].policy = SOLVED
+        tree[i].depth = 1
+        tree[i].proven = True
+    drop(p, s.tree)
+    s.tree = tree
+    s.n_tree = 3
+    s.policy = TREE
+    s.upper = s.deep.value
     return True

@@ -285,7 +285,7 @@ cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double
     cdef int64_t counts[MAX_CLASSES]
     cdef int64_t doomed
     cdef Interval interval
-    cdef int32_t k, i
+    cdef int32_t k
     if deep.stage == 0:
         count_classes(p, &deep.rows, counts, &doomed)
         deep.value = leaf_cost_of(p, counts)
@@ -316,7 +316,4 @@ cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double
             return False
         deep.pending = False
     deep.stage = 2
-    if deep.best.feature >= 0:
-        for i in range(deep.best.n_cuts):
-            deep.best.cut[i] = cut_at(p, &deep.rows, deep.best.feature, deep.best.at[i])
     return True
