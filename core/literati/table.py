@@ -346,7 +346,7 @@ class _Builder:
         numbers = raw.values if self.keep is None else raw.values[self.keep]
         _check_finite(numbers, name)
         codes, distinct = rank(numbers)
-        constant = len(distinct) == 0 or (len(distinct) == 1 and codes.min() == 0)
+        constant = len(distinct) == 0 or (len(distinct) == 1 and bool(codes.min() == 0))
         column = Column(name, raw.kind, constant=constant)
         if raw.kind == "number" and len(distinct):
             column = Column(name, raw.kind, (), float(distinct[0]), float(distinct[-1]), constant)

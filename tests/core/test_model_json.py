@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,18 @@ def test_it_says_everything() -> None:
     assert data["proof"]["proven_space"] == "adaptive"
     assert data["proof"]["candidate_leaves"] == [17]
     assert {"rows", "counts", "error", "bound", "cost", "proven"} <= data["nodes"][0].keys()
+
+
+@pytest.mark.filterwarnings("ignore:X. constant columns:literati.DataWarning")
+def test_constant_columns_are_kept_in_it() -> None:
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "one": 1.0, "none": np.nan, "same": "a", "flag": True})
+    estimator = LiteratiClassifier(max_depth=1).fit(frame, [0, 0, 1])
+    back = ShapeTree.from_json(estimator.tree_.to_json())
+    assert back == estimator.tree_
+    constant = [column.name for column in back.schema.columns if column.constant]
+    assert constant == ["one", "none", "same", "flag"]
+    assert all(type(column.constant) is bool for column in estimator.tree_.schema.columns)
+    assert pickle.loads(pickle.dumps(estimator)).predict(frame).tolist() == [0, 0, 1]
 
 
 def test_round_trip_is_exact() -> None:
