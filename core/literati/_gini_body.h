@@ -15,19 +15,16 @@ typedef struct {
     NAME(long4) at, here;
 } NAME(race);
 
-static inline __attribute__((always_inline)) TARGET NAME(race) NAME(race_start)(double bar) {
-    const NAME(race) race = {{bar, bar, bar, bar}, {1.0, 2.0, 3.0, 4.0}, {-1, -1, -1, -1}, {1, 2, 3, 4}};
-    return race;
-}
+#define RACE(bar) {{bar, bar, bar, bar}, {1.0, 2.0, 3.0, 4.0}, {-1, -1, -1, -1}, {1, 2, 3, 4}}
 
 /* Four more cuts, from the squares of the class counts on both sides of each. */
 static inline __attribute__((always_inline)) TARGET void NAME(race_step)(
-        NAME(race) *race, const uint32_t *entries, NAME(real4) below, NAME(real4) above, int32_t n) {
+        NAME(race) *race, const uint32_t *entries, const NAME(real4) *below, const NAME(real4) *above, int32_t n) {
     NAME(word4) word;
     memcpy(&word, entries, sizeof word);
     const NAME(long4) legal = -(__builtin_convertvector(word, NAME(long4)) >> 31);
     const NAME(real4) na = race->na, nb = (double)n - na;
-    const NAME(real4) score = (below * nb + above * na) / (na * nb);
+    const NAME(real4) score = (*below * nb + *above * na) / (na * nb);
     const NAME(long4) better = (score > race->score) & legal & (race->here < (int64_t)n);
     race->score = (NAME(real4))(((NAME(long4))score & better) | ((NAME(long4))race->score & ~better));
     race->at = (race->here & better) | (race->at & ~better);
@@ -55,13 +52,14 @@ static TARGET double NAME(gini_two)(const uint32_t *entries, int32_t n, const in
     const double t0 = counts[0], t1 = counts[1];
     int32_t *ones = (int32_t *)scratch, sum = 0;
     for (int32_t i = 0; i < n; i++) ones[i] = sum += label[entries[i] & ROW_MASK];
-    NAME(race) race = NAME(race_start)(bar);
+    NAME(race) race = RACE(bar);
     for (int32_t i = 0; i + 1 < n; i += 4) {
         NAME(int4) one;
         memcpy(&one, ones + i, sizeof one);
         const NAME(real4) a1 = __builtin_convertvector(one, NAME(real4)), a0 = race.na - a1;
         const NAME(real4) b1 = t1 - a1, b0 = t0 - a0;
-        NAME(race_step)(&race, entries + i, a0 * a0 + a1 * a1, b0 * b0 + b1 * b1, n);
+        const NAME(real4) below = a0 * a0 + a1 * a1, above = b0 * b0 + b1 * b1;
+        NAME(race_step)(&race, entries + i, &below, &above, n);
     }
     return NAME(race_end)(&race, bar, at);
 }
@@ -83,12 +81,13 @@ static TARGET double NAME(gini_many)(const uint32_t *entries, int32_t n, const i
         below[i] = (double)squares;
         above[i] = total - 2.0 * both + (double)squares; /* sum of (count - seen) squared */
     }
-    NAME(race) race = NAME(race_start)(bar);
+    NAME(race) race = RACE(bar);
     for (int32_t i = 0; i + 1 < n; i += 4) {
         NAME(real4) sa, sb;
         memcpy(&sa, below + i, sizeof sa);
         memcpy(&sb, above + i, sizeof sb);
-        NAME(race_step)(&race, entries + i, sa, sb, n);
+        NAME(race_step)(&race, entries + i, &sa, &sb, n);
     }
     return NAME(race_end)(&race, bar, at);
 }
+#undef RACE
