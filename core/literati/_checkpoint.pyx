@@ -186,6 +186,7 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
     cdef const Value* value
     cdef const TreeNode* node
     cdef int64_t i, used = 0, n_nodes
+    cdef uint64_t key[2]
     cdef int32_t n
     damaged = ValueError("the checkpoint is damaged")
     if len(blob) < HEADER.itemsize:
@@ -224,8 +225,10 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
             raise damaged
         if value[i].exact and n == 0 and value[i].depth > 2:
             raise damaged
+        key[0] = value[i].hash[0]
+        key[1] = value[i].hash[1]
         cache_store(
-            p, &ao.space.cache, value[i].hash, value[i].depth, value[i].lower, value[i].exact,
+            p, &ao.space.cache, key, value[i].depth, value[i].lower, value[i].exact,
             node + used if n else NULL, n,
         )
         used += n

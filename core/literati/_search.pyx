@@ -69,6 +69,7 @@ cdef class Engine:
     cdef Ao ao
     cdef object arrays          # keeps what the problem points to alive
     cdef bint started
+    cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
     cdef double unit            # objective of one cost unit
     cdef double elapsed
@@ -250,6 +251,7 @@ cdef class Engine:
         if p.stop:
             p.stop = 0
             return STOPPED
+        self._take()
         with nogil:
             start = monotonic()
             until = start + seconds
@@ -283,6 +285,7 @@ cdef class Engine:
                 if monotonic() >= until:
                     break
             self.elapsed += monotonic() - start
+        self.running = False
         if p.stop:
             p.stop = 0
             if status == SLICE_OVER:
@@ -377,20 +380,33 @@ cdef class Engine:
             memcpy(<void*><size_t>out.ctypes.data, self.points, n * sizeof(TracePoint))
         return out
 
+    def _take(self):
+        """What changes the search belongs to one thread at a time."""
+        if self.running:
+            raise RuntimeError("this search is running in another thread")
+        self.running = True
+
     def _begin(self):
         """Makes the first incumbent, if no run has."""
-        cdef int32_t wish = self.problem.stop
-        if not self.started:
+        cdef int32_t wish
+        if not self.started and not self.running:
+            self._take()
+            wish = self.problem.stop
             self.problem.stop = 0
             with nogil:
                 self.started = ao_start(&self.ao)
                 self.record(0.0)
             self.problem.stop = wish
+            self.running = False
 
     def checkpoint(self, max_bytes=16 << 20):
         """What the search knows, in at most so many bytes (and never less than its tree needs)."""
         self._begin()
-        return save_search(&self.ao, self.elapsed, max_bytes)
+        self._take()
+        try:
+            return save_search(&self.ao, self.elapsed, max_bytes)
+        finally:
+            self.running = False
 
     def restore(self, blob):
         """Goes on from a checkpoint of the same data and options; before the first run."""
@@ -401,23 +417,33 @@ cdef class Engine:
     def nodes(self):
         """The tree whose cost is `upper`, as an array of NODE_DTYPE."""
         cdef Problem* p = &self.problem
-        cdef int32_t n, size, wish
+        cdef int32_t n, size
+        cdef bint asked = False
         cdef TreeNode* tree
+        cdef Node* nodes
         self._begin()
+        self._take()
         size = tree_size(&self.ao.root)
         tree = <TreeNode*>grab(p, size * sizeof(TreeNode))
         if tree == NULL:
+            self.running = False
             raise MemoryError("no memory for the tree")
         room = min(2 << p.max_depth, 2 * p.n_rows + 1)
         out = np.zeros(room, dtype=NODE_DTYPE)
         tree_write(&self.ao.root, tree)
-        # A stop request is for run(): the tree is wanted all the same.
-        wish = p.stop
-        p.stop = 0
-        n = emit_tree(&self.ao.space, tree, <Node*><size_t>out.ctypes.data, self.unit)
-        if wish:
+        nodes = <Node*><size_t>out.ctypes.data
+        with nogil:
+            # A stop request is for run(): the tree is wanted all the same.
+            while True:
+                asked = asked or p.stop
+                p.stop = 0
+                n = emit_tree(&self.ao.space, tree, nodes, self.unit)
+                if n >= 0 or not p.stop:
+                    break
+        if asked:
             p.stop = 1
         drop(p, tree)
+        self.running = False
         if n < 0:
             raise MemoryError("no memory for the tree")
         return out[:n].copy()

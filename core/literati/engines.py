@@ -20,6 +20,8 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
     ):  # the table, and the polisher's copy of its order, live beside the engine
         beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
         memory = max(LEAST_MEMORY, limits.memory_limit - beside)
+    # A split that costs as much as all rows together never pays, however dear: the engine's integers stay small.
+    total = float(table.n_rows if table.weights is None else table.weights.sum())
     try:
         return Engine(
             table.codes,
@@ -29,8 +31,8 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
             table.weights,
             max_depth=options.max_depth,
             max_changepoints=options.max_changepoints,
-            split_penalty=options.split_penalty,
-            changepoint_penalty=options.changepoint_penalty,
+            split_penalty=min(options.split_penalty, total),
+            changepoint_penalty=min(options.changepoint_penalty, total),
             candidates=options.candidates,
             candidate_leaves=list(options.leaves),
             or_selection=options.or_selection,

@@ -23,6 +23,7 @@ from .errors import DataWarning
 
 UNKNOWN = -1.0  # in an encoded category column: a category that training did not see
 MAX_CLASSES = 1024  # as many as the search's kernels have room for
+MAX_WEIGHT = 2.0**50  # costs are exact integers in the search, and must stay exact as floats
 CATEGORY_MODES = ("ordered", "one_hot")
 CategoryMode = Literal["ordered", "one_hot"]
 Floats = npt.NDArray[np.float64]
@@ -248,8 +249,10 @@ def build(
         )
     if len(classes) > MAX_CLASSES:
         raise ValueError(f"y: expected at most {MAX_CLASSES} classes, got {len(classes)}")
-    if weights is not None and (weights == 1).all():
-        weights = None  # the integer path
+    if weights is not None:
+        _check_total(weights)
+        if (weights == 1).all():
+            weights = None  # the integer path
     builder = _Builder(table, codes, len(classes), weights, keep, categories)
     return builder.build(classes)
 
@@ -268,6 +271,15 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if not weights.any():
         raise ValueError("sample_weight: Sample weights must contain at least one non-zero number.")
     return weights
+
+
+def _check_total(weights: Floats) -> None:
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not total <= MAX_WEIGHT:
+        raise ValueError(
+            f"sample_weight, class_weight: expected a sum of at most {MAX_WEIGHT:g}, got {total:g}"
+        )
 
 
 def _times_class_weights(
@@ -293,7 +305,8 @@ def _times_class_weights(
             factors[index[labels.plain(label)]] = factor
     else:
         raise ValueError("class_weight: expected None, 'balanced' or a mapping from label to weight")
-    return factors[y] if weights is None else weights * factors[y]
+    with np.errstate(over="ignore"):  # what overflows is refused with the sum
+        return factors[y] if weights is None else weights * factors[y]
 
 
 @dataclass

@@ -88,6 +88,16 @@ def test_rows_without_weight_are_no_rows() -> None:
     assert build(frame[:3], [0, 1, 0], sample_weight=np.ones(3)).weights is None
 
 
+def test_weights_stay_countable() -> None:
+    X, y = [[1], [2]], [0, 1]
+    assert build(X, y, sample_weight=[2.0**49, 2.0**49]).weights is not None
+    for weight in (2.0**50, 1e300, 1e308):
+        with pytest.raises(ValueError, match="sample_weight, class_weight: expected a sum of at most"):
+            build(X, y, sample_weight=[weight, weight])
+    with pytest.raises(ValueError, match=r"sample_weight, class_weight: .* got inf$"):
+        build(X, y, sample_weight=[1e300, 1], class_weight={0: 1e300})
+
+
 @pytest.mark.parametrize(
     ("weight", "message"),
     [

@@ -260,3 +260,19 @@ def test_ordering_the_categories_beats_taking_them_one_by_one() -> None:
         for mode in ("ordered", "one_hot")
     )
     assert ordered.objective < one_hot.objective
+
+
+@pytest.mark.parametrize("split_penalty", [150.0, 1e7, 1e300])
+def test_penalties_beyond_reason_leave_a_leaf(split_penalty: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    search = Search(X, y, max_depth=4, split_penalty=split_penalty, changepoint_penalty=0.1)
+    report = search.run()
+    assert report.stop_reason is StopReason.PROVEN_OPTIMAL
+    assert report.objective == report.upper_bound == 100.0
+    assert search.incumbent().n_leaves == 1
+
+
+def test_dear_change_points_leave_ordinary_splits() -> None:
+    X, y = load_iris(return_X_y=True)
+    plain = Search(X, y, max_depth=2, max_changepoints=1).run()
+    assert Search(X, y, max_depth=2, changepoint_penalty=1e300).run().upper_bound == plain.upper_bound
