@@ -20,7 +20,7 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
     ):  # the table, and the polisher's copy of its order, live beside the engine
         beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
         memory = max(LEAST_MEMORY, limits.memory_limit - beside)
-    # A split that costs as much as all rows together never pays, however dear: the engine's integers stay small.
+    # A split as dear as all rows together never pays; not charging more keeps the engine's integers small.
     total = float(table.n_rows if table.weights is None else table.weights.sum())
     try:
         return Engine(
