@@ -24,6 +24,8 @@ cdef struct Ao:
     OrSelection or_selection
     AndSelection and_selection
     int64_t improvements
+    Data* pending            # a state whose solve was left half done: it goes on first, so that slices change nothing
+    cost_t pending_budget
     TreeNode* known_tree     # from a checkpoint; NULL: none
     int32_t n_known_tree
     cost_t known_lower

@@ -221,9 +221,16 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
     cdef cost_t budget = s.upper, upper = s.upper
     cdef int32_t gap
     cdef bint fine
+    if ao.pending != NULL:
+        s = ao.pending
+        budget = ao.pending_budget
+        ao.pending = NULL
     while True:
         if s.depth <= 2:
             fine = solve_data(space, s, budget)
+            if s.deep != NULL:
+                ao.pending = s
+                ao.pending_budget = budget
         elif not s.expanded:
             fine = expand_data(space, s)
         else:
@@ -282,6 +289,7 @@ cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
     cdef Choice* worst
     cdef double value, most = 0.0
     cdef int32_t i
+    ao.pending = NULL
     drop_rows(ao, &ao.root)
     # Then the least promising of the root's choices go back to being unexpanded.
     while space.p.bytes > bytes:

@@ -23,9 +23,14 @@ VERSION = 1
 HEADER = np.dtype([
     ("magic", "S4"), ("version", "<u4"), ("rows", "<i8"), ("features", "<i4"), ("classes", "<i4"), ("depth", "<i4"),
     ("changepoints", "<i4"), ("weight_cost", "<i8"), ("split_cost", "<i8"), ("refine_cost", "<i8"),
-    ("hash", "<u8", (2,)), ("expansions", "<i8"), ("seconds", "<f8"), ("lower", "<i8"), ("upper", "<i8"),
+    ("options", "<u8"), ("hash", "<u8", (2,)), ("expansions", "<i8"),
+    ("seconds", "<f8"), ("lower", "<i8"), ("upper", "<i8"),
     ("tree_nodes", "<i4"), ("steps", "<i8"), ("values", "<i8"), ("nodes", "<i8"),
 ])
+# What a checkpoint and the search that takes it up must agree on.
+SAME = (
+    "rows", "features", "classes", "depth", "changepoints", "weight_cost", "split_cost", "refine_cost", "options",
+)
 VALUE = np.dtype([
     ("hash", "<u8", (2,)), ("lower", "<i8"), ("tree_nodes", "<i4"), ("depth", "i1"), ("exact", "i1"),
 ])
@@ -50,6 +55,7 @@ cdef _header(Ao* ao):
     head["rows"], head["features"], head["classes"] = p.n_rows, p.n_features, p.n_classes
     head["depth"], head["changepoints"] = p.max_depth, p.max_k
     head["weight_cost"], head["split_cost"], head["refine_cost"] = p.weight_cost, p.split_cost, p.refine_cost
+    head["options"] = ao.space.options
     return head
 
 
@@ -197,7 +203,7 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
         raise damaged
     if head["version"] != VERSION:
         raise ValueError(f"the checkpoint has version {head['version']}; this is version {VERSION}")
-    for name in ("rows", "features", "classes", "depth", "changepoints", "weight_cost", "split_cost", "refine_cost"):
+    for name in SAME:
         if head[name] != mine[name]:
             raise ValueError(f"the checkpoint belongs to another search: {name} {head[name]}, not {mine[name]}")
     counts = [int(head[name]) for name in ("tree_nodes", "steps", "values", "nodes")]

@@ -37,6 +37,7 @@ cdef struct Space:       # everything an expansion needs besides the state
     Choice** opened      # [BATCHES * LANES] choices whose children await a guess
     Heuristic heuristic
     int64_t expansions
+    uint64_t options     # hash of the options that shape the space
     uint64_t* steps      # keys of steps that a checkpoint has counted already, sorted
     int64_t n_steps
     uint64_t* recent     # ring of the keys of the last steps counted here

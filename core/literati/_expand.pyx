@@ -531,8 +531,9 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
             part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
     deep.least = s.lower
     done = deep_solve(p, &space.sweep, deep, budget, space.until)
-    # Half done, it has its best tree so far.
-    if deep.value < s.upper and deep.best.feature >= 0 and not take_deep_tree(space, s):
+    # Half done, it has its best tree so far. Only the root shows it: elsewhere it would change the search's way,
+    # which must not depend on when a slice ends.
+    if (done or c == NULL) and deep.value < s.upper and deep.best.feature >= 0 and not take_deep_tree(space, s):
         return False
     if not done:
         return True

@@ -2,6 +2,9 @@
 
 from libc.string cimport memcpy, memset
 
+from hashlib import sha256
+
+from libc.math cimport floor
 import numpy as np
 
 from literati._ao cimport (
@@ -15,8 +18,8 @@ from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, 
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
 from literati._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, int16_t,
-    int32_t, int64_t, lanes_t, uint8_t, uint32_t, uint64_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, cost_t, int16_t,
+    int32_t, int64_t, lanes_t, min_cost, uint8_t, uint32_t, uint64_t,
 )
 
 from literati._emit import NODE_DTYPE
@@ -32,7 +35,7 @@ HEURISTICS = {"cart": CART_LOOKAHEAD, "primal": PRIMAL, "impurity": IMPURITY}
 
 TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
 
-SLICE_OVER, PROVEN, GAP_REACHED, EXPANSION_LIMIT, MEMORY_LIMIT, STOPPED = range(6)
+SLICE_OVER, PROVEN, GAP_REACHED, EXPANSION_LIMIT, MEMORY_LIMIT, STOPPED, TARGET_REACHED = range(7)
 
 cdef enum:
     TRACE_ROOM = 1 << 14
@@ -51,15 +54,18 @@ def simd() -> str:
 
 
 def cost_bits(weights, penalties, total):
-    """Binary places that make all weights and penalties whole, as far as sums stay exact in 50 bits."""
-    most = 50 - max(0, int(np.ceil(np.log2(max(total, 1.0)))))
-    for bits in range(max(most, 0)):
+    """Binary places that make all weights and penalties whole, as far as sums stay exact in 50 bits.
+
+    Returns whether they all are, too: weights and penalties that are not are rounded.
+    """
+    most = 50 - int(np.ceil(np.log2(total)))
+    for bits in range(min(most, 0), most + 1):
         scale = 2.0**bits
         if all(float(x * scale).is_integer() for x in penalties) and (
             weights is None or bool(np.all(weights * scale == np.floor(weights * scale)))
         ):
-            return bits
-    return max(most, 0)
+            return bits, True
+    return most, False
 
 
 cdef class Engine:
@@ -72,6 +78,7 @@ cdef class Engine:
     cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
     cdef double unit            # objective of one cost unit
+    cdef int decimals           # places of the objective that are reported; -1: all
     cdef double elapsed
     cdef TracePoint* points
     cdef int64_t n_points
@@ -109,6 +116,8 @@ cdef class Engine:
         p.bytes += sum(a.nbytes for a in self.arrays.values())
         self._sort_rows()
         self.ao.space.heuristic = HEURISTICS[heuristic]
+        shape_of_space = (candidates, criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
+        self.ao.space.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
 
     def __cinit__(self, *args, **kwargs):
         memset(&self.problem, 0, sizeof(Problem))
@@ -160,8 +169,10 @@ cdef class Engine:
         y = self.arrays["label"]
         p.weighted = weights is not None
         total = float(np.sum(weights)) if weights is not None else float(n)
-        bits = cost_bits(weights, (split_penalty, changepoint_penalty), total)
+        bits, exact = cost_bits(weights, (split_penalty, changepoint_penalty), total)
         scale = 2.0**bits
+        # Rounded penalties show in the last places of a sum over all nodes of a tree: those are not reported.
+        self.decimals = -1 if exact else int(np.floor(np.log10(scale / 2.0 ** (p.max_depth + 2))))
         self.unit = 1.0 / scale
         if weights is None:
             whole = np.ones(n, dtype=np.int64)
@@ -211,9 +222,7 @@ cdef class Engine:
         if not space_init(&self.ao.space, p, cache_bytes) or not rows_alloc(p, &self.ao.space.all_rows, p.n_rows):
             raise MemoryError("not enough memory for the search's working space")
         if p.byte_limit and p.bytes > p.byte_limit:
-            raise MemoryError(
-                f"memory_limit is {p.byte_limit} bytes, but this data alone needs {p.bytes}"
-            )
+            raise MemoryError(f"the search takes {p.bytes} to start with, and {p.byte_limit} are left for it")
         for j in range(p.n_features):
             entries = self.ao.space.all_rows.order + j * (<int64_t>p.n_rows + 1) + 1
             codes = p.codes + j * <int64_t>p.n_rows
@@ -241,8 +250,10 @@ cdef class Engine:
 
     # --- running ------------------------------------------------------------------------------------------------------
 
-    def run(self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0):
-        """Searches for about so long without the GIL; returns why it stopped."""
+    def run(
+        self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, double target=-1.0
+    ):
+        """Searches for about so long, or until a tree costs no more than the target; returns why it stopped."""
         cdef double start, until
         cdef int status = SLICE_OVER
         cdef Ao* ao = &self.ao
@@ -265,6 +276,9 @@ cdef class Engine:
                     break
                 if self.gap_met(gap, gap_absolute):
                     status = 2
+                    break
+                if self.upper_now() <= target:
+                    status = 6
                     break
                 if max_expansions >= 0 and ao.space.expansions >= max_expansions:
                     status = 3
@@ -302,14 +316,20 @@ cdef class Engine:
             return False
         return upper - lower <= gap_absolute or upper - lower <= gap * upper
 
+    cdef double objective_of(self, cost_t cost) noexcept nogil:
+        cdef double places
+        if self.decimals < 0:
+            return cost * self.unit
+        places = 10.0 ** self.decimals
+        return floor(cost * self.unit * places + 0.5) / places
+
     cdef double upper_now(self) noexcept nogil:
-        return self.ao.root.upper * self.unit
+        return self.objective_of(self.ao.root.upper)
 
     cdef double lower_now(self) noexcept nogil:
-        cdef double lower = self.ao.root.lower * self.unit
         if self.ao.root.complete:
-            return self.ao.root.upper * self.unit
-        return lower if lower < self.upper_now() else self.upper_now()
+            return self.objective_of(self.ao.root.upper)
+        return self.objective_of(min_cost(self.ao.root.lower, self.ao.root.upper))
 
     cdef void record(self, double seconds) noexcept nogil:
         """Adds a point to the trace when a bound has moved. A full trace keeps every second point."""

@@ -10,8 +10,6 @@ from .nodes import Settings
 from .options import SearchLimits, SolverOptions
 from .table import TrainingTable
 
-LEAST_MEMORY = 1 << 20
-
 
 def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> Any:
     memory = 0
@@ -19,7 +17,11 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
         limits.memory_limit is not None
     ):  # the table, and the polisher's copy of its order, live beside the engine
         beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
-        memory = max(LEAST_MEMORY, limits.memory_limit - beside)
+        memory = limits.memory_limit - beside
+        if memory <= 0:
+            raise ValueError(
+                f"memory_limit: {limits.memory_limit} bytes are too few for this data (its table takes {beside})"
+            )
     # A split as dear as all rows together never pays; not charging more keeps the engine's integers small.
     total = float(table.n_rows if table.weights is None else table.weights.sum())
     try:

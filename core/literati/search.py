@@ -26,7 +26,8 @@ from .transfer import transfer_bounds
 __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 
 SLICE = 0.1  # seconds without the GIL: how long Ctrl-C may have to wait
-POLISH_SHARE = 0.25  # of the search's time, while it goes on
+POLISH_STEP = 31 / 32  # a tree is polished on the way when it costs this much of the last one polished
+POLISH_CELLS = 1 << 20  # rows times columns up to which trees are polished on the way, not only at the end
 LEAST_POLISH = 0.05  # seconds
 TRACE_KEPT = 512  # points of the trace in a checkpoint
 STOPPED = 5
@@ -74,8 +75,6 @@ class Search:
         )
         self._engine = make_engine(self.table, self.options, self.limits)
         self._polisher: Any = None
-        self._polish_seconds = 0.0
-        self._polish_took = 0.0  # seconds of the last time
         self._half_polished: npt.NDArray[Any] | None = None  # nodes whose polish ran out of time
         self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
@@ -126,12 +125,14 @@ class Search:
 
     def _step(self, seconds: float) -> int:
         """Some expansions. One that is longer than the time limit allows is broken off."""
-        engine, limits, most = self._engine, self.limits, -1
+        engine, limits, most, target = self._engine, self.limits, -1, self._polish_target()
         if limits.max_expansions is not None:
             most = max(0, limits.max_expansions - self._earlier_expansions)
         left = math.inf if limits.time_limit is None else limits.time_limit - self._elapsed
         return call_patiently(
-            lambda: int(engine.run(seconds, most, limits.gap, limits.gap_absolute)), engine.request_stop, left
+            lambda: int(engine.run(seconds, most, limits.gap, limits.gap_absolute, target)),
+            engine.request_stop,
+            left,
         )
 
     def _seconds_left(self) -> float:
@@ -175,8 +176,7 @@ class Search:
                 pass  # that takes back the request, which `_stop_wanted` remembers
             self._has_started = True
             self._note(self._engine.upper)
-            if self._limit() is not StopReason.RUNNING:
-                self._polish(last=True)
+            self._polish(last=self._limit() is not StopReason.RUNNING)
             self._elapsed += perf_counter() - start
 
     # The incumbent
@@ -217,35 +217,31 @@ class Search:
             )
         return tree
 
-    def _polish(self, last: bool) -> None:
-        """Polish the engine's tree if it is new, or go on where time was up.
+    def _polish_target(self) -> float:
+        """Cost of a tree that is polished on the way.
 
-        While the search goes on this takes its share of the time only, unless the time limit is near.
+        It depends on the data and the trees found, never on the clock: a run can be repeated.
         """
+        on_the_way = self.options.polish and self.table.codes.size <= POLISH_CELLS
+        return POLISH_STEP * self._polished_at if on_the_way else -1.0
+
+    def _polish(self, last: bool) -> None:
+        """Polish the engine's tree if it is time to, or go on where time was up."""
         engine = self._engine
-        fresh = engine.upper < self._polished_at
-        if not self.options.polish or not (fresh or self._half_polished is not None):
+        fresh = engine.upper < self._polished_at if last else engine.upper <= self._polish_target()
+        if not self.options.polish or not (fresh or (last and self._half_polished is not None)):
             return
-        left = self._seconds_left()
-        room = POLISH_SHARE * self._elapsed + 0.5 - self._polish_seconds
-        if last or left < 2 * self._polish_took + SLICE:
-            room = left
-        if room < LEAST_POLISH and not last:
-            return
-        start = perf_counter()
         if self._polisher is None:
             self._polisher = make_polisher(self.table, self.settings)
-        room = max(LEAST_POLISH, min(room, left))
+        room = max(LEAST_POLISH, self._seconds_left())
+        start = perf_counter()
         nodes = self._polisher.polish(engine.nodes() if fresh else self._half_polished, room)
-        took = perf_counter() - start
-        self._half_polished = nodes if took >= room else None
+        self._half_polished = nodes if perf_counter() - start >= room else None
         self._polished_at = engine.upper
         tree = self._searched_tree(nodes)
         if self._tree is None or tree.objective < self._tree.objective:
             self._tree, self._built_at = tree, None
             self._note(tree.objective)
-        self._polish_took = perf_counter() - start
-        self._polish_seconds += self._polish_took
 
     # What is known
 

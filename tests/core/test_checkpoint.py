@@ -117,3 +117,17 @@ def test_damaged_checkpoints_are_refused() -> None:
     other = problem.but(max_depth=problem.max_depth - 1)
     with pytest.raises(ValueError, match="checkpoint"):
         engine(other).restore(blob)
+
+
+@pytest.mark.parametrize("change", ["candidates", "candidate_leaves", "criterion"])
+def test_a_checkpoint_of_another_space_is_refused(change: str) -> None:
+    problem = long_problems("adaptive", 1)[0]
+    others = {
+        "candidates": problem.but(candidates="shape"),
+        "candidate_leaves": problem.but(candidate_leaves=[problem.candidate_leaves[0] + 1]),
+        "criterion": problem.but(criterion="entropy" if problem.criterion == "gini" else "gini"),
+    }
+    search = engine(problem)
+    search.run(PATIENCE, max_expansions=2)
+    with pytest.raises(ValueError, match="belongs to another search: options"):
+        engine(others[change]).restore(search.checkpoint())

@@ -276,3 +276,43 @@ def test_dear_change_points_leave_ordinary_splits() -> None:
     X, y = load_iris(return_X_y=True)
     plain = Search(X, y, max_depth=2, max_changepoints=1).run()
     assert Search(X, y, max_depth=2, changepoint_penalty=1e300).run().upper_bound == plain.upper_bound
+
+
+def test_slices_do_not_change_the_result() -> None:
+    """Same data and expansion limit: the same tree, however the time was cut."""
+    X, y = load_breast_cancer(return_X_y=True)
+    for candidates in ("adaptive", "all"):
+        trees = []
+        for seconds in (0.0005, 0.01, None):
+            search = Search(
+                X,
+                y,
+                max_depth=4,
+                candidates=candidates,
+                limits=SearchLimits(time_limit=None, max_expansions=60),
+            )
+            while search.run(seconds).stop_reason is StopReason.RUNNING:
+                pass
+            report = search.report()
+            trees.append(
+                (search.incumbent().to_text(), report.upper_bound, report.lower_bound, report.objective)
+            )
+        assert trees[0] == trees[1] == trees[2]
+
+
+@pytest.mark.parametrize("exponent", [-60, -10, 20])
+def test_the_unit_of_the_weights_does_not_matter(exponent: int) -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    whole = Search(X, y, sample_weight=weight, max_depth=2, max_changepoints=1)
+    scaled = Search(X, y, sample_weight=weight * 2.0**exponent, max_depth=2, max_changepoints=1)
+    assert whole.run().proven_optimal
+    assert scaled.run().proven_optimal
+    assert scaled.report().upper_bound == whole.report().upper_bound * 2.0**exponent
+
+
+def test_a_decimal_penalty_reads_as_written() -> None:
+    X, y = load_iris(return_X_y=True)
+    report = Search(X, y, max_depth=3, max_changepoints=1, split_penalty=0.1).run()
+    assert report.upper_bound == round(report.upper_bound, 6)
+    assert report.proven_optimal
