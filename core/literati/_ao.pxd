@@ -13,6 +13,9 @@ cdef enum AndSelection:
     WORST_PRIMAL = 1
     WORST_HEURISTIC = 2
 
+cdef enum:
+    WARM_STEPS = 256  # expansions in the adaptive space before every cut is searched
+
 cdef enum Step:
     WENT_ON = 0
     INTERRUPTED = 1   # a stop request; nothing was lost
@@ -30,9 +33,13 @@ cdef struct Ao:
     int32_t n_known_tree
     cost_t known_lower
     cost_t known_upper
+    bint warming             # still in the adaptive space, for a first good tree
+    cost_t least             # lower bound of the root before anything was opened: true in every space
 
 cdef bint ao_start(Ao* ao) noexcept nogil
 cdef Step ao_step(Ao* ao) noexcept nogil
+# Ends the warming up when it is complete or long enough; False when memory ran out.
+cdef bint ao_warmed(Ao* ao) noexcept nogil
 cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
 cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil

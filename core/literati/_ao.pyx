@@ -14,9 +14,9 @@ from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (
     LOOKAHEAD, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
-    data_clear, data_free_values,
+    TreeNode, cache_clear, data_clear, data_free_values, tree_size, tree_write,
 )
-from literati._rows cimport drop, rows_free
+from literati._rows cimport drop, grab, rows_free
 from literati._types cimport (
     MAX_CLASSES, Problem, cost_t, int32_t, int64_t, max_cost, min_cost, uint64_t,
 )
@@ -39,6 +39,7 @@ cdef bint ao_start(Ao* ao) noexcept nogil:
         hash[0] += p.row_hash[2 * <int64_t>row]
         hash[1] += p.row_hash[2 * <int64_t>row + 1]
     data_start(space, &ao.root, p.max_depth, p.n_rows, counts, doomed, hash)
+    ao.least = ao.root.lower
     if ao.root.complete:
         return True
     cost = cart_lookahead(p, &space.cart, &space.all_rows, p.max_depth)
@@ -52,6 +53,42 @@ cdef bint ao_start(Ao* ao) noexcept nogil:
     ao.root.guess = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.improvements = 1
+    return True
+
+
+cdef bint ao_warmed(Ao* ao) noexcept nogil:
+    """Where every cut is searched, a short search over CART's cuts comes first.
+
+    Its tree lies in the wider space too. Without it the first good tree of an exhaustive search can take minutes; its
+    bounds and cached values, however, are of the narrower space and are dropped.
+    """
+    cdef Space* space = &ao.space
+    cdef Problem* p = space.p
+    cdef TreeNode* tree
+    cdef int32_t n, i
+    if not ao.root.complete and space.expansions < WARM_STEPS:
+        return True
+    n = tree_size(&ao.root)
+    tree = <TreeNode*>grab(p, n * sizeof(TreeNode))
+    if tree == NULL:
+        return False
+    tree_write(&ao.root, tree)
+    for i in range(n):
+        tree[i].proven = False
+        tree[i].lower = 0
+    ao.root.rows.order = NULL
+    data_clear(p, &space.counters, &ao.root)
+    data_free_values(p, &ao.root)
+    cache_clear(p, &space.cache)
+    ao.root.lower = ao.least
+    ao.root.complete = False
+    ao.root.policy = TREE
+    ao.root.tree = tree
+    ao.root.n_tree = n
+    ao.root.floor = ao.root.upper
+    ao.root.guess = <double>ao.root.upper
+    ao.warming = False
+    p.every_cut = True
     return True
 
 

@@ -25,7 +25,7 @@ HEADER = np.dtype([
     ("changepoints", "<i4"), ("weight_cost", "<i8"), ("split_cost", "<i8"), ("refine_cost", "<i8"),
     ("options", "<u8"), ("hash", "<u8", (2,)), ("expansions", "<i8"),
     ("seconds", "<f8"), ("lower", "<i8"), ("upper", "<i8"),
-    ("tree_nodes", "<i4"), ("steps", "<i8"), ("values", "<i8"), ("nodes", "<i8"),
+    ("tree_nodes", "<i4"), ("warming", "<i4"), ("steps", "<i8"), ("values", "<i8"), ("nodes", "<i8"),
 ])
 # What a checkpoint and the search that takes it up must agree on.
 SAME = (
@@ -144,7 +144,7 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
         for i in range(min(ao.space.n_steps, RECENT)):
             write_step(&w, ao.space.steps[i])
         # What took longest to learn comes first.
-        for depth in range(p.max_depth, 1, -1):
+        for depth in range(p.max_depth if not ao.warming else 0, 1, -1):
             write_states(ao, &w, &ao.root, depth)
             for i in range(ao.space.cache.size):
                 entry = &ao.space.cache.entries[i]
@@ -153,7 +153,9 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
     head = _header(ao)
     head["hash"] = (ao.root.hash[0], ao.root.hash[1])
     head["expansions"], head["seconds"] = ao.space.expansions, seconds
-    head["lower"], head["upper"], head["tree_nodes"] = ao.root.lower, ao.root.upper, n_tree
+    # Values of the warming up belong to another space.
+    head["lower"] = ao.least if ao.warming else ao.root.lower
+    head["upper"], head["tree_nodes"], head["warming"] = ao.root.upper, n_tree, ao.warming
     taken = np.unique(steps[: w.n_steps * 8].view(np.uint64))
     head["steps"], head["values"], head["nodes"] = len(taken), w.n_values, w.n_nodes
     return b"".join((
@@ -248,5 +250,8 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
     memcpy(ao.known_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
     ao.n_known_tree = counts[0]
     ao.known_lower, ao.known_upper = head["lower"], head["upper"]
+    if ao.warming and not head["warming"]:
+        ao.warming = False
+        p.every_cut = True
     ao.space.expansions = head["expansions"]
     return float(head["seconds"])

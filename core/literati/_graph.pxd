@@ -122,6 +122,7 @@ cdef int32_t tree_write(const Data* s, TreeNode* out) noexcept nogil
 
 cdef bint cache_init(Problem* p, Cache* cache, int64_t most_bytes) noexcept nogil
 cdef void cache_free(Problem* p, Cache* cache) noexcept nogil
+cdef void cache_clear(Problem* p, Cache* cache) noexcept nogil
 cdef Entry* cache_find(Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil
 cdef void cache_store(
     Problem* p, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,

@@ -199,6 +199,15 @@ cdef void cache_free(Problem* p, Cache* cache) noexcept nogil:
     memset(cache, 0, sizeof(Cache))
 
 
+cdef void cache_clear(Problem* p, Cache* cache) noexcept nogil:
+    cdef int64_t i
+    for i in range(cache.size):
+        drop(p, cache.entries[i].tree)
+    memset(cache.entries, 0, cache.size * sizeof(Entry))
+    cache.bytes = cache.size * sizeof(Entry)
+    cache.used = 0
+
+
 cdef Entry* cache_find(Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil:
     cdef uint64_t start = hash[0] + depth * <uint64_t>0x9E3779B97F4A7C15
     cdef int32_t i

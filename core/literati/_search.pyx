@@ -9,7 +9,7 @@ import numpy as np
 
 from literati._ao cimport (
     ADMISSIBLE, INFORMATIVE, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
-    ao_make_room, ao_start, ao_step,
+    ao_make_room, ao_start, ao_step, ao_warmed,
 )
 from literati._checkpoint cimport load_search, save_search
 from literati._emit cimport Node, emit_tree
@@ -99,6 +99,10 @@ cdef class Engine:
         p.max_depth, p.max_k = max_depth, max_changepoints
         p.mode = MODES[candidates]
         p.every_cut = p.mode == ALL or p.mode == QUANTILE
+        # Threshold trees of depth 3 are proven in a moment; for anything larger a good tree has to come first.
+        self.ao.warming = p.every_cut and (p.max_k > 1 or p.max_depth > 3)
+        if self.ao.warming:
+            p.every_cut = False
         p.criterion = CRITERIA[criterion]
         p.byte_limit = memory_limit
         p.lanes = lanes_table()
@@ -271,7 +275,10 @@ cdef class Engine:
                 self.started = ao_start(ao)
                 self.record(monotonic() - start)
             while not p.stop:
-                if ao.root.complete:
+                if ao.warming and not ao_warmed(ao):
+                    status = 4
+                    break
+                if ao.root.complete and not ao.warming:
                     status = 1
                     break
                 if self.gap_met(gap, gap_absolute):
@@ -327,6 +334,8 @@ cdef class Engine:
         return self.objective_of(self.ao.root.upper)
 
     cdef double lower_now(self) noexcept nogil:
+        if self.ao.warming:
+            return self.objective_of(self.ao.least)
         if self.ao.root.complete:
             return self.objective_of(self.ao.root.upper)
         return self.objective_of(min_cost(self.ao.root.lower, self.ao.root.upper))
@@ -363,7 +372,7 @@ cdef class Engine:
     @property
     def proven(self):
         self._begin()
-        return bool(self.ao.root.complete)
+        return bool(self.ao.root.complete) and not self.ao.warming
 
     @property
     def expansions(self):

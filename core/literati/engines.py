@@ -20,7 +20,8 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
         memory = limits.memory_limit - beside
         if memory <= 0:
             raise ValueError(
-                f"memory_limit: {limits.memory_limit} bytes are too few for this data (its table takes {beside})"
+                f"memory_limit: {limits.memory_limit} bytes are too few for this data "
+                f"(its table takes {beside})"
             )
     # A split as dear as all rows together never pays; not charging more keeps the engine's integers small.
     total = float(table.n_rows if table.weights is None else table.weights.sum())
