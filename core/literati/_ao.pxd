@@ -1,6 +1,6 @@
 """The AO* loop: select, expand, backpropagate, prune."""
 
-from literati._expand cimport Space
+from literati._states cimport Space
 from literati._graph cimport Choice, Data, TreeNode
 from literati._types cimport cost_t, int32_t, int64_t
 

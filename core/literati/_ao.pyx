@@ -6,10 +6,8 @@ at the admissible bounds alone, so the order of the search never changes what is
 """
 
 from literati._bottom cimport count_classes
-from literati._expand cimport (
-    Space, data_complete, data_forget, data_remember, data_start, expand_data, guess_children, refine_choice,
-    solve_data,
-)
+from literati._expand cimport expand_data, guess_children, refine_choice, solve_data
+from literati._states cimport Space, data_complete, data_forget, data_remember, data_start
 from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (

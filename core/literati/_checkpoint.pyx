@@ -12,7 +12,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 
 from literati._ao cimport Ao
-from literati._expand cimport RECENT, choice_key, state_key
+from literati._states cimport RECENT, choice_key, state_key
 from literati._graph cimport (
     LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, Data, Entry, TreeNode, cache_store, tree_size, tree_write,
 )

@@ -1,6 +1,6 @@
 """From the search's primal tree to an array of nodes."""
 
-from literati._expand cimport Space
+from literati._states cimport Space
 from literati._graph cimport TreeNode
 from literati._types cimport int8_t, int32_t
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from literati._bottom cimport solve_one, solve_two
 from literati._cart cimport Cart, CartNode, cart_lookahead
-from literati._expand cimport Space, leaves_at
+from literati._states cimport Space, leaves_at
 from literati._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode
 from literati._rows cimport apply_shape, drop, grab, position_of_cut, rows_alloc, rows_filter, rows_free
 from literati._types cimport Problem, Rows, Shape, int32_t, uint8_t

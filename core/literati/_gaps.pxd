@@ -1,6 +1,6 @@
 """Choices opened one by one out of gaps between tried change points: modes `all` and `quantile`, depth left > 2."""
 
-from literati._expand cimport Space
+from literati._states cimport Space
 from literati._graph cimport Choice, Data, Gap
 from literati._types cimport Problem, cost_t, int32_t
 

@@ -7,9 +7,8 @@ the upper one; the neighbours' lower bounds rise as the search goes on, and the 
 
 from libc.string cimport memset
 
-from literati._expand cimport (
-    Space, choice_key, count_step, open_choice, rows_ready, state_key, sum_positions,
-)
+from literati._expand cimport open_choice, sum_positions
+from literati._states cimport Space, choice_key, count_step, rows_ready, state_key
 from literati._graph cimport (
     Choice, Data, Gap, choice_free, choice_guess, commit_lower, data_add, data_add_gap, data_clear,
 )

@@ -13,7 +13,7 @@ from literati._ao cimport (
 )
 from literati._checkpoint cimport load_search, save_search
 from literati._emit cimport Node, emit_tree
-from literati._expand cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
+from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
