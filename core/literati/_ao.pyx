@@ -318,23 +318,38 @@ cdef void drop_rows(Ao* ao, Data* s) noexcept nogil:
         drop_rows(ao, &s.choices[i].right)
 
 
-cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
+cdef void thin_out(Ao* ao, Data* s, int64_t bytes, int32_t keep) noexcept nogil:
+    """The least promising choices of a state go back to being unexpanded, until so many expanded ones are left."""
     cdef Space* space = &ao.space
-    cdef Data* s = &ao.root
     cdef Choice* worst
     cdef double value, most = 0.0
-    cdef int32_t i
-    ao.pending = NULL
-    drop_rows(ao, &ao.root)
-    # Then the least promising of the root's choices go back to being unexpanded.
+    cdef int32_t i, expanded
     while space.p.bytes > bytes:
         worst = NULL
+        expanded = 0
         for i in range(s.n_choices):
+            if not (s.choices[i].left.expanded or s.choices[i].right.expanded):
+                continue
+            expanded += 1
             value = choice_guess(s.choices[i])
-            if (s.choices[i].left.expanded or s.choices[i].right.expanded) and (worst == NULL or value > most):
+            if worst == NULL or value > most:
                 worst = s.choices[i]
                 most = value
-        if worst == NULL:
-            return
+        if expanded <= keep:
+            break
         data_forget(space, &worst.left)
         data_forget(space, &worst.right)
+        if worst.left.expanded or worst.right.expanded:
+            return  # there was no memory for its tree
+    if keep:
+        for i in range(s.n_choices):
+            thin_out(ao, &s.choices[i].left, bytes, keep)
+            thin_out(ao, &s.choices[i].right, bytes, keep)
+
+
+cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
+    ao.pending = NULL
+    drop_rows(ao, &ao.root)
+    # First what lies beside the most promising path; all of it only if that is not enough.
+    thin_out(ao, &ao.root, bytes, 1)
+    thin_out(ao, &ao.root, bytes, 0)

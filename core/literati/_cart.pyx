@@ -366,7 +366,7 @@ cdef int32_t best_leaf(Problem* p, Cart* cart, const Rows* rows) noexcept nogil:
 cdef int32_t cart_cut_room(const Problem* p) noexcept nogil:
     cdef int32_t i, most = 2
     for i in range(p.n_leaves):
-        most = max(most, p.leaves[i])
+        most = max(most, min(p.leaves[i], p.n_rows))  # no leaf is empty
     if p.mode == SHAPE:
         most += p.n_features * (p.max_k + 1)
     return most

@@ -24,6 +24,9 @@ from literati._types cimport (
     LANES, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost, uint32_t, uint64_t,
 )
 
+cdef enum:
+    MOST_AT_ONCE = 1 << 14  # choices that one expansion opens; the others come by refinement
+
 
 cdef void sum_positions(Space* space, const Rows* rows, int32_t feature) noexcept nogil:
     """Fills space.sums at the positions it names; the last two are the rows with a value, and all rows."""
@@ -184,6 +187,15 @@ cdef void guess_batch(Space* space, Data* s, int32_t first, int32_t n) noexcept 
             s.choices[first + i].right.guess = <double>sweep.right[i]
 
 
+cdef void guess_from(Space* space, Data* s, int32_t first) noexcept nogil:
+    """Guesses for the choices of a state from the first one on, where their children are solved."""
+    if s.depth != 3 or space.heuristic != CART_LOOKAHEAD:
+        return
+    while first < s.n_choices and not space.p.stop:
+        guess_batch(space, s, first, min(BATCHES * LANES, s.n_choices - first))
+        first += BATCHES * LANES
+
+
 # --- expansion --------------------------------------------------------------------------------------------------------
 
 
@@ -197,12 +209,31 @@ cdef void sum_cuts(Space* space, Data* s, int32_t feature) noexcept nogil:
     sum_positions(space, &s.rows, feature)
 
 
+cdef int32_t eager_changepoints(const Problem* p, const Data* s) noexcept nogil:
+    """How many change points the shape functions may have that are all opened at once, without too many of them."""
+    cdef int32_t k, i, first, last
+    cdef double functions = 0.0, ways
+    for k in range(1, p.max_k + 1):
+        last = 0
+        while last < s.n_cuts:
+            first = last
+            while last < s.n_cuts and s.cuts[last].feature == s.cuts[first].feature:
+                last += 1
+            ways = 2.0 if s.rows.known[s.cuts[first].feature] < s.n else 1.0
+            for i in range(k):
+                ways *= <double>(last - first - i) / (i + 1)
+            functions += ways
+        if functions > MOST_AT_ONCE:
+            return max(k - 1, 1)
+    return p.max_k
+
+
 cdef bint expand_data(Space* space, Data* s) noexcept nogil:
     cdef Problem* p = space.p
     cdef ShapeWalk walk
     cdef Shape shape
     cdef Choice* c
-    cdef int32_t feature = -1, i, most = p.max_k if s.depth == 3 else 1
+    cdef int32_t feature = -1, most = 1
     cdef bint fine = True
     if p.every_cut:
         return expand_gaps(space, s)
@@ -212,6 +243,8 @@ cdef bint expand_data(Space* space, Data* s) noexcept nogil:
     if s.cuts == NULL:
         return False
     s.n_cuts = cart_cuts(p, &space.cart, &s.rows, leaves_at(p, s.depth), s.cuts)
+    if s.depth == 3:
+        most = eager_changepoints(p, s)
     memset(&shape, 0, sizeof(Shape))
     shapes_start(&walk, s.n_cuts)
     while not p.stop and shapes_next(p, &s.rows, s.cuts, &walk, most, &shape):
@@ -223,12 +256,12 @@ cdef bint expand_data(Space* space, Data* s) noexcept nogil:
             choice_free(p, &space.counters, c)
             fine = False
             break
-        c.refinable = most < p.max_k and shape.at[0] < s.rows.known[feature]
-    if s.depth == 3 and space.heuristic == CART_LOOKAHEAD and fine:
-        i = 0
-        while i < s.n_choices and not p.stop:
-            guess_batch(space, s, i, min(BATCHES * LANES, s.n_choices - i))
-            i += BATCHES * LANES
+        if p.byte_limit and p.bytes > p.byte_limit:
+            fine = False
+            break
+        c.refinable = most < p.max_k and shape.n_cuts == most and shape.at[0] < s.rows.known[feature]
+    if fine:
+        guess_from(space, s, 0)
     if p.stop or not fine:
         # Half an expansion would leave choices out of the bounds: undo it.
         data_clear_below(space, s)
@@ -269,6 +302,8 @@ cdef bint refine_choice(Space* space, Choice* c) noexcept nogil:
             choice_free(p, &space.counters, finer)
             break
         finer.refinable = k + 1 < p.max_k
+    if fine:
+        guess_from(space, s, had)
     if p.stop or not fine:
         while s.n_choices > had:
             s.n_choices -= 1
@@ -316,6 +351,8 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
     cdef Deep* deep = s.deep
     cdef bint done
     if deep == NULL:
+        if c != NULL and not rows_ready(space, c.owner):
+            return False
         deep = <Deep*>grab(p, sizeof(Deep))
         if deep == NULL:
             return False
@@ -328,8 +365,6 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
                 deep.rows.order, space.all_rows.order,
                 p.n_features * (<int64_t>s.n + 1) * sizeof(uint32_t) + p.n_features * sizeof(int32_t),
             )
-        elif not rows_ready(space, c.owner):
-            return False
         elif s == &c.left:
             part_rows(space, c.owner, &c.shape, &deep.rows, NULL)
         else:

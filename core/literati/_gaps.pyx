@@ -68,7 +68,7 @@ cdef bint expand_gaps(Space* space, Data* s) noexcept nogil:
             gap.first = 1
             gap.last = s.rows.known[j] - 1 + (1 if side else 0)
             if gap.first <= gap.last and not data_add_gap(p, s, &gap):
-                data_clear(p, &space.counters, s)
+                data_clear_below(space, s)
                 return False
     s.expanded = True
     count_step(space, state_key(s))
@@ -123,6 +123,11 @@ cdef void lift(Data* s, cost_t lower) noexcept nogil:
         s.complete = s.lower >= s.upper
 
 
+cdef inline cost_t without(cost_t lower, int32_t rows, cost_t row_cost) noexcept nogil:
+    """What is left of a bound without some rows. Their product may not fit: one row can weigh nearly all there is."""
+    return lower - rows * row_cost if rows <= lower // row_cost else 0
+
+
 cdef void lift_children(const Problem* p, const Gap* gap, Choice* c) noexcept nogil:
     """What the tried neighbours tell about the children of a new choice: see the head of this file.
 
@@ -131,16 +136,17 @@ cdef void lift_children(const Problem* p, const Gap* gap, Choice* c) noexcept no
     """
     cdef int32_t k = c.shape.n_cuts - 1
     cdef bint grows_right = k & 1
-    cdef cost_t row_cost = p.heaviest * p.weight_cost, between
+    cdef cost_t row_cost = p.heaviest * p.weight_cost
+    cdef int32_t between
     cdef Data* grows = &c.right if grows_right else &c.left
     cdef Data* shrinks = &c.left if grows_right else &c.right
     if gap.below != NULL:
-        between = (c.shape.at[k] - gap.below.shape.at[k]) * row_cost
+        between = c.shape.at[k] - gap.below.shape.at[k]
         lift(grows, child(gap.below, grows_right).lower)
-        lift(shrinks, child(gap.below, not grows_right).lower - between)
+        lift(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))
     if gap.above != NULL:
-        between = (gap.above.shape.at[k] - c.shape.at[k]) * row_cost
-        lift(grows, child(gap.above, grows_right).lower - between)
+        between = gap.above.shape.at[k] - c.shape.at[k]
+        lift(grows, without(child(gap.above, grows_right).lower, between, row_cost))
         lift(shrinks, child(gap.above, not grows_right).lower)
 
 
@@ -175,19 +181,26 @@ cdef bint open_gap(Space* space, Data* s, int32_t index, cost_t budget) noexcept
             space.sums.n += 1
     sum_positions(space, &s.rows, gap.feature)
     c = open_choice(space, s, gap.prefix, &shape)
-    if c == NULL or not data_add(p, s, c):
+    if c == NULL:
+        return False
+    beside = gap
+    beside.above = c
+    beside.last = at - 1
+    # Both or neither: a gap that was lost would be taken for searched.
+    if beside.first <= beside.last and not data_add_gap(p, s, &beside):
+        choice_free(p, &space.counters, c)
+        return False
+    if not data_add(p, s, c):
+        s.n_gaps -= beside.first <= beside.last
         choice_free(p, &space.counters, c)
         return False
     c.refinable = k + 1 < p.max_k and at < s.rows.known[gap.feature]
     lift_children(p, &gap, c)
     count_step(space, choice_key(s, &shape, False))
-    beside = gap
-    beside.above = c
-    beside.last = at - 1
     gap.below = c
     gap.first = at + 1
     if gap.first > gap.last:
         remove_gap(s, index, s.floor)
     else:
         s.gaps[index] = gap
-    return beside.first > beside.last or data_add_gap(p, s, &beside)
+    return True

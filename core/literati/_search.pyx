@@ -77,6 +77,7 @@ cdef class Engine:
     cdef bint started
     cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
+    cdef int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
     cdef double unit            # objective of one cost unit
     cdef int decimals           # places of the objective that are reported; -1: all
     cdef double elapsed
@@ -227,6 +228,12 @@ cdef class Engine:
             raise MemoryError("not enough memory for the search's working space")
         if p.byte_limit and p.bytes > p.byte_limit:
             raise MemoryError(f"the search takes {p.bytes} to start with, and {p.byte_limit} are left for it")
+        self.fixed_bytes = p.bytes
+        if p.byte_limit:
+            # What the data leaves is for the graph first.
+            self.ao.space.cache.most_bytes = min(
+                cache_bytes, self.ao.space.cache.bytes + (p.byte_limit - p.bytes) // 4
+            )
         for j in range(p.n_features):
             entries = self.ao.space.all_rows.order + j * (<int64_t>p.n_rows + 1) + 1
             codes = p.codes + j * <int64_t>p.n_rows
@@ -263,6 +270,7 @@ cdef class Engine:
         cdef Ao* ao = &self.ao
         cdef Problem* p = &self.problem
         cdef Step step
+        cdef int64_t spare = p.byte_limit - self.fixed_bytes
         if p.stop:
             p.stop = 0
             return STOPPED
@@ -290,9 +298,9 @@ cdef class Engine:
                 if max_expansions >= 0 and ao.space.expansions >= max_expansions:
                     status = 3
                     break
-                if p.byte_limit and p.bytes > p.byte_limit - p.byte_limit // 8:
-                    ao_make_room(ao, p.byte_limit // 2)
-                    if p.bytes > p.byte_limit - p.byte_limit // 8:
+                if p.byte_limit and p.bytes > p.byte_limit - spare // 8:
+                    ao_make_room(ao, p.byte_limit - spare // 2)
+                    if p.bytes > p.byte_limit - spare // 8:
                         status = 4
                         break
                 step = ao_step(ao)

@@ -115,7 +115,12 @@ cdef bint rows_ready(Space* space, Data* s) noexcept nogil:
     if c == NULL:
         s.rows = space.all_rows
         return True
-    if not rows_ready(space, c.owner) or not rows_alloc(space.p, &s.rows, s.n):
+    if not rows_ready(space, c.owner):
+        return False
+    # A single step may want the rows of a whole path.
+    if space.p.byte_limit and space.p.bytes + 4 * space.p.n_features * (<int64_t>s.n + 2) > space.p.byte_limit:
+        return False
+    if not rows_alloc(space.p, &s.rows, s.n):
         return False
     if s == &c.left:
         part_rows(space, c.owner, &c.shape, &s.rows, NULL)
@@ -201,10 +206,19 @@ cdef void data_remember(Space* space, Data* s) noexcept nogil:
         cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
 
 
+cdef void remember_all(Space* space, Data* s) noexcept nogil:
+    """The lower bounds of a state and of all below it."""
+    cdef int32_t i
+    for i in range(s.n_choices):
+        remember_all(space, &s.choices[i].left)
+        remember_all(space, &s.choices[i].right)
+    data_remember(space, s)
+
+
 cdef void data_forget(Space* space, Data* s) noexcept nogil:
     """Turns an expanded state back into an unexpanded one that keeps its values and its tree."""
     if not s.expanded or not data_keep_tree(space.p, s):
         return
-    data_remember(space, s)
+    remember_all(space, s)
     data_clear_below(space, s)
     s.floor = s.upper
