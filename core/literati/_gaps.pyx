@@ -8,9 +8,9 @@ the upper one; the neighbours' lower bounds rise as the search goes on, and the 
 from libc.string cimport memset
 
 from literati._expand cimport open_choice, sum_positions
-from literati._states cimport Space, choice_key, count_step, rows_ready, state_key
+from literati._states cimport Space, choice_key, count_step, data_clear_below, rows_ready, state_key
 from literati._graph cimport (
-    Choice, Data, Gap, choice_free, choice_guess, commit_lower, data_add, data_add_gap, data_clear,
+    Choice, Data, Gap, choice_free, choice_guess, commit_lower, data_add, data_add_gap,
 )
 from literati._intervals cimport cut_at, legal_near
 from literati._types cimport Problem, Shape, cost_t, int32_t, int64_t, max_cost, min_cost
