@@ -27,6 +27,8 @@ cdef struct Ao:
     OrSelection or_selection
     AndSelection and_selection
     int64_t improvements
+    bint tight               # memory has run short
+    int64_t improved_at      # expansions at the last of them
     Data* pending            # a state whose solve was left half done: it goes on first, so that slices change nothing
     cost_t pending_budget
     TreeNode* known_tree     # from a checkpoint; NULL: none

@@ -179,6 +179,7 @@ cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil:
         s = s.parent.owner
     if ao.root.upper < upper:
         ao.improvements += 1
+        ao.improved_at = ao.space.expansions
 
 
 cdef inline bint open_below(const Choice* c, cost_t budget) noexcept nogil:
@@ -197,20 +198,25 @@ cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget, int32_t* gap) noexcep
     cdef int32_t i
     # Where gaps have children that are solved at once, a choice that was opened is finished first.
     cdef bint hurry = space.p.every_cut and s.depth == 3
+    # The root turns to its weakest bound once better trees have become rare: the same work raises the lower bound
+    # on the way instead of at the end. It needs memory for all that is begun.
+    cdef bint by_guess = ao.or_selection == INFORMATIVE and (
+        s.parent != NULL or ao.tight or space.expansions < 2 * ao.improved_at + 64
+    )
     gap[0] = -1
     for i in range(s.n_choices):
         c = s.choices[i]
         if c.dead or not open_below(c, budget):
             continue
-        value = choice_guess(c) if ao.or_selection == INFORMATIVE else <double>choice_lower(c)
-        if best == NULL or value < least:
+        value = choice_guess(c) if by_guess else <double>choice_lower(c)
+        if best == NULL or value < least or (value == least and choice_guess(c) < choice_guess(best)):
             best = c
             least = value
     if best != NULL and hurry and not best.refinable:
         return best
     for i in range(s.n_gaps):
         value = <double>gap_lower(space.p, &s.gaps[i])
-        if ao.or_selection == INFORMATIVE and not hurry:
+        if by_guess and not hurry:
             value = max(value, gap_guess(&s.gaps[i]))
         if (best == NULL and gap[0] < 0) or value < least:
             gap[0] = i
@@ -349,6 +355,7 @@ cdef void thin_out(Ao* ao, Data* s, int64_t bytes, int32_t keep) noexcept nogil:
 
 cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
     ao.pending = NULL
+    ao.tight = True
     drop_rows(ao, &ao.root)
     # First what lies beside the most promising path; all of it only if that is not enough.
     thin_out(ao, &ao.root, bytes, 1)

@@ -425,16 +425,20 @@ cdef class Engine:
 
     def _begin(self):
         """Makes the first incumbent, if no run has."""
-        cdef int32_t wish
-        if not self.started and not self.running:
-            self._take()
-            wish = self.problem.stop
-            self.problem.stop = 0
-            with nogil:
+        cdef bint asked = False
+        if self.started or self.running:
+            return
+        self._take()
+        with nogil:
+            # A stop request is for run(), and is kept for it.
+            while not self.started:
+                asked = asked or self.problem.stop
+                self.problem.stop = 0
                 self.started = ao_start(&self.ao)
-                self.record(0.0)
-            self.problem.stop = wish
-            self.running = False
+            self.record(0.0)
+        if asked:
+            self.problem.stop = 1
+        self.running = False
 
     def checkpoint(self, max_bytes=16 << 20):
         """What the search knows, in at most so many bytes (and never less than its tree needs)."""
