@@ -18,8 +18,8 @@ cdef void* grab(Problem* p, int64_t size) noexcept nogil:
         return NULL
     # The vectors of the kernels need 32 bytes of alignment; the size stands just before the block.
     cdef char* start = <char*>block + 64 - (<size_t>block & 31)
-    (<int64_t*>start)[-1] = size
-    (<void**>start)[-2] = block
+    (<int64_t*>start - 1)[0] = size
+    (<void**>start - 2)[0] = block
     p.bytes += size + 96
     return start
 
@@ -27,8 +27,8 @@ cdef void* grab(Problem* p, int64_t size) noexcept nogil:
 cdef void drop(Problem* p, void* block) noexcept nogil:
     if block == NULL:
         return
-    p.bytes -= (<int64_t*>block)[-1] + 96
-    free((<void**>block)[-2])
+    p.bytes -= (<int64_t*>block - 1)[0] + 96
+    free((<void**>block - 2)[0])
 
 
 cdef bint rows_alloc(Problem* p, Rows* rows, int32_t n) noexcept nogil:
@@ -75,9 +75,9 @@ cdef int32_t part_entries(
 ) noexcept nogil:
     """Both sides of a stable partition at once, free of branches: see keep_side. Returns how many go right.
 
-    Leaves left[-1] and right[-1] as they were.
+    Leaves the entries just before left and right as they were.
     """
-    cdef uint32_t before_left = left[-1], before_right = right[-1]
+    cdef uint32_t before_left = (left - 1)[0], before_right = (right - 1)[0]
     cdef uint32_t entry, row, goes_right, flag, last_left = 0, last_right = 0, left_flags = 0, right_flags = 0
     cdef int32_t i, n_right = 0
     for i in range(n):
@@ -90,12 +90,12 @@ cdef int32_t part_entries(
         last_right = row if goes_right else last_right
         left_flags = flag | (left_flags if goes_right else 0)
         right_flags = flag | (0 if goes_right else right_flags)
-        # right[-1] may be the last place of the left side: written first, so that the left side has the last word
+        # the entry before right may be the last one of left: written first, so that left has the last word
         right[n_right - 1] = last_right | right_flags
         left[i - n_right] = last_left | left_flags
-    left[-1] = before_left
+    (left - 1)[0] = before_left
     if n_right == n or &left[n - n_right] != right:
-        right[-1] = before_right
+        (right - 1)[0] = before_right
     return n_right
 
 

@@ -355,5 +355,5 @@ cdef int32_t list_pair(Problem* p, Sweep* sweep, const Rows* rows, int32_t a, in
             last = out[known - 1]
             keep_side(entries + rows.known[j], rows.n - rows.known[j], sweep.side, 1, out + known)
             out[known - 1] = last
-        out[-1] = known
+        (out - 1)[0] = known
     return n_pair
