@@ -304,6 +304,7 @@ def test_nonsense_parameters_are_named(parameter: str, value: Any, error: type[E
         LiteratiClassifier(**{parameter: value}).fit(X, Y)
 
 
+@pytest.mark.usefixtures("heard_interrupts")
 def test_interruption_raises_and_leaves_the_old_fit() -> None:
     model = LiteratiClassifier(max_depth=2).fit(X, Y)
     before = model.tree_

@@ -28,6 +28,7 @@ def test_waiting_ends_at_the_deadline() -> None:
     assert call_patiently(lambda: 3, stop.set, math.inf) == 3
 
 
+@pytest.mark.usefixtures("heard_interrupts")
 def test_waiting_hears_an_interrupt_and_waits_for_the_end() -> None:
     stop, ended = threading.Event(), threading.Event()
 
