@@ -76,6 +76,7 @@ class Search:
         self._engine = make_engine(self.table, self.options, self.limits)
         self._polisher: Any = None
         self._half_polished: npt.NDArray[Any] | None = None  # nodes whose polish ran out of time
+        self._first_upper = math.inf  # the engine's upper bound when it had its first tree
         self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
         self._built_at: tuple[int, float] | None = (
@@ -176,7 +177,9 @@ class Search:
                 pass  # that takes back the request, which `_stop_wanted` remembers
             self._has_started = True
             self._note(self._engine.upper)
-            self._polish(last=self._limit() is not StopReason.RUNNING)
+            self._first_upper = self._engine.upper
+            if self._limit() is not StopReason.RUNNING:
+                self._polish(last=True)
             self._elapsed += perf_counter() - start
 
     # The incumbent
@@ -223,7 +226,7 @@ class Search:
         It depends on the data and the trees found, never on the clock: a run can be repeated.
         """
         on_the_way = self.options.polish and self.table.codes.size <= POLISH_CELLS
-        return POLISH_STEP * self._polished_at if on_the_way else -1.0
+        return POLISH_STEP * min(self._polished_at, self._first_upper) if on_the_way else -1.0
 
     def _polish(self, last: bool) -> None:
         """Polish the engine's tree if it is time to, or go on where time was up."""
