@@ -75,6 +75,8 @@ cdef class Engine:
     cdef Ao ao
     cdef object arrays          # keeps what the problem points to alive
     cdef bint started
+    cdef bint deaf              # a tree is being written: stop requests wait in `asked`
+    cdef int32_t asked
     cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
     cdef int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
@@ -323,7 +325,10 @@ cdef class Engine:
 
     def request_stop(self):
         """Makes run() return soon; may be called from any thread."""
-        self.problem.stop = 1
+        if self.deaf:
+            self.asked = 1
+        else:
+            self.problem.stop = 1
 
     cdef bint gap_met(self, double gap, double gap_absolute) noexcept nogil:
         cdef double upper = self.upper_now(), lower = self.lower_now()
@@ -459,7 +464,6 @@ cdef class Engine:
         """The tree whose cost is `upper`, as an array of NODE_DTYPE."""
         cdef Problem* p = &self.problem
         cdef int32_t n, size
-        cdef bint asked = False
         cdef TreeNode* tree
         cdef Node* nodes
         self._begin()
@@ -473,16 +477,11 @@ cdef class Engine:
         out = np.zeros(room, dtype=NODE_DTYPE)
         tree_write(&self.ao.root, tree)
         nodes = <Node*><size_t>out.ctypes.data
+        # A stop request is for run(): the tree is wanted all the same, and the request is kept.
+        self.asked, p.stop, self.deaf = p.stop, 0, True
         with nogil:
-            # A stop request is for run(): the tree is wanted all the same.
-            while True:
-                asked = asked or p.stop
-                p.stop = 0
-                n = emit_tree(&self.ao.space, tree, nodes, self.unit)
-                if n >= 0 or not p.stop:
-                    break
-        if asked:
-            p.stop = 1
+            n = emit_tree(&self.ao.space, tree, nodes, self.unit)
+        self.deaf, p.stop = False, self.asked
         drop(p, tree)
         self.running = False
         if n < 0:
