@@ -11,7 +11,7 @@ from literati._cart cimport Cart, Cut, cart_cuts
 from literati._rows cimport cut_between
 from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, LEGAL_CUT, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, uint32_t,
+    LANES, LEGAL_CUT, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
 )
 
 
@@ -120,7 +120,7 @@ cdef cost_t solve_one(Problem* p, const Rows* rows, Shape* shape) noexcept nogil
             for j in range(p.n_features):
                 if p.stop:
                     return cost
-                entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+                entries = feature_order(rows, j)
                 known = rows.known[j]
                 memset(best, 0, sizeof(best))
                 walk = 0
@@ -163,7 +163,7 @@ cdef bint write_shape(
 ) noexcept nogil:
     """The shape function of a set of change points, some of which may coincide or lie at an end; False if constant."""
     cdef int32_t i, n = 0, known = rows.known[feature], at
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
     cdef int32_t kept[8]
     cdef int32_t flip = 0

@@ -1,6 +1,6 @@
 """Best-first CART on presorted rows: candidate cuts and lookahead trees."""
 
-from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, int64_t, uint8_t, uint32_t
+from literati._types cimport Problem, Rows, cost_t, int32_t, int64_t, uint8_t, uint32_t
 
 cdef struct Split:
     double score         # what the criterion makes of it; larger is better
@@ -53,4 +53,3 @@ cdef int32_t cart_cuts(Problem* p, Cart* cart, const Rows* rows, int32_t leaves,
 
 # Cost of the CART of at most this depth, cut back where a leaf is cheaper; its nodes stay in `cart` until the next fit.
 cdef cost_t cart_lookahead(Problem* p, Cart* cart, const Rows* rows, int32_t depth) noexcept nogil
-cdef void cart_shape(const CartNode* node, Shape* shape) noexcept nogil

@@ -9,8 +9,7 @@ from libc.string cimport memcpy, memset
 
 from literati._rows cimport cut_between, drop, grab, part_entries, position_of_cut
 from literati._types cimport (
-    ENTROPY, ROW_MASK, SHAPE, LEGAL_CUT, Problem, Rows, Shape, cost_t, int32_t, int64_t,
-    uint8_t, uint32_t,
+    ENTROPY, ROW_MASK, SHAPE, LEGAL_CUT, Problem, Rows, cost_t, feature_order, int32_t, int64_t, uint8_t, uint32_t,
 )
 
 cdef double ALMOST = 1.0 - 1e-14  # a product this close to the best is worth an exact division
@@ -413,7 +412,7 @@ cdef int32_t cart_cuts(Problem* p, Cart* cart, const Rows* rows, int32_t leaves,
 cdef int32_t own_cuts(Problem* p, Cart* cart, const Rows* rows, int32_t feature, Cut* cuts, int32_t n) noexcept nogil:
     """The cuts of a CART with K + 1 leaves on one feature alone: its nodes are ranges of the feature's order."""
     cdef int32_t grown = 1, i, best, left, right, at, known = rows.known[feature], leaves = p.max_k + 1, c
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
     cdef CartNode* node
     cdef double* counts
@@ -519,12 +518,3 @@ cdef cost_t cart_lookahead(Problem* p, Cart* cart, const Rows* rows, int32_t dep
             else:
                 node.left = node.right = -1
     return cart.nodes[0].cost
-
-
-cdef void cart_shape(const CartNode* node, Shape* shape) noexcept nogil:
-    """The node's split, without positions in any order."""
-    memset(shape, 0, sizeof(Shape))
-    shape.feature = node.split.feature
-    shape.n_cuts = 1
-    shape.cut[0] = node.cut
-    shape.missing_right = node.split.missing_right

@@ -21,7 +21,8 @@ from literati._states cimport (
 )
 from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost, uint32_t, uint64_t,
+    LANES, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, uint32_t,
+    uint64_t,
 )
 
 cdef enum:
@@ -37,7 +38,7 @@ cdef void sum_positions(Space* space, const Rows* rows, int32_t feature) noexcep
     cdef uint64_t h0 = 0, h1 = 0
     cdef int32_t i = 0, k, c
     cdef uint32_t row
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     sums.at[sums.n] = rows.known[feature]
     sums.at[sums.n + 1] = rows.n
     sums.n += 2

@@ -17,8 +17,8 @@ from literati._bounds cimport leaf_cost_of
 from literati._rows cimport cut_between, drop, grab, rows_alloc, rows_free
 from literati._sweep cimport Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, max_cost, min_cost,
-    uint32_t,
+    LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
+    max_cost, min_cost, uint32_t,
 )
 
 
@@ -50,7 +50,7 @@ cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t f
 
     The position behind all values is legal where some rows have none.
     """
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     cdef int32_t known = rows.known[feature], step = 0, top = known if known < rows.n else -1
     while at - step >= first or at + step <= last:
         if at - step >= first and (entries[at - step - 1] & LEGAL_CUT or at - step == top):
@@ -62,7 +62,7 @@ cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t f
 
 
 cdef int32_t cut_at(const Problem* p, const Rows* rows, int32_t feature, int32_t at) noexcept nogil:
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
     if at == rows.known[feature]:
         return p.card[feature]
@@ -273,7 +273,7 @@ cdef bint next_prefix(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexc
 
 
 cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at, int32_t last) noexcept nogil:
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     while at <= last:
         if entries[at - 1] & LEGAL_CUT:
             return at

@@ -1,6 +1,6 @@
 /* One build of the lane kernels, for one count type and one instruction set.
  *
- * Included by _lanes.h once for each pair, with these macros set:
+ * Included by _lanes_set.h once for each pair, with these macros set:
  *   T        count type; its range holds twice the weight of the rows swept
  *   NAME(x)  x with the suffix of this build
  *   TARGET   function attribute that switches the instruction set on

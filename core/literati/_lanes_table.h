@@ -9,105 +9,47 @@
 
 #define PICK_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
 #define PICK_MIN(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
+#define LANES_PASTE(x, isa, width) x##_##isa##width
+#define LANES_JOIN(x, isa, width) LANES_PASTE(x, isa, width)
+
+#define ISA plain
 #define TARGET
 #define BYTES 16
-#define VMAX PICK_MAX
-#define VMIN PICK_MIN
-#define T int16_t
-#define NAME(x) x##_plain16
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#define T int32_t
-#define NAME(x) x##_plain32
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#define T int64_t
-#define NAME(x) x##_plain64
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#define NAME(x) x##_plain
-#include "_gini_body.h"
-#undef NAME
-#undef TARGET
+#define MAX16 PICK_MAX
+#define MIN16 PICK_MIN
+#define MAX32 PICK_MAX
+#define MIN32 PICK_MIN
+#define MAX64 PICK_MAX
+#define MIN64 PICK_MIN
+#include "_lanes_set.h"
 #undef BYTES
-#undef VMAX
-#undef VMIN
+#undef MAX16
+#undef MIN16
+#undef MAX32
+#undef MIN32
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define LITERATI_X86 1
 #include <immintrin.h>
-#define M256(a) ((__m256i)(a))
-
+#define OF_256(call, a, b) ((NAME(vec))call((__m256i)(a), (__m256i)(b)))
 #define BYTES 32
+#define MAX16(a, b) OF_256(_mm256_max_epi16, a, b)
+#define MIN16(a, b) OF_256(_mm256_min_epi16, a, b)
+#define MAX32(a, b) OF_256(_mm256_max_epi32, a, b)
+#define MIN32(a, b) OF_256(_mm256_min_epi32, a, b)
+
+#define ISA avx2_
 #define TARGET __attribute__((target("avx2")))
-#define T int16_t
-#define NAME(x) x##_avx2_16
-#define VMAX(a, b) ((NAME(vec))_mm256_max_epi16(M256(a), M256(b)))
-#define VMIN(a, b) ((NAME(vec))_mm256_min_epi16(M256(a), M256(b)))
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define T int32_t
-#define NAME(x) x##_avx2_32
-#define VMAX(a, b) ((NAME(vec))_mm256_max_epi32(M256(a), M256(b)))
-#define VMIN(a, b) ((NAME(vec))_mm256_min_epi32(M256(a), M256(b)))
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define T int64_t
-#define NAME(x) x##_avx2_64
-#define VMAX PICK_MAX
-#define VMIN PICK_MIN
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define NAME(x) x##_avx2
-#include "_gini_body.h"
-#undef NAME
-#undef TARGET
+#include "_lanes_set.h"
+#undef MAX64
+#undef MIN64
 
 /* The same 32-byte vectors, but with AVX-512's mask registers and twice as many vector registers. */
+#define ISA avx512_
 #define TARGET __attribute__((target("avx2,avx512f,avx512bw,avx512vl,avx512dq")))
-#define T int16_t
-#define NAME(x) x##_avx512_16
-#define VMAX(a, b) ((NAME(vec))_mm256_max_epi16(M256(a), M256(b)))
-#define VMIN(a, b) ((NAME(vec))_mm256_min_epi16(M256(a), M256(b)))
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define T int32_t
-#define NAME(x) x##_avx512_32
-#define VMAX(a, b) ((NAME(vec))_mm256_max_epi32(M256(a), M256(b)))
-#define VMIN(a, b) ((NAME(vec))_mm256_min_epi32(M256(a), M256(b)))
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define T int64_t
-#define NAME(x) x##_avx512_64
-#define VMAX(a, b) ((NAME(vec))_mm256_max_epi64(M256(a), M256(b)))
-#define VMIN(a, b) ((NAME(vec))_mm256_min_epi64(M256(a), M256(b)))
-#include "_lanes_body.h"
-#undef T
-#undef NAME
-#undef VMAX
-#undef VMIN
-#define NAME(x) x##_avx512
-#include "_gini_body.h"
-#undef NAME
-#undef TARGET
+#define MAX64(a, b) OF_256(_mm256_max_epi64, a, b)
+#define MIN64(a, b) OF_256(_mm256_min_epi64, a, b)
+#include "_lanes_set.h"
 #endif
 
 /* The kernels for this machine; LITERATI_SIMD (none, avx2, avx512) in the environment lowers the choice. */
@@ -118,10 +60,10 @@ static const lanes_t *lanes_table(void) {
 #ifdef LITERATI_X86
     static const lanes_t avx2 = {{walk_avx2_16, walk_avx2_32, walk_avx2_64},
                                  {classes_avx2_16, classes_avx2_32, classes_avx2_64},
-                                 gini_two_avx2, gini_many_avx2, "avx2"};
+                                 gini_two_avx2_, gini_many_avx2_, "avx2"};
     static const lanes_t avx512 = {{walk_avx512_16, walk_avx512_32, walk_avx512_64},
                                    {classes_avx512_16, classes_avx512_32, classes_avx512_64},
-                                 gini_two_avx512, gini_many_avx512, "avx512"};
+                                   gini_two_avx512_, gini_many_avx512_, "avx512"};
     const char *wish = getenv("LITERATI_SIMD");
     if (wish && !strcmp(wish, "none")) return &plain;
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")

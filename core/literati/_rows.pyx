@@ -7,7 +7,7 @@ sorted after the root. Whether a cut may lie behind a row is a flag of the entry
 from libc.stdlib cimport free, malloc
 
 from literati._types cimport (
-    ROW_MASK, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint32_t,
+    ROW_MASK, Problem, Rows, Shape, feature_order, int32_t, int64_t, uint8_t, uint32_t,
 )
 
 
@@ -108,8 +108,8 @@ cdef void rows_filter(
     cdef uint32_t* kept
     cdef uint32_t last
     for j in range(p.n_features):
-        entries = rows.order + j * (<int64_t>rows.n + 1) + 1
-        kept = out.order + j * (<int64_t>out.n + 1) + 1
+        entries = feature_order(rows, j)
+        kept = feature_order(out, j)
         known = keep_side(entries, rows.known[j], side, target, kept)
         out.known[j] = known
         if rows.known[j] < rows.n:
@@ -122,7 +122,7 @@ cdef int32_t apply_shape(
     const Problem* p, const Rows* rows, const Shape* shape, uint8_t* side
 ) noexcept nogil:
     cdef int32_t j = shape.feature, i = 0, stop, piece, left = 0
-    cdef const uint32_t* entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, j)
     for piece in range(shape.n_cuts + 1):
         stop = shape.at[piece] if piece < shape.n_cuts else rows.known[j]
         if not piece & 1:
@@ -142,7 +142,7 @@ cdef int32_t position_of_cut(const Problem* p, const Rows* rows, int32_t feature
     """How many rows of the state have a code below the cut."""
     cdef int32_t low = 0, high = rows.known[feature], middle
     cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
-    cdef const uint32_t* entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+    cdef const uint32_t* entries = feature_order(rows, feature)
     while low < high:
         middle = (low + high) // 2
         if codes[entries[middle] & ROW_MASK] < cut:

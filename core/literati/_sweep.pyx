@@ -10,7 +10,8 @@ from literati._bounds cimport leaf_cost_of
 from literati._cart cimport Cut, cart_cut_room
 from literati._rows cimport drop, grab, keep_side
 from literati._types cimport (
-    LANES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, int32_t, int64_t, min_cost, uint8_t, uint16_t, uint32_t,
+    LANES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, min_cost, uint8_t,
+    uint16_t, uint32_t,
 )
 
 cdef enum:
@@ -119,7 +120,7 @@ cdef void mark_batch(
                     sweep.piece_bits[piece] |= 1 << i
             if not shapes[i].missing_right:
                 sweep.piece_bits[n_pieces - 1] |= 1 << i
-        entries = rows.order + feature * (<int64_t>rows.n + 1) + 1
+        entries = feature_order(rows, feature)
         i = 0
         for piece in range(n_pieces):
             stop = ends[piece]
@@ -213,7 +214,7 @@ cdef void sweep_shapes(
         for j in range(p.n_features):
             if p.stop:
                 return
-            entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+            entries = feature_order(rows, j)
             if p.n_classes == 2:
                 p.lanes.walk[width](entries, rows.known[j], rows.n, bits, weight, p.max_k, best)
             else:
@@ -348,7 +349,7 @@ cdef int32_t list_pair(Problem* p, Sweep* sweep, const Rows* rows, int32_t a, in
         else:
             (<int64_t*>sweep.pair_weight)[row] = w
     for j in range(p.n_features):
-        entries = rows.order + j * (<int64_t>rows.n + 1) + 1
+        entries = feature_order(rows, j)
         out = sweep.pair_order + j * (<int64_t>rows.n + 1) + 1
         known = keep_side(entries, rows.known[j], sweep.side, 1, out)
         if rows.known[j] < rows.n:
