@@ -46,7 +46,8 @@ sanitize: build ## Run tests/core against an AddressSanitizer build
 
 lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
-	$(COMPILE) pyproject.toml requirements/dev.in -c requirements/runtime.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 
 clean: ## Remove everything that was built, the environment too

@@ -1,0 +1,1 @@
+"""Runs jobs: the Celery app, the job store, the search on a side thread."""

@@ -1,0 +1,314 @@
+"""What is stored of a job, a dataset and a model, and what workers and the service say to each other."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ID_BITS = 128
+
+
+class JobState(StrEnum):
+    QUEUED = "QUEUED"
+    STARTING = "STARTING"  # a worker has it and reads the data
+    RUNNING = "RUNNING"
+    PAUSING = "PAUSING"
+    PAUSED = "PAUSED"
+    STOPPING = "STOPPING"  # finish or cancel is on its way to the worker
+    SUCCEEDED = "SUCCEEDED"
+    CANCELLED = "CANCELLED"
+    FAILED = "FAILED"
+
+    @property
+    def terminal(self) -> bool:
+        return self in (JobState.SUCCEEDED, JobState.CANCELLED, JobState.FAILED)
+
+
+class StopReason(StrEnum):
+    """Why a job ended. Never PROVEN_OPTIMAL when only a gap tolerance was met."""
+
+    PROVEN_OPTIMAL = "PROVEN_OPTIMAL"
+    GAP_REACHED = "GAP_REACHED"
+    TIME_LIMIT = "TIME_LIMIT"
+    EXPANSION_LIMIT = "EXPANSION_LIMIT"
+    MEMORY_LIMIT = "MEMORY_LIMIT"
+    NO_IMPROVEMENT = "NO_IMPROVEMENT"
+    USER_FINISH = "USER_FINISH"
+    USER_CANCEL = "USER_CANCEL"
+    WORKER_LOST = "WORKER_LOST"
+    ERROR = "ERROR"
+
+
+class Wish(StrEnum):
+    """What a client wants of a running job."""
+
+    NONE = ""
+    FINISH = "finish"
+    CANCEL = "cancel"
+    PAUSE = "pause"
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+# What a client asks for
+
+
+class Parameters(Message):
+    """What is searched and how: the parameters of LiteratiClassifier."""
+
+    max_depth: Annotated[int, Field(ge=1, le=12, description="Depth of the tree; 0 would be one leaf.")] = 4
+    max_changepoints: Annotated[
+        int, Field(ge=1, le=8, description="How many times a node may cut its feature.")
+    ] = 2
+    split_penalty: Annotated[
+        float, Field(ge=0, le=1e15, description="What a split costs, in misclassified rows.")
+    ] = 0.0
+    changepoint_penalty: Annotated[
+        float, Field(ge=0, le=1e15, description="What each cut after a node's first costs.")
+    ] = 0.0
+    candidates: Literal["adaptive", "shape", "quantile", "all"] = "adaptive"
+    candidate_leaves: Annotated[
+        Annotated[int, Field(ge=1, le=1 << 20)]
+        | Annotated[list[Annotated[int, Field(ge=1, le=1 << 20)]], Field(min_length=1, max_length=12)],
+        Field(description="Size of the trees that propose cuts, by level from the root; the last repeats."),
+    ] = 17
+    or_selection: Literal["informative", "admissible"] = "informative"
+    and_selection: Literal["round_robin", "worst_primal", "worst_heuristic"] = "round_robin"
+    heuristic: Literal["cart", "primal", "impurity"] = "cart"
+    criterion: Literal["gini", "entropy"] = "gini"
+    polish: bool = True
+    class_weight: Annotated[
+        Literal["balanced"] | dict[str, Annotated[float, Field(ge=0, le=1e15)]] | None,
+        Field(description="`balanced`, or a weight by class, classes spelt as the data spells them."),
+    ] = None
+    categories: Literal["ordered", "one_hot"] = "ordered"
+
+
+class Limits(Message):
+    """When the search stops by itself; reaching a limit is a result, not an error."""
+
+    time_limit: Annotated[float | None, Field(gt=0, le=31_536_000, description="Search seconds.")] = 60.0
+    max_expansions: Annotated[int | None, Field(ge=1, le=1 << 53)] = None
+    memory_limit: Annotated[int | None, Field(ge=1, le=1 << 53, description="Bytes for the search.")] = None
+    gap: Annotated[float, Field(ge=0, lt=1, description="Stop at (upper - lower) / upper <= gap.")] = 0.0
+    gap_absolute: Annotated[float, Field(ge=0, le=1e15)] = 0.0
+    patience: Annotated[
+        float | None, Field(gt=0, le=31_536_000, description="Search seconds without a better tree.")
+    ] = None
+
+
+class ValidationFraction(Message):
+    """A share of the rows, drawn by class, is kept from the search and scored."""
+
+    fraction: Annotated[float, Field(gt=0, lt=1)]
+    seed: Annotated[int, Field(ge=0, le=(1 << 32) - 1)] = 0
+
+
+class ValidationColumn(Message):
+    """Rows whose cell in this column is true, not 0, or a text such as `validation` or `test`, are scored."""
+
+    column: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+Validation = ValidationFraction | ValidationColumn
+
+
+class JobSpec(Message):
+    """A job as accepted; never changed afterwards."""
+
+    id: str
+    tenant: str
+    dataset_id: str
+    dataset_sha256: str
+    name: str | None = None
+    tags: dict[str, str] = {}
+    priority: int = 0  # larger is sooner
+    parent_job_id: str | None = None
+    parameters: Parameters = Parameters()
+    limits: Limits = Limits()
+    validation: Validation | None = None
+    engine_version: str
+
+
+# What a worker says
+
+
+class Progress(Message):
+    """What the search knows. Once one of the first three is known, all are."""
+
+    objective: float | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+    gap_absolute: float | None = None
+    gap_relative: float | None = None
+    expansions: int = 0
+    states_live: int = 0
+    incumbents: int = 0  # the revision of the best tree
+    elapsed_seconds: float = 0.0  # search seconds over all attempts
+    memory_bytes: int = 0
+
+
+class JobError(Message):
+    code: str  # a stable word: DATA, MEMORY, WORKER_LOST, INTERNAL, ...
+    message: str
+
+
+class TracePoint(Message):
+    seconds: float
+    expansions: int
+    upper: float
+    lower: float
+
+
+class NewIncumbent(Message):
+    """A tree found; `tree` is the JSON model, already evaluated again by code that is not the solver's."""
+
+    objective: float
+    tree: dict[str, Any]
+    metrics: dict[str, Any]
+
+
+class Checkpoint(Message):
+    """What a worker publishes: bounds now, trace since the last one, and what else is new."""
+
+    upper_bound: float
+    lower_bound: float
+    expansions: int
+    states_live: int
+    elapsed_seconds: float
+    memory_bytes: int
+    trace: list[TracePoint] = []
+    incumbent: NewIncumbent | None = None
+    blob: str | None = None  # the search itself, to go on from: its name in the blob store
+    log: str | None = None  # a sentence for the job's events
+
+
+class Outcome(Message):
+    """The end of a job by its worker."""
+
+    state: Literal[JobState.SUCCEEDED, JobState.CANCELLED, JobState.FAILED, JobState.PAUSED]
+    stop_reason: StopReason | None = None  # None only with PAUSED
+    proven_optimal: bool = False
+    error: JobError | None = None
+
+
+# What is stored
+
+
+class Transition(Message):
+    state: JobState
+    at: datetime
+    reason: str | None = None
+
+
+class Job(Message):
+    """A job as it is now."""
+
+    spec: JobSpec
+    state: JobState
+    revision: int
+    progress: Progress
+    wish: Wish = Wish.NONE
+    stop_reason: StopReason | None = None
+    proven_optimal: bool = False
+    model_id: str | None = None
+    metrics: dict[str, Any] | None = None  # of the best tree
+    error: JobError | None = None
+    epoch: int = 0  # rises with every claim
+    attempts: int = 0
+    created_at: datetime
+    queued_at: datetime
+    started_at: datetime | None = None
+    first_incumbent_at: datetime | None = None
+    finished_at: datetime | None = None
+    heartbeat_at: datetime | None = None
+    transitions: list[Transition] = []
+
+
+class Incumbent(Message):
+    """A numbered tree of a job, frozen as it was found: bounds of that moment."""
+
+    job_id: str
+    revision: int
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    tree: dict[str, Any]
+    metrics: dict[str, Any]
+    found_at: datetime
+
+
+class ColumnInfo(Message):
+    """A column of a dataset as clients see it."""
+
+    name: str
+    type: Literal["number", "boolean", "category"]
+    role: Literal["feature", "target", "weight", "dropped"]
+    missing: int
+    minimum: float | None = None
+    maximum: float | None = None
+    distinct: int | None = None
+    categories: list[Any] | None = None  # the most frequent first, at most 100 of them
+
+
+class ClassInfo(Message):
+    label: Any  # as the data spells it: text, number or boolean
+    count: int
+
+
+class Dataset(Message):
+    id: str
+    tenant: str
+    name: str | None = None
+    sha256: str  # of the bytes as uploaded
+    blob: str  # the parsed table in the blob store: an Arrow file
+    bytes: int  # as uploaded
+    rows: int
+    target: str
+    weight: str | None = None
+    dropped: list[str] = []
+    columns: list[ColumnInfo]
+    classes: list[ClassInfo]
+    warnings: list[str] = []
+    created_at: datetime
+
+
+class Model(Message):
+    """A finished tree. The tree's own JSON is stored beside it."""
+
+    id: str
+    tenant: str
+    name: str | None = None
+    job_id: str
+    incumbent_revision: int
+    dataset_id: str
+    dataset_sha256: str
+    parameters: Parameters
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    proven_optimal: bool
+    proven_space: str
+    stop_reason: StopReason
+    metrics: dict[str, Any]
+    engine_version: str
+    created_at: datetime
+
+
+class Event(Message):
+    """An entry of a job's stream; its id is the stream's."""
+
+    id: str
+    type: Literal["state", "incumbent", "bound", "log", "done"]
+    at: datetime
+    data: dict[str, Any]
+
+
+def new_id(prefix: Literal["job", "ds", "mdl"]) -> str:
+    return f"{prefix}_{secrets.token_hex(ID_BITS // 8)}"
