@@ -22,6 +22,7 @@ from .patient import call_patiently
 from .report import SearchReport, StopReason, relative_gap
 from .table import build
 from .transfer import transfer_bounds
+from .transplant import transplant
 
 __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 
@@ -183,6 +184,22 @@ class Search:
             self._elapsed += perf_counter() - start
 
     # The incumbent
+
+    def adopt(self, tree: ShapeTree) -> bool:
+        """Begin with a tree from elsewhere, evaluated anew on this data; whether it is the best so far.
+
+        The bounds stay those of the search: the tree need not lie in its space. ValueError if the tree asks
+        for columns that the data does not have.
+        """
+        nodes = transplant(tree.nodes, tree.schema, self.table, self.settings)
+        best = self.incumbent()
+        proof = replace(best.proof, objective=nodes[0].cost)
+        adopted = replace(best, nodes=nodes, proof=proof)
+        if adopted.evaluate_table(self.table) >= best.objective:
+            return False
+        self._tree, self._built_at = adopted, None
+        self._note(adopted.objective)
+        return True
 
     def incumbent(self) -> ShapeTree:
         """The best tree so far, with what is known about it now."""

@@ -1,0 +1,171 @@
+"""A tree learned on other rows or for other parameters, said again of this table: a first incumbent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .columns import Kind
+from .nodes import Node, Settings, Split
+from .table import Column, Schema, TrainingTable
+
+Rows = npt.NDArray[np.intp]
+Sides = npt.NDArray[np.bool_]
+
+
+def transplant(
+    nodes: tuple[Node, ...], schema: Schema, table: TrainingTable, settings: Settings
+) -> tuple[Node, ...]:
+    """The same questions asked of the table's rows; counts, labels and costs are worked out anew.
+
+    A question that no longer parts the rows is passed over; one that is too deep, asks more change points
+    than allowed, or does not pay for its penalty becomes a leaf. ValueError if the columns are not those of
+    the tree.
+    """
+    places = _places(nodes, schema, table.schema)
+    grown: list[Node] = []
+    _Transplanter(nodes, schema, places, table, settings, grown).grow(0, np.arange(table.n_rows), 0)
+    return tuple(grown)
+
+
+def _places(nodes: tuple[Node, ...], schema: Schema, target: Schema) -> dict[int, int]:
+    """Where each column that the tree uses stands in the table."""
+    at = {column.name: place for place, column in enumerate(target.columns)}
+    places: dict[int, int] = {}
+    for split in (node.split for node in nodes if node.split is not None):
+        column = schema.columns[split.column]
+        place = at.get(column.name, -1) if schema.named and target.named else split.column
+        if not 0 <= place < len(target.columns):
+            raise ValueError(f"tree: it asks for the column {column.name!r}, which the data does not have")
+        if target.columns[place].kind != column.kind and not target.columns[place].constant:
+            raise ValueError(
+                f"tree: the column {column.name!r} is a {column.kind} in the tree "
+                f"and a {target.columns[place].kind} in the data"
+            )
+        places[split.column] = place
+    return places
+
+
+class _Transplanter:
+    def __init__(
+        self,
+        nodes: tuple[Node, ...],
+        schema: Schema,
+        places: dict[int, int],
+        table: TrainingTable,
+        settings: Settings,
+        grown: list[Node],
+    ) -> None:
+        self.nodes = nodes
+        self.schema = schema
+        self.places = places
+        self.table = table
+        self.settings = settings
+        self.grown = grown
+
+    def grow(self, index: int, rows: Rows, depth: int) -> Node:
+        """Append the subtree. Trees are at most 64 deep, so recursion is safe."""
+        leaf = self._leaf(rows)
+        place = len(self.grown)
+        self.grown.append(leaf)
+        split = self.nodes[index].split
+        if split is None or leaf.error == 0:
+            return leaf
+        shape, goes_right = self._ask(split, rows)
+        if goes_right.all() or not goes_right.any():
+            del self.grown[place:]
+            return self.grow(shape.right if goes_right[0] else shape.left, rows, depth)
+        if depth >= self.settings.max_depth or shape.changepoints > self.settings.max_changepoints:
+            return leaf
+        first = len(self.grown)
+        left = self.grow(shape.left, rows[~goes_right], depth + 1)
+        second = len(self.grown)
+        right = self.grow(shape.right, rows[goes_right], depth + 1)
+        cost = self.settings.penalty(shape.changepoints) + left.cost + right.cost
+        if cost >= leaf.cost:
+            del self.grown[place + 1 :]
+            return leaf
+        split = replace(shape, left=first, right=second)
+        self.grown[place] = replace(leaf, cost=cost, split=split)
+        return self.grown[place]
+
+    def _leaf(self, rows: Rows) -> Node:
+        weights = None if self.table.weights is None else self.table.weights[rows]
+        counts = np.bincount(self.table.y[rows], weights, minlength=len(self.table.classes)).tolist()
+        label = counts.index(max(counts))
+        error = math.fsum(count for k, count in enumerate(counts) if k != label)
+        return Node(len(rows), tuple(map(float, counts)), label, error, error, 0.0, error == 0)
+
+    def _ask(self, split: Split, rows: Rows) -> tuple[Split, Sides]:
+        """The question in the table's terms, with the tree's children, and the rows that it sends right."""
+        place = self.places[split.column]
+        kind = self.schema.columns[split.column].kind
+        cells = self._cells(place, kind, rows)
+        missing = np.isnan(cells)
+        goes_right = np.full(len(rows), split.missing_right)
+        children = (split.left, split.right)
+        thresholds: tuple[float, ...] = ()
+        categories: tuple[int, ...] = ()
+        if kind == "category":
+            sides = _sides(split, self.schema.columns[split.column], self.table.schema.columns[place])
+            known = cells[~missing].astype(np.intp)
+            goes_right[~missing] = sides[known]
+            categories = tuple(np.flatnonzero(sides).tolist())
+            charged = self._changes(place, sides, np.unique(known))
+        else:
+            thresholds, flipped = _effective(split.thresholds, cells[~missing])
+            goes_right[~missing] = np.logical_xor.reduce([cells[~missing] > t for t in split.thresholds])
+            charged = len(thresholds)
+            if flipped:  # known values begin on the right: mirror the node
+                goes_right, children = ~goes_right, children[::-1]
+        weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
+        mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
+        seen = bool(missing.any())
+        side = bool(goes_right[missing][0]) if seen else mostly_right
+        shape = Split(place, thresholds, categories, max(1, charged), side, seen, mostly_right, *children)
+        return shape, goes_right
+
+    def _cells(self, place: int, kind: Kind, rows: Rows) -> npt.NDArray[np.float64]:
+        """Cells of a column. One that is constant has no codes, and without any value no kind of its own."""
+        column = self.table.schema.columns[place]
+        if not column.constant:
+            return self.table.column_values(place, rows)
+        values = {"number": column.minimum, "category": 0.0 if column.categories else None, "boolean": 0.0}
+        value = values[column.kind] if column.kind == kind else None
+        return np.full(len(rows), np.nan if value is None else value)
+
+    def _changes(self, place: int, sides: Sides, present: npt.NDArray[np.intp]) -> int:
+        """What the objective charges for a set of categories."""
+        right = int(np.count_nonzero(sides[present]))
+        one_hot = any(f.column == place and f.category is not None for f in self.table.features)
+        if one_hot and 1 in (right, len(present) - right):
+            return 1
+        return int(np.count_nonzero(np.diff(sides[present])))
+
+
+def _effective(
+    thresholds: tuple[float, ...], known: npt.NDArray[np.float64]
+) -> tuple[tuple[float, ...], bool]:
+    """The thresholds that part these values, and whether the lowest value lies past an odd number of them."""
+    gaps: dict[tuple[float, float], float] = {}  # values next to a threshold; two in one gap undo each other
+    flipped = False
+    for threshold in thresholds:
+        above = known > threshold
+        if len(known) and above.all():
+            flipped = not flipped
+        elif above.any():
+            gap = (float(known[~above].max()), float(known[above].min()))
+            if gaps.pop(gap, None) is None:
+                gaps[gap] = threshold
+    return tuple(sorted(gaps.values())), flipped
+
+
+def _sides(split: Split, column: Column, target: Column) -> Sides:
+    """By category of the table: whether the tree sends it right."""
+    right = {column.categories[code] for code in split.right_categories}
+    known = set(column.categories)
+    goes = [category in right if category in known else split.unknown_right for category in target.categories]
+    return np.array(goes or [split.unknown_right], dtype=bool)
