@@ -1,0 +1,67 @@
+"""The FastAPI app: its layers, its routes, and what lives as long as it does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from worker.store import Store, connect
+
+import literati
+from service import error_handlers, openapi
+from service.auth import AuthLayer, Keys
+from service.dependencies import Services
+from service.front import Front
+from service.hub import Hub
+from service.limits import BodyLimits
+from service.metrics import Metrics
+from service.reconciler import reconciling
+from service.routes import ROUTERS
+from service.settings import Settings
+from worker.blobs import Blobs
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """An app on its own store connection. Nothing is connected before the first request or the start."""
+    settings = Settings() if settings is None else settings
+    services = _services(settings)
+    app = FastAPI(
+        title="Literati",
+        version=literati.__version__,
+        description=openapi.DESCRIPTION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,  # served by a route of our own, with headers like every other
+        redirect_slashes=False,
+    )
+    app.state.services = services
+    error_handlers.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    openapi.install(app)
+    # The one added last is the outermost.
+    app.add_middleware(BodyLimits, settings=settings)
+    app.add_middleware(AuthLayer, keys=services.keys)
+    app.add_middleware(Front, metrics=services.metrics, access_log=settings.access_log)
+    return app
+
+
+def _services(settings: Settings) -> Services:
+    store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
+    return Services(
+        settings=settings,
+        store=store,
+        blobs=Blobs(settings.blobs_dir),
+        hub=Hub(settings.store_url, most=settings.max_waiting),
+        keys=Keys(settings.api_keys_file),
+        metrics=Metrics(store),
+    )
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    services: Services = app.state.services
+    async with services.hub.running(), reconciling(services.store, services.settings.reconcile_seconds):
+        yield

@@ -1,0 +1,165 @@
+"""Who calls, and what they may: API keys from a file, or anyone on the loopback interface.
+
+A pure ASGI layer in front of every route, so that a new route is closed unless it is listed as open here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as ASGIScope
+
+from service import keyring
+from service.errors import Problem, problem_response
+from service.keyring import DEFAULT_TENANT, KeyFile, Scope
+
+log = structlog.get_logger(__name__)
+OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
+OPEN_FOLDERS = ("/assets/",)
+_CHALLENGE = {"WWW-Authenticate": 'Bearer realm="literati"'}
+_NO_KEYS = (
+    "This server has no API keys and answers on the loopback interface only. "
+    "Make one with `python -m service.keys add NAME` and set LITERATI_API_KEYS_FILE."
+)
+
+
+@dataclass(frozen=True)
+class Caller:
+    tenant: str
+    scopes: frozenset[Scope]
+    key_id: str | None = None  # None: keys are off
+
+
+ANYONE = Caller(DEFAULT_TENANT, frozenset(Scope))
+
+
+class Keys:
+    """The keys of a file, read again when it changes. Once there were keys, it is never open again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._file = KeyFile()
+        self._had_keys = False
+        if path is not None and path.exists():
+            self._stamp = self._read_stamp(path)
+            self._take(keyring.read(path))  # a file that cannot be read must not start an open server
+
+    @property
+    def required(self) -> bool:
+        self._refresh()
+        return self._had_keys
+
+    def caller(self, key: str) -> Caller | None:
+        self._refresh()
+        entry = self._file.find(key)
+        return None if entry is None else Caller(entry.tenant, entry.scopes, entry.id)
+
+    def _refresh(self) -> None:
+        if self._path is None:
+            return
+        try:
+            stamp = self._read_stamp(self._path)
+            if stamp == self._stamp:
+                return
+            self._stamp = stamp
+            self._take(keyring.read(self._path))
+        except FileNotFoundError:
+            self._stamp, self._file = None, KeyFile()
+        except (OSError, ValueError) as error:
+            log.error("key file not read; the keys of before stay", error=type(error).__name__)
+
+    def _take(self, file: KeyFile) -> None:
+        self._file = file
+        self._had_keys = self._had_keys or bool(file.keys)
+
+    @staticmethod
+    def _read_stamp(path: Path) -> tuple[int, int, int]:
+        status = path.stat()
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def needed_scope(method: str, path: str) -> Scope:
+    if path == "/metrics":
+        return Scope.ADMIN
+    if method in ("GET", "HEAD", "OPTIONS") or path.endswith("/predict"):
+        return Scope.READ
+    return Scope.TRAIN
+
+
+class AuthLayer:
+    """Sets `literati.caller` in the scope, or answers 401 or 403."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self.app = app
+        self.keys = keys
+
+    async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        if path not in OPEN_PATHS and not path.startswith(OPEN_FOLDERS):
+            answer = self._check(scope, path)
+            if isinstance(answer, Problem):
+                response = problem_response(answer, scope.get("literati.request_id", "unknown"))
+                await response(scope, receive, send)
+                return
+            scope["literati.caller"] = answer
+        await self.app(scope, receive, send)
+
+    def _check(self, scope: ASGIScope, path: str) -> Caller | Problem:
+        if not self.keys.required:
+            return ANYONE if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
+        caller = self.keys.caller(_bearer(scope))
+        if caller is None:
+            detail = "Send a valid API key: `Authorization: Bearer lit_...`."
+            return Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)
+        needed = needed_scope(scope["method"], path)
+        if needed not in caller.scopes and Scope.ADMIN not in caller.scopes:
+            return Problem(403, f"This key lacks the scope `{needed}`.", kind="scope-needed")
+        return caller
+
+
+def _header(scope: ASGIScope, name: bytes) -> str | None:
+    for key, value in scope["headers"]:
+        if key == name:
+            return str(value.decode("latin-1"))
+    return None
+
+
+def _bearer(scope: ASGIScope) -> str:
+    scheme, _, key = (_header(scope, b"authorization") or "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
+def _is_local(scope: ASGIScope) -> bool:
+    """Reached over loopback, under a loopback name, and not by the page of another site in a browser.
+
+    The name keeps out pages that rebind their own name to 127.0.0.1; the site keeps out forms that post here.
+    """
+    server = scope.get("server")
+    if server is not None and server[1] is not None and not _is_loopback(server[0]):
+        return False
+    if not _is_loopback(_host_name(_header(scope, b"host") or "localhost")):
+        return False
+    return _header(scope, b"sec-fetch-site") not in ("cross-site", "same-site")
+
+
+def _host_name(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and ":" in host else host
+
+
+def _is_loopback(name: str) -> bool:
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False

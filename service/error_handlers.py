@@ -1,0 +1,168 @@
+"""What an exception that leaves a handler is answered with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from redis.exceptions import RedisError
+from starlette.exceptions import HTTPException
+from starlette.routing import Match
+
+from service.errors import (
+    FieldError,
+    Problem,
+    invalid,
+    not_found,
+    pointer,
+    problem_response,
+    request_id_of,
+    unavailable,
+)
+from worker import errors as store
+from worker.blobs import BlobGoneError
+
+log = structlog.get_logger(__name__)
+_MOST_ERRORS = 20
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(store.StoreError, _store)
+    app.add_exception_handler(RedisError, _away)
+    app.add_exception_handler(BlobGoneError, _blob_gone)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return problem_response(_problem(request, error), request_id_of(request))
+
+
+def _problem(request: Request, error: HTTPException) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return Problem(404, "There is nothing at this address; see /docs.", kind="not-found")
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allow = ", ".join(sorted(_methods(request)))
+        return Problem(
+            405, f"This address takes {allow}.", kind="method-not-allowed", headers={"Allow": allow}
+        )
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # the framework's word for a body that cannot be read
+        return malformed("The body could not be read: it is not JSON in UTF-8, or nested too deeply.")
+    return Problem(error.status_code, str(error.detail), headers=error.headers)
+
+
+def malformed(detail: str) -> Problem:
+    return Problem(400, detail, kind="malformed-body")
+
+
+def _methods(request: Request) -> set[str]:
+    """All methods of the address: the framework names those of its first route only."""
+    found: set[str] = set()
+    for route in request.app.router.routes:
+        match, _ = route.matches(request.scope)
+        if match is not Match.NONE:
+            found |= set(getattr(route, "methods", None) or ())
+    return found
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    details = error.errors()
+    if any(detail["type"] == "json_invalid" for detail in details):
+        problem = malformed("The body is not valid JSON.")
+    else:
+        problem = invalid(*field_errors(details, error.body)[:_MOST_ERRORS])
+    return problem_response(problem, request_id_of(request))
+
+
+def field_errors(details: Iterable[Any], body: Any) -> list[FieldError]:
+    """Pydantic's errors by JSON pointer, each place and message once."""
+    found = [
+        FieldError(
+            pointer=_pointer(detail["loc"], detail["type"], body),
+            code=str(detail["type"]).upper(),
+            message=str(detail["msg"]),
+        )
+        for detail in details
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _pointer(where: tuple[str | int, ...], code: str, body: Any) -> str:
+    """The steps of Pydantic's location that are steps in the body: it also names branches of unions."""
+    source, *steps = where
+    if source != "body":
+        return pointer(*where)
+    at = body
+    path: list[str | int] = [source]
+    for place, step in enumerate(steps):
+        inside = (isinstance(at, dict) and step in at) or (
+            isinstance(at, list) and isinstance(step, int) and step < len(at)
+        )
+        if inside:
+            at = at[step]
+            path.append(step)
+        elif place == len(steps) - 1 and code == "missing":
+            path.append(step)
+    return pointer(*path)
+
+
+async def _store(request: Request, error: Exception) -> Response:
+    assert isinstance(error, store.StoreError)
+    return problem_response(_store_problem(error), request_id_of(request))
+
+
+def _store_problem(error: store.StoreError) -> Problem:
+    match error:
+        case store.JobGoneError():
+            return not_found("job")
+        case store.DatasetGoneError():
+            return not_found("dataset")
+        case store.ModelGoneError():
+            return not_found("model")
+        case store.AliasGoneError():
+            return not_found("alias")
+        case store.WrongStateError():
+            return Problem(409, str(error), kind="wrong-state")
+        case store.JobLiveError():
+            return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
+        case store.DatasetInUseError():
+            return Problem(409, "Jobs that have not ended use this dataset.", kind="dataset-in-use")
+        case store.ModelInUseError():
+            return Problem(409, "An alias names this model; move or delete it first.", kind="model-in-use")
+        case store.IdempotencyConflictError():
+            return invalid(
+                FieldError("/header/Idempotency-Key", "KEY_REUSED", "This key came with another body before.")
+            )
+        case store.BadTokenError():
+            return invalid(
+                FieldError("/query/page_token", "BAD_TOKEN", "Not a token that this list has given.")
+            )
+        case store.TooManyJobsError():
+            return Problem(
+                429,
+                "Too many jobs have not ended yet.",
+                kind="too-many-jobs",
+                headers={"Retry-After": "10"},
+            )
+    raise error
+
+
+async def _away(request: Request, error: Exception) -> Response:
+    log.warning("store away", error=type(error).__name__, request_id=request_id_of(request))
+    return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
+
+
+async def _blob_gone(request: Request, error: Exception) -> Response:
+    """The record was there a moment ago: it is being deleted, or the folder of blobs is not complete."""
+    log.error("blob gone", blob=str(error), request_id=request_id_of(request))
+    return problem_response(
+        Problem(404, "The stored bytes are gone.", kind="not-found"), request_id_of(request)
+    )

@@ -1,0 +1,87 @@
+"""Every error as an RFC 9457 problem, without stack traces and without echoing what was sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+_LONGEST_POINTER = 256
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """What is wrong with one part of a request."""
+
+    pointer: str  # a JSON pointer: /body/parameters/max_depth, /query/page_size, /header/Idempotency-Key
+    code: str  # a stable word in capitals
+    message: str  # a sentence for people; never the value itself
+
+
+class Problem(HTTPException):
+    """An answer that is an error. A `kind` names what programs may want to tell apart."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        *,
+        kind: str | None = None,
+        errors: Sequence[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+        self.kind = kind
+        self.errors = tuple(errors)
+
+
+def not_found(what: str) -> Problem:
+    return Problem(404, f"There is no such {what}.", kind="not-found")
+
+
+def invalid(*errors: FieldError, detail: str = "The request is not valid; see `errors`.") -> Problem:
+    """422 for input that has the right form and cannot be used."""
+    return Problem(422, detail, kind="invalid-request", errors=errors)
+
+
+def unavailable(detail: str) -> Problem:
+    return Problem(503, detail, kind="unavailable", headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+def pointer(*parts: str | int) -> str:
+    """A JSON pointer (RFC 6901) to a part of the request."""
+    text = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    return text.encode(errors="replace").decode()[:_LONGEST_POINTER]
+
+
+def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
+    kind = problem.kind
+    body: dict[str, Any] = {
+        "type": f"urn:literati:problem:{kind}" if kind else "about:blank",
+        "title": kind.replace("-", " ").capitalize() if kind else HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
+        "detail": problem.detail,
+        "instance": f"urn:literati:request:{request_id}",
+    }
+    if problem.errors:
+        body["errors"] = [asdict(error) for error in problem.errors]
+    return body
+
+
+def problem_response(problem: Problem, request_id: str) -> Response:
+    return Response(
+        json.dumps(problem_body(problem, request_id)),
+        status_code=problem.status_code,
+        headers=dict(problem.headers or {}),
+        media_type=MEDIA_TYPE,
+    )
+
+
+def request_id_of(request: Request) -> str:
+    return str(request.scope.get("literati.request_id", "unknown"))

@@ -1,0 +1,103 @@
+"""The outermost layer: request ids, security headers, measurements, and the answer when all else fails.
+
+Pure ASGI and one layer for all of it: a request that is answered in a fraction of a millisecond pays for
+every layer it passes.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from typing import Any
+
+import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.errors import Problem, problem_response
+from service.metrics import Metrics
+
+log = structlog.get_logger(__name__)
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_CSP = b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
+_SECURITY = [
+    (b"content-security-policy", _CSP),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_NO_STORE = (b"cache-control", b"no-store")
+
+
+class Front:
+    def __init__(self, app: ASGIApp, metrics: Metrics, *, access_log: bool) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.access_log = access_log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        method: str = scope["method"]
+        request_id = scope["literati.request_id"] = _request_id(scope)
+        if method == "HEAD":  # as GET; the server leaves the body out
+            scope = {**scope, "method": "GET"}
+        status = 0
+
+        async def send_on(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = message["headers"] = [*message.get("headers", ()), *_SECURITY]
+                headers.append((b"x-request-id", request_id.encode()))
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append(_NO_STORE)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_on)
+        except Exception:
+            log.exception("unexpected", request_id=request_id, method=method, route=_template(scope))
+            if status:
+                raise  # the answer has begun: all that is left is to break it off
+            await problem_response(_unexpected(), request_id)(scope, receive, send_on)
+        finally:
+            seconds = time.perf_counter() - started
+            self.metrics.request(method, _template(scope), status, seconds)
+            if self.access_log or status >= 500:
+                self._log(request_id, method, scope, status, seconds)
+
+    def _log(self, request_id: str, method: str, scope: Scope, status: int, seconds: float) -> None:
+        caller = scope.get("literati.caller")
+        log.info(
+            "request",
+            request_id=request_id,
+            method=method,
+            route=_template(scope),
+            status=status,
+            milliseconds=round(1000 * seconds, 3),
+            key=getattr(caller, "key_id", None),
+        )
+
+
+def _unexpected() -> Problem:
+    return Problem(
+        500, "Something went wrong here; the log has it under this request's id.", kind="unexpected"
+    )
+
+
+def _request_id(scope: Scope) -> str:
+    """The client's own id if it is a plain word, so that its logs and ours can be laid side by side."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return str(value.decode())
+    return secrets.token_hex(8)
+
+
+def _template(scope: Scope) -> str:
+    """The route's path with its parameters by name: few values, whatever clients ask for."""
+    route: Any = scope.get("route")
+    return str(getattr(route, "path_format", None) or getattr(route, "path", None) or "unmatched")

@@ -1,0 +1,111 @@
+"""News of jobs for those who wait: one subscription a process, any number of waiting requests.
+
+A message only says "look again". Whoever waits looks at the store, and does so every two seconds anyway,
+so a lost message costs a moment and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+import redis.asyncio as redis
+import structlog
+from redis.exceptions import RedisError
+
+log = structlog.get_logger(__name__)
+CHANNEL = "literati:changed"
+LOOK_ANYWAY = 2.0  # seconds
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+
+
+class CrowdedError(Exception):
+    """As many requests wait as the settings allow."""
+
+
+class Watch:
+    """One request's interest in one job."""
+
+    def __init__(self, closing: asyncio.Event) -> None:
+        self.changed = asyncio.Event()
+        self._closing = closing
+
+    @property
+    def closing(self) -> bool:
+        """The process is about to end: answer with what there is."""
+        return self._closing.is_set()
+
+    async def news(self, seconds: float) -> None:
+        """Return when there may be something new, or after so long (at most two seconds)."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(min(seconds, LOOK_ANYWAY)):
+                await self.changed.wait()
+        self.changed.clear()
+
+
+class Hub:
+    def __init__(self, url: str, *, most: int) -> None:
+        self._url = url
+        self._most = most
+        self._watches: dict[str, set[Watch]] = defaultdict(set)
+        self._closing = asyncio.Event()
+        self.waiting = 0
+
+    @contextmanager
+    def watch(self, job_id: str) -> Iterator[Watch]:
+        """Begin before reading the store, so that no change falls between the two."""
+        if self.waiting >= self._most:
+            raise CrowdedError
+        watch = Watch(self._closing)
+        self.waiting += 1
+        self._watches[job_id].add(watch)
+        try:
+            yield watch
+        finally:
+            self.waiting -= 1
+            self._watches[job_id].discard(watch)
+            if not self._watches[job_id]:
+                del self._watches[job_id]
+
+    def close(self) -> None:
+        """Let every waiting request go. Safe to call from a signal handler of the loop's thread."""
+        self._closing.set()
+        self._wake_all()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._listen())
+        try:
+            yield
+        finally:
+            self.close()
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _listen(self) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with redis.from_url(self._url) as client, client.pubsub() as channel:
+                    await channel.subscribe(CHANNEL)
+                    pause = _FIRST_PAUSE
+                    self._wake_all()  # whatever was said while nobody listened
+                    async for message in channel.listen():
+                        if message["type"] == "message":
+                            self._wake(message["data"].decode())
+            except (RedisError, OSError) as error:
+                log.warning("news of jobs interrupted", error=type(error).__name__)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _wake(self, job_id: str) -> None:
+        for watch in self._watches.get(job_id, ()):
+            watch.changed.set()
+
+    def _wake_all(self) -> None:
+        for watches in self._watches.values():
+            for watch in watches:
+                watch.changed.set()

@@ -1,0 +1,70 @@
+"""Whether it lives, whether it is ready, what it measures, and which version it is."""
+
+from __future__ import annotations
+
+import platform
+from typing import Literal
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+
+import literati
+from service.dependencies import MetricsDep, ServicesDep
+from service.errors import unavailable
+from service.schemas.problem import problems
+
+router = APIRouter(tags=["system"])
+
+
+class Health(BaseModel):
+    status: Literal["ok"] = "ok"
+
+
+class Version(BaseModel):
+    name: Literal["literati"] = "literati"
+    version: str
+    api: Literal["v1"] = "v1"
+    python: str
+
+
+@router.get("/healthz", operation_id="get_health", summary="Alive?")
+async def get_health() -> Health:
+    """Answers as long as the process does. It asks nobody else."""
+    return Health()
+
+
+@router.get("/readyz", operation_id="get_readiness", summary="Ready?", responses=problems(503))
+async def get_readiness(services: ServicesDep) -> Health:
+    """Ready means that the store answers and that its data and the blob folder can be written."""
+    await run_in_threadpool(services.store.ping)
+    try:
+        await run_in_threadpool(_write_blob_folder, services)
+    except OSError:
+        raise unavailable("The folder of blobs cannot be written.") from None
+    return Health()
+
+
+def _write_blob_folder(services: ServicesDep) -> None:
+    with services.blobs.draft() as file:
+        file.write(b"ready?")
+        file.flush()
+
+
+@router.get(
+    "/metrics",
+    operation_id="get_metrics",
+    summary="Measurements for Prometheus",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(503)},
+)
+async def get_metrics(metrics: MetricsDep) -> Response:
+    """Requests by route and status with their latency, jobs by state, jobs waiting for a worker."""
+    return Response(await run_in_threadpool(metrics.page), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/version", operation_id="get_version", summary="Which version?")
+async def get_version() -> Version:
+    """The version of the service and of the engine: they are released together."""
+    return Version(version=literati.__version__, python=platform.python_version())

@@ -1,0 +1,40 @@
+"""Settings of the service by environment, on top of the worker's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from worker.settings import WorkerSettings
+
+MEBIBYTE = 1 << 20
+
+
+class Settings(WorkerSettings):
+    """Read once at start. Every field stands in the README's table of settings."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8000
+    api_keys_file: Path | None = None
+    access_log: bool = False  # a line for every request, not only for those that failed
+
+    # What a client may ask for
+    max_upload_bytes: Annotated[int, Field(ge=1)] = 1024 * MEBIBYTE
+    max_json_bytes: Annotated[int, Field(ge=1)] = 64 * MEBIBYTE
+    max_rows: Annotated[int, Field(ge=1)] = 10_000_000
+    max_columns: Annotated[int, Field(ge=1)] = 10_000
+    max_cell_bytes: Annotated[int, Field(ge=1)] = 65_536
+    max_categories: Annotated[int, Field(ge=1)] = 100_000
+    max_predict_rows: Annotated[int, Field(ge=1)] = 1_000_000
+    max_live_jobs: Annotated[int, Field(ge=1)] = 1_000  # of one tenant
+    max_time_limit: Annotated[float | None, Field(gt=0)] = None  # seconds a job; None: no maximum
+    max_memory_limit: Annotated[int | None, Field(gt=0)] = None  # bytes a job; None: no maximum
+    max_waiting: Annotated[int, Field(ge=0)] = 1_000  # requests held open by `Prefer: wait` and event streams
+
+    # A body that comes slower than this is given up
+    body_grace_seconds: Annotated[float, Field(gt=0)] = 30.0
+    body_bytes_per_second: Annotated[float, Field(gt=0)] = 1024.0
+
+    reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0
