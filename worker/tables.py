@@ -1,0 +1,139 @@
+"""A dataset's table for a job: mapped from disk, parted into features, labels and weights, and split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .messages import Dataset, Validation, ValidationFraction
+
+HELD_BACK = frozenset(
+    {"validation", "valid", "val", "test", "testing", "holdout", "hold-out", "hold_out", "true", "yes", "1"}
+)
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Rows as `literati.Search` takes them."""
+
+    X: Any  # pyarrow.Table of the feature columns
+    y: npt.NDArray[Any]  # labels as the data spells them
+    weights: npt.NDArray[np.float64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    def rows(self, chosen: Mask) -> Loaded:
+        return Loaded(
+            self.X.filter(pa.array(chosen)),
+            self.y[chosen],
+            None if self.weights is None else self.weights[chosen],
+        )
+
+    def without(self, column: str) -> Loaded:
+        return Loaded(self.X.drop_columns([column]), self.y, self.weights)
+
+
+def load(path: Path, dataset: Dataset) -> Loaded:
+    """The table is mapped, not read: what no one looks at costs no memory."""
+    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    features = [column.name for column in dataset.columns if column.role == "feature"]
+    weights = None
+    if dataset.weight is not None:
+        weights = table.column(dataset.weight).cast(pa.float64()).to_numpy()
+    return Loaded(table.select(features), label_array(table.column(dataset.target)), weights)
+
+
+def label_array(column: Any) -> npt.NDArray[Any]:
+    """The labels as NumPy has them: numbers and booleans by type, text as Python strings."""
+    if not pa.types.is_dictionary(column.type):
+        return np.asarray(column.to_numpy())
+    codes, labels = _coded(column)
+    spelt = np.asarray(labels)
+    if spelt.dtype.kind not in "biuf":
+        spelt = np.empty(len(labels), dtype=object)
+        spelt[:] = labels
+    chosen: npt.NDArray[Any] = spelt[codes]
+    return chosen
+
+
+def _coded(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]]:
+    """Codes into the categories; -1 is missing."""
+    parts = column.unify_dictionaries().chunks
+    codes = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
+    labels = parts[0].dictionary.to_pylist() if parts else []
+    return np.concatenate([*codes, np.empty(0, dtype=np.int64)]).astype(np.int64), labels
+
+
+def split(loaded: Loaded, validation: Validation | None) -> tuple[Loaded, Loaded | None]:
+    """Training rows and validation rows, always the same ones; ValueError if either is empty."""
+    if validation is None:
+        return loaded, None
+    if isinstance(validation, ValidationFraction):
+        held = _drawn_by_class(loaded, validation.fraction, validation.seed)
+        if not held.any():
+            raise ValueError(
+                f"validation: a fraction of {validation.fraction:g} of {loaded.n_rows} rows leaves no row to "
+                "validate with; every class needs a row to learn from"
+            )
+    else:
+        held = _marked(loaded, validation.column)
+        loaded = loaded.without(validation.column)
+    return loaded.rows(~held), loaded.rows(held)
+
+
+def _drawn_by_class(loaded: Loaded, fraction: float, seed: int) -> Mask:
+    """The same share of every class; at least one row of each stays. Rows without weight are never drawn."""
+    counted = np.ones(loaded.n_rows, dtype=bool) if loaded.weights is None else loaded.weights > 0
+    rows = np.flatnonzero(counted)
+    codes = np.unique(loaded.y[rows], return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    quota = _quotas(sizes, fraction)
+    # Raw bits stay the same in every version of NumPy, unlike what its generators make of them.
+    keys = np.random.PCG64(seed).random_raw(len(rows))
+    order = np.lexsort((keys, codes))
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    held = np.zeros(loaded.n_rows, dtype=bool)
+    held[rows[order[place < np.repeat(quota, sizes)]]] = True
+    return held
+
+
+def _quotas(sizes: npt.NDArray[np.intp], fraction: float) -> npt.NDArray[np.intp]:
+    """How many rows of each class, rounded such that the sum is right."""
+    exact = fraction * sizes
+    quota = np.floor(exact).astype(np.intp)
+    more = round(fraction * int(sizes.sum())) - int(quota.sum())
+    quota[np.lexsort((sizes, quota - exact))[:more]] += 1  # the largest remainders; the rarer of two alike
+    capped: npt.NDArray[np.intp] = np.minimum(quota, sizes - 1)
+    return capped
+
+
+def _marked(loaded: Loaded, name: str) -> Mask:
+    """Rows whose cell in the column is true, not 0, or one of the words; a missing cell is for training."""
+    if name not in loaded.X.column_names:
+        raise ValueError(f"validation: {name!r} is not one of the dataset's feature columns")
+    column = loaded.X.column(name)
+    if pa.types.is_dictionary(column.type):
+        codes, labels = _coded(column)
+        held = np.array([*(_marks(label) for label in labels), False])[codes]  # -1 reads the last: missing
+        expected = "`validation`, `valid`, `val`, `test` or `holdout`"
+    else:
+        held = column.cast(pa.float64()).fill_null(0.0).to_numpy() != 0
+        expected = "true or any number but 0"
+    if not held.any():
+        raise ValueError(f"validation: no row of column {name!r} is marked for validation; say {expected}")
+    if held.all():
+        raise ValueError(f"validation: column {name!r} marks every row; none is left to train on")
+    return held
+
+
+def _marks(label: Any) -> bool:
+    return label.strip().lower() in HELD_BACK if isinstance(label, str) else bool(label)
