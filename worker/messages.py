@@ -220,6 +220,7 @@ class Job(Message):
     model_id: str | None = None
     metrics: dict[str, Any] | None = None  # of the best tree
     error: JobError | None = None
+    blob: str | None = None  # the last search checkpoint's name in the blob store
     epoch: int = 0  # rises with every claim
     attempts: int = 0
     created_at: datetime
@@ -244,17 +245,26 @@ class Incumbent(Message):
     found_at: datetime
 
 
+class Histogram(Message):
+    """How the known numbers of a column spread; a bin holds its left edge, the last one both."""
+
+    edges: list[float]  # one more than counts
+    counts: list[int]
+
+
 class ColumnInfo(Message):
-    """A column of a dataset as clients see it."""
+    """A column of a dataset as clients see it. Dropped columns are not stored and have none."""
 
     name: str
     type: Literal["number", "boolean", "category"]
-    role: Literal["feature", "target", "weight", "dropped"]
+    role: Literal["feature", "target", "weight"]
     missing: int
+    distinct: int | None = None  # values that are not missing
     minimum: float | None = None
     maximum: float | None = None
-    distinct: int | None = None
-    categories: list[Any] | None = None  # the most frequent first, at most 100 of them
+    histogram: Histogram | None = None  # of numbers
+    categories: list[Any] | None = None  # of the other types: the most frequent first, at most 100 of them
+    category_counts: list[int] | None = None  # the rows of each of these
 
 
 class ClassInfo(Message):
@@ -308,6 +318,11 @@ class Event(Message):
     type: Literal["state", "incumbent", "bound", "log", "done"]
     at: datetime
     data: dict[str, Any]
+
+
+def label_text(label: Any) -> str:
+    """A class label where JSON wants a key: booleans as JSON spells them, whole floats as in the data."""
+    return str(label).lower() if isinstance(label, bool) else str(label)
 
 
 def new_id(prefix: Literal["job", "ds", "mdl"]) -> str:

@@ -1,0 +1,99 @@
+"""Scores against scikit-learn's, and the cost of a tree against the library's own second opinion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import metrics as reference
+
+from literati import LiteratiClassifier
+from literati.table import EncodedRows
+from worker import metrics
+
+
+def rows(n: int, n_classes: int, seed: int, weighted: bool) -> tuple[metrics.LabelledRows, metrics.Forecast]:
+    rng = np.random.default_rng(seed)
+    probabilities = rng.dirichlet(np.ones(n_classes), n)
+    weights = rng.integers(1, 5, n) / 4 if weighted else None
+    cells = EncodedRows(rng.normal(size=(n, 2)), {}, ())
+    labelled = metrics.LabelledRows(cells, rng.integers(0, n_classes, n), weights)
+    return labelled, metrics.Forecast(probabilities.argmax(axis=1), probabilities)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_scores_are_scikit_learns(n_classes: int, weighted: bool) -> None:
+    labelled, said = rows(400, n_classes, n_classes, weighted)
+    found = metrics.scores(labelled, said, list("abcdefg")[:n_classes])
+    w: Any = labelled.weights
+    y, predicted = labelled.y, said.predicted
+    assert found["rows"] == 400
+    assert found["accuracy"] == pytest.approx(reference.accuracy_score(y, predicted, sample_weight=w))
+    balanced = reference.balanced_accuracy_score(y, predicted, sample_weight=w)
+    assert found["balanced_accuracy"] == pytest.approx(balanced)
+    loss = reference.log_loss(y, said.probabilities, sample_weight=w, labels=range(n_classes))
+    assert found["log_loss"] == pytest.approx(loss)
+    matrix = reference.confusion_matrix(y, predicted, sample_weight=w)
+    assert found["confusion_matrix"]["counts"] == matrix.tolist()
+    precision, recall, f1, support = reference.precision_recall_fscore_support(y, predicted, sample_weight=w)
+    for k, entry in enumerate(found["per_class"]):
+        assert entry["precision"] == pytest.approx(precision[k])
+        assert entry["recall"] == pytest.approx(recall[k])
+        assert entry["f1"] == pytest.approx(f1[k])
+        assert entry["support"] == support[k]
+
+
+def test_what_cannot_be_said_is_null() -> None:
+    """A class that validation rows do not have, and one that is never predicted."""
+    cells = EncodedRows(np.zeros((4, 1)), {}, ())
+    labelled = metrics.LabelledRows(cells, np.array([0, 0, 1, 1]), None)
+    said = metrics.Forecast(np.zeros(4, dtype=np.intp), np.tile([1.0, 0.0, 0.0], (4, 1)))
+    found = metrics.scores(labelled, said, ["a", "b", "c"])
+    assert found["accuracy"] == 0.5
+    assert found["balanced_accuracy"] == 0.5
+    assert np.isfinite(found["log_loss"])
+    never, absent = found["per_class"][1:]
+    assert never == {"label": "b", "support": 2, "precision": None, "recall": 0.0, "f1": 0.0}
+    assert absent == {"label": "c", "support": 0, "precision": None, "recall": None, "f1": None}
+
+
+def test_a_confusion_matrix_of_hundreds_of_classes_is_left_out() -> None:
+    labelled, said = rows(500, 65, 0, False)
+    found = metrics.scores(labelled, said, list(range(65)))
+    assert found["confusion_matrix"] is None
+    assert len(found["per_class"]) == 65
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 3.0, "b": 0.5}])
+def test_the_objective_is_worked_out_again(class_weight: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(np.abs(X[:, 0]) > 1, "a", np.where(X[:, 1] > 0, "b", "c"))
+    weights = rng.integers(1, 4, 200).astype(float)
+    fitted = LiteratiClassifier(
+        max_depth=2, max_expansions=50, split_penalty=1.5, changepoint_penalty=0.5, class_weight=class_weight
+    ).fit(X, y, sample_weight=weights)
+    tree = fitted.tree_
+    labels = tree.classes.tolist()
+    codes = np.array([labels.index(label) for label in y])
+    labelled = metrics.LabelledRows(tree.encode(X), codes, weights)
+    factors = metrics.class_factors(codes, weights, len(labels), class_weight, labels)
+    assert metrics.objective(tree, labelled, factors) == pytest.approx(tree.objective)
+    said = metrics.forecast(tree, labelled)
+    assert (np.array(labels)[said.predicted] == tree.predict(X)).all()
+
+
+def test_baselines() -> None:
+    labelled, _ = rows(300, 3, 1, True)
+    said = metrics.majority(labelled, labelled, 3)
+    counts = np.bincount(labelled.y, labelled.weights)
+    assert set(said.predicted) == {counts.argmax()}
+    assert said.probabilities[0] == pytest.approx(counts / counts.sum())
+    cart = metrics.fit_cart(labelled, np.ones(3), 2)
+    assert cart.get_depth() <= 2
+    found = metrics.cart_forecast(cart, labelled, 4)  # a class that the training rows do not have
+    assert found.probabilities.shape == (300, 4)
+    assert (found.probabilities[:, 3] == 0).all()
+    assert (found.predicted == cart.predict(labelled.matrix)).all()

@@ -1,0 +1,70 @@
+"""The Celery app. A message means only that there is work: the job record is the truth."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+import structlog
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from .settings import WorkerSettings
+
+QUEUE = "literati"
+TASK = "worker.tasks.work"
+DAY = 86_400
+SOFT_SHUTDOWN_SECONDS = 20.0
+
+log = structlog.get_logger(__name__)
+
+
+def broker_url(store_url: str) -> str:
+    """The store's address as kombu spells it."""
+    parts = urlsplit(store_url)
+    if parts.scheme != "unix":
+        return store_url
+    host = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+    query = f"?{parts.query.replace('db=', 'virtual_host=')}" if parts.query else ""
+    return f"redis+socket://{host}{parts.path}{query}"
+
+
+def make_app(settings: WorkerSettings) -> Celery:
+    """Each setting here has its measurement in docs/decisions/0014-jobs.md."""
+    app = Celery("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
+    timeouts = {"visibility_timeout": DAY, "socket_connect_timeout": 5, "socket_timeout": 30}
+    app.conf.update(
+        task_default_queue=QUEUE,
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        worker_prefetch_multiplier=1,
+        worker_concurrency=settings.worker_concurrency,
+        worker_pool="prefork",
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
+        worker_enable_soft_shutdown_on_idle=False,
+        worker_hijack_root_logger=False,
+        worker_send_task_events=False,
+        broker_transport_options=timeouts,
+        result_backend_transport_options={"visibility_timeout": DAY},
+        visibility_timeout=DAY,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_pool_limit=4,
+    )
+    return app
+
+
+app = make_app(WorkerSettings())
+
+
+def wake(count: int = 1) -> None:
+    """Say that there is work. A message that cannot be sent is made good by the reconciler."""
+    try:
+        for _ in range(count):
+            app.send_task(TASK, ignore_result=True, retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("wake-up not sent", error=type(error).__name__, pid=os.getpid())

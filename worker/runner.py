@@ -1,0 +1,226 @@
+"""One claimed job from here to its end: publish what the search finds, keep the lease, obey wishes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+import structlog
+from redis import RedisError
+
+from literati import StopReason as SearchStop
+
+from . import tables
+from .blobs import BlobGoneError, Blobs
+from .errors import FencedError
+from .messages import Checkpoint, JobError, JobState, Outcome, StopReason, Wish
+from .opening import Opened, open_search
+from .problem import Problem
+from .stepper import Stepper
+from .store import Claim, Store
+
+TICK = 0.1  # seconds between two looks at the wishes
+PUBLISH_SECONDS = 1.0  # while bounds move without a better tree
+BEATS_PER_LEASE = 6
+WATCHDOG_SECONDS = 10.0  # a search that does not return by then takes its process along
+STORE_PAUSE = 0.5  # after an answer that did not come
+STUCK = 70  # exit status
+
+log = structlog.get_logger(__name__)
+
+
+class JobRun:
+    """Belongs to the main thread of a worker's child process."""
+
+    def __init__(
+        self, store: Store, blobs: Blobs, claim: Claim, lease_seconds: float, leaving: Callable[[], bool]
+    ) -> None:
+        self.store = store
+        self.blobs = blobs
+        self.claim = claim
+        self.job_id = claim.job.spec.id
+        self.lease_seconds = lease_seconds
+        self.leaving = leaving  # the worker is shutting down: hand the job back
+        self.wish = Wish.NONE
+        self.unsent: Checkpoint | None = None
+        self.heard_at = time.monotonic()  # of the store, with the lease renewed
+        self.published_at = 0.0
+        self.stopped_at: float | None = None
+        self.quiet_until = 0.0  # the store did not answer: do not ask again before
+        self.stepper = Stepper(self.job_id, self._prepare, blobs, claim.job.progress.objective)
+        self.log = log.bind(job_id=self.job_id, epoch=claim.epoch)
+
+    def run(self) -> None:
+        self.log.info("job claimed", attempt=self.claim.job.attempts)
+        self.stepper.start()
+        try:
+            self._watch()
+            self._end()
+        except FencedError:
+            self.log.warning("lease lost: another worker has the job")
+            self._stop(save=False)
+            self._join()
+        except (SystemExit, KeyboardInterrupt):  # a cold shutdown: one attempt to hand over
+            self._stop(save=False)
+            with suppress(RedisError, FencedError):
+                self.store.jobs.release(self.job_id, self.claim.epoch)
+            raise
+
+    def _prepare(self) -> tuple[Problem, Opened]:
+        """On the search's thread: read the rows, open the search."""
+        spec = self.claim.job.spec
+        dataset = self.store.datasets.get(spec.tenant, spec.dataset_id)
+        if dataset is None:
+            raise BlobGoneError(spec.dataset_id)
+        loaded = tables.load(self.blobs.path(dataset.blob), dataset)
+        train, validation = tables.split(loaded, spec.validation)
+        problem = Problem(spec, train, validation)
+        return problem, open_search(self.claim, problem, self.store, self.blobs)
+
+    # While it runs
+
+    def _watch(self) -> None:
+        while not self.stepper.done.is_set():
+            self.stepper.news.wait(TICK)
+            if time.monotonic() < self.quiet_until:
+                continue
+            try:
+                self._publish()
+                self._listen()
+            except RedisError as error:
+                self._no_answer(error)
+            self._obey()
+
+    def _publish(self) -> None:
+        urgent = self.stepper.news.is_set()
+        if self.unsent is None and (urgent or time.monotonic() - self.published_at >= PUBLISH_SECONDS):
+            self.unsent = self.stepper.take()
+        if self.unsent is not None:
+            ack = self.store.jobs.checkpoint(self.job_id, self.claim.epoch, self.unsent)
+            self.unsent = None
+            self.published_at = self.heard_at = time.monotonic()
+            self.wish = ack.wish
+            if ack.replaced_blob is not None:
+                self.blobs.delete(ack.replaced_blob)
+
+    def _listen(self) -> None:
+        if time.monotonic() - self.heard_at >= min(5.0, self.lease_seconds / BEATS_PER_LEASE):
+            self.wish = self.store.jobs.beat(self.job_id, self.claim.epoch)
+            self.heard_at = time.monotonic()
+        else:
+            self.wish = self.store.jobs.wish(self.job_id, self.claim.epoch)
+
+    def _obey(self) -> None:
+        granted = {
+            Wish.NONE: False,
+            Wish.CANCEL: True,
+            Wish.PAUSE: True,
+            Wish.FINISH: self.stepper.has_tree,
+        }[self.wish]
+        if granted or self.leaving():
+            self._stop(save=self.wish is not Wish.CANCEL)
+            self._check_watchdog()
+
+    def _stop(self, save: bool) -> None:
+        self.stepper.stop(save)
+        self.stopped_at = self.stopped_at or time.monotonic()
+
+    def _check_watchdog(self) -> None:
+        if self.stopped_at is not None and time.monotonic() - self.stopped_at > WATCHDOG_SECONDS:
+            self._give_up()
+
+    def _give_up(self) -> NoReturn:
+        """The search does not return: say how the job stands, and end this process with it."""
+        self.log.error("the search does not stop; ending this process")
+        with suppress(RedisError, FencedError):
+            outcome = _granted(self.wish)
+            if outcome is None:
+                self.store.jobs.release(self.job_id, self.claim.epoch)
+            else:
+                self.store.jobs.finish(self.job_id, self.claim.epoch, outcome)
+        os._exit(STUCK)
+
+    def _join(self) -> None:
+        if not self.stepper.done.wait(WATCHDOG_SECONDS):
+            self._give_up()
+
+    def _no_answer(self, error: RedisError) -> None:
+        self.log.warning("the store does not answer", error=type(error).__name__)
+        self.quiet_until = time.monotonic() + STORE_PAUSE
+
+    # The end
+
+    def _end(self) -> None:
+        """Say it until it is heard; after a lease without an answer the job is another worker's anyway."""
+        outcome = self._outcome()
+        since = time.monotonic()
+        while True:
+            try:
+                self._say_end(outcome)
+                break
+            except RedisError as error:
+                self._no_answer(error)
+                if time.monotonic() - since > 2 * self.lease_seconds:
+                    return
+                time.sleep(STORE_PAUSE)
+        self.log.info("job ended", outcome=None if outcome is None else outcome.state)
+
+    def _say_end(self, outcome: Outcome | None) -> None:
+        if self.unsent is not None:  # it was taken, but perhaps not heard
+            self.store.jobs.checkpoint(self.job_id, self.claim.epoch, self.unsent)
+            self.unsent = None
+        last = self.stepper.take()
+        if outcome is None:
+            self.unsent = last
+            if last is not None:
+                self.store.jobs.checkpoint(self.job_id, self.claim.epoch, last)
+            self.store.jobs.release(self.job_id, self.claim.epoch)
+        else:
+            self.unsent = last  # said again as a checkpoint if this is not heard
+            self.store.jobs.finish(self.job_id, self.claim.epoch, outcome, last)
+        self.unsent = None
+
+    def _outcome(self) -> Outcome | None:
+        """None: the job goes back to the queue."""
+        if self.wish is Wish.CANCEL:
+            return _granted(self.wish)
+        if self.stepper.failure is not None:
+            return self._failed(self.stepper.failure)
+        report = self.stepper.report
+        if report is not None and report.stop_reason not in (SearchStop.USER_STOP, SearchStop.RUNNING):
+            return Outcome(
+                state=JobState.SUCCEEDED,
+                stop_reason=StopReason(report.stop_reason),
+                proven_optimal=report.proven_optimal,
+            )
+        return _granted(self.wish)
+
+    def _failed(self, error: BaseException) -> Outcome:
+        described = _describe(error)
+        self.log.error("job failed", code=described.code, exc_info=error)
+        return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=described)
+
+
+def _granted(wish: Wish) -> Outcome | None:
+    return {
+        Wish.CANCEL: Outcome(state=JobState.CANCELLED, stop_reason=StopReason.USER_CANCEL),
+        Wish.FINISH: Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH),
+        Wish.PAUSE: Outcome(state=JobState.PAUSED),
+        Wish.NONE: None,
+    }[wish]
+
+
+def _describe(error: BaseException) -> JobError:
+    """What a client may know: bad data in the library's words, anything else without its inside."""
+    if isinstance(error, MemoryError):
+        return JobError(
+            code="MEMORY", message="The worker ran out of memory; lower memory_limit or the data."
+        )
+    if isinstance(error, BlobGoneError):
+        return JobError(code="DATASET_GONE", message="The dataset is no longer there.")
+    if isinstance(error, ValueError | TypeError):
+        return JobError(code="DATA", message=str(error))
+    return JobError(code="INTERNAL", message="The search failed unexpectedly; the worker's log says more.")

@@ -1,0 +1,113 @@
+"""The one task, and what a worker process does at its start and its end."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from celery.signals import (
+    worker_init,
+    worker_process_init,
+    worker_ready,
+    worker_shutdown,
+    worker_shutting_down,
+)
+from redis import RedisError
+
+from .app import TASK, app, wake
+from .blobs import Blobs
+from .reconciler import Reconciler
+from .runner import JobRun
+from .settings import WorkerSettings
+from .store import Store, connect
+
+log = structlog.get_logger(__name__)
+
+
+class Process:
+    """What belongs to one process: a child that was forked must not use its parent's connection."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self.settings = settings
+        self.store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
+        self.blobs = Blobs(settings.blobs_dir)
+        self.name = f"{socket.gethostname()}:{os.getpid()}"
+
+
+class Leaving:
+    """A pipe that every child inherits: one byte in it tells all of them that the worker shuts down."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+
+    def say(self) -> None:
+        os.write(self._write, b"!")
+
+    def __call__(self) -> bool:
+        return bool(select.select([self._read], [], [], 0)[0])
+
+
+_process: Process | None = None
+_leaving: Leaving | None = None
+_reconciler: Reconciler | None = None
+
+
+def process() -> Process:
+    global _process
+    if _process is None:
+        _process = Process(WorkerSettings())
+    return _process
+
+
+@app.task(name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
+def work() -> None:
+    """Take the most urgent job, if there is one, and see it through."""
+    here = process()
+    leaving = _leaving or (lambda: False)
+    if leaving():
+        return
+    try:
+        claim = here.store.jobs.claim(here.name)
+    except RedisError as error:
+        log.warning("no job claimed", error=type(error).__name__)
+        return
+    if claim is None:
+        return
+    JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving).run()
+    with suppress(RedisError):  # the reconciler will see
+        wake(min(1, here.store.jobs.wakeups_wanted()))
+
+
+@worker_init.connect
+def _before_children(**_: Any) -> None:
+    global _leaving
+    _leaving = Leaving()
+
+
+@worker_process_init.connect
+def _in_child(**_: Any) -> None:
+    global _process
+    _process = None
+
+
+@worker_ready.connect
+def _ready(**_: Any) -> None:
+    global _reconciler
+    _reconciler = Reconciler(process().store, wake)
+    _reconciler.start()
+
+
+@worker_shutting_down.connect
+def _shutting_down(**_: Any) -> None:
+    if _leaving is not None:
+        _leaving.say()
+
+
+@worker_shutdown.connect
+def _gone(**_: Any) -> None:
+    if _reconciler is not None:
+        _reconciler.stop()
