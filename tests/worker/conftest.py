@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 import redis
 
+from worker.store import Store, connect
 from worker.valkey import ValkeyServer
 
 
@@ -18,6 +19,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ValkeyServer]:
 
 @pytest.fixture
 def client(server: ValkeyServer) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(server.url) as client:
+    with connect(server.url) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture
+def store(client: redis.Redis) -> Store:
+    return Store(client)

@@ -1,0 +1,66 @@
+"""What the store refuses, as its callers know it; the service turns each into a problem with a status."""
+
+from __future__ import annotations
+
+from .messages import JobState
+
+
+class StoreError(Exception):
+    """Base of all refusals. Trouble with the server itself is a redis.RedisError."""
+
+
+class JobGoneError(StoreError):
+    """No such job, or it is another tenant's."""
+
+
+class JobLiveError(StoreError):
+    """The job has not ended, so it cannot be deleted."""
+
+
+class WrongStateError(StoreError):
+    """The job's state does not allow this; `detail` is a sentence for the client."""
+
+    def __init__(self, state: JobState, detail: str) -> None:
+        super().__init__(detail)
+        self.state = state
+        self.detail = detail
+
+
+class FencedError(StoreError):
+    """The job is no longer this worker's: it has to stop, and nothing it says counts any more."""
+
+
+class NoTreeError(StoreError):
+    """A job cannot succeed without a tree."""
+
+
+class IdempotencyConflictError(StoreError):
+    """The key was used for another body."""
+
+
+class TooManyJobsError(StoreError):
+    """The tenant has as many live jobs as it may."""
+
+
+class DatasetGoneError(StoreError):
+    """No such dataset, or it is another tenant's."""
+
+
+class DatasetInUseError(StoreError):
+    """Jobs that have not ended use the dataset."""
+
+
+class ModelGoneError(StoreError):
+    """No such model, or it is another tenant's."""
+
+
+class ModelInUseError(StoreError):
+    """An alias names the model."""
+
+
+class AliasGoneError(StoreError):
+    """No such alias."""
+
+
+class BadTokenError(StoreError):
+    """Not a token (or an event id) that was given out here."""

@@ -1,0 +1,48 @@
+"""Sees to it that no accepted job is forgotten: jobs of lost workers and wake-ups that were lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import redis
+import structlog
+
+from .store import Store
+
+log = structlog.get_logger(__name__)
+
+
+class Reconciler:
+    """Runs in every API and worker process; what one of them does the others find done."""
+
+    def __init__(self, store: Store, wake: Callable[[int], object], *, every: float = 5.0) -> None:
+        self._store = store
+        self._wake = wake
+        self._every = every
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Returns when the round that may be under way is over."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self.once()
+            except redis.RedisError as error:
+                log.warning("the store does not answer", error=str(error))
+            except Exception:
+                log.exception("reconciling failed")  # the next round may do better; a dead thread would not
+            self._stop.wait(self._every)
+
+    def once(self) -> None:
+        wanted = self._store.jobs.reconcile()
+        if wanted > 0:
+            self._wake(wanted)

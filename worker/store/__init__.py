@@ -1,0 +1,74 @@
+"""The job store: what is true of jobs, datasets and models, on a Valkey or Redis server.
+
+Every write that has to be all or nothing is a script in `lua/`. Scripts build the names of keys from ids, so
+a Redis Cluster will not do.
+"""
+
+from __future__ import annotations
+
+import redis
+
+from worker.errors import (
+    AliasGoneError,
+    BadTokenError,
+    DatasetGoneError,
+    DatasetInUseError,
+    FencedError,
+    IdempotencyConflictError,
+    JobGoneError,
+    JobLiveError,
+    ModelGoneError,
+    ModelInUseError,
+    NoTreeError,
+    StoreError,
+    TooManyJobsError,
+    WrongStateError,
+)
+
+from .claims import Ack, Claim
+from .client import Scripts, connect
+from .datasets import DatasetStore
+from .jobs import Controlled, EventPage, JobStore, Submitted
+from .models import ModelStore
+from .pages import Page
+
+__all__ = [
+    "Ack",
+    "AliasGoneError",
+    "BadTokenError",
+    "Claim",
+    "Controlled",
+    "DatasetGoneError",
+    "DatasetInUseError",
+    "DatasetStore",
+    "EventPage",
+    "FencedError",
+    "IdempotencyConflictError",
+    "JobGoneError",
+    "JobLiveError",
+    "JobStore",
+    "ModelGoneError",
+    "ModelInUseError",
+    "ModelStore",
+    "NoTreeError",
+    "Page",
+    "Store",
+    "StoreError",
+    "Submitted",
+    "TooManyJobsError",
+    "WrongStateError",
+    "connect",
+]
+
+
+class Store:
+    def __init__(self, client: redis.Redis, *, lease_seconds: float = 30.0) -> None:
+        self.client = client
+        scripts = Scripts(client)
+        self.jobs = JobStore(client, scripts, lease_seconds)
+        self.datasets = DatasetStore(client, scripts)
+        self.models = ModelStore(client, scripts)
+
+    def ping(self) -> None:
+        """Raises redis.RedisError unless the server answers and its data is writable."""
+        self.client.set("literati:ready", 1)

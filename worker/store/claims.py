@@ -1,0 +1,108 @@
+"""A worker's side of the jobs: claim one, publish what the search knows, end it. Fenced by epochs.
+
+A job that a worker has is leased to it. A worker that was taken for lost gets a FencedError for whatever it
+says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import redis
+
+from worker.errors import FencedError
+from worker.messages import Checkpoint, Job, JobError, Outcome, Wish, new_id
+
+from . import records
+from .client import Scripts
+
+CELERY_QUEUE = "literati"
+MOST_WAKEUPS = 32
+MOST_STALLS = 5  # claims in a row without progress before the job is taken for one that kills its workers
+_BATCH = 100
+_POISON = JobError(
+    code="WORKER_LOST",
+    message=f"Its worker was lost {MOST_STALLS} times in a row without progress, so it was not tried again.",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    job: Job
+    epoch: int
+    blob: str | None  # the last search checkpoint
+
+
+@dataclass(frozen=True)
+class Ack:
+    wish: Wish
+    replaced_blob: str | None  # nobody refers to it any more
+
+
+class Claims:
+    def __init__(self, client: redis.Redis, scripts: Scripts, lease_seconds: float) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._lease = math.ceil(lease_seconds * 1000)
+
+    def claim(self, worker: str) -> Claim | None:
+        """The queued job of highest priority, the one submitted first among equals; None if there is none."""
+        answer = self._scripts.run("claim", worker, self._lease, MOST_STALLS, _POISON.model_dump_json())
+        if answer[0] == b"NONE":
+            return None
+        record = records.pairs(answer[1])
+        job = records.job(record)
+        return Claim(job, job.epoch, record.get(b"blob", b"").decode() or None)
+
+    def checkpoint(self, job_id: str, epoch: int, checkpoint: Checkpoint) -> Ack:
+        given = records.checkpoint_arguments(checkpoint)
+        _, wish, replaced = self._scripts.run("checkpoint", job_id, epoch, self._lease, *given)
+        return Ack(Wish(wish.decode()), replaced.decode() or None)
+
+    def beat(self, job_id: str, epoch: int) -> Wish:
+        """Renew the lease; nothing else visible but heartbeat_at."""
+        _, wish = self._scripts.run("beat", job_id, epoch, self._lease)
+        return Wish(wish.decode())
+
+    def wish(self, job_id: str, epoch: int) -> Wish:
+        """What is wished now; the cheap read between two beats."""
+        now, lease, wish = self._client.hmget(f"literati:job:{job_id}", ["epoch", "lease_until", "wish"])
+        if now != str(epoch).encode() or not lease or not isinstance(wish, bytes):
+            raise FencedError
+        return Wish(wish.decode())
+
+    def finish(self, job_id: str, epoch: int, outcome: Outcome, checkpoint: Checkpoint | None = None) -> None:
+        """The last checkpoint and the end in one step; repeating it is harmless.
+
+        A pending cancel wins over any outcome, a pending finish over PAUSED.
+        """
+        self._scripts.run(
+            "finish",
+            job_id,
+            epoch,
+            new_id("mdl"),
+            outcome.state,
+            outcome.stop_reason or "",
+            int(outcome.proven_optimal),
+            outcome.error.model_dump_json() if outcome.error else "",
+            *records.checkpoint_arguments(checkpoint),
+        )
+
+    def release(self, job_id: str, epoch: int) -> None:
+        """Hand the job back at a soft shutdown: a pending wish is completed, or it is queued again."""
+        self._scripts.run("release", job_id, epoch, new_id("mdl"))
+
+    def reconcile(self) -> int:
+        """Take back jobs whose lease ran out; how many wake-ups are wanted. May run anywhere, any time."""
+        while self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH))) == _BATCH:
+            pass
+        return self.wakeups_wanted()
+
+    def wakeups_wanted(self) -> int:
+        """Queued jobs that no waiting Celery message stands for, as far as it makes sense to send at once."""
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.zcard("literati:queue")
+        pipeline.llen(CELERY_QUEUE)
+        queued, waiting = pipeline.execute()
+        return int(min(max(queued - waiting, 0), MOST_WAKEUPS))

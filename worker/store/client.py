@@ -1,0 +1,72 @@
+"""The connection to the server and the scripts that run on it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import redis
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.retry import Retry
+
+from worker import errors
+
+_LUA = Path(__file__).parent / "lua"
+_MERGING = {"checkpoint", "finish"}  # scripts that take a checkpoint
+_REFUSALS: dict[bytes, type[errors.StoreError]] = {
+    b"JOB_GONE": errors.JobGoneError,
+    b"JOB_LIVE": errors.JobLiveError,
+    b"FENCED": errors.FencedError,
+    b"NO_TREE": errors.NoTreeError,
+    b"IDEMPOTENCY_CONFLICT": errors.IdempotencyConflictError,
+    b"TOO_MANY_JOBS": errors.TooManyJobsError,
+    b"DATASET_GONE": errors.DatasetGoneError,
+    b"DATASET_IN_USE": errors.DatasetInUseError,
+    b"MODEL_GONE": errors.ModelGoneError,
+    b"MODEL_IN_USE": errors.ModelInUseError,
+}
+
+
+def connect(url: str) -> redis.Redis:
+    """A client with a pool of connections; nothing is sent yet.
+
+    Retries bridge a restart of the server. A command whose answer was lost is sent a second time, so every
+    script is harmless to repeat.
+    """
+    return redis.Redis.from_url(
+        url,
+        protocol=2,
+        socket_timeout=10,
+        socket_connect_timeout=5,
+        health_check_interval=30,
+        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 4),
+    )
+
+
+def read_hash(client: redis.Redis, key: str) -> dict[bytes, bytes]:
+    """Empty if there is none."""
+    return cast(dict[bytes, bytes], client.hgetall(key))
+
+
+@cache
+def _source(name: str) -> str:
+    parts = ["prelude", "merge", name] if name in _MERGING else ["prelude", name]
+    return "\n".join((_LUA / f"{part}.lua").read_text() for part in parts)
+
+
+class Scripts:
+    """Runs `lua/<name>.lua`; an answer that names a refusal is raised."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._scripts: dict[str, Any] = {}
+
+    def run(self, name: str, *arguments: str | bytes | int | float) -> Any:
+        script = self._scripts.get(name)
+        if script is None:
+            script = self._scripts[name] = self._client.register_script(_source(name))
+        answer = script(args=arguments)
+        if isinstance(answer, list) and (refusal := _REFUSALS.get(answer[0])):
+            raise refusal
+        return answer

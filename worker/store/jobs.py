@@ -1,0 +1,167 @@
+"""A client's side of the jobs: submit, look, steer, delete. Every lookup is by tenant and id."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from worker.errors import BadTokenError, JobGoneError, WrongStateError
+from worker.messages import Event, Incumbent, Job, JobSpec, JobState, TracePoint, new_id
+
+from . import records
+from .claims import Claims
+from .client import read_hash
+from .pages import Page, hashes, newest
+
+# `list` inside the class is its method.
+BlobNames = list[str]
+Trace = list[TracePoint]
+Verb = Literal["finish", "cancel", "pause", "resume"]
+REMEMBER_SECONDS = 24 * 3600  # idempotency keys
+_EVENT_ID = re.compile(r"\d{1,19}(-\d{1,19})?")
+_DONE = {"finish": "finished", "cancel": "cancelled", "pause": "paused", "resume": "resumed"}
+
+
+@dataclass(frozen=True)
+class Submitted:
+    job: Job
+    created: bool  # False: the same key and body came before
+
+
+@dataclass(frozen=True)
+class Controlled:
+    job: Job
+    repeated: bool  # True: the same was asked before and is done or on its way
+
+
+@dataclass(frozen=True)
+class EventPage:
+    events: list[Event]
+    resync: bool  # events between `after` and these were trimmed
+    ended: bool  # the job has ended and nothing comes after these
+
+
+class JobStore(Claims):
+    def submit(
+        self,
+        spec: JobSpec,
+        *,
+        idempotency_key: str | None = None,
+        body_digest: str = "",
+        live_limit: int | None = None,
+    ) -> Submitted:
+        key = "" if idempotency_key is None else digest(spec.tenant, idempotency_key)
+        word, record = self._scripts.run(
+            "submit",
+            spec.id,
+            spec.tenant,
+            spec.dataset_id,
+            spec.priority,
+            spec.model_dump_json(),
+            key,
+            body_digest,
+            "" if live_limit is None else live_limit,
+            REMEMBER_SECONDS * 1000,
+        )
+        return Submitted(records.job(records.pairs(record)), created=word == b"CREATED")
+
+    def get(self, tenant: str, job_id: str) -> Job | None:
+        record = read_hash(self._client, _key(job_id))
+        return records.job(record) if _is_of(record, tenant) else None
+
+    def list(
+        self,
+        tenant: str,
+        *,
+        states: Collection[JobState] = (),
+        page_size: int = 50,
+        page_token: str | None = None,
+    ) -> Page[Job]:
+        """Newest first. There is a sorted set for each tenant and state, so other states cost nothing."""
+        indexes = [f"literati:tenant-state:{state}:{tenant}" for state in set(states)]
+        ids, token = newest(
+            self._client, indexes or [f"literati:tenant-jobs:{tenant}"], page_size, page_token
+        )
+        found = hashes(self._client, [_key(job_id) for job_id in ids])
+        return Page([records.job(record) for record in found if record], token)
+
+    def control(self, tenant: str, job_id: str, verb: Verb) -> Controlled:
+        """At once where no worker has the job; else as a wish that the worker hears of at its next word."""
+        word, *rest = self._scripts.run("control", job_id, tenant, verb, new_id("mdl"))
+        if word == b"WRONG_STATE":
+            state = JobState(rest[0].decode())
+            if rest[1] == b"NO_TREE":
+                raise WrongStateError(
+                    state, f"The job is {state} and has no tree yet to finish with; cancel it instead."
+                )
+            raise WrongStateError(state, f"The job is {state}, so it cannot be {_DONE[verb]}.")
+        return Controlled(records.job(records.pairs(rest[0])), repeated=word == b"REPEATED")
+
+    def delete(self, tenant: str, job_id: str) -> BlobNames:
+        """Everything of it but its model. Returns the blobs that nobody refers to any more."""
+        _, blob = self._scripts.run("delete_job", job_id, tenant)
+        return [blob.decode()] if blob else []
+
+    def incumbent(self, tenant: str, job_id: str, revision: int | None = None) -> Incumbent | None:
+        """The best tree, or the one numbered so; None if there is none (yet)."""
+        if revision is None:
+            owner, best = self._client.hmget(_key(job_id), ["tenant", "incumbents"])
+            revision = int(best or 0)
+        else:
+            owner = self._client.hget(_key(job_id), "tenant")
+        if owner != tenant.encode():
+            raise JobGoneError
+        record = read_hash(self._client, f"{_key(job_id)}:incumbent:{revision}")
+        return records.incumbent(job_id, revision, record) if record else None
+
+    def trace(self, tenant: str, job_id: str) -> Trace:
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.hget(_key(job_id), "tenant")
+        pipeline.lrange(f"{_key(job_id)}:trace", 0, -1)
+        owner, lines = pipeline.execute()
+        if owner != tenant.encode():
+            raise JobGoneError
+        return [records.trace_point(line) for line in lines]
+
+    def events(self, tenant: str, job_id: str, after: str | None = None, count: int = 100) -> EventPage:
+        if after is not None and not _EVENT_ID.fullmatch(after):
+            raise BadTokenError(after)
+        stream = f"{_key(job_id)}:events"
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.hmget(_key(job_id), ["tenant", "state", "events"])
+        pipeline.xlen(stream)
+        pipeline.xrange(stream, count=1)
+        pipeline.xrange(stream, min="-" if after is None else f"({after}", count=count)
+        (owner, state, emitted), kept, oldest, entries = pipeline.execute()
+        if owner != tenant.encode():
+            raise JobGoneError
+        trimmed = kept < int(emitted) and (after is None or _order(after) < _order(oldest[0][0].decode()))
+        events = [records.event(*entry) for entry in entries]
+        terminal = JobState(state.decode()).terminal
+        return EventPage(events, trimmed, terminal and (not events or events[-1].type == "done"))
+
+    def count_by_state(self) -> dict[JobState, int]:
+        """Over all tenants."""
+        counts = read_hash(self._client, "literati:states")
+        return {state: int(counts.get(state.encode(), 0)) for state in JobState}
+
+
+def digest(*parts: str) -> str:
+    """A name for a key out of texts that clients chose."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _key(job_id: str) -> str:
+    return f"literati:job:{job_id}"
+
+
+def _is_of(record: records.Hash, tenant: str) -> bool:
+    return record.get(b"tenant") == tenant.encode()
+
+
+def _order(event_id: str) -> tuple[int, int]:
+    milliseconds, _, number = event_id.partition("-")
+    return int(milliseconds), int(number or 0)

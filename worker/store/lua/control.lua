@@ -1,0 +1,82 @@
+-- id tenant verb model_id
+local id, tenant, verb, model_id = unpack(ARGV)
+
+local job = read_of_tenant(id, tenant)
+if not job then
+    return { 'JOB_GONE' }
+end
+
+local function answer(word)
+    return { word, call('HGETALL', job.key) }
+end
+
+local function wrong(why)
+    return { 'WRONG_STATE', job.state, why }
+end
+
+-- To the worker if there is one, which makes it so and then ends or pauses the job.
+local function wish(word, state)
+    put(job, 'wish', word)
+    set_state(job, state, '')
+end
+
+local VERBS = {}
+
+function VERBS.cancel()
+    if job.state == 'CANCELLED' or job.wish == 'cancel' then
+        return answer('REPEATED')
+    elseif TERMINAL[job.state] or job.state == 'STOPPING' then
+        return wrong('')
+    elseif lease_live(job) then
+        wish('cancel', 'STOPPING')
+    else
+        cancel(job)
+    end
+end
+
+function VERBS.finish()
+    if job.wish == 'finish' or (job.state == 'SUCCEEDED' and job.asked == 'finish') then
+        return answer('REPEATED')
+    elseif TERMINAL[job.state] or job.state == 'STOPPING' then
+        return wrong('')
+    elseif lease_live(job) then
+        wish('finish', 'STOPPING')
+    elseif has_tree(job) then
+        finish_with_stored_tree(job, model_id)
+    else
+        return wrong('NO_TREE')
+    end
+end
+
+function VERBS.pause()
+    if job.state == 'PAUSING' or job.state == 'PAUSED' then
+        return answer('REPEATED')
+    elseif TERMINAL[job.state] or job.wish ~= '' then
+        return wrong('')
+    elseif lease_live(job) then
+        wish('pause', 'PAUSING')
+    else
+        pause(job, '')
+    end
+end
+
+function VERBS.resume()
+    if job.state == 'PAUSED' then
+        enqueue(job, 'RESUMED')
+    elseif job.asked == 'resume' and (job.state == 'QUEUED' or job.state == 'STARTING' or job.state == 'RUNNING') then
+        return answer('REPEATED')
+    else
+        return wrong('')
+    end
+end
+
+-- A worker that let its lease run out is not asked any more.
+if job.lease_until ~= '' and not lease_live(job) then
+    settle(job, 'WORKER_LOST', model_id)
+end
+local refusal = VERBS[verb]()
+if refusal then
+    return refusal
+end
+put(job, 'asked', verb)
+return answer('DONE')

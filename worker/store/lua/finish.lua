@@ -1,0 +1,30 @@
+-- id epoch model_id state stop_reason proven error checkpoint(JSON or '') tree metrics log
+local id, epoch, model_id, state, stop_reason, proven, failure, given, tree, metrics, log = unpack(ARGV)
+
+local job = read(id)
+if job and job.ended_epoch == epoch then
+    return { 'OK' } -- said before
+end
+if not held_by(job, epoch) then
+    return { 'FENCED' }
+end
+if state == 'SUCCEEDED' and tree == '' and not has_tree(job) then
+    return { 'NO_TREE' }
+end
+if given ~= '' then
+    merge(job, cjson.decode(given), tree, metrics, log)
+end
+
+-- A client that was told STOPPING after cancel finds CANCELLED, whatever the worker came to meanwhile; and a job
+-- that was wished finished is not paused.
+if job.wish == 'cancel' then
+    cancel(job)
+elseif state ~= 'PAUSED' then
+    end_job(job, state, stop_reason, proven, failure, model_id)
+elseif job.wish == 'finish' then
+    settle(job, '', model_id)
+else
+    pause(job, '')
+end
+put(job, 'ended_epoch', epoch)
+return { 'OK' }

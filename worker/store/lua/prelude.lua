@@ -1,0 +1,210 @@
+-- Stands before every script. A script runs alone on the server, on the server's clock, and either all or nothing
+-- of it reaches the disk.
+--
+-- A job is in exactly one of these: the queue (QUEUED), the leases (STARTING, RUNNING, PAUSING, STOPPING), neither
+-- (PAUSED and the three ends). Numbers from workers are kept as the text they came as; only comparing reads them.
+
+local call = redis.call
+local TERMINAL = { SUCCEEDED = true, CANCELLED = true, FAILED = true }
+local QUEUE, LEASES = 'literati:queue', 'literati:leases'
+local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
+local MAX_EVENTS, MAX_TRACE, MAX_TRANSITIONS = 10000, 20000, 20000 -- entries, points, bytes
+
+local clock = call('TIME')
+local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
+
+local FIELDS = {
+    'tenant', 'dataset', 'seq', 'priority', 'state', 'wish', 'asked', 'epoch', 'ended_epoch', 'lease_until',
+    'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
+    'incumbents', 'blob', 'stop_reason', 'idempotency',
+}
+
+local function job_key(id)
+    return 'literati:job:' .. id
+end
+
+-- The parts of a job that scripts decide by; nil if there is no such job.
+local function read(id)
+    local values = call('HMGET', job_key(id), unpack(FIELDS))
+    if not values[1] then
+        return nil
+    end
+    local job = { id = id, key = job_key(id) }
+    for i, name in ipairs(FIELDS) do
+        job[name] = values[i] or ''
+    end
+    return job
+end
+
+local function read_of_tenant(id, tenant)
+    local job = read(id)
+    return job and job.tenant == tenant and job or nil
+end
+
+local function put(job, name, value)
+    job[name] = value
+    call('HSET', job.key, name, value)
+end
+
+local function has_tree(job)
+    return tonumber(job.incumbents) > 0
+end
+
+-- Visible changes
+
+local function text_or_null(value)
+    return value ~= '' and '"' .. value .. '"' or 'null'
+end
+
+local function changed(job)
+    call('HINCRBY', job.key, 'revision', 1)
+    call('PUBLISH', 'literati:changed', job.id)
+end
+
+local function emit(job, kind, data)
+    call('XADD', job.key .. ':events', 'MAXLEN', '~', MAX_EVENTS, '*', 'type', kind, 'data', data)
+    call('HINCRBY', job.key, 'events', 1)
+end
+
+local function state_index(state, tenant)
+    return 'literati:tenant-state:' .. state .. ':' .. tenant
+end
+
+-- The oldest after the first go when there are very many (a client that pauses and resumes for days).
+local function note_transition(job, reason)
+    local lines = (call('HGET', job.key, 'transitions') or '') .. job.state .. ' ' .. now .. ' ' .. reason .. '\n'
+    while #lines > MAX_TRANSITIONS do
+        local first = lines:find('\n', 1, true)
+        local second = lines:find('\n', first + 1, true)
+        lines = lines:sub(1, first) .. lines:sub(second + 1)
+    end
+    call('HSET', job.key, 'transitions', lines)
+end
+
+local function set_state(job, state, reason)
+    if job.state ~= '' then
+        call('ZREM', state_index(job.state, job.tenant), job.id)
+        call('HINCRBY', 'literati:states', job.state, -1)
+    end
+    put(job, 'state', state)
+    call('ZADD', state_index(state, job.tenant), job.seq, job.id)
+    call('HINCRBY', 'literati:states', state, 1)
+    note_transition(job, reason)
+    emit(job, 'state', '{"state":"' .. state .. '","stop_reason":' .. text_or_null(job.stop_reason)
+        .. ',"reason":' .. text_or_null(reason) .. '}')
+    changed(job)
+end
+
+-- Queue and leases
+
+-- Members of equal score sort by text, so equal priorities go by submission.
+local function queue_member(job)
+    return string.format('%016.0f', tonumber(job.seq)) .. job.id
+end
+
+local function enqueue(job, reason)
+    put(job, 'queued_at', now)
+    call('ZADD', QUEUE, string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    set_state(job, 'QUEUED', reason)
+end
+
+local function lease_live(job)
+    return job.lease_until ~= '' and tonumber(job.lease_until) > tonumber(now)
+end
+
+local function lease(job, milliseconds)
+    put(job, 'lease_until', string.format('%.0f', tonumber(now) + tonumber(milliseconds)))
+    put(job, 'heartbeat_at', now)
+    call('ZADD', LEASES, job.lease_until, job.id)
+end
+
+-- From here on the worker that had it is fenced, whatever the job's epoch.
+local function detach(job)
+    if job.lease_until ~= '' then
+        put(job, 'lease_until', '')
+        call('ZREM', LEASES, job.id)
+    end
+    call('ZREM', QUEUE, queue_member(job))
+end
+
+local function held_by(job, epoch)
+    return job ~= nil and job.epoch == epoch and job.lease_until ~= ''
+end
+
+-- Blobs are shared by content: one goes when nobody refers to it. Returns its name then, to be deleted.
+
+local function hold_blob(name)
+    call('HINCRBY', REFERENCES, name, 1)
+end
+
+local function drop_blob(name)
+    if name == '' or call('HINCRBY', REFERENCES, name, -1) > 0 then
+        return ''
+    end
+    call('HDEL', REFERENCES, name)
+    call('SADD', GARBAGE, name)
+    return name
+end
+
+-- Ends
+
+local function make_model(job, id, stop_reason, proven)
+    local found = call('HMGET', job.key .. ':incumbent:' .. job.incumbents, 'tree', 'metrics')
+    local seq = call('INCR', 'literati:seq')
+    call('HSET', 'literati:model:' .. id, 'tenant', job.tenant, 'seq', seq, 'job', job.id,
+        'incumbent', job.incumbents, 'spec', call('HGET', job.key, 'spec'), 'objective', job.objective,
+        'upper', job.upper, 'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason,
+        'tree', found[1], 'metrics', found[2], 'created_at', now)
+    call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
+    put(job, 'model_id', id)
+end
+
+-- The one way into a terminal state. `proven` is '1' or '0'.
+local function end_job(job, state, stop_reason, proven, failure, model_id)
+    detach(job)
+    if state == 'SUCCEEDED' then
+        make_model(job, model_id, stop_reason, proven)
+    end
+    put(job, 'stop_reason', stop_reason)
+    put(job, 'proven_optimal', proven)
+    put(job, 'error', failure)
+    put(job, 'wish', '')
+    put(job, 'finished_at', now)
+    call('SREM', 'literati:dataset-live:' .. job.dataset, job.id)
+    drop_blob(job.blob)
+    put(job, 'blob', '')
+    set_state(job, state, stop_reason)
+    emit(job, 'done', '{"state":"' .. state .. '","stop_reason":' .. text_or_null(stop_reason)
+        .. ',"model_id":' .. text_or_null(state == 'SUCCEEDED' and model_id or '') .. '}')
+end
+
+local function cancel(job)
+    end_job(job, 'CANCELLED', 'USER_CANCEL', '0', '', '')
+end
+
+local function finish_with_stored_tree(job, model_id)
+    local proven = tonumber(job.lower) >= tonumber(job.upper) and '1' or '0'
+    end_job(job, 'SUCCEEDED', 'USER_FINISH', proven, '', model_id)
+end
+
+local function pause(job, reason)
+    detach(job)
+    put(job, 'wish', '')
+    put(job, 'stalls', '0')
+    set_state(job, 'PAUSED', reason)
+end
+
+-- What becomes of a job whose worker is gone: the wish that was on its way to it, or the queue again. A wish to
+-- finish without a tree stays, for the next worker.
+local function settle(job, reason, model_id)
+    detach(job)
+    if job.wish == 'cancel' then
+        cancel(job)
+    elseif job.wish == 'pause' then
+        pause(job, reason)
+    elseif job.wish == 'finish' and has_tree(job) then
+        finish_with_stored_tree(job, model_id)
+    else
+        enqueue(job, reason)
+    end
+end

@@ -1,0 +1,95 @@
+"""Finished trees and the aliases that name them. Jobs make models; nothing changes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis
+
+from worker.errors import AliasGoneError, ModelGoneError
+from worker.messages import Model
+
+from . import records
+from .client import Scripts, read_hash
+from .pages import Page, newest
+
+# Everything but the tree, which may be large.
+_FIELDS = (
+    b"tenant",
+    b"spec",
+    b"incumbent",
+    b"objective",
+    b"upper",
+    b"lower",
+    b"proven_optimal",
+    b"stop_reason",
+    b"metrics",
+    b"created_at",
+)
+_TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal")
+
+
+class ModelStore:
+    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts
+
+    def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
+        """The id of a model that is there; one round trip."""
+        try:
+            _, model_id = self._scripts.run("resolve_model", tenant, model_id_or_alias)
+        except ModelGoneError:
+            return None
+        return str(model_id.decode())
+
+    def get(self, tenant: str, model_id_or_alias: str) -> Model | None:
+        model_id, record = self._read(tenant, model_id_or_alias, _FIELDS)
+        return records.model(model_id, record) if record else None
+
+    def tree(self, tenant: str, model_id_or_alias: str) -> dict[str, Any] | None:
+        """The JSON model, with the bounds known at its job's end in its proof and root."""
+        _, record = self._read(tenant, model_id_or_alias, _TREE)
+        return records.final_tree(record) if record else None
+
+    def _read(
+        self, tenant: str, model_id_or_alias: str, names: tuple[bytes, ...]
+    ) -> tuple[str, dict[bytes, bytes]]:
+        model_id = self.resolve(tenant, model_id_or_alias)
+        if model_id is None:
+            return "", {}
+        return model_id, _record(names, self._client.hmget(_key(model_id), list(names)))
+
+    def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[Model]:
+        ids, token = newest(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
+        pipeline = self._client.pipeline(transaction=False)
+        for model_id in ids:
+            pipeline.hmget(_key(model_id), list(_FIELDS))
+        found = [
+            (model_id, record)
+            for model_id, values in zip(ids, pipeline.execute(), strict=True)
+            if (record := _record(_FIELDS, values))
+        ]
+        return Page([records.model(model_id, record) for model_id, record in found], token)
+
+    def delete(self, tenant: str, model_id: str) -> None:
+        self._scripts.run("delete_model", tenant, model_id)
+
+    def set_alias(self, tenant: str, alias: str, model_id: str) -> None:
+        self._scripts.run("set_alias", tenant, alias, model_id)
+
+    def delete_alias(self, tenant: str, alias: str) -> None:
+        if self._client.hdel(f"literati:aliases:{tenant}", alias) == 0:
+            raise AliasGoneError
+
+    def aliases(self, tenant: str) -> dict[str, str]:
+        found = read_hash(self._client, f"literati:aliases:{tenant}")
+        return {alias.decode(): model_id.decode() for alias, model_id in sorted(found.items())}
+
+
+def _key(model_id: str) -> str:
+    return f"literati:model:{model_id}"
+
+
+def _record(names: tuple[bytes, ...], values: Any) -> dict[bytes, bytes]:
+    """Empty if the model went away meanwhile."""
+    return {} if values[0] is None else dict(zip(names, values, strict=True))
