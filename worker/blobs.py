@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedRandom
 from pathlib import Path
-from typing import BinaryIO
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -19,19 +21,23 @@ class BlobGoneError(LookupError):
 
 
 class Blobs:
-    """`put` returns when the bytes are safe on disk under their name; a blob is never changed."""
+    """`put` returns when the bytes are safe on disk under their name; a blob is never changed.
+
+    Equal bytes are one blob, whoever wrote them: only the store knows when the last of them is done with it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.incoming = folder / "incoming"
 
     @contextmanager
-    def draft(self) -> Iterator[BinaryIO]:
+    def draft(self) -> Iterator[BufferedRandom]:
         """A temporary file on the same disk, gone at the end unless it was given to `adopt`."""
         self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=self.incoming)
+        os.close(handle)
         try:
-            with os.fdopen(handle, "w+b") as file:
+            with open(name, "w+b") as file:
                 yield file
         finally:
             Path(name).unlink(missing_ok=True)
@@ -41,20 +47,25 @@ class Blobs:
             file.write(data)
             return self.adopt(file, hashlib.sha256(data).hexdigest())
 
-    def adopt(self, file: BinaryIO, name: str | None = None) -> str:
-        """Keep a draft under the digest of its bytes (worked out here unless known), and return that."""
+    def adopt(self, file: BufferedRandom, name: str | None = None) -> str:
+        """Keep a draft under the digest of its bytes (worked out here unless known), and return that.
+
+        May be called again, which makes good a `discard` that came in between.
+        """
         file.flush()
         os.fsync(file.fileno())
         if name is None:
             file.seek(0)
             name = hashlib.file_digest(file, "sha256").hexdigest()
         target = self._path(name)
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with suppress(FileExistsError):  # another process was first, with the same bytes
-                os.link(file.name, target)
-            for folder in (target.parent, self.folder):
-                _sync_folder(folder)
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            os.link(file.name, target)
+        except FileExistsError:
+            with suppress(FileNotFoundError):
+                os.utime(target)  # young again, see `names`
+        for folder in (target.parent, self.folder, self.folder.parent):
+            _sync_folder(folder)
         return name
 
     def path(self, name: str) -> Path:
@@ -74,10 +85,50 @@ class Blobs:
         """Forget it; not an error if it is gone. What is mapped stays readable."""
         self._path(name).unlink(missing_ok=True)
 
+    def discard(self, name: str, wanted: Callable[[], bool]) -> None:
+        """Delete it unless it is wanted after all.
+
+        It is out of the way before the question is asked, so whoever comes to want it after the answer finds
+        it missing and writes it anew: there is no moment in which a blob is both adopted and deleted.
+        """
+        path, aside = self._path(name), self.incoming / f"{name}-{secrets.token_hex(8)}"
+        self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return
+        keep = True  # also when the question fails
+        try:
+            keep = wanted()
+        finally:
+            if keep:
+                with suppress(FileExistsError):
+                    os.link(aside, path)
+            aside.unlink()
+
+    def names(self, older_than: float) -> Iterator[str]:
+        """Blobs that were last adopted so many seconds ago."""
+        for path in self.folder.glob("[0-9a-f][0-9a-f]/*"):
+            if _NAME.fullmatch(path.name) and _age(path) > older_than:
+                yield path.name
+
+    def drop_drafts(self, older_than: float) -> None:
+        """Those that a killed process left behind."""
+        for path in self.incoming.glob("*"):
+            if _age(path) > older_than:
+                path.unlink(missing_ok=True)
+
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
             raise ValueError("a blob's name is the SHA-256 of its bytes, in hex")
         return self.folder / name[:2] / name
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _sync_folder(folder: Path) -> None:
