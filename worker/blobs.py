@@ -59,11 +59,8 @@ class Blobs:
             name = hashlib.file_digest(file, "sha256").hexdigest()
         target = self._path(name)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
+        with suppress(FileExistsError):  # the same bytes are there already
             os.link(file.name, target)
-        except FileExistsError:
-            with suppress(FileNotFoundError):
-                os.utime(target)  # young again, see `names`
         for folder in (target.parent, self.folder, self.folder.parent):
             _sync_folder(folder)
         return name
@@ -105,12 +102,6 @@ class Blobs:
                 with suppress(FileExistsError):
                     os.link(aside, path)
             aside.unlink()
-
-    def names(self, older_than: float) -> Iterator[str]:
-        """Blobs that were last adopted so many seconds ago."""
-        for path in self.folder.glob("[0-9a-f][0-9a-f]/*"):
-            if _NAME.fullmatch(path.name) and _age(path) > older_than:
-                yield path.name
 
     def drop_drafts(self, older_than: float) -> None:
         """Those that a killed process left behind."""

@@ -1,24 +1,41 @@
-"""Sees to it that no accepted job is forgotten: jobs of lost workers and wake-ups that were lost."""
+"""Sees to it that no accepted job is forgotten and no blob is kept for nothing.
+
+Jobs whose worker was lost go back to the queue, wake-ups that were lost are sent again, and blobs whose last
+record was deleted are deleted. (Blobs that no record ever named are left alone: they may belong to another
+store, and a folder is cheaper than a dataset.)
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import redis
 import structlog
 
+from .blobs import Blobs
 from .store import Store
 
 log = structlog.get_logger(__name__)
+
+DRAFT_SECONDS = 24 * 3600.0  # no upload takes that long: its process was killed
 
 
 class Reconciler:
     """Runs in every API and worker process; what one of them does the others find done."""
 
-    def __init__(self, store: Store, wake: Callable[[int], object], *, every: float = 5.0) -> None:
+    def __init__(
+        self,
+        store: Store,
+        wake: Callable[[int], object],
+        blobs: Blobs | None = None,
+        *,
+        every: float = 5.0,
+    ) -> None:
         self._store = store
         self._wake = wake
+        self._blobs = blobs
         self._every = every
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
@@ -46,3 +63,10 @@ class Reconciler:
         wanted = self._store.jobs.reconcile()
         if wanted > 0:
             self._wake(wanted)
+        if self._blobs is not None:
+            self._sweep(self._blobs)
+
+    def _sweep(self, blobs: Blobs) -> None:
+        for name in self._store.blobs.garbage():
+            blobs.discard(name, partial(self._store.blobs.wanted, name))
+        blobs.drop_drafts(DRAFT_SECONDS)

@@ -25,6 +25,7 @@ from worker.errors import (
     WrongStateError,
 )
 
+from .blob_references import BlobReferences
 from .claims import Ack, Claim
 from .client import Scripts, connect
 from .datasets import DatasetStore
@@ -36,6 +37,7 @@ __all__ = [
     "Ack",
     "AliasGoneError",
     "BadTokenError",
+    "BlobReferences",
     "Claim",
     "Controlled",
     "DatasetGoneError",
@@ -68,6 +70,7 @@ class Store:
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)
+        self.blobs = BlobReferences(client, scripts)
 
     def ping(self) -> None:
         """Raises redis.RedisError unless the server answers and its data is writable."""

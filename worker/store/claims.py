@@ -51,9 +51,8 @@ class Claims:
         answer = self._scripts.run("claim", worker, self._lease, MOST_STALLS, _POISON.model_dump_json())
         if answer[0] == b"NONE":
             return None
-        record = records.pairs(answer[1])
-        job = records.job(record)
-        return Claim(job, job.epoch, record.get(b"blob", b"").decode() or None)
+        job = records.job(records.pairs(answer[1]))
+        return Claim(job, job.epoch, job.blob)
 
     def checkpoint(self, job_id: str, epoch: int, checkpoint: Checkpoint) -> Ack:
         given = records.checkpoint_arguments(checkpoint)

@@ -69,6 +69,7 @@ def job(record: Hash) -> Job:
         model_id=_text(record, b"model_id"),
         metrics=json.loads(metrics) if metrics else None,
         error=JobError.model_validate_json(error) if error else None,
+        blob=_text(record, b"blob"),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
         created_at=moment(record[b"created_at"]),

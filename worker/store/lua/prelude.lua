@@ -159,7 +159,7 @@ local function make_model(job, id, stop_reason, proven)
     put(job, 'model_id', id)
 end
 
--- The one way into a terminal state. `proven` is '1' or '0'.
+-- The one way into a terminal state. `proven` is '1' or '0'. The search's blob stays: another job may start from it.
 local function end_job(job, state, stop_reason, proven, failure, model_id)
     detach(job)
     if state == 'SUCCEEDED' then
@@ -171,8 +171,6 @@ local function end_job(job, state, stop_reason, proven, failure, model_id)
     put(job, 'wish', '')
     put(job, 'finished_at', now)
     call('SREM', 'literati:dataset-live:' .. job.dataset, job.id)
-    drop_blob(job.blob)
-    put(job, 'blob', '')
     set_state(job, state, stop_reason)
     emit(job, 'done', '{"state":"' .. state .. '","stop_reason":' .. text_or_null(stop_reason)
         .. ',"model_id":' .. text_or_null(state == 'SUCCEEDED' and model_id or '') .. '}')
