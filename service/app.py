@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from worker.store import Store, connect
+from starlette.concurrency import run_in_threadpool
 
 import literati
 from service import error_handlers, openapi
@@ -16,10 +16,11 @@ from service.front import Front
 from service.hub import Hub
 from service.limits import BodyLimits
 from service.metrics import Metrics
-from service.reconciler import reconciling
 from service.routes import ROUTERS
 from service.settings import Settings
 from worker.blobs import Blobs
+from worker.reconciler import Reconciler
+from worker.store import Store, connect
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -63,5 +64,16 @@ def _services(settings: Settings) -> Services:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services: Services = app.state.services
-    async with services.hub.running(), reconciling(services.store, services.settings.reconcile_seconds):
-        yield
+    reconciler = Reconciler(services.store, _wake, every=services.settings.reconcile_seconds)
+    reconciler.start()
+    try:
+        async with services.hub.running():
+            yield
+    finally:
+        await run_in_threadpool(reconciler.stop)
+
+
+def _wake(count: int) -> None:
+    from worker.app import wake  # imports Celery: not needed to describe the API
+
+    wake(count)

@@ -83,6 +83,11 @@ class Keys:
         return status.st_mtime_ns, status.st_size, status.st_ino
 
 
+def is_open(path: str) -> bool:
+    """Whether it is answered to anyone, key or not."""
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
+
+
 def needed_scope(method: str, path: str) -> Scope:
     if path == "/metrics":
         return Scope.ADMIN
@@ -103,7 +108,7 @@ class AuthLayer:
             await self.app(scope, receive, send)
             return
         path: str = scope["path"]
-        if path not in OPEN_PATHS and not path.startswith(OPEN_FOLDERS):
+        if not is_open(path):
             answer = self._check(scope, path)
             if isinstance(answer, Problem):
                 response = problem_response(answer, scope.get("literati.request_id", "unknown"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -116,10 +116,10 @@ def _pointer(where: tuple[str | int, ...], code: str, body: Any) -> str:
 
 async def _store(request: Request, error: Exception) -> Response:
     assert isinstance(error, store.StoreError)
-    return problem_response(_store_problem(error), request_id_of(request))
+    return problem_response(_store_problem(error, request.query_params), request_id_of(request))
 
 
-def _store_problem(error: store.StoreError) -> Problem:
+def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
     match error:
         case store.JobGoneError():
             return not_found("job")
@@ -142,9 +142,8 @@ def _store_problem(error: store.StoreError) -> Problem:
                 FieldError("/header/Idempotency-Key", "KEY_REUSED", "This key came with another body before.")
             )
         case store.BadTokenError():
-            return invalid(
-                FieldError("/query/page_token", "BAD_TOKEN", "Not a token that this list has given.")
-            )
+            where = pointer("query", "page_token" if "page_token" in query else "after")
+            return invalid(FieldError(where, "BAD_TOKEN", "Not a token or id that was given out here."))
         case store.TooManyJobsError():
             return Problem(
                 429,

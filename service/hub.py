@@ -53,10 +53,14 @@ class Hub:
         self._closing = asyncio.Event()
         self.waiting = 0
 
+    @property
+    def crowded(self) -> bool:
+        return self.waiting >= self._most
+
     @contextmanager
     def watch(self, job_id: str) -> Iterator[Watch]:
         """Begin before reading the store, so that no change falls between the two."""
-        if self.waiting >= self._most:
+        if self.crowded:
             raise CrowdedError
         watch = Watch(self._closing)
         self.waiting += 1

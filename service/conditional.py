@@ -1,0 +1,45 @@
+"""Conditional requests: entity tags, `If-None-Match`, and answers that carry them."""
+
+from __future__ import annotations
+
+import hashlib
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+
+def weak_tag(revision: int) -> str:
+    return f'W/"{revision}"'
+
+
+def strong_tag(*parts: object) -> str:
+    """Of what decides every byte of an answer."""
+    return f'"{hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()}"'
+
+
+def matches(request: Request, tag: str) -> bool:
+    """Whether the client has this already, by weak comparison as RFC 9110 wants it for If-None-Match."""
+    given = request.headers.getlist("if-none-match")
+    wanted = tag.removeprefix("W/")
+    entries = [entry.strip() for line in given for entry in line.split(",")]
+    return any(entry == "*" or entry.removeprefix("W/") == wanted for entry in entries)
+
+
+def json_answer(
+    body: BaseModel, *, status: int = 200, tag: str | None = None, headers: dict[str, str] | None = None
+) -> Response:
+    return Response(
+        body.model_dump_json(),
+        status_code=status,
+        headers=_headers(tag, headers),
+        media_type="application/json",
+    )
+
+
+def not_modified(tag: str, headers: dict[str, str] | None = None) -> Response:
+    return Response(status_code=304, headers=_headers(tag, headers))
+
+
+def _headers(tag: str | None, headers: dict[str, str] | None) -> dict[str, str]:
+    tagged = {} if tag is None else {"ETag": tag, "Cache-Control": "private, no-cache"}
+    return {**tagged, **(headers or {})}

@@ -1,0 +1,65 @@
+"""A job's events as Server-Sent Events: what was, then what comes, until the job ends."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+
+import structlog
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from redis.exceptions import RedisError
+from starlette.concurrency import run_in_threadpool
+
+from service.hub import Hub
+from worker.errors import StoreError
+from worker.messages import Event
+from worker.store import Store
+
+log = structlog.get_logger(__name__)
+KEEP_ALIVE = 15.0  # seconds
+_PAGE = 500
+_RECONNECT = 1000  # milliseconds: what a browser waits before it comes back
+
+
+def event_bytes(event: Event) -> bytes:
+    data = {"at": event.model_dump(mode="json")["at"], **event.data}
+    return format_sse_event(
+        event=event.type, id=event.id, data_str=json.dumps(data, separators=(",", ":"), allow_nan=False)
+    )
+
+
+RESYNC = format_sse_event(
+    event="resync", data_str='{"detail":"Events after the last one that you saw were dropped; read the job."}'
+)
+
+
+async def stream(store: Store, hub: Hub, tenant: str, job_id: str, after: str | None) -> AsyncIterator[bytes]:
+    """A client that comes back with the id of the last event it saw misses none.
+
+    The stream ends when the job has; or, without a last event, when the job is deleted, the store goes away
+    or the server stops: a client then comes back.
+    """
+    yield format_sse_event(retry=_RECONNECT, comment=f"events of {job_id}")
+    with hub.watch(job_id) as watch:
+        said = time.monotonic()
+        while not watch.closing:
+            try:
+                page = await run_in_threadpool(store.jobs.events, tenant, job_id, after, _PAGE)
+            except (RedisError, StoreError) as error:
+                log.info("event stream broken off", job_id=job_id, error=type(error).__name__)
+                return
+            if page.resync:
+                yield RESYNC
+            if page.events:
+                yield b"".join(event_bytes(event) for event in page.events)
+                after, said = page.events[-1].id, time.monotonic()
+            if page.ended:
+                return
+            if len(page.events) == _PAGE:
+                continue
+            silence = time.monotonic() - said
+            if silence >= KEEP_ALIVE:
+                yield KEEPALIVE_COMMENT
+                silence, said = 0.0, time.monotonic()
+            await watch.news(KEEP_ALIVE - silence)

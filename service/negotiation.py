@@ -1,0 +1,65 @@
+"""Media types: what a client would rather have, and what it has sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from service.error_handlers import field_errors, malformed
+from service.errors import Problem, invalid
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def prefers(request: Request, wanted: str, otherwise: str) -> bool:
+    """Whether `Accept` ranks `wanted` above `otherwise`. A tie is for `otherwise`."""
+    accept = ",".join(request.headers.getlist("accept"))
+    return _quality(accept, wanted) > _quality(accept, otherwise)
+
+
+def _quality(accept: str, media_type: str) -> tuple[float, int]:
+    """The weight that `Accept` gives a type, and how exactly it names it."""
+    best = (0.0, 0)
+    family = media_type.partition("/")[0]
+    ranks = {media_type: 3, f"{family}/*": 2, "*/*": 1}
+    for entry in accept.split(","):
+        name, *parameters = (part.strip().lower() for part in entry.split(";"))
+        rank = ranks.get(name, 0)
+        if rank > best[1]:
+            best = (_weight(parameters), rank)
+    return best
+
+
+def _weight(parameters: list[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def strict_json(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model]]:
+    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field."""
+
+    async def read(request: Request) -> Model:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Problem(415, "Send the body as `Content-Type: application/json`.", kind="media-type")
+        body = await request.body()
+        try:
+            return model.model_validate_json(body, strict=True)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_context=False, include_input=False)
+        if any(detail["type"] == "json_invalid" for detail in details):
+            raise malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
+        located = [{**detail, "loc": ("body", *detail["loc"])} for detail in details]
+        raise invalid(*field_errors(located, from_json(body))[:20])
+
+    return read

@@ -1,0 +1,156 @@
+"""Answers as they look, for the API's description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+JOB_REQUEST: dict[str, Any] = {
+    "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
+    "name": "flowers, depth 2",
+    "tags": {"team": "botany"},
+    "parameters": {"max_depth": 2, "max_changepoints": 2, "candidates": "all"},
+    "limits": {"time_limit": 60},
+    "validation": {"fraction": 0.2, "seed": 0},
+}
+
+JOB: dict[str, Any] = {
+    "id": "job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3",
+    "state": "RUNNING",
+    "stop_reason": None,
+    "revision": 12,
+    "name": "flowers, depth 2",
+    "tags": {"team": "botany"},
+    "priority": 0,
+    "progress": {
+        "objective": 3.0,
+        "lower_bound": 2.0,
+        "upper_bound": 3.0,
+        "gap_absolute": 1.0,
+        "gap_relative": 0.3333333333333333,
+        "expansions": 4211,
+        "states_live": 1830,
+        "incumbents": 2,
+        "elapsed_seconds": 0.41,
+        "memory_bytes": 1_310_720,
+    },
+    "proven_optimal": False,
+    "proven_space": "all",
+    "parameters": {
+        "max_depth": 2,
+        "max_changepoints": 2,
+        "split_penalty": 0.0,
+        "changepoint_penalty": 0.0,
+        "candidates": "all",
+        "candidate_leaves": 17,
+        "or_selection": "informative",
+        "and_selection": "round_robin",
+        "heuristic": "cart",
+        "criterion": "gini",
+        "polish": True,
+        "class_weight": None,
+        "categories": "ordered",
+    },
+    "limits": {
+        "time_limit": 60.0,
+        "max_expansions": None,
+        "memory_limit": None,
+        "gap": 0.0,
+        "gap_absolute": 0.0,
+        "patience": None,
+    },
+    "validation": {"fraction": 0.2, "seed": 0},
+    "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
+    "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
+    "engine_version": "0.1.0",
+    "parent_job_id": None,
+    "model_id": None,
+    "metrics": {"train_accuracy": 0.98, "validation_accuracy": 0.9667},
+    "error": None,
+    "created_at": "2026-01-05T09:30:00.120000Z",
+    "queued_at": "2026-01-05T09:30:00.120000Z",
+    "started_at": "2026-01-05T09:30:00.131000Z",
+    "first_incumbent_at": "2026-01-05T09:30:00.148000Z",
+    "finished_at": None,
+    "heartbeat_at": "2026-01-05T09:30:00.550000Z",
+    "transitions": [
+        {"state": "QUEUED", "at": "2026-01-05T09:30:00.120000Z", "reason": None},
+        {"state": "STARTING", "at": "2026-01-05T09:30:00.131000Z", "reason": None},
+        {"state": "RUNNING", "at": "2026-01-05T09:30:00.148000Z", "reason": None},
+    ],
+    "links": {
+        "self": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3",
+        "incumbent": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3/incumbent",
+        "finish": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3/finish",
+    },
+}
+
+TREE: dict[str, Any] = {
+    "format": "literati-tree",
+    "version": 1,
+    "engine_version": "0.1.0",
+    "named_columns": True,
+    "columns": [
+        {"name": "petal_length", "kind": "number", "constant": False, "minimum": 1.0, "maximum": 6.9}
+    ],
+    "classes": {"dtype": "str", "labels": ["setosa", "versicolor"]},
+    "settings": {
+        "max_depth": 1,
+        "max_changepoints": 1,
+        "split_penalty": 0.0,
+        "changepoint_penalty": 0.0,
+    },
+    "proof": {
+        "objective": 0.0,
+        "upper_bound": 0.0,
+        "lower_bound": 0.0,
+        "proven_optimal": True,
+        "proven_space": "all",
+        "candidate_leaves": [17],
+    },
+    "nodes": ["..."],
+}
+
+INCUMBENT: dict[str, Any] = {
+    "job_id": JOB["id"],
+    "revision": 2,
+    "objective": 0.0,
+    "upper_bound": 0.0,
+    "lower_bound": 0.0,
+    "gap_absolute": 0.0,
+    "gap_relative": 0.0,
+    "proven_optimal": True,
+    "proven_space": "all",
+    "tree": TREE,
+    "metrics": {"train_accuracy": 1.0, "validation_accuracy": None},
+    "found_at": "2026-01-05T09:30:00.148000Z",
+}
+
+NO_INCUMBENT = {"job_id": JOB["id"], "state": "STARTING", "revision": 0}
+
+TRACE: dict[str, Any] = {
+    "job_id": JOB["id"],
+    "points": [{"seconds": 0.01, "expansions": 1, "upper": 6.0, "lower": 0.0}],
+}
+
+EVENT = {
+    "id": "1767605400148-0",
+    "type": "incumbent",
+    "at": "2026-01-05T09:30:00.148000Z",
+    "data": {"revision": 1, "objective": 6.0},
+}
+
+EVENTS = {"items": [EVENT], "last_event_id": EVENT["id"], "resync": False, "ended": False}
+
+EVENT_STREAM = (
+    'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0}\n'
+    "id: 1767605400148-0\n\n"
+)
+
+
+def answer(description: str, example: Any, **more: Any) -> dict[str, Any]:
+    """An entry of a route's `responses` with an example of its JSON."""
+    return {"description": description, "content": {"application/json": {"example": example}}, **more}
+
+
+def header(description: str, kind: str = "string") -> dict[str, Any]:
+    return {"description": description, "schema": {"type": kind}}

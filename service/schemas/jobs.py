@@ -1,0 +1,141 @@
+"""Jobs over the wire: what a client sends, and what it is shown."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from worker.messages import (
+    Event,
+    JobError,
+    JobState,
+    Limits,
+    Parameters,
+    Progress,
+    StopReason,
+    TracePoint,
+    Transition,
+    Validation,
+)
+
+JOB_ID = r"^job_[0-9a-f]{32}$"
+DATASET_ID = r"^ds_[0-9a-f]{32}$"
+# PostgreSQL, JavaScript and most terminals choke on these in a name; nobody means to send them.
+PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
+
+Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
+TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
+
+
+class JobRequest(BaseModel):
+    """A training job to be started."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+    )
+
+    dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="A dataset of `POST /v1/datasets`.")]
+    name: Annotated[str | None, Field(max_length=200, pattern=PLAIN_TEXT)] = None
+    tags: Annotated[dict[Tag, TagValue], Field(max_length=32)] = {}
+    priority: Annotated[int, Field(ge=-100, le=100, description="Larger is sooner.")] = 0
+    parent_job_id: Annotated[
+        str | None,
+        Field(
+            pattern=JOB_ID,
+            description="Start from this job's best tree. Its bounds carry over only where data, parameters "
+            "and space are the same.",
+        ),
+    ] = None
+    parameters: Parameters = Parameters()
+    limits: Limits = Limits()
+    validation: Annotated[
+        Validation | None,
+        Field(description="Rows kept from the search and scored: a fraction, or those that a column marks."),
+    ] = None
+
+
+class Job(BaseModel):
+    """A job as it is now."""
+
+    id: str
+    state: JobState
+    stop_reason: Annotated[StopReason | None, Field(description="Why it ended; null while it has not.")]
+    revision: Annotated[int, Field(description="Rises with every visible change of the job.")]
+    name: str | None
+    tags: dict[str, str]
+    priority: int
+    progress: Progress
+    proven_optimal: Annotated[bool, Field(description="The bounds have met; a tolerance is never a proof.")]
+    proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
+    parameters: Parameters
+    limits: Limits
+    validation: Validation | None
+    dataset_id: str
+    dataset_sha256: str
+    engine_version: str
+    parent_job_id: str | None
+    model_id: Annotated[str | None, Field(description="The model that the job made, once it has.")]
+    metrics: Annotated[
+        dict[str, Any] | None,
+        Field(description="Of the best tree: `train_accuracy`, `validation_accuracy` and what is behind."),
+    ]
+    error: JobError | None
+    created_at: datetime
+    queued_at: datetime
+    started_at: datetime | None
+    first_incumbent_at: datetime | None
+    finished_at: datetime | None
+    heartbeat_at: datetime | None
+    transitions: list[Transition]
+    links: Annotated[dict[str, str], Field(description="What can be asked or done next, by name.")]
+
+
+class JobPage(BaseModel):
+    items: list[Job]
+    next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
+
+
+class Incumbent(BaseModel):
+    """A tree of a job with its bounds."""
+
+    job_id: str
+    revision: Annotated[int, Field(description="Rises by one with every better tree, from 1.")]
+    objective: Annotated[float, Field(description="What the tree costs: misclassified weight and penalties.")]
+    upper_bound: float
+    lower_bound: float
+    gap_absolute: float
+    gap_relative: float
+    proven_optimal: bool
+    proven_space: str
+    tree: Annotated[dict[str, Any], Field(description="The JSON model; `ShapeTree.from_dict` reads it.")]
+    metrics: dict[str, Any]
+    found_at: datetime
+
+
+class NoIncumbentYet(BaseModel):
+    """There is no tree of this revision yet, but there may be one soon."""
+
+    job_id: str
+    state: JobState
+    revision: Annotated[int, Field(description="Of the best tree so far; 0: none.")]
+
+
+class Trace(BaseModel):
+    """The bounds over time."""
+
+    job_id: str
+    points: list[TracePoint]
+
+
+class EventPage(BaseModel):
+    items: list[Event]
+    last_event_id: Annotated[str | None, Field(description="Pass it as `after` to go on.")]
+    resync: Annotated[bool, Field(description="Events after the one you named were dropped: read the job.")]
+    ended: Annotated[bool, Field(description="The job has ended and this is the end of its events.")]
+
+
+Verb = Literal["finish", "cancel", "pause", "resume"]

@@ -1,0 +1,160 @@
+"""From a request to a job: what Pydantic cannot see, because it lies in the data or in other jobs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime
+
+import literati
+from literati.options import SolverOptions
+from service.errors import FieldError, Problem, invalid, pointer
+from service.schemas.jobs import JobRequest
+from service.settings import Settings
+from worker.messages import (
+    Dataset,
+    Job,
+    JobSpec,
+    JobState,
+    Parameters,
+    Progress,
+    ValidationColumn,
+    ValidationFraction,
+    label_text,
+    new_id,
+)
+from worker.store import Store
+
+NIL_ID = "job_" + 32 * "0"  # of a job that is only looked at
+# The library says what it got; the problem must not.
+_LIBRARY_ERROR = re.compile(r"(?P<name>\w+): (?P<message>.*?)(?:, got .*)?", re.DOTALL)
+
+
+def digest(request: JobRequest) -> str:
+    """Equal for requests that ask for the same, however they are written."""
+    return hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+
+
+def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings) -> JobSpec:
+    """The job that this request asks for. Problem 422 with every complaint at once."""
+    dataset = store.datasets.get(tenant, request.dataset_id)
+    errors = [
+        *_parameter_errors(request.parameters),
+        *_limit_errors(request, settings),
+        *_parent_errors(request, tenant, store),
+        *([_no_dataset()] if dataset is None else _data_errors(request, dataset)),
+    ]
+    if errors or dataset is None:
+        raise invalid(*errors)
+    return JobSpec(
+        id=new_id("job"),
+        tenant=tenant,
+        dataset_id=dataset.id,
+        dataset_sha256=dataset.sha256,
+        name=request.name,
+        tags=request.tags,
+        priority=request.priority,
+        parent_job_id=request.parent_job_id,
+        parameters=request.parameters,
+        limits=request.limits,
+        validation=request.validation,
+        engine_version=literati.__version__,
+    )
+
+
+def imagined(spec: JobSpec) -> Job:
+    """The job as it would be if it were submitted now."""
+    now = datetime.now(UTC)
+    return Job(
+        spec=spec.model_copy(update={"id": NIL_ID}),
+        state=JobState.QUEUED,
+        revision=0,
+        progress=Progress(),
+        created_at=now,
+        queued_at=now,
+    )
+
+
+def dataset_gone() -> Problem:
+    return invalid(_no_dataset())
+
+
+def _no_dataset() -> FieldError:
+    return FieldError("/body/dataset_id", "NOT_FOUND", "There is no such dataset.")
+
+
+def _parameter_errors(parameters: Parameters) -> list[FieldError]:
+    """What the library says of these parameters, which knows more rules than the schema."""
+    try:
+        SolverOptions(**{**parameters.model_dump(), "class_weight": None})
+    except (TypeError, ValueError) as error:
+        told = _LIBRARY_ERROR.fullmatch(str(error))
+        name = told["name"] if told and told["name"] in Parameters.model_fields else None
+        where = pointer("body", "parameters", *([name] if name else []))
+        message = told["message"] if told and name else "These parameters do not go together."
+        return [FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")]
+    return []
+
+
+def _limit_errors(request: JobRequest, settings: Settings) -> list[FieldError]:
+    found = []
+    for name, most, unit in (
+        ("time_limit", settings.max_time_limit, "seconds"),
+        ("memory_limit", settings.max_memory_limit, "bytes"),
+    ):
+        value = getattr(request.limits, name)
+        if most is not None and (value is None or value > most):
+            found.append(
+                FieldError(
+                    pointer("body", "limits", name),
+                    "ABOVE_MAXIMUM",
+                    f"This server allows at most {most:g} {unit} a job, and wants a number.",
+                )
+            )
+    return found
+
+
+def _parent_errors(request: JobRequest, tenant: str, store: Store) -> list[FieldError]:
+    if request.parent_job_id is None:
+        return []
+    parent = store.jobs.get(tenant, request.parent_job_id)
+    where = pointer("body", "parent_job_id")
+    if parent is None:
+        return [FieldError(where, "NOT_FOUND", "There is no such job.")]
+    if not parent.progress.incumbents:
+        return [FieldError(where, "NO_TREE", "That job has no tree to start from yet.")]
+    return []
+
+
+def _data_errors(request: JobRequest, dataset: Dataset) -> list[FieldError]:
+    return [*_class_weight_errors(request.parameters, dataset), *_validation_errors(request, dataset)]
+
+
+def _class_weight_errors(parameters: Parameters, dataset: Dataset) -> list[FieldError]:
+    weights = parameters.class_weight
+    if not isinstance(weights, dict):
+        return []
+    known = {label_text(entry.label) for entry in dataset.classes}
+    return [
+        FieldError(
+            pointer("body", "parameters", "class_weight", label), "NOT_A_CLASS", "Not a class of the dataset."
+        )
+        for label in weights
+        if label not in known
+    ]
+
+
+def _validation_errors(request: JobRequest, dataset: Dataset) -> list[FieldError]:
+    match request.validation:
+        case ValidationColumn(column=name):
+            roles = {column.name: column.role for column in dataset.columns}
+            where = pointer("body", "validation", "column")
+            if name not in roles:
+                return [FieldError(where, "NOT_FOUND", "The dataset has no such column.")]
+            if roles[name] != "feature":
+                return [FieldError(where, "WRONG_ROLE", f"This column is the dataset's {roles[name]}.")]
+        case ValidationFraction(fraction=fraction):
+            if round(fraction * dataset.rows) < 1:
+                where = pointer("body", "validation", "fraction")
+                return [FieldError(where, "TOO_SMALL", "So small a fraction keeps no row for validation.")]
+    return []

@@ -1,0 +1,48 @@
+"""Real stacks for tests of the service.
+
+`api` is an API server on a store that is emptied before each test, with no worker: tests that must decide
+what a worker says and when are one themselves (`acting_worker`). `stack` has a real worker too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+import jobs
+from stack import Stack
+from worker.messages import Dataset
+
+
+@pytest.fixture(scope="session")
+def api_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with Stack(tmp_path_factory.mktemp("api")) as stack:
+        stack.start_api()
+        yield stack
+
+
+@pytest.fixture
+def api(api_stack: Stack) -> Stack:
+    api_stack.connection.flushall()
+    return api_stack
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with Stack(tmp_path_factory.mktemp("stack")) as stack:
+        stack.start_worker()
+        stack.start_api()
+        yield stack
+
+
+@pytest.fixture
+def client(api: Stack) -> Iterator[httpx.Client]:
+    with api.client() as client:
+        yield client
+
+
+@pytest.fixture
+def dataset(api: Stack) -> Dataset:
+    return jobs.add_dataset(api.store, api.blobs, jobs.easy())

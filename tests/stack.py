@@ -1,0 +1,128 @@
+"""The real parts as processes: a Valkey, an API server, a Celery worker, each with a log in the test's folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+
+from worker.blobs import Blobs
+from worker.store import Store, connect
+from worker.tether import tethered
+from worker.valkey import ValkeyServer
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 60.0
+STOP_SECONDS = 30.0
+_LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
+
+Seen = TypeVar("Seen")
+
+
+def poll(look: Callable[[], Seen | None], *, seconds: float = 30.0, what: str = "it") -> Seen:
+    """What `look` returns once that is something true."""
+    deadline = time.monotonic() + seconds
+    while True:
+        if seen := look():
+            return seen
+        assert time.monotonic() < deadline, f"{what} did not happen in {seconds:g} s"
+        time.sleep(0.01)
+
+
+class Process:
+    """A Python module as a process of its own, which ends with the tests however they end."""
+
+    def __init__(self, name: str, words: list[str], environment: dict[str, str], folder: Path) -> None:
+        self.log = folder / f"{name}.log"
+        command = tethered([sys.executable, "-m", *words])
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        def look() -> re.Match[str] | None:
+            assert self.process.poll() is None, self.text()[-4000:]
+            return pattern.search(self.text())
+
+        return poll(look, seconds=START_SECONDS, what=pattern.pattern)
+
+    def stop(self) -> None:
+        """As an operator would; what does not end is killed with all its children."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+
+
+class Stack:
+    """A store and the processes on it. `start_api` and `start_worker` add one each."""
+
+    def __init__(self, folder: Path, *, server: ValkeyServer | None = None, **environment: str) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._own_server = server is None
+        self.server = server or ValkeyServer(folder / "valkey")
+        self.environment = {
+            **os.environ,
+            "REDIS_URL": self.server.url,
+            "LITERATI_STATE_DIR": str(folder / "state"),
+            "LITERATI_PORT": "0",
+            "LITERATI_WORKER_CONCURRENCY": "1",
+            "REMAP_SIGTERM": "SIGQUIT",
+            **environment,
+        }
+        self.connection = connect(self.server.url)
+        self.store = Store(self.connection)
+        self.blobs = Blobs(folder / "state" / "blobs")
+        self.url = ""
+        self._processes: list[Process] = []
+
+    def start_api(self) -> Process:
+        api = self._start("api", ["service.server"])
+        self.url = api.wait_for(_LISTENING)[1]
+        return api
+
+    def start_worker(self) -> Process:
+        worker = self._start("worker", ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"])
+        worker.wait_for(re.compile(r"\bready\b"))
+        return worker
+
+    def _start(self, name: str, words: list[str]) -> Process:
+        number = sum(process.log.name.startswith(name) for process in self._processes)
+        process = Process(f"{name}-{number}", words, self.environment, self.folder)
+        self._processes.append(process)
+        return process
+
+    def client(self, **options: object) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=90.0, **options)  # type: ignore[arg-type]
+
+    def stop(self) -> None:
+        for process in reversed(self._processes):
+            process.stop()
+        self.connection.close()
+        if self._own_server:
+            self.server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
