@@ -40,6 +40,8 @@ class Step:
             return f"{self.feature} = {self.value!r} was not seen in training: {self.side}"
         if self.categories is not None:
             return f"{self.feature} = {self.value!r} is one of {list(self.categories)!r}: {self.side}"
+        if isinstance(self.value, bool):
+            return f"{self.feature} is {str(self.value).lower()}: {self.side}"
         assert self.interval is not None
         return f"{self.feature} = {self.value!r} is {interval_text(*self.interval)}: {self.side}"
 

@@ -1,0 +1,17 @@
+"""Rows as the kernel reads them, with a way back to what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .layout import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    matrix: Floats  # C order; one column per column of the model
+    ignored: list[str]  # columns that the model does not know
+    cell: Callable[[int, int], Any]  # row and place of a column -> the cell as sent
+    where: Callable[[int, int], str]  # row and place of a column -> a pointer into the body

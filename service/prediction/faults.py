@@ -1,0 +1,65 @@
+"""What can be wrong with rows. Each error says where and what would be right, never what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from service.errors import FieldError
+
+MOST_ERRORS = 20  # in one answer; who has more sees the rest after mending these
+
+
+class RowsError(ValueError):
+    """The rows cannot be read as rows of this model."""
+
+    def __init__(self, detail: str, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.errors = tuple(errors[:MOST_ERRORS])
+
+
+class MalformedError(RowsError):
+    """The body is not in the format that it says it is."""
+
+
+class FormatError(RowsError):
+    """The body says that it is in a format which is not read here."""
+
+
+def refused(pointer: str, code: str, message: str) -> RowsError:
+    return RowsError(message, [FieldError(pointer, code, message)])
+
+
+def refuse(errors: Sequence[FieldError]) -> None:
+    """Raise if there are any."""
+    if errors:
+        one = len(errors) == 1
+        raise RowsError(errors[0].message if one else "The rows do not fit the model; see `errors`.", errors)
+
+
+def no_rows(pointer: str) -> RowsError:
+    return refused(pointer, "NO_ROWS", "There are no rows; expected one or more.")
+
+
+def too_many_rows(pointer: str, most: int) -> RowsError:
+    return refused(pointer, "TOO_MANY_ROWS", f"At most {most:,} rows are taken at once; send them in parts.")
+
+
+def absent(pointer: str, name: str) -> FieldError:
+    message = f"The column {name!r} is absent; the model needs it (null or empty where its value is missing)."
+    return FieldError(pointer, "ABSENT", message)
+
+
+def refuse_absent(errors: Sequence[FieldError]) -> None:
+    if errors:
+        more = f" {len(errors) - 1} more are absent." if len(errors) > 1 else ""
+        raise RowsError(errors[0].message + more, errors)
+
+
+def positions(names: Sequence[str], where: Callable[[int], str]) -> dict[str, int]:
+    """Where each column stands; they must differ."""
+    at = {name: position for position, name in enumerate(names)}
+    if len(at) < len(names):
+        again = next(i for i, name in enumerate(names) if at[name] != i)
+        raise refused(where(again), "REPEATED", "Column names must differ; this one occurs again.")
+    return at

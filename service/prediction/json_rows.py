@@ -1,0 +1,150 @@
+"""Rows in JSON: `{"records": [{...}]}` or `{"columns": [...], "data": [[...]]}`.
+
+What is done for each cell is done by C code: itemgetter, chain, set and NumPy. Python code runs for each
+column, and for each cell only where something is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from pydantic_core import from_json
+
+from service.errors import FieldError, pointer
+
+from .batch import Batch
+from .faults import (
+    MOST_ERRORS,
+    MalformedError,
+    RowsError,
+    absent,
+    no_rows,
+    positions,
+    refuse,
+    refuse_absent,
+    refused,
+    too_many_rows,
+)
+from .layout import Layout
+from .objects import encode_objects
+
+BOM = b"\xef\xbb\xbf"
+FORMS = 'expected {"records": [{...}, ...]} or {"columns": [...], "data": [[...], ...]}'
+
+
+def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
+    document = _parse(body)
+    if type(document) is not dict:
+        raise refused("/body", "TYPE", f"The body is not an object: {FORMS}.")
+    if document.keys() == {"records"}:
+        records = _rows(document["records"], "records", dict, "an object", max_rows)
+        _refuse_repeated_fields(body, 1 + sum(map(len, records)))
+        return _read_records(records, layout)
+    if document.keys() == {"columns", "data"}:
+        rows = _rows(document["data"], "data", list, "an array", max_rows)
+        _refuse_repeated_fields(body, 2)
+        return _read_arrays(document["columns"], rows, layout)
+    raise _wrong_form(document)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return from_json(body.removeprefix(BOM), allow_inf_nan=False, cache_strings="keys")
+    except ValueError as error:  # it names a line and a column, and echoes nothing
+        raise MalformedError(f"The body is not valid JSON: {error}.") from None
+
+
+def _refuse_repeated_fields(body: bytes, fields: int) -> None:
+    """The parser keeps the last of equal names.
+
+    There is a colon for each field, so more colons than fields mean equal names, or text with colons in it;
+    only then the slow parser has to tell.
+    """
+    if body.count(b":") != fields:
+        json.loads(body, object_pairs_hook=_no_repeats)
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise refused("/body", "REPEATED", "A field occurs twice in one object.")
+
+
+def _wrong_form(document: dict[str, Any]) -> RowsError:
+    detail = f"The body has other fields than it should: {FORMS}."
+    known = {"records", "columns", "data"}
+    unknown = [
+        FieldError(pointer("body", name), "UNKNOWN_FIELD", "There is no such field.")
+        for name in document
+        if name not in known
+    ]
+    return RowsError(detail, unknown or [FieldError("/body", "FORM", detail)])
+
+
+def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:
+    if type(rows) is not list:
+        raise refused(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
+    if not rows:
+        raise no_rows(pointer("body", field))
+    if len(rows) > max_rows:
+        raise too_many_rows(pointer("body", field), max_rows)
+    if set(map(type, rows)) != {kind}:
+        bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
+        refuse(_first(FieldError(pointer("body", field, row), "TYPE", f"A row is {words}.") for row in bad))
+    return rows
+
+
+def _first(errors: Iterator[FieldError]) -> list[FieldError]:
+    return list(islice(errors, MOST_ERRORS))
+
+
+def _read_records(records: list[dict[str, Any]], layout: Layout) -> Batch:
+    names = [entry.name for entry in layout.fields]
+
+    def where(row: int, place: int) -> str:
+        return pointer("body", "records", row, layout.by_place[place].name)
+
+    try:
+        matrix = encode_objects(records, names, layout, where)
+    except KeyError:
+        _refuse_absent_names(records, layout)
+        raise
+    ignored: list[str] = []
+    if sum(map(len, records)) != len(records) * len(names):
+        ignored = sorted(set().union(*records) - layout.names)
+    return Batch(matrix, ignored, lambda row, place: records[row][layout.by_place[place].name], where)
+
+
+def _refuse_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
+    errors: list[FieldError] = []
+    for entry in layout.fields:
+        lacking = (row for row, record in enumerate(records) if entry.name not in record)
+        errors += _first(absent(pointer("body", "records", row, entry.name), entry.name) for row in lacking)
+    refuse_absent(errors)
+
+
+def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout) -> Batch:
+    at = _positions(columns)
+    refuse_absent(
+        [absent(pointer("body", "columns"), entry.name) for entry in layout.fields if entry.name not in at]
+    )
+    if set(map(len, rows)) != {len(at)}:
+        message = f"Expected {len(at)} cells, one a column."
+        bad = (row for row, cells in enumerate(rows) if len(cells) != len(at))
+        refuse(_first(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad))
+    key = {entry.place: at[entry.name] for entry in layout.fields}
+
+    def where(row: int, place: int) -> str:
+        return pointer("body", "data", row, key[place])
+
+    matrix = encode_objects(rows, list(key.values()), layout, where)
+    ignored = [name for name in at if name not in layout.names]
+    return Batch(matrix, ignored, lambda row, place: rows[row][key[place]], where)
+
+
+def _positions(columns: Any) -> dict[str, int]:
+    if type(columns) is not list or not set(map(type, columns)) <= {str}:
+        raise refused(pointer("body", "columns"), "TYPE", "Expected an array of column names.")
+    return positions(columns, lambda position: pointer("body", "columns", position))

@@ -1,0 +1,93 @@
+"""A model's columns, prepared once for reading many bodies."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from literati.columns import Kind
+from literati.table import Schema
+
+from .faults import too_many_rows
+
+Floats = npt.NDArray[np.float64]
+MOST_CELLS = 1 << 26  # of a matrix, half a gigabyte: an Arrow stream can hold cells that take no bytes
+NONE: type = type(None)
+NUMBER_TYPES = frozenset({int, float, NONE})
+BOOLEAN_TYPES = frozenset({bool, int, float, NONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column that the model may use: what a cell of it may be, and what it becomes."""
+
+    name: str
+    place: int  # in the model's schema, and so in the matrix
+    kind: Kind
+    types: frozenset[type]  # of a JSON cell
+    expected: str  # in words
+    index: dict[Any, float] = field(default_factory=dict)  # kind "category": cell to code
+    minimum: float = -math.inf  # what training saw
+    maximum: float = math.inf
+
+
+class Layout:
+    """Columns that were constant in training are not fields: no split uses them, so rows may lack them."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.width = len(schema.columns)
+        self.names = frozenset(column.name for column in schema.columns)
+        self.fields = [
+            _field(column.name, place, column.kind, column.categories, column.minimum, column.maximum)
+            for place, column in enumerate(schema.columns)
+            if not column.constant
+        ]
+        self.by_name = {entry.name: entry for entry in self.fields}
+        self.by_place = {entry.place: entry for entry in self.fields}
+        self.numbers = [entry for entry in self.fields if entry.kind == "number"]
+        self.others = [entry for entry in self.fields if entry.kind != "number"]
+        self.number_places = np.array([entry.place for entry in self.numbers], dtype=np.intp)
+        # Unseen categories are coded below 0 and NaN is inside nothing, so comparing the whole matrix with
+        # these finds every cell that needs a word.
+        self.lows = np.zeros(self.width)
+        self.highs = np.zeros(self.width)
+        for entry in self.fields:
+            self.lows[entry.place], self.highs[entry.place] = entry.minimum, entry.maximum
+
+    def empty_matrix(self, n_rows: int) -> Floats:
+        """Constant columns hold 0; every field is to be filled in."""
+        if n_rows * self.width > MOST_CELLS:
+            raise too_many_rows("/body", MOST_CELLS // self.width)
+        return np.zeros((n_rows, self.width))
+
+
+def _field(
+    name: str,
+    place: int,
+    kind: Kind,
+    categories: tuple[Any, ...],
+    minimum: float | None,
+    maximum: float | None,
+) -> Field:
+    if kind == "number":
+        assert minimum is not None
+        assert maximum is not None
+        return Field(name, place, kind, NUMBER_TYPES, "a number", {}, minimum, maximum)
+    if kind == "boolean":
+        return Field(name, place, kind, BOOLEAN_TYPES, "true or false", {}, 0.0, 1.0)
+    index: dict[Any, float] = {category: float(code) for code, category in enumerate(categories)}
+    types = {type(category) for category in categories}
+    if types & {int, float}:  # 1 and 1.0 are the same category
+        types |= {int, float}
+    index[None] = math.nan
+    if str in types:
+        index.setdefault("", math.nan)
+    words = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+    expected = " or ".join(dict.fromkeys(word for kind, word in words.items() if kind in types))
+    return Field(
+        name, place, "category", frozenset(types | {NONE}), expected, index, 0.0, len(categories) - 1.0
+    )

@@ -1,0 +1,83 @@
+"""A model ready to answer: its columns, its tree and its answers, prepared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from literati import ShapeTree
+from literati.table import EncodedRows
+
+from .answers import Answers, Leaves
+from .arrow_rows import read_arrow
+from .batch import Batch
+from .csv_rows import CsvOptions, read_csv
+from .faults import refused
+from .json_rows import read_json
+from .layout import Layout
+from .notices import Notice, notices
+from .paths import Paths
+
+Format = Literal["json", "csv", "arrow"]
+MOST_EXPLAINED = 1_000  # rows
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a model besides the rows."""
+
+    body_format: Format = "json"
+    answer_format: Format = "json"
+    csv: CsvOptions = field(default_factory=CsvOptions)
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    content: bytes
+    notices: list[Notice]
+
+
+class Predictor:
+    """Immutable, like the model; threads may share it."""
+
+    def __init__(self, tree: ShapeTree, source: Mapping[str, Any]) -> None:
+        self.tree = tree
+        self.source = source  # what the answer says of where it comes from
+        self.layout = Layout(tree.schema)
+        self.answers = Answers(tree)
+        self.paths = Paths(tree)
+
+    @property
+    def nbytes(self) -> int:
+        """About what it holds in memory."""
+        categories = sum(len(column.categories) for column in self.tree.schema.columns)
+        nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.answers.classes))
+        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.answers.nbytes
+
+    def answer(self, body: bytes, wanted: Wanted, max_rows: int) -> Answer:
+        """Read, predict, write. RowsError if the rows are not rows of this model."""
+        batch = self.read(body, wanted, max_rows)
+        found = notices(batch, self.layout)
+        leaves = self.leaves(batch)
+        if wanted.answer_format == "csv":
+            return Answer(self.answers.csv(leaves), found)
+        if wanted.answer_format == "arrow":
+            return Answer(self.answers.arrow(leaves, found, self.source), found)
+        explanations = self._explanations(batch) if wanted.explain else None
+        return Answer(self.answers.json(leaves, found, self.source, explanations), found)
+
+    def read(self, body: bytes, wanted: Wanted, max_rows: int) -> Batch:
+        if wanted.body_format == "csv":
+            return read_csv(body, self.layout, max_rows, wanted.csv)
+        return (read_json if wanted.body_format == "json" else read_arrow)(body, self.layout, max_rows)
+
+    def leaves(self, batch: Batch) -> Leaves:
+        return self.tree.apply(EncodedRows(batch.matrix, {}, ()))
+
+    def _explanations(self, batch: Batch) -> list[dict[str, Any]]:
+        if len(batch.matrix) > MOST_EXPLAINED:
+            message = f"At most {MOST_EXPLAINED:,} rows are explained at once."
+            raise refused("/query/explain", "TOO_MANY_ROWS", message)
+        return [self.paths.explain(batch, row) for row in range(len(batch.matrix))]
