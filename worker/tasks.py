@@ -97,7 +97,7 @@ def _in_child(**_: Any) -> None:
 @worker_ready.connect
 def _ready(**_: Any) -> None:
     global _reconciler
-    _reconciler = Reconciler(process().store, wake)
+    _reconciler = Reconciler(process().store, wake, process().blobs)
     _reconciler.start()
 
 
