@@ -1,0 +1,164 @@
+"""An upload to a dataset: read, shape, check, describe, write; a file on disk in, a record and a blob out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from worker.blobs import Blobs
+from worker.messages import ClassInfo, ColumnInfo, Dataset
+
+from .columnar import read_arrow, read_parquet
+from .columns import Column, Shaper
+from .delimited import read_csv
+from .errors import Fault, IngestError, too_many_rows
+from .options import Options, Plan, TableLimits
+from .profile import Role, describe, oddities
+from .raw import RawTable
+from .storage import write_table
+from .target import checked_weights, classes
+
+Form = Literal["csv", "parquet", "arrow"]
+MOST_WARNINGS = 50
+FEW_ROWS = 10
+THREADS = min(4, os.cpu_count() or 1)
+_READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
+    "csv": read_csv,
+    "parquet": lambda path, _, options, limits: read_parquet(path, options, limits),
+    "arrow": lambda path, _, options, limits: read_arrow(path, options, limits),
+}
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as it was received."""
+
+    path: Path
+    form: Form
+    charset: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A table that can be learned from."""
+
+    plan: Plan
+    columns: tuple[Column, ...]
+    classes: list[ClassInfo]
+    warnings: list[str]
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns[0].array)
+
+    def table(self, dataset_id: str) -> Any:
+        """As it is stored. The id makes every dataset's file its own: deleting one leaves the others."""
+        arrays = {column.name: column.array for column in self.columns}
+        return pa.table(arrays).replace_schema_metadata({"literati.dataset": dataset_id})
+
+
+def make_dataset(
+    upload: Upload, options: Options, limits: TableLimits, blobs: Blobs, *, dataset_id: str, tenant: str
+) -> Dataset:
+    """The blob is safe on disk when this returns; IngestError if the upload is no good."""
+    try:
+        with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
+            parsed = parse(upload.path, upload.form, upload.charset, options, limits, pool)
+            # The disk works while the columns are described.
+            written = pool.submit(write_table, parsed.table(dataset_id), draft)
+            columns = list(
+                pool.map(lambda column: describe(column, _role(column, parsed.plan)), parsed.columns)
+            )
+            warnings = _warnings(parsed, columns)
+            blob = blobs.adopt(draft, written.result())
+    finally:
+        pa.default_memory_pool().release_unused()
+    return Dataset(
+        id=dataset_id,
+        tenant=tenant,
+        name=options.name,
+        sha256=upload.sha256,
+        blob=blob,
+        bytes=upload.size,
+        rows=parsed.rows,
+        target=parsed.plan.target,
+        weight=parsed.plan.weight,
+        dropped=list(parsed.plan.dropped),
+        columns=columns,
+        classes=parsed.classes,
+        warnings=warnings,
+        created_at=datetime.now(UTC),
+    )
+
+
+def parse(
+    path: Path, form: Form, charset: str, options: Options, limits: TableLimits, pool: ThreadPoolExecutor
+) -> Parsed:
+    raw = _READERS[form](path, charset, options, limits)
+    if raw.table.num_rows > limits.max_rows:
+        raise IngestError(too_many_rows(raw.table.num_rows, limits.max_rows))
+    columns = _shaped(raw, limits, pool)
+    by_name = {column.name: column for column in columns}
+    weights = None
+    if raw.plan.weight is not None:
+        weight = by_name[raw.plan.weight]
+        weights = checked_weights(weight.name, weight.array, weight.kind)
+    found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
+    return Parsed(raw.plan, columns, found, raw.warnings)
+
+
+def _shaped(raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor) -> tuple[Column, ...]:
+    """All columns, or everything that is wrong with them. A raw column is freed once it has its shape."""
+    shaper = Shaper(raw, limits)
+    table, raw.table = raw.table, None
+    waiting = dict(zip(table.column_names, table.columns, strict=True))
+    names = table.column_names
+    del table
+    faults: list[Fault] = []
+
+    def shape(name: str) -> Column | None:
+        try:
+            return shaper.shape(name, waiting.pop(name))
+        except IngestError as error:
+            faults.extend(error.faults)
+            return None
+
+    columns = [column for column in pool.map(shape, names) if column is not None]
+    if faults:
+        places = {name: place for place, name in enumerate(names)}
+        raise IngestError(*sorted(faults, key=lambda fault: places.get(str(fault.place[-1]), -1)))
+    return tuple(columns)
+
+
+def _role(column: Column, plan: Plan) -> Role:
+    if column.name == plan.target:
+        return "target"
+    return "weight" if column.name == plan.weight else "feature"
+
+
+def _warnings(parsed: Parsed, columns: list[ColumnInfo]) -> list[str]:
+    found = list(parsed.warnings)
+    if parsed.rows < FEW_ROWS:
+        found.append(f"The table has only {parsed.rows} rows; a tree learned from so few says little.")
+    for column, info in zip(parsed.columns, columns, strict=True):
+        found += [*column.warnings, *oddities(info, parsed.rows)]
+    if all(info.role != "feature" or not _varies(info, parsed.rows) for info in columns):
+        raise IngestError(
+            Fault(("body", "columns"), "NO_FEATURES", "Every column but the target is constant or empty.")
+        )
+    more = len(found) - MOST_WARNINGS
+    return found if more <= 0 else [*found[:MOST_WARNINGS], f"And {more} more warnings."]
+
+
+def _varies(info: ColumnInfo, rows: int) -> bool:
+    distinct = info.distinct or 0
+    return distinct > 1 or (distinct == 1 and 0 < info.missing < rows)

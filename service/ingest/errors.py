@@ -1,0 +1,58 @@
+"""What is wrong with an upload, said so that its owner can mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_FAULTS = 20  # in one answer
+_LONGEST_NAME = 80
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong, and where: ("query", "target"), ("body", "rows", 17, "age")."""
+
+    place: tuple[str | int, ...]
+    code: str  # a stable word in capitals
+    message: str  # a sentence that says what to do; names columns, never shows a cell
+
+
+class IngestError(ValueError):
+    """The upload cannot become a dataset."""
+
+    def __init__(self, *faults: Fault) -> None:
+        super().__init__("; ".join(fault.message for fault in faults))
+        self.faults = faults[:MOST_FAULTS]
+
+
+def option_fault(option: str, code: str, message: str) -> Fault:
+    return Fault(("query", option), code, message)
+
+
+def body_fault(code: str, message: str) -> Fault:
+    return Fault(("body",), code, message)
+
+
+def column_fault(column: str, code: str, message: str) -> Fault:
+    return Fault(("body", "columns", column), code, message)
+
+
+def cell_fault(row: int, column: str, code: str, message: str) -> Fault:
+    """`row` counts from 1, the first row of data."""
+    return Fault(("body", "rows", row, column), code, message)
+
+
+def shown(name: str) -> str:
+    """A column's name in a sentence."""
+    return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+
+
+def listed(names: Sequence[str] | Iterable[str], most: int = 20) -> str:
+    names = list(names)
+    more = len(names) - most
+    return ", ".join(shown(name) for name in names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def too_many_rows(rows: int, most: int) -> Fault:
+    return body_fault("TOO_MANY_ROWS", f"The table has {rows:,} rows; at most {most:,} are taken.")

@@ -1,0 +1,64 @@
+"""Arrow types and what they are here: numbers, booleans, categories, or nothing that can be learned from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from .errors import Fault, IngestError, column_fault, shown
+from .options import Plan
+
+_TIMES = (
+    *(pa.types.is_date, pa.types.is_time, pa.types.is_timestamp),
+    *(pa.types.is_duration, pa.types.is_interval),
+)
+_BYTES = (
+    *(pa.types.is_binary, pa.types.is_large_binary),
+    *(pa.types.is_fixed_size_binary, pa.types.is_binary_view),
+)
+
+
+def is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_time(kind: Any) -> bool:
+    return any(test(kind) for test in _TIMES)
+
+
+def check_schema(schema: Any, plan: Plan) -> None:
+    """IngestError that names every kept column of a type that cannot be used."""
+    faults = [
+        fault
+        for name in plan.kept
+        if (fault := type_fault(name, schema.field(name).type, plan.kinds.get(name))) is not None
+    ]
+    if faults:
+        raise IngestError(*faults)
+
+
+def type_fault(name: str, kind: Any, wanted: str | None) -> Fault | None:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_text(value) or is_number(value) or pa.types.is_boolean(value) or pa.types.is_null(value):
+        return None
+    if is_time(value):
+        return None if wanted == "category" else dates_fault(name)
+    what = "bytes" if any(test(value) for test in _BYTES) else f"values of the type {str(value)[:60]}"
+    message = (
+        f"Column {shown(name)} holds {what}, from which no tree can learn. Leave it out with "
+        f"drop={name[:80]}, or turn it into numbers, text or booleans."
+    )
+    return column_fault(name, "UNSUPPORTED_TYPE", message)
+
+
+def dates_fault(name: str) -> Fault:
+    message = (
+        f"Column {shown(name)} holds dates or times. Leave it out with drop={name[:80]}, take each as a word "
+        f"with types={name[:80]}:category, or turn it into a number, such as days since an event."
+    )
+    return column_fault(name, "DATES", message)

@@ -1,0 +1,154 @@
+"""What a client says about an upload, and what that means for the columns found in it."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from .errors import Fault, IngestError, listed, option_fault, shown
+
+Kind = Literal["number", "boolean", "category"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+INGEST_VERSION = 1  # rises when the same bytes and options give another table
+# Words for a missing cell in a CSV, unless the client says which; an empty cell always is one.
+NULL_WORDS = (
+    *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
+    *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
+
+
+@dataclass(frozen=True)
+class TableLimits:
+    max_rows: int = 10_000_000
+    max_columns: int = 10_000
+    max_cell_bytes: int = 65_536
+    max_categories: int = 100_000
+    max_table_bytes: int = 4 << 30  # what a compressed upload may unpack to
+
+
+@dataclass(frozen=True)
+class Options:
+    """As given: names are not checked against the columns yet."""
+
+    target: str | None = None
+    weight: str | None = None
+    drop: tuple[str, ...] = ()  # each a name, or names with commas between them
+    types: tuple[str, ...] = ()  # each `name:kind`, or several with commas between them
+    delimiter: str | None = None
+    decimal: str | None = None
+    null_values: tuple[str, ...] | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The options applied to the columns of one upload."""
+
+    target: str
+    weight: str | None
+    kept: tuple[str, ...]  # in the order of the upload
+    dropped: tuple[str, ...]
+    kinds: dict[str, Kind]  # where the client decides
+
+
+def content_key(sha256: str, form: str, charset: str, options: Options) -> str:
+    """Equal for the same bytes read in the same way."""
+    given = asdict(options)
+    given["drop"] = sorted(given["drop"])
+    given["types"] = sorted(given["types"])
+    if options.null_values is not None:
+        given["null_values"] = sorted(set(options.null_values))
+    text = json.dumps([INGEST_VERSION, sha256, form, charset, given], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plan(options: Options, names: Sequence[str]) -> Plan:
+    """IngestError with everything that does not fit these columns."""
+    faults: list[Fault] = []
+    dropped = _split_names(options.drop, names)
+    kinds = _kinds(options.types, names, faults)
+    for option, wanted in (
+        ("target", [options.target] if options.target is not None else []),
+        ("weight", [options.weight] if options.weight is not None else []),
+        ("drop", dropped),
+        ("types", list(kinds)),
+    ):
+        faults += [unknown_column(option, name, names) for name in wanted if name not in names]
+    if options.target is None:
+        faults.insert(0, _no_target(names))
+    else:
+        faults += _conflicts(options.target, options.weight, dropped)
+    kept = tuple(name for name in names if name not in set(dropped))
+    if not faults and not [name for name in kept if name not in (options.target, options.weight)]:
+        text = "No column is left to learn from besides the target"
+        faults.append(option_fault("drop", "NO_FEATURES", f"{text}; the table has {listed(names)}."))
+    if faults:
+        raise IngestError(*faults)
+    assert options.target is not None
+    return Plan(options.target, options.weight, kept, tuple(n for n in names if n in set(dropped)), kinds)
+
+
+def unknown_column(option: str, name: str, names: Sequence[str]) -> Fault:
+    close = _near(name, names)
+    guess = f"Did you mean {' or '.join(shown(n) for n in close)}? " if close else ""
+    message = f"There is no column {shown(name)}. {guess}The columns are {listed(names)}."
+    return option_fault(option, "UNKNOWN_COLUMN", message)
+
+
+def _near(name: str, names: Sequence[str]) -> list[str]:
+    by_fold = {candidate.casefold(): candidate for candidate in names[:1000]}
+    close = difflib.get_close_matches(name[:200].casefold(), list(by_fold), n=3)
+    return [by_fold[fold] for fold in close]
+
+
+def _no_target(names: Sequence[str]) -> Fault:
+    example = names[-1] if len(names[-1]) <= 40 else "…"
+    message = (
+        "Say which column holds the classes to learn, for example ?target="
+        f"{example}. The columns are {listed(names)}."
+    )
+    return option_fault("target", "TARGET_REQUIRED", message)
+
+
+def _conflicts(target: str, weight: str | None, dropped: Iterable[str]) -> list[Fault]:
+    faults = []
+    if weight == target:
+        message = f"Column {shown(target)} cannot be both the target and the weight."
+        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message))
+    for role, name in (("target", target), ("weight", weight)):
+        if name in set(dropped):
+            message = f"Column {shown(name)} is the {role} and cannot be dropped."
+            faults.append(option_fault("drop", "COLUMN_USED_TWICE", message))
+    return faults
+
+
+def _split_names(items: Iterable[str], names: Sequence[str]) -> list[str]:
+    """A whole item that is a column's name is one, commas and all."""
+    found: list[str] = []
+    for item in items:
+        parts = [item] if item in names else [part.strip() for part in item.split(",")]
+        found += [part for part in parts if part]
+    return found
+
+
+def _kinds(items: Iterable[str], names: Sequence[str], faults: list[Fault]) -> dict[str, Kind]:
+    kinds: dict[str, Kind] = {}
+    for item in items:
+        whole = item.rpartition(":")[0] in names
+        for part in [item] if whole else [part for part in item.split(",") if part.strip()]:
+            name, _, word = part.rpartition(":")
+            kind = next((kind for kind in KINDS if kind == word.strip().lower()), None)
+            name = name if name in names else name.strip()
+            if not name or kind is None:
+                message = "Expected name:number, name:category or name:boolean, with commas between several."
+                faults.append(option_fault("types", "BAD_TYPE", message))
+            elif kinds.get(name, kind) != kind:
+                message = f"Column {shown(name)} is given two types."
+                faults.append(option_fault("types", "COLUMN_USED_TWICE", message))
+            else:
+                kinds[name] = kind
+    return kinds
