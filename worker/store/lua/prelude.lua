@@ -148,8 +148,9 @@ end
 
 -- Ends
 
+-- With the incumbent as it was found or, where its worker told it once more at the end, as it is known now.
 local function make_model(job, id, stop_reason, proven)
-    local found = call('HMGET', job.key .. ':incumbent:' .. job.incumbents, 'tree', 'metrics')
+    local found = job.last_word or call('HMGET', job.key .. ':incumbent:' .. job.incumbents, 'tree', 'metrics')
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'tenant', job.tenant, 'seq', seq, 'job', job.id,
         'incumbent', job.incumbents, 'spec', call('HGET', job.key, 'spec'), 'objective', job.objective,
