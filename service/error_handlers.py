@@ -28,6 +28,7 @@ from worker.blobs import BlobGoneError
 
 log = structlog.get_logger(__name__)
 _MOST_ERRORS = 20
+_METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def install(app: FastAPI) -> None:
@@ -64,12 +65,13 @@ def malformed(detail: str) -> Problem:
 
 def _methods(request: Request) -> set[str]:
     """All methods of the address: the framework names those of its first route only."""
-    found: set[str] = set()
-    for route in request.app.router.routes:
-        match, _ = route.matches(request.scope)
-        if match is not Match.NONE:
-            found |= set(getattr(route, "methods", None) or ())
-    return found
+    probes = {method: {**request.scope, "method": method} for method in _METHODS}
+    routes = request.app.router.routes
+    return {
+        method
+        for method, probe in probes.items()
+        if any(route.matches(probe)[0] is Match.FULL for route in routes)
+    }
 
 
 async def _validation(request: Request, error: Exception) -> Response:

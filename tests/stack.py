@@ -1,4 +1,4 @@
-"""The real parts as processes: a Valkey, an API server, a Celery worker, each with a log in the test's folder."""
+"""The real parts as processes: a Valkey, an API server, a Celery worker, each with a log of its own."""
 
 from __future__ import annotations
 
