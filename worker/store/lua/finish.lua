@@ -12,7 +12,12 @@ if state == 'SUCCEEDED' and tree == '' and not has_tree(job) then
     return { 'NO_TREE' }
 end
 if given ~= '' then
-    merge(job, cjson.decode(given), tree, metrics, log)
+    given = cjson.decode(given)
+    merge(job, given, tree, metrics, log)
+    if given.objective ~= '' and tonumber(given.objective) == tonumber(job.objective) then
+        job.last_word = { tree, metrics }
+        put(job, 'metrics', metrics)
+    end
 end
 
 -- A client that was told STOPPING after cancel finds CANCELLED, whatever the worker came to meanwhile; and a job
