@@ -50,7 +50,7 @@ def read_hash(client: redis.Redis, key: str) -> dict[bytes, bytes]:
 
 
 @cache
-def _source(name: str) -> str:
+def script_source(name: str) -> str:
     parts = ["prelude", "merge", name] if name in _MERGING else ["prelude", name]
     return "\n".join((_LUA / f"{part}.lua").read_text() for part in parts)
 
@@ -65,7 +65,7 @@ class Scripts:
     def run(self, name: str, *arguments: str | bytes | int | float) -> Any:
         script = self._scripts.get(name)
         if script is None:
-            script = self._scripts[name] = self._client.register_script(_source(name))
+            script = self._scripts[name] = self._client.register_script(script_source(name))
         answer = script(args=arguments)
         if isinstance(answer, list) and (refusal := _REFUSALS.get(answer[0])):
             raise refusal

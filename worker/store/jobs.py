@@ -21,7 +21,7 @@ BlobNames = list[str]
 Trace = list[TracePoint]
 Verb = Literal["finish", "cancel", "pause", "resume"]
 REMEMBER_SECONDS = 24 * 3600  # idempotency keys
-_EVENT_ID = re.compile(r"\d{1,19}(-\d{1,19})?")
+_EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
 _DONE = {"finish": "finished", "cancel": "cancelled", "pause": "paused", "resume": "resumed"}
 
 

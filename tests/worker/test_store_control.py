@@ -1,0 +1,334 @@
+"""finish, cancel, pause and resume in every state, with and without a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import get_args
+
+import pytest
+
+from store_records import (
+    PAUSED,
+    SUCCESS,
+    TENANT,
+    checkpoint,
+    expire,
+    look,
+    run,
+    start,
+    state_of,
+    submit,
+)
+from worker.messages import JobError, JobState, Outcome, StopReason, Wish
+from worker.store import FencedError, JobGoneError, Store, WrongStateError, connect
+from worker.store.jobs import Verb
+from worker.valkey import ValkeyServer
+
+
+def queued(store: Store) -> str:
+    return submit(store).spec.id
+
+
+def queued_with_tree(store: Store) -> str:
+    claim = run(store)
+    store.jobs.release(claim.job.spec.id, 1)
+    return claim.job.spec.id
+
+
+def starting(store: Store) -> str:
+    return start(store).job.spec.id
+
+
+def running(store: Store) -> str:
+    return run(store).job.spec.id
+
+
+def wished(verb: Verb) -> Callable[[Store], str]:
+    def arrange(store: Store) -> str:
+        job_id = running(store)
+        store.jobs.control(TENANT, job_id, verb)
+        return job_id
+
+    return arrange
+
+
+def paused(store: Store) -> str:
+    job_id = queued(store)
+    store.jobs.control(TENANT, job_id, "pause")
+    return job_id
+
+
+def paused_with_tree(store: Store) -> str:
+    job_id = running(store)
+    store.jobs.finish(job_id, 1, PAUSED)
+    return job_id
+
+
+def ended(outcome: Outcome) -> Callable[[Store], str]:
+    def arrange(store: Store) -> str:
+        job_id = running(store)
+        store.jobs.finish(job_id, 1, outcome)
+        return job_id
+
+    return arrange
+
+
+succeeded = ended(SUCCESS)
+finished = ended(Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH))
+failed = ended(
+    Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=JobError(code="DATA", message="bad"))
+)
+
+
+def cancelled(store: Store) -> str:
+    job_id = queued(store)
+    store.jobs.control(TENANT, job_id, "cancel")
+    return job_id
+
+
+def stopped_by_finish(store: Store) -> str:
+    """A wish to finish that met a proof: it is done all the same."""
+    job_id = running(store)
+    store.jobs.control(TENANT, job_id, "finish")
+    store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL))
+    return job_id
+
+
+def resumed(store: Store) -> str:
+    job_id = paused(store)
+    store.jobs.control(TENANT, job_id, "resume")
+    return job_id
+
+
+S = JobState
+TABLE = {
+    # What was arranged: the state after finish, cancel, pause, resume. None is refused, + is a repeat.
+    queued: (None, "CANCELLED", "PAUSED", None),
+    queued_with_tree: ("SUCCEEDED", "CANCELLED", "PAUSED", None),
+    resumed: (None, "CANCELLED", "PAUSED", "QUEUED+"),
+    starting: ("STOPPING", "STOPPING", "PAUSING", None),
+    running: ("STOPPING", "STOPPING", "PAUSING", None),
+    wished("pause"): ("STOPPING", "STOPPING", "PAUSING+", None),
+    wished("finish"): ("STOPPING+", None, None, None),
+    wished("cancel"): (None, "STOPPING+", None, None),
+    paused: (None, "CANCELLED", "PAUSED+", "QUEUED"),
+    paused_with_tree: ("SUCCEEDED", "CANCELLED", "PAUSED+", "QUEUED"),
+    succeeded: (None, None, None, None),
+    stopped_by_finish: ("SUCCEEDED+", None, None, None),
+    cancelled: (None, "CANCELLED+", None, None),
+    failed: (None, None, None, None),
+}
+VERBS: tuple[Verb, ...] = ("finish", "cancel", "pause", "resume")
+
+
+@pytest.mark.parametrize(
+    ("arrange", "verb", "expected"),
+    [
+        pytest.param(arrange, verb, expected, id=f"{i}-{getattr(arrange, '__name__', '')}-{verb}")
+        for i, (arrange, row) in enumerate(TABLE.items())
+        for verb, expected in zip(VERBS, row, strict=True)
+    ],
+)
+def test_every_verb_in_every_state(
+    store: Store, arrange: Callable[[Store], str], verb: Verb, expected: str | None
+) -> None:
+    job_id = arrange(store)
+    before = look(store, job_id)
+    if expected is None:
+        with pytest.raises(WrongStateError) as refused:
+            store.jobs.control(TENANT, job_id, verb)
+        assert refused.value.state is before.state
+        assert before.state in refused.value.detail
+        assert look(store, job_id) == before
+        return
+    answer = store.jobs.control(TENANT, job_id, verb)
+    assert answer.job == look(store, job_id)
+    assert answer.job.state == expected.rstrip("+")
+    assert answer.repeated == expected.endswith("+")
+    if answer.repeated:
+        assert answer.job == before
+    else:
+        assert answer.job.revision > before.revision
+        assert answer.job.transitions[-1].state is answer.job.state
+        again = store.jobs.control(TENANT, job_id, verb)
+        assert again.repeated
+        assert again.job == answer.job
+
+
+def test_the_table_is_whole() -> None:
+    assert set(VERBS) == set(get_args(Verb))
+
+
+def test_a_finish_that_the_worker_granted_is_repeated(store: Store) -> None:
+    job_id = running(store)
+    store.jobs.control(TENANT, job_id, "finish")
+    store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH))
+    assert store.jobs.control(TENANT, job_id, "finish").repeated
+
+
+def test_an_absent_job(store: Store) -> None:
+    with pytest.raises(JobGoneError):
+        store.jobs.control(TENANT, "job_0", "cancel")
+
+
+def test_no_tree_yet_says_what_to_do(store: Store) -> None:
+    with pytest.raises(WrongStateError, match=r"no tree yet.*cancel"):
+        store.jobs.control(TENANT, queued(store), "finish")
+
+
+def test_a_cancelled_queued_job_is_not_claimed(store: Store) -> None:
+    cancelled(store)
+    paused(store)
+    assert store.jobs.claim("worker") is None
+    assert store.jobs.wakeups_wanted() == 0
+
+
+def test_cancel_without_a_worker_ends_at_once(store: Store) -> None:
+    job = look(store, cancelled(store))
+    assert (job.stop_reason, job.model_id) == (StopReason.USER_CANCEL, None)
+    assert job.finished_at is not None
+    assert job.transitions[-1].reason == "USER_CANCEL"
+
+
+def test_finish_without_a_worker_keeps_the_stored_tree(store: Store) -> None:
+    job_id = paused_with_tree(store)
+    job = store.jobs.control(TENANT, job_id, "finish").job
+    assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.USER_FINISH)
+    assert not job.proven_optimal
+    assert job.model_id is not None
+    model = store.models.get(TENANT, job.model_id)
+    assert model is not None
+    assert (model.objective, model.stop_reason, model.job_id) == (10.0, StopReason.USER_FINISH, job_id)
+
+
+def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
+    claim = start(store)
+    job_id = claim.job.spec.id
+    store.jobs.checkpoint(job_id, 1, checkpoint(upper=10.0, lower=10.0, objective=10.0))
+    store.jobs.release(job_id, 1)
+    assert store.jobs.control(TENANT, job_id, "finish").job.proven_optimal
+
+
+@pytest.mark.parametrize(
+    ("verb", "wish"), [("finish", Wish.FINISH), ("cancel", Wish.CANCEL), ("pause", Wish.PAUSE)]
+)
+def test_the_worker_hears_of_a_wish_by_every_word(store: Store, verb: Verb, wish: Wish) -> None:
+    job_id = running(store)
+    assert store.jobs.beat(job_id, 1) is Wish.NONE
+    store.jobs.control(TENANT, job_id, verb)
+    assert look(store, job_id).wish is wish
+    assert store.jobs.beat(job_id, 1) is wish
+    assert store.jobs.wish(job_id, 1) is wish
+    assert store.jobs.checkpoint(job_id, 1, checkpoint()).wish is wish
+    assert state_of(store, job_id) is (JobState.PAUSING if verb == "pause" else JobState.STOPPING)
+
+
+def test_a_stronger_wish_replaces_pause(store: Store) -> None:
+    job_id = wished("pause")(store)
+    store.jobs.control(TENANT, job_id, "finish")
+    assert store.jobs.wish(job_id, 1) is Wish.FINISH
+    job_id = wished("pause")(store)
+    store.jobs.control(TENANT, job_id, "cancel")
+    assert store.jobs.wish(job_id, 1) is Wish.CANCEL
+
+
+@pytest.mark.parametrize(
+    "outcome", [SUCCESS, PAUSED, Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)]
+)
+def test_a_pending_cancel_wins(store: Store, outcome: Outcome) -> None:
+    job_id = wished("cancel")(store)
+    store.jobs.finish(job_id, 1, outcome, checkpoint(objective=5.0))
+    job = look(store, job_id)
+    assert (job.state, job.stop_reason, job.model_id) == (JobState.CANCELLED, StopReason.USER_CANCEL, None)
+    assert store.models.list(TENANT).items == []
+    assert job.progress.objective == 5.0
+
+
+def test_a_pending_finish_wins_over_paused(store: Store) -> None:
+    job_id = wished("finish")(store)
+    store.jobs.finish(job_id, 1, PAUSED)
+    assert look(store, job_id).stop_reason is StopReason.USER_FINISH
+
+
+def test_a_pending_finish_without_a_tree_goes_to_the_next_worker(store: Store) -> None:
+    job_id = starting(store)
+    store.jobs.control(TENANT, job_id, "finish")
+    store.jobs.release(job_id, 1)
+    job = look(store, job_id)
+    assert (job.state, job.wish) == (JobState.QUEUED, Wish.FINISH)
+    assert store.jobs.control(TENANT, job_id, "finish").repeated
+    with pytest.raises(WrongStateError):
+        store.jobs.control(TENANT, job_id, "pause")
+    claim = store.jobs.claim("next")
+    assert claim is not None
+    assert claim.job.wish is Wish.FINISH
+    assert store.jobs.checkpoint(job_id, 2, checkpoint(objective=3.0)).wish is Wish.FINISH
+    assert state_of(store, job_id) is JobState.STOPPING
+
+
+@pytest.mark.parametrize(
+    ("verb", "state"),
+    [("finish", JobState.SUCCEEDED), ("cancel", JobState.CANCELLED), ("pause", JobState.PAUSED)],
+)
+def test_a_lease_that_ran_out_is_not_waited_for(store: Store, verb: Verb, state: JobState) -> None:
+    job_id = running(store)
+    expire(store, job_id)
+    assert store.jobs.control(TENANT, job_id, verb).job.state is state
+    with pytest.raises(FencedError):
+        store.jobs.beat(job_id, 1)
+    with pytest.raises(FencedError):
+        store.jobs.finish(job_id, 1, SUCCESS)
+    assert state_of(store, job_id) is state
+
+
+def test_pause_and_resume_keep_the_search(store: Store) -> None:
+    claim = start(store)
+    job_id = claim.job.spec.id
+    store.jobs.control(TENANT, job_id, "pause")
+    store.jobs.finish(job_id, 1, PAUSED, checkpoint(objective=9.0, expansions=50, blob="c" * 64))
+    job = look(store, job_id)
+    assert (job.state, job.wish, job.stop_reason, job.finished_at) == (JobState.PAUSED, Wish.NONE, None, None)
+    assert store.jobs.claim("worker") is None
+    store.jobs.control(TENANT, job_id, "resume")
+    again = store.jobs.claim("worker")
+    assert again is not None
+    assert (again.epoch, again.blob) == (2, "c" * 64)
+    assert again.job.progress.expansions == 50
+    assert again.job.started_at == claim.job.started_at
+
+
+def test_pausing_and_resuming_for_ever_does_no_harm(store: Store) -> None:
+    job_id = queued(store)
+    for _ in range(400):
+        store.jobs.control(TENANT, job_id, "pause")
+        store.jobs.control(TENANT, job_id, "resume")
+    job = look(store, job_id)
+    assert job.state is JobState.QUEUED
+    assert job.transitions[0].at == job.created_at
+    assert 100 < len(job.transitions) < 800
+    claim = store.jobs.claim("worker")
+    assert claim is not None
+
+
+def test_cancel_and_success_at_once_end_in_one_state(store: Store, server: ValkeyServer) -> None:
+    jobs = [running(store) for _ in range(20)]
+
+    def cancel(job_id: str) -> None:
+        with connect(server.url) as client, suppress(WrongStateError):
+            Store(client).jobs.control(TENANT, job_id, "cancel")
+
+    def succeed(job_id: str) -> None:
+        with connect(server.url) as client:
+            Store(client).jobs.finish(job_id, 1, SUCCESS)
+
+    with ThreadPoolExecutor(8) as pool:
+        tasks = [pool.submit(act, job_id) for job_id in jobs for act in (cancel, succeed)]
+        for task in tasks:
+            task.result()
+    for job_id in jobs:
+        job = look(store, job_id)
+        terminal = [step.state for step in job.transitions if step.state.terminal]
+        assert terminal == [job.state]
+        assert (job.model_id is not None) == (job.state is JobState.SUCCEEDED)
