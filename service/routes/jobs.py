@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -222,5 +223,5 @@ def get_trace(
 def delete_job(job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
     """Its trees, events and checkpoints go with it; the model that it made stays."""
     for name in store.jobs.delete(caller.tenant, job_id):
-        blobs.delete(name)
+        blobs.discard(name, partial(store.blobs.wanted, name))
     return Response(status_code=204)
