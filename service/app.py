@@ -16,11 +16,13 @@ from service.front import Front
 from service.hub import Hub
 from service.limits import BodyLimits
 from service.metrics import Metrics
+from service.prediction.predictors import Predictors
 from service.routes import ROUTERS
 from service.settings import Settings
 from worker.blobs import Blobs
 from worker.reconciler import Reconciler
 from worker.store import Store, connect
+from worker.store.resolver import ModelResolver
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -58,6 +60,7 @@ def _services(settings: Settings) -> Services:
         hub=Hub(settings.store_url, most=settings.max_waiting),
         keys=Keys(settings.api_keys_file),
         metrics=Metrics(store),
+        predictors=Predictors(store, ModelResolver(settings.store_url)),
     )
 
 
@@ -70,6 +73,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with services.hub.running():
             yield
     finally:
+        await services.predictors.close()
         await run_in_threadpool(reconciler.stop)
 
 

@@ -31,15 +31,15 @@ def json_answer(
     return Response(
         body.model_dump_json(),
         status_code=status,
-        headers=_headers(tag, headers),
+        headers=tag_headers(tag, headers),
         media_type="application/json",
     )
 
 
 def not_modified(tag: str, headers: dict[str, str] | None = None) -> Response:
-    return Response(status_code=304, headers=_headers(tag, headers))
+    return Response(status_code=304, headers=tag_headers(tag, headers))
 
 
-def _headers(tag: str | None, headers: dict[str, str] | None) -> dict[str, str]:
+def tag_headers(tag: str | None, headers: dict[str, str] | None = None) -> dict[str, str]:
     tagged = {} if tag is None else {"ETag": tag, "Cache-Control": "private, no-cache"}
     return {**tagged, **(headers or {})}

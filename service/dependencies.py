@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
-from worker.store import Store
 
 from service.auth import Caller, Keys
 from service.hub import Hub
 from service.metrics import Metrics
+from service.prediction.predictors import Predictors
 from service.settings import Settings
 from worker.blobs import Blobs
+from worker.store import Store
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Services:
     hub: Hub
     keys: Keys
     metrics: Metrics
+    predictors: Predictors
 
 
 async def _services(request: Request) -> Services:

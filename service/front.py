@@ -51,10 +51,14 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = message["headers"] = [*message.get("headers", ()), *_SECURITY]
+                given = message.get("headers", ())
+                names = {name for name, _ in given}
+                # What the route says itself stands: a picture has another policy than a page.
+                headers = [*given, *(pair for pair in _SECURITY if pair[0] not in names)]
                 headers.append((b"x-request-id", request_id.encode()))
-                if not any(name == b"cache-control" for name, _ in headers):
+                if b"cache-control" not in names:
                     headers.append(_NO_STORE)
+                message["headers"] = headers
             await send(message)
 
         try:

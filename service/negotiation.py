@@ -21,6 +21,13 @@ def prefers(request: Request, wanted: str, otherwise: str) -> bool:
     return _quality(accept, wanted) > _quality(accept, otherwise)
 
 
+def best(request: Request, offers: list[str]) -> str | None:
+    """The offer that `Accept` ranks highest, the first of equals; None if it wants none of them."""
+    accept = ",".join(request.headers.getlist("accept")) or "*/*"
+    chosen = max(offers, key=lambda offer: _quality(accept, offer))
+    return chosen if _quality(accept, chosen)[0] > 0 else None
+
+
 def _quality(accept: str, media_type: str) -> tuple[float, int]:
     """The weight that `Accept` gives a type, and how exactly it names it."""
     best = (0.0, 0)

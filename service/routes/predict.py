@@ -1,0 +1,253 @@
+"""Predict, with a finished model or with the best tree of a job that still runs.
+
+The body is read here and not by the framework: rows are not worth a Python object a cell.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import anyio
+from fastapi import APIRouter, Query, Request, Response
+
+from service.dependencies import Services
+from service.error_handlers import malformed
+from service.errors import FieldError, Problem, invalid, not_found
+from service.ingest.header import DELIMITER_WORDS
+from service.negotiation import best
+from service.prediction.csv_rows import CsvOptions
+from service.prediction.faults import MalformedError, RowsError
+from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
+from service.prediction.predictors import NoRevisionError, NoTreeYetError
+from service.routes.models import ModelName
+from service.schemas import model_examples
+from service.schemas import models as wire
+from service.schemas.problem import problems
+from service.schemas.requests import JobId
+
+router = APIRouter(prefix="/v1", tags=["models"])
+INLINE_BYTES = 1 << 18  # longer bodies take milliseconds and are read by a thread
+MEDIA_TYPES: dict[Format, str] = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "arrow": "application/vnd.apache.arrow.stream",
+}
+FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
+LONGEST_HEADER = 4096
+_threads = anyio.CapacityLimiter(4)  # more would only need more memory: they share one interpreter
+_PLAIN = Wanted()
+
+Explain = Annotated[
+    bool, Query(description=f"Say why, for each row (at most {MOST_EXPLAINED:,}); only in JSON.")
+]
+Delimiter = Annotated[
+    str | None, Query(max_length=16, description="Of CSV; a character, or `tab`. Default: found out.")
+]
+Decimal = Annotated[str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV.")]
+NullValues = Annotated[
+    list[str] | None,
+    Query(max_length=100, description="Words that mean a missing value in CSV, besides the empty cell."),
+]
+
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "Rows with the model's columns, in any order. Columns that were constant in training "
+        "may be left out. null, or an empty cell, is a missing value.",
+        "content": {
+            "application/json": {
+                "schema": {
+                    "oneOf": [
+                        {"$ref": "#/components/schemas/Records"},
+                        {"$ref": "#/components/schemas/Arrays"},
+                    ]
+                },
+                "examples": {
+                    "records": {"value": model_examples.RECORDS},
+                    "arrays": {"value": model_examples.ARRAYS},
+                },
+            },
+            "text/csv": {"schema": {"type": "string"}, "example": model_examples.CSV},
+            MEDIA_TYPES["arrow"]: {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+
+
+def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[str, Any]]:
+    statuses = sorted({404, 406, 415, 422, *(int(name.removeprefix("s")) for name in details)})
+    return {
+        200: {
+            "description": "A prediction for each row. CSV has the columns `prediction`, `leaf_id` and a "
+            "`probability_` for each class; Arrow has the same and the rest in its schema's metadata.",
+            "headers": {
+                "Literati-Warnings": {
+                    "description": "With CSV: the warnings as JSON, if there are any.",
+                    "schema": {"type": "string"},
+                }
+            },
+            "content": {
+                "application/json": {"example": example},
+                "text/csv": {"schema": {"type": "string"}, "example": model_examples.PREDICTIONS_CSV},
+                MEDIA_TYPES["arrow"]: {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        **problems(*statuses, **details),
+    }
+
+
+@router.post(
+    "/models/{model}/predict",
+    operation_id="predict",
+    summary="Predict",
+    response_model=wire.Predictions,
+    openapi_extra=_BODY,
+    responses=_responses(model_examples.PREDICTIONS),
+)
+async def predict(
+    request: Request,
+    model: ModelName,
+    explain: Explain = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    null_values: NullValues = None,
+) -> Response:
+    """The class of each row, the classes' probabilities, and the leaf it ends in.
+
+    What the model does not know is said in `warnings`: unknown columns, missing values, categories that
+    training did not see, numbers outside the training range. They are predicted all the same.
+    """
+    wanted = _wanted(request, explain, delimiter, decimal, null_values)
+    services: Services = request.app.state.services
+    predictor = await services.predictors.of_model(request.scope["literati.caller"].tenant, model)
+    return await _answer(request, predictor, wanted)
+
+
+@router.post(
+    "/jobs/{job_id}/predict",
+    operation_id="predict_with_job",
+    summary="Predict with the best tree of a job",
+    response_model=wire.JobPredictions,
+    openapi_extra=_BODY,
+    responses=_responses(
+        model_examples.JOB_PREDICTIONS,
+        s404="No such job, or no such tree.",
+        s409="The job has found no tree yet; try again.",
+    ),
+    tags=["jobs"],
+)
+async def predict_with_job(
+    request: Request,
+    job_id: JobId,
+    revision: Annotated[
+        int | None, Query(ge=1, le=1 << 53, description="This tree of the job's. Default: the best so far.")
+    ] = None,
+    explain: Explain = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    null_values: NullValues = None,
+) -> Response:
+    """While the search goes on. The answer says which tree it was; with `revision` it is always that one."""
+    wanted = _wanted(request, explain, delimiter, decimal, null_values)
+    services: Services = request.app.state.services
+    tenant = request.scope["literati.caller"].tenant
+    try:
+        predictor = await services.predictors.of_job(tenant, job_id, revision)
+    except NoTreeYetError:
+        detail = "The job has found no tree yet; try again soon."
+        raise Problem(409, detail, kind="no-tree-yet", headers={"Retry-After": "1"}) from None
+    except NoRevisionError:
+        raise not_found("tree") from None
+    return await _answer(request, predictor, wanted)
+
+
+def _wanted(
+    request: Request,
+    explain: bool,
+    delimiter: str | None,
+    decimal: str | None,
+    null_values: list[str] | None,
+) -> Wanted:
+    body_format, answer_format = _body_format(request), _answer_format(request)
+    if explain and answer_format != "json":
+        raise invalid(FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only."))
+    if delimiter is None and decimal is None and null_values is None:
+        if body_format == answer_format == "json" and not explain:
+            return _PLAIN
+        return Wanted(body_format, answer_format, explain=explain)
+    if body_format != "csv":
+        given = {"delimiter": delimiter, "decimal": decimal, "null_values": null_values}
+        message = "This is for CSV only; the other formats say it by themselves."
+        raise invalid(
+            *(FieldError(f"/query/{name}", "CSV_ONLY", message) for name in given if given[name] is not None)
+        )
+    return Wanted(body_format, answer_format, _csv_options(delimiter, decimal, null_values), explain)
+
+
+def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[str] | None) -> CsvOptions:
+    defaults = CsvOptions()
+    if delimiter is not None:
+        delimiter = DELIMITER_WORDS.get(delimiter.lower(), delimiter)
+        if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0.-+':
+            message = "Expected one character that parts the cells, such as , or ; or | or the word tab."
+            raise invalid(FieldError("/query/delimiter", "BAD_DELIMITER", message))
+    if decimal == delimiter == ",":
+        message = "The decimal sign and the delimiter cannot be the same."
+        raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", message))
+    nulls = defaults.nulls if null_values is None else frozenset({"", *null_values})
+    return CsvOptions(delimiter, decimal or defaults.decimal, nulls)
+
+
+def _body_format(request: Request) -> Format:
+    given = request.headers.get("content-type", "")
+    if given == "application/json":
+        return "json"
+    media_type, _, parameters = given.partition(";")
+    found = FORMATS.get(media_type.strip().lower())
+    if found is None:
+        kinds = ", ".join(MEDIA_TYPES.values())
+        raise Problem(415, f"Send rows with a Content-Type of {kinds}.", kind="media-type")
+    charset = parameters.lower().partition("charset=")[2].strip(' "')
+    if charset not in ("", "utf-8", "utf8", "us-ascii") and found != "arrow":
+        raise Problem(415, "Send text in UTF-8.", kind="media-type")
+    return found
+
+
+def _answer_format(request: Request) -> Format:
+    accept = request.headers.get("accept", "*/*")
+    if accept in ("*/*", "application/json"):
+        return "json"
+    chosen = best(request, list(FORMATS))
+    if chosen is None:
+        detail = f"Predictions can be had as {', '.join(MEDIA_TYPES.values())}."
+        raise Problem(406, detail, kind="not-acceptable")
+    return FORMATS[chosen]
+
+
+async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Response:
+    services: Services = request.app.state.services
+    most = services.settings.max_predict_rows
+    body = await request.body()
+    try:
+        if len(body) <= INLINE_BYTES and not wanted.explain:
+            answer = predictor.answer(body, wanted, most)
+        else:
+            answer = await anyio.to_thread.run_sync(predictor.answer, body, wanted, most, limiter=_threads)
+    except MalformedError as error:
+        raise malformed(error.detail) from None
+    except RowsError as error:
+        raise invalid(*error.errors, detail=error.detail) from None
+    return Response(
+        answer.content, headers=_headers(answer, wanted), media_type=MEDIA_TYPES[wanted.answer_format]
+    )
+
+
+def _headers(answer: Answer, wanted: Wanted) -> dict[str, str] | None:
+    """CSV has no room for warnings."""
+    if wanted.answer_format != "csv" or not answer.notices:
+        return None
+    shown = [{name: notice[name] for name in ("code", "column", "count")} for notice in answer.notices]
+    while len(text := json.dumps(shown)) > LONGEST_HEADER:
+        shown = shown[: len(shown) // 2]
+    return {"Literati-Warnings": text}

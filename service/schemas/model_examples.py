@@ -1,0 +1,78 @@
+"""Models and predictions as they look, for the API's description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from service.schemas.examples import JOB, TREE
+
+MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
+MODEL: dict[str, Any] = {
+    "id": MODEL_ID,
+    "name": JOB["name"],
+    "job_id": JOB["id"],
+    "incumbent_revision": 2,
+    "dataset_id": JOB["dataset_id"],
+    "dataset_sha256": JOB["dataset_sha256"],
+    "parameters": JOB["parameters"],
+    "objective": 3.0,
+    "upper_bound": 3.0,
+    "lower_bound": 3.0,
+    "gap_absolute": 0.0,
+    "gap_relative": 0.0,
+    "proven_optimal": True,
+    "proven_space": "all",
+    "stop_reason": "PROVEN_OPTIMAL",
+    "metrics": {"train_accuracy": 0.98, "validation_accuracy": 0.9667},
+    "engine_version": "0.1.0",
+    "created_at": "2026-01-05T09:30:01.920000Z",
+    "links": {
+        "self": f"/v1/models/{MODEL_ID}",
+        "tree_svg": f"/v1/models/{MODEL_ID}/tree.svg",
+        "rules": f"/v1/models/{MODEL_ID}/rules",
+        "predict": f"/v1/models/{MODEL_ID}/predict",
+        "job": f"/v1/jobs/{JOB['id']}",
+    },
+}
+MODEL_WITH_TREE = {**MODEL, "tree": TREE}
+ALIAS = {
+    "name": "production",
+    "model_id": MODEL_ID,
+    "links": {"self": "/v1/models/aliases/production", "model": "/v1/models/production"},
+}
+RULES = """\
+Shape tree of depth 1 with 2 leaves, learned from 100 rows
+Proven optimal: no tree over every threshold of every feature costs less than 0.
+
+if petal_length <= 2.45, or missing*:
+    class setosa (100 % of 50 rows)
+else:
+    class versicolor (100 % of 50 rows)
+
+* No training row here had the value missing: it goes where most rows went.
+"""
+RECORDS = {"records": [{"petal_length": 1.4}, {"petal_length": 4.7}]}
+ARRAYS = {"columns": ["petal_length"], "data": [[1.4], [4.7]]}
+CSV = "petal_length\n1.4\n4.7\n"
+STEP = {
+    "node": 0,
+    "feature": "petal_length",
+    "value": 1.4,
+    "status": "known",
+    "side": "left",
+    "interval": {"above": None, "up_to": 2.45},
+    "categories": None,
+    "seen": True,
+    "more_categories": 0,
+    "text": "petal_length = 1.4 is <= 2.45: left",
+}
+PREDICTIONS: dict[str, Any] = {
+    "predictions": ["setosa"],
+    "probabilities": [{"setosa": 1.0, "versicolor": 0.0}],
+    "leaf_ids": [1],
+    "warnings": [],
+    "explanations": [{"steps": [STEP], "text": f"{STEP['text']}\nclass 'setosa' (probability 1)"}],
+    "model_id": MODEL_ID,
+}
+JOB_PREDICTIONS = {**PREDICTIONS, "model_id": None, "job_id": JOB["id"], "revision": 2}
+PREDICTIONS_CSV = '"prediction","leaf_id","probability_setosa","probability_versicolor"\n"setosa",1,1,0\n'
