@@ -17,10 +17,17 @@ from pydantic import BaseModel
 from service.auth import is_open
 from service.openapi_links import LINKS
 from service.schemas.jobs import JobRequest
+from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
 
 TARGET = Path(__file__).resolve().parent.parent / "openapi" / "openapi.json"
-BODY_MODELS: tuple[type[BaseModel], ...] = (JobRequest, ProblemDetails)  # what routes name without FastAPI
+BODY_MODELS: tuple[type[BaseModel], ...] = (
+    JobRequest,
+    AliasRequest,
+    Records,
+    Arrays,
+    ProblemDetails,
+)  # what routes name without FastAPI
 _REF = "#/components/schemas/"
 _METHODS = ("get", "put", "post", "delete", "patch")
 DESCRIPTION = """\
