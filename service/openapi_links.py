@@ -22,8 +22,21 @@ _OF_JOB = {
     "delete_job": _link("delete_job", "Delete it.", job_id=_JOB),
 }
 
+_DATASET = "$response.body#/id"
+_OF_DATASET = {
+    "get_dataset": _link("get_dataset", "Look at the dataset.", dataset_id=_DATASET),
+    "preview_dataset": _link("preview_dataset", "Its first rows.", dataset_id=_DATASET),
+    "delete_dataset": _link("delete_dataset", "Delete it.", dataset_id=_DATASET),
+    "create_job": {
+        "operationId": "create_job",
+        "description": "Learn from it.",
+        "requestBody": {"dataset_id": _DATASET},
+    },
+}
+
 # By operation and status.
 LINKS: dict[str, dict[str, dict[str, Any]]] = {
+    "create_dataset": {"200": _OF_DATASET, "201": _OF_DATASET},
     "create_job": {"202": _OF_JOB},
     "get_job": {"200": {name: _OF_JOB[name] for name in ("get_incumbent", "cancel_job", "delete_job")}},
     "pause_job": {"202": {"resume_job": _OF_JOB["resume_job"]}},

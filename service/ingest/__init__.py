@@ -1,1 +1,4 @@
-"""From an uploaded file to a stored table: read, typed, checked, described. Knows nothing of HTTP."""
+"""From an upload to a stored table: received, read, typed, checked, described.
+
+`media`, `multipart`, `query` and `receiving` know HTTP; all the others start from a file on disk.
+"""

@@ -1,0 +1,258 @@
+"""Datasets: upload, list, look, delete."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Annotated, Any
+
+import pyarrow as pa
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from service.conditional import json_answer
+from service.dependencies import BlobsDep, CallerDep, ServicesDep, StoreDep
+from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
+from service.ingest.build import Upload, make_dataset
+from service.ingest.errors import IngestError
+from service.ingest.options import Options, TableLimits, content_key
+from service.ingest.query import upload_options
+from service.ingest.receiving import received
+from service.schemas import examples
+from service.schemas.datasets import (
+    DATASET_ID,
+    EXAMPLE,
+    EXAMPLE_ID,
+    EXAMPLE_PREVIEW,
+    EXAMPLE_SUMMARY,
+    UPLOAD,
+    Dataset,
+    DatasetPage,
+    DatasetSummary,
+    Preview,
+)
+from service.schemas.problem import problems
+from service.schemas.requests import PageSize, PageToken
+from service.settings import Settings
+from worker import messages
+from worker.blobs import Blobs
+from worker.messages import new_id
+from worker.store import Store
+
+router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+MOST_PREVIEWED = 100
+UNPACKED = 4  # times the largest upload: what a packed one may come to in memory
+_DATASET_ID = re.compile(DATASET_ID)
+# A table that is read takes all cores and a few times its size in memory: no more than two at once.
+_parsers = ThreadPoolExecutor(2, "parse")
+
+
+async def _dataset_id(
+    dataset_id: Annotated[
+        str,
+        Path(
+            description="The dataset's id.", json_schema_extra={"pattern": DATASET_ID}, examples=[EXAMPLE_ID]
+        ),
+    ],
+) -> str:
+    """An id that cannot be one is as absent as one that is not there."""
+    if not _DATASET_ID.fullmatch(dataset_id):
+        raise not_found("dataset")
+    return dataset_id
+
+
+DatasetId = Annotated[str, Depends(_dataset_id)]
+
+
+@router.post(
+    "",
+    operation_id="create_dataset",
+    summary="Upload a dataset",
+    status_code=201,
+    response_model=Dataset,
+    openapi_extra=UPLOAD,
+    responses={
+        200: {
+            "model": Dataset,
+            **examples.answer(
+                "The same bytes with the same options were uploaded before: that dataset.",
+                EXAMPLE,
+                headers={"Location": examples.header("The dataset's address.")},
+            ),
+        },
+        201: examples.answer(
+            "The dataset is stored.",
+            EXAMPLE,
+            headers={"Location": examples.header("The dataset's address.")},
+        ),
+        **problems(
+            415,
+            422,
+            s415="No table in a form that is read here.",
+            s422="The table or an option cannot be used; `errors` says what, with row and column.",
+        ),
+    },
+)
+async def create_dataset(
+    request: Request,
+    options: Annotated[Options, Depends(upload_options)],
+    caller: CallerDep,
+    services: ServicesDep,
+) -> Response:
+    """CSV, Parquet, an Arrow stream, or any of them as the part `file` of a multipart form.
+
+    Every column is taken as numbers, booleans or categories; types of a CSV are inferred over all its rows.
+    Uploading the same bytes with the same options again gives the same dataset.
+    """
+    try:
+        async with received(request, services.blobs) as upload:
+            key = content_key(upload.sha256, upload.form, upload.charset, options)
+            known = await run_in_threadpool(services.store.datasets.find, caller.tenant, key)
+            if known is not None:
+                return _answer(known, 200)
+            make = partial(
+                _make, upload, options, services.settings, services.blobs, services.store, caller.tenant, key
+            )
+            dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
+    except IngestError as error:
+        raise _refusal(error) from None
+    except MemoryError:
+        raise unavailable("The table needs more memory than there is now.") from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise unavailable("The disk is full.") from None
+        raise
+    return _answer(dataset, 201 if created else 200)
+
+
+def _make(
+    upload: Upload,
+    options: Options,
+    settings: Settings,
+    blobs: Blobs,
+    store: Store,
+    tenant: str,
+    key: str,
+) -> tuple[messages.Dataset, bool]:
+    limits = TableLimits(
+        settings.max_rows,
+        settings.max_columns,
+        settings.max_cell_bytes,
+        settings.max_categories,
+        UNPACKED * settings.max_upload_bytes,
+    )
+    dataset = make_dataset(upload, options, limits, blobs, dataset_id=new_id("ds"), tenant=tenant)
+    stored = store.datasets.add(dataset, content_key=key)
+    if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first
+        blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+    return stored, stored.id == dataset.id
+
+
+def _refusal(error: IngestError) -> Problem:
+    found = [FieldError(pointer(*fault.place), fault.code, fault.message) for fault in error.faults]
+    return invalid(*found, detail=error.faults[0].message)
+
+
+def _answer(dataset: messages.Dataset, status: int) -> Response:
+    return json_answer(_view(dataset), status=status, headers={"Location": f"/v1/datasets/{dataset.id}"})
+
+
+def _summary(dataset: messages.Dataset) -> dict[str, Any]:
+    address = f"/v1/datasets/{dataset.id}"
+    shared = ("id", "name", "sha256", "bytes", "rows", "target", "weight", "created_at")
+    return {
+        **{name: getattr(dataset, name) for name in shared},
+        "n_columns": len(dataset.columns),
+        "n_classes": len(dataset.classes),
+        "links": {"self": address, "preview": f"{address}/preview", "jobs": "/v1/jobs"},
+    }
+
+
+def _view(dataset: messages.Dataset) -> Dataset:
+    more = {name: getattr(dataset, name) for name in ("dropped", "columns", "classes", "warnings")}
+    return Dataset.model_construct(**_summary(dataset), **more)
+
+
+@router.get(
+    "",
+    operation_id="list_datasets",
+    summary="List datasets",
+    response_model=DatasetPage,
+    responses={
+        200: examples.answer("A page of datasets.", {"items": [EXAMPLE_SUMMARY], "next_page_token": None}),
+        **problems(422),
+    },
+)
+def list_datasets(
+    caller: CallerDep, store: StoreDep, page_size: PageSize = 50, page_token: PageToken = None
+) -> Response:
+    """The newest first, without their columns. Follow `next_page_token` for more."""
+    page = store.datasets.list(caller.tenant, page_size=page_size, page_token=page_token)
+    items = [DatasetSummary.model_construct(**_summary(dataset)) for dataset in page.items]
+    return json_answer(DatasetPage.model_construct(items=items, next_page_token=page.next_page_token))
+
+
+@router.get(
+    "/{dataset_id}",
+    operation_id="get_dataset",
+    summary="Look at a dataset",
+    response_model=Dataset,
+    responses={200: examples.answer("The dataset.", EXAMPLE), **problems(404)},
+)
+def get_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep) -> Response:
+    """Its columns with types, missing cells, ranges and categories; its classes; what is odd about it."""
+    return json_answer(_view(_stored(store, caller.tenant, dataset_id)))
+
+
+def _stored(store: Store, tenant: str, dataset_id: str) -> messages.Dataset:
+    dataset = store.datasets.get(tenant, dataset_id)
+    if dataset is None:
+        raise not_found("dataset")
+    return dataset
+
+
+@router.get(
+    "/{dataset_id}/preview",
+    operation_id="preview_dataset",
+    summary="The first rows of a dataset",
+    response_model=Preview,
+    responses={200: examples.answer("The first rows.", EXAMPLE_PREVIEW), **problems(404, 422)},
+)
+def preview_dataset(
+    dataset_id: DatasetId,
+    caller: CallerDep,
+    store: StoreDep,
+    blobs: BlobsDep,
+    rows: Annotated[int, Query(ge=1, le=MOST_PREVIEWED, description="How many at most.")] = 10,
+) -> Response:
+    """As they were understood: numbers as numbers, missing cells as null."""
+    dataset = _stored(store, caller.tenant, dataset_id)
+    with pa.memory_map(str(blobs.path(dataset.blob))) as file:
+        table = pa.ipc.open_file(file).read_all().slice(0, rows)
+        records = table.to_pylist()
+    return json_answer(
+        Preview.model_construct(
+            dataset_id=dataset.id, rows=dataset.rows, columns=table.column_names, records=records
+        )
+    )
+
+
+@router.delete(
+    "/{dataset_id}",
+    operation_id="delete_dataset",
+    summary="Delete a dataset",
+    status_code=204,
+    response_class=Response,
+    responses={
+        204: {"description": "It is gone."},
+        **problems(404, 409, s409="Jobs that have not ended use it: cancel them first."),
+    },
+)
+def delete_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
+    """Jobs that have ended and their models stay."""
+    dataset = store.datasets.delete(caller.tenant, dataset_id)
+    blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+    return Response(status_code=204)
