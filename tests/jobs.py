@@ -40,7 +40,7 @@ def add_dataset(store: Store, blobs: Blobs, cells: dict[str, Any], weight: str |
             writer.write_table(table)
         blob = blobs.adopt(file)
     labels, counts = np.unique(np.asarray(cells["label"]), return_counts=True)
-    roles = {"label": "target", weight: "weight"}
+    roles: dict[str | None, Any] = {"label": "target", weight: "weight"}
     dataset = Dataset(
         id=dataset_id,
         tenant=TENANT,

@@ -67,7 +67,8 @@ def process() -> Process:
 def work() -> None:
     """Take the most urgent job, if there is one, and see it through."""
     here = process()
-    leaving = _leaving or (lambda: False)
+    leaving = _leaving
+    assert leaving is not None, "made before the children"
     if leaving():
         return
     try:

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import psutil
+import pyarrow as pa
 import pytest
 import redis
 
 import jobs
-from literati import Search, ShapeTree
+from literati import Search, SearchLimits, ShapeTree
 from worker.app import QUEUE, TASK, make_app
 from worker.blobs import Blobs
 from worker.messages import Job, JobState, Limits, StopReason, ValidationFraction
@@ -41,7 +42,9 @@ class Bench:
             "LITERATI_LEASE_SECONDS": str(LEASE),
             "LITERATI_WORKER_CONCURRENCY": "1",
         }
-        self.settings = WorkerSettings(REDIS_URL=server.url, state_dir=folder, lease_seconds=LEASE)
+        self.settings = WorkerSettings.model_validate(
+            {"REDIS_URL": server.url, "state_dir": folder, "lease_seconds": LEASE}
+        )
         self.store = Store(client, lease_seconds=LEASE)
         self.blobs = Blobs(self.settings.blobs_dir)
         self.log = folder / "worker.log"
@@ -98,10 +101,15 @@ def bench(server: ValkeyServer, client: redis.Redis, tmp_path: Path) -> Iterator
     bench.close()
 
 
-@pytest.fixture
-def busy(bench: Bench) -> Bench:
-    bench.start_worker()
-    return bench
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """With a worker that no test takes down; a store of its own, which no test empties."""
+    folder = tmp_path_factory.mktemp("busy")
+    with ValkeyServer(folder / "valkey") as server, redis.Redis.from_url(server.url) as client:
+        bench = Bench(server, client, folder)
+        bench.start_worker()
+        yield bench
+        bench.close()
 
 
 def has_tree(job: Job) -> bool:
@@ -130,7 +138,7 @@ def test_to_the_proof(busy: Bench) -> None:
     assert job.metrics["validation"]["rows"] == 75
     wrong = round((1 - job.metrics["train_accuracy"]) * 225)
     assert wrong == tree.objective
-    predicted = tree.predict({"x": cells["x"], "z": cells["z"]} and _frame(cells))
+    predicted = tree.predict(_frame(cells))
     right = int((predicted == cells["label"]).sum())
     assert right == round(225 * job.metrics["train_accuracy"] + 75 * job.metrics["validation_accuracy"])
     for baseline in ("majority", "cart"):
@@ -144,8 +152,6 @@ def test_to_the_proof(busy: Bench) -> None:
 
 
 def _frame(cells: dict[str, Any]) -> Any:
-    import pyarrow as pa
-
     return pa.table({name: column for name, column in cells.items() if name != "label"})
 
 
@@ -167,8 +173,6 @@ def test_the_tree_is_the_one_that_the_library_finds(busy: Bench) -> None:
 
 
 def _library(limits: Limits) -> Any:
-    from literati import SearchLimits
-
     return SearchLimits(**limits.model_dump())
 
 
@@ -219,7 +223,8 @@ def test_cancel_leaves_no_model_and_no_saved_search(busy: Bench) -> None:
 
 
 def children(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    return psutil.Process(worker.pid).children()
+    found: list[psutil.Process] = psutil.Process(worker.pid).children()
+    return found
 
 
 def test_a_killed_child_costs_no_progress(bench: Bench) -> None:
