@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import redis
@@ -167,7 +168,8 @@ def test_the_revision_rises_with_what_is_seen_and_waiters_are_woken(
 ) -> None:
     job_id = run(store).job.spec.id
     before = look(store, job_id).revision
-    with client.pubsub(ignore_subscribe_messages=True) as listener:
+    listening: Any = client.pubsub  # it has no types
+    with listening(ignore_subscribe_messages=True) as listener:
         listener.subscribe("literati:changed")
         listener.get_message(timeout=1)
         if word == "state":

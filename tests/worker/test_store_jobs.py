@@ -92,8 +92,8 @@ def test_keys_belong_to_a_tenant_and_are_kept_for_a_day(store: Store, client: re
         assert store.jobs.submit(spec(data), idempotency_key=key, body_digest="1").created
     seen = client.keys("literati:idempotency:*")
     assert len(seen) == 3
-    for key in seen:
-        assert 86_000_000 < client.pttl(key) <= 86_400_000
+    for name in seen:
+        assert 86_000_000 < client.pttl(name) <= 86_400_000
 
 
 def test_a_known_key_answers_although_the_limit_is_reached_and_the_dataset_gone(store: Store) -> None:

@@ -1,0 +1,306 @@
+"""The life of jobs under random calls by clients, workers and time, against a small model of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from store_records import CANCELLED, PAUSED, SUCCESS, TENANT, add_dataset, checkpoint, expire, spec
+from worker.messages import Job, JobState, Outcome, StopReason
+from worker.store import FencedError, JobLiveError, NoTreeError, Store, WrongStateError
+
+LEASED = {JobState.STARTING, JobState.RUNNING, JobState.PAUSING, JobState.STOPPING}
+FAILED = Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)
+OUTCOMES = {"success": SUCCESS, "cancelled": CANCELLED, "paused": PAUSED, "failed": FAILED}
+
+
+@dataclass
+class Known:
+    """What has to be true of a job."""
+
+    order: int
+    priority: int
+    state: JobState = JobState.QUEUED
+    epoch: int = 0
+    held: bool = False  # by a worker of this epoch
+    expired: bool = False
+    wish: str = ""
+    stalls: int = 0
+    at_claim: int = 0  # expansions
+    best: float | None = None
+    upper: float | None = None
+    lower: float | None = None
+    expansions: int = 0
+    trees: int = 0
+    told: list[int] = field(default_factory=list)  # epochs whose worker ended the job itself
+    seen: Job | None = None  # at the last look
+
+    def leave(self, *, told: bool = False) -> None:
+        self.held = self.expired = False
+        if told:
+            self.told.append(self.epoch)
+
+    def end(self, state: JobState) -> None:
+        self.leave()
+        self.state, self.wish = state, ""
+
+    def settle(self) -> None:
+        self.leave()
+        if self.wish == "cancel":
+            self.end(JobState.CANCELLED)
+        elif self.wish == "pause":
+            self.end(JobState.PAUSED)
+            self.stalls = 0
+        elif self.wish == "finish" and self.trees:
+            self.end(JobState.SUCCEEDED)
+        else:
+            self.state = JobState.QUEUED
+
+    def merge(self, upper: float, lower: float, objective: float | None, expansions: int) -> None:
+        self.expansions = max(self.expansions, expansions)
+        if objective is not None and (self.best is None or objective < self.best):
+            self.best = objective
+            self.trees += 1
+        if self.best is None:
+            return
+        old_upper = upper if self.upper is None else self.upper
+        old_lower = 0.0 if self.lower is None else self.lower
+        upper = max(upper, self.best)
+        self.upper = upper if self.upper is None else max(min(old_upper, upper), old_lower)
+        self.lower = min(max(old_lower, lower), self.upper)
+
+
+class Jobs(RuleBasedStateMachine):
+    store: ClassVar[Store]
+    jobs: Bundle[str] = Bundle("jobs")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store.client.flushall()
+        self.dataset = add_dataset(self.store)
+        self.known: dict[str, Known] = {}
+
+    @rule(target=jobs, priority=st.integers(-1, 1))
+    def submit(self, priority: int) -> str:
+        wanted = spec(self.dataset, priority=priority)
+        self.store.jobs.submit(wanted)
+        self.known[wanted.id] = Known(len(self.known), priority)
+        return wanted.id
+
+    @rule()
+    def claim(self) -> None:
+        expected = None
+        queued = [
+            (-one.priority, one.order, job_id) for job_id, one in self.known.items() if one.state == "QUEUED"
+        ]
+        for *_, job_id in sorted(queued):
+            one = self.known[job_id]
+            one.stalls = 1 if one.expansions > one.at_claim else one.stalls + 1
+            if one.stalls > 5:
+                one.end(JobState.FAILED)
+                continue
+            one.at_claim = one.expansions
+            one.epoch += 1
+            one.held = True
+            one.state = JobState.STARTING
+            expected = (job_id, one.epoch)
+            break
+        claim = self.store.jobs.claim("worker")
+        assert (claim and (claim.job.spec.id, claim.epoch)) == expected
+
+    def _allowed(self, job_id: str, epoch: int) -> bool:
+        one = self.known.get(job_id)
+        return one is not None and one.held and one.epoch == epoch
+
+    def _epoch(self, job_id: str, back: int) -> int:
+        return self.known[job_id].epoch - back if job_id in self.known else 1
+
+    @rule(
+        job_id=jobs,
+        back=st.sampled_from([0, 0, 0, 1]),
+        upper=st.integers(0, 9).map(float),
+        lower=st.integers(0, 9).map(float),
+        objective=st.none() | st.integers(0, 9).map(float),
+        expansions=st.integers(0, 20),
+    )
+    def checkpoint(
+        self, job_id: str, back: int, upper: float, lower: float, objective: float | None, expansions: int
+    ) -> None:
+        epoch = self._epoch(job_id, back)
+        said = checkpoint(upper, lower, objective, expansions=expansions)
+        if not self._allowed(job_id, epoch):
+            with pytest.raises(FencedError):
+                self.store.jobs.checkpoint(job_id, epoch, said)
+            return
+        one = self.known[job_id]
+        one.expired = False
+        if one.state is JobState.STARTING:
+            one.state = JobState.STOPPING if one.wish else JobState.RUNNING
+        one.merge(upper, lower, objective, expansions)
+        assert self.store.jobs.checkpoint(job_id, epoch, said).wish == one.wish
+
+    @rule(job_id=jobs, back=st.sampled_from([0, 0, 1]))
+    def beat(self, job_id: str, back: int) -> None:
+        epoch = self._epoch(job_id, back)
+        if not self._allowed(job_id, epoch):
+            with pytest.raises(FencedError):
+                self.store.jobs.beat(job_id, epoch)
+            return
+        self.known[job_id].expired = False
+        assert self.store.jobs.wish(job_id, epoch) == self.known[job_id].wish
+        assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
+
+    @rule(
+        job_id=jobs,
+        back=st.sampled_from([0, 0, 0, 1]),
+        outcome=st.sampled_from(sorted(OUTCOMES)),
+        objective=st.none() | st.integers(0, 9).map(float),
+    )
+    def finish(self, job_id: str, back: int, outcome: str, objective: float | None) -> None:
+        epoch, wanted = self._epoch(job_id, back), OUTCOMES[outcome]
+        said = None if objective is None else checkpoint(9.0, 0.0, objective)
+        one = self.known.get(job_id)
+        if one is not None and epoch in one.told[-1:]:
+            self.store.jobs.finish(job_id, epoch, wanted, said)  # a repeat
+        elif one is None or not self._allowed(job_id, epoch):
+            with pytest.raises(FencedError):
+                self.store.jobs.finish(job_id, epoch, wanted, said)
+        elif wanted is SUCCESS and objective is None and not one.trees:
+            with pytest.raises(NoTreeError):
+                self.store.jobs.finish(job_id, epoch, wanted, said)
+        else:
+            self.store.jobs.finish(job_id, epoch, wanted, said)
+            if objective is not None:
+                one.merge(9.0, 0.0, objective, 1)
+            one.leave(told=True)
+            if one.wish == "cancel":
+                one.end(JobState.CANCELLED)
+            elif wanted is not PAUSED:
+                one.end(wanted.state)
+            elif one.wish == "finish":
+                one.settle()
+            else:
+                one.end(JobState.PAUSED)
+                one.stalls = 0
+
+    @rule(job_id=jobs)
+    def release(self, job_id: str) -> None:
+        one, epoch = self.known.get(job_id), self._epoch(job_id, 0)
+        if one is not None and epoch in one.told[-1:]:
+            self.store.jobs.release(job_id, epoch)
+        elif one is None or not one.held:
+            with pytest.raises(FencedError):
+                self.store.jobs.release(job_id, epoch)
+        else:
+            self.store.jobs.release(job_id, epoch)
+            one.stalls = max(0, one.stalls - 1)
+            one.leave(told=True)
+            one.settle()
+
+    @rule(job_id=jobs)
+    def time_passes(self, job_id: str) -> None:
+        one = self.known.get(job_id)
+        if one is not None and one.held:
+            one.expired = True
+            expire(self.store, job_id)
+
+    @rule()
+    def reconcile(self) -> None:
+        self.store.jobs.reconcile()
+        for one in self.known.values():
+            if one.expired:
+                one.settle()
+
+    @rule(job_id=jobs, verb=st.sampled_from(["cancel", "finish", "pause", "resume"]))
+    def control(self, job_id: str, verb: Any) -> None:
+        one = self.known.get(job_id)
+        if one is None:
+            return
+        if one.expired:
+            one.settle()
+        before = one.state
+        try:
+            answer = self.store.jobs.control(TENANT, job_id, verb)
+        except WrongStateError as refused:
+            assert refused.state == before  # noqa: PT017
+            return
+        assert not (before.terminal and not answer.repeated), "what has ended stays so"
+        if answer.repeated:
+            return
+        if verb == "resume":
+            assert before is JobState.PAUSED
+            one.state = JobState.QUEUED
+        elif one.held:
+            one.wish = verb
+            one.state = JobState.PAUSING if verb == "pause" else JobState.STOPPING
+        elif verb == "pause":
+            one.end(JobState.PAUSED)
+            one.stalls = 0
+        else:
+            one.end(JobState.CANCELLED if verb == "cancel" else JobState.SUCCEEDED)
+            assert verb == "cancel" or one.trees
+
+    @rule(job_id=jobs)
+    def delete(self, job_id: str) -> None:
+        one = self.known.get(job_id)
+        if one is None:
+            return
+        if one.state.terminal:
+            self.store.jobs.delete(TENANT, job_id)
+            del self.known[job_id]
+        else:
+            with pytest.raises(JobLiveError):
+                self.store.jobs.delete(TENANT, job_id)
+
+    @invariant()
+    def jobs_are_as_known(self) -> None:
+        for job_id, one in self.known.items():
+            job = self.store.jobs.get(TENANT, job_id)
+            assert job is not None
+            assert (job.state, job.wish, job.epoch) == (one.state, one.wish, one.epoch)
+            progress = job.progress
+            assert (progress.objective, progress.incumbents) == (one.best, one.trees)
+            assert (progress.upper_bound, progress.lower_bound) == (one.upper, one.lower)
+            assert progress.expansions == one.expansions
+            assert sum(step.state.terminal for step in job.transitions) == one.state.terminal
+            assert (job.model_id is not None) == (one.state is JobState.SUCCEEDED)
+            if one.seen is not None:
+                same = job.model_copy(update={"heartbeat_at": one.seen.heartbeat_at}) == one.seen
+                assert job.revision == one.seen.revision if same else job.revision > one.seen.revision
+            one.seen = job
+
+    @invariant()
+    def sets_agree(self) -> None:
+        client: Any = self.store.client
+        queue = {member[16:].decode() for member in client.zrange("literati:queue", 0, -1)}
+        leases = {member.decode() for member in client.zrange("literati:leases", 0, -1)}
+        live = {member.decode() for member in client.smembers(f"literati:dataset-live:{self.dataset.id}")}
+        by_state: dict[JobState, set[str]] = {state: set() for state in JobState}
+        for job_id, one in self.known.items():
+            by_state[one.state].add(job_id)
+        assert queue == by_state[JobState.QUEUED]
+        assert leases == {job_id for state in LEASED for job_id in by_state[state]}
+        assert live == {job_id for job_id, one in self.known.items() if not one.state.terminal}
+        for state, count in self.store.jobs.count_by_state().items():
+            assert count == len(by_state[state])
+        for state in JobState:
+            listed = {job.spec.id for job in self.store.jobs.list(TENANT, states=[state]).items}
+            assert listed == by_state[state]
+
+
+def test_random_lives(store: Store) -> None:
+    Jobs.store = store
+    run_state_machine_as_test(
+        Jobs,
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+        ),
+    )

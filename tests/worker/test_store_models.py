@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+
+from store_records import TENANT, checkpoint, look, start
+from worker.messages import JobState, Model, Outcome, Parameters, StopReason, new_id
+from worker.store import AliasGoneError, BadTokenError, ModelGoneError, ModelInUseError, Store
+
+
+def make_model(store: Store, **fields: object) -> Model:
+    job_id = start(store, **fields).job.spec.id
+    store.jobs.checkpoint(job_id, 1, checkpoint(upper=9, lower=1, objective=8.5))
+    outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.GAP_REACHED)
+    store.jobs.finish(job_id, 1, outcome, checkpoint(upper=9, lower=4.25))
+    model_id = look(store, job_id).model_id
+    assert model_id is not None
+    model = store.models.get(TENANT, model_id)
+    assert model is not None
+    return model
+
+
+def test_a_model_says_where_it_comes_from(store: Store) -> None:
+    model = make_model(store, name="mine", parameters=Parameters(candidates="shape"))
+    job = look(store, model.job_id)
+    assert (model.tenant, model.name, model.dataset_id) == (TENANT, "mine", job.spec.dataset_id)
+    assert model.dataset_sha256 == job.spec.dataset_sha256
+    assert model.parameters == job.spec.parameters
+    assert model.proven_space == "shape"
+    assert (model.objective, model.upper_bound, model.lower_bound) == (8.5, 9.0, 4.25)
+    assert (model.stop_reason, model.proven_optimal) == (StopReason.GAP_REACHED, False)
+    assert model.metrics == {"accuracy": 0.085}
+    assert model.incumbent_revision == 1
+    assert model.created_at == job.finished_at
+
+
+def test_the_tree_has_the_final_bounds(store: Store) -> None:
+    model = make_model(store)
+    tree = store.models.tree(TENANT, model.id)
+    assert tree is not None
+    assert tree["proof"] == {
+        "objective": 8.5,
+        "upper_bound": 9.0,
+        "lower_bound": 4.25,
+        "proven_optimal": False,
+    }
+    assert tree["nodes"] == [{"cost": 8.5, "bound": 4.25, "proven": False}]
+    found = store.jobs.incumbent(TENANT, model.job_id)
+    assert found is not None
+    assert found.tree["proof"]["lower_bound"] == 0, "the incumbent stays as it was found"
+
+
+def test_other_tenants_see_nothing(store: Store) -> None:
+    model = make_model(store)
+    store.models.set_alias(TENANT, "best", model.id)
+    for name in (model.id, "best"):
+        assert store.models.get("other", name) is None
+        assert store.models.resolve("other", name) is None
+        assert store.models.tree("other", name) is None
+    assert store.models.list("other").items == []
+    assert store.models.aliases("other") == {}
+    with pytest.raises(ModelGoneError):
+        store.models.delete("other", model.id)
+    with pytest.raises(ModelGoneError):
+        store.models.set_alias("other", "best", model.id)
+    with pytest.raises(AliasGoneError):
+        store.models.delete_alias("other", "best")
+
+
+def test_aliases_name_a_model_and_move(store: Store) -> None:
+    first, second = make_model(store), make_model(store)
+    store.models.set_alias(TENANT, "best", first.id)
+    store.models.set_alias(TENANT, "also", first.id)
+    assert store.models.resolve(TENANT, "best") == first.id
+    assert store.models.get(TENANT, "best") == first
+    store.models.set_alias(TENANT, "best", second.id)
+    assert store.models.resolve(TENANT, "best") == second.id
+    assert store.models.tree(TENANT, "best") == store.models.tree(TENANT, second.id)
+    assert store.models.aliases(TENANT) == {"also": first.id, "best": second.id}
+    store.models.delete_alias(TENANT, "best")
+    assert store.models.resolve(TENANT, "best") is None
+    with pytest.raises(AliasGoneError):
+        store.models.delete_alias(TENANT, "best")
+
+
+def test_an_alias_names_only_models_that_are_there(store: Store) -> None:
+    with pytest.raises(ModelGoneError):
+        store.models.set_alias(TENANT, "best", new_id("mdl"))
+    model = make_model(store)
+    store.models.set_alias(TENANT, "best", model.id)
+    with pytest.raises(ModelGoneError):
+        store.models.set_alias(TENANT, "other", "best")
+
+
+def test_a_model_with_an_alias_is_kept(store: Store) -> None:
+    model = make_model(store)
+    store.models.set_alias(TENANT, "best", model.id)
+    with pytest.raises(ModelInUseError):
+        store.models.delete(TENANT, model.id)
+    with pytest.raises(ModelGoneError):
+        store.models.delete(TENANT, "best")  # by its id only
+    store.models.delete_alias(TENANT, "best")
+    store.models.delete(TENANT, model.id)
+    for absent in (store.models.get, store.models.resolve, store.models.tree):
+        assert absent(TENANT, model.id) is None
+    assert store.models.list(TENANT).items == []
+    with pytest.raises(ModelGoneError):
+        store.models.delete(TENANT, model.id)
+    assert look(store, model.job_id).model_id == model.id
+
+
+def test_pages(store: Store) -> None:
+    models = [make_model(store) for _ in range(3)]
+    first = store.models.list(TENANT, page_size=2)
+    rest = store.models.list(TENANT, page_size=2, page_token=first.next_page_token)
+    assert first.items + rest.items == models[::-1]
+    assert rest.next_page_token is None
+    with pytest.raises(BadTokenError):
+        store.models.list(TENANT, page_token="?")
