@@ -70,6 +70,7 @@ class _Reader:
             use_threads=use_threads,
             block_size=BLOCK_BYTES,
             column_names=self.header.names,
+            skip_rows=self.header.blank_lines,
             skip_rows_after_names=1,
             encoding=self.charset,
         )

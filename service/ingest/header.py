@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,22 +25,25 @@ _QUOTED = re.compile(r'"[^"]*"')
 class Header:
     names: tuple[str, ...]
     delimiter: str
+    blank_lines: int = 0  # before it
     warnings: tuple[str, ...] = ()
 
 
 def read_header(path: Path, charset: str, options: Options, limits: TableLimits) -> Header:
-    text = _head(path, charset)
+    text, whole = _head(path, charset)
     if not text.strip():
         raise IngestError(body_fault("EMPTY", "The file is empty; send a table with a header and rows."))
     given = options.delimiter
     delimiter = _guess(text) if given is None else _checked_delimiter(given)
     try:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        cells = next(row for row in rows if row)
+        rows = (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
+        cells = next(rows)
     except csv.Error:
         raise IngestError(_no_table("Its first line is no header")) from None
     if len(cells) == 1:
         raise IngestError(_no_table(_one_column(text, given)))
+    if whole and _ended(rows):
+        raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
     warnings = []
     if given is None and delimiter != ",":
         name = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}[delimiter]
@@ -55,7 +58,8 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
                 f"leave it out with drop=column_{place}."
             )
     check_names(names, limits)
-    return Header(tuple(names), delimiter, tuple(warnings))
+    blank_lines = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
+    return Header(tuple(names), delimiter, blank_lines, tuple(warnings))
 
 
 def check_names(names: Sequence[str], limits: TableLimits) -> None:
@@ -80,7 +84,8 @@ def check_names(names: Sequence[str], limits: TableLimits) -> None:
         )
 
 
-def _head(path: Path, charset: str) -> str:
+def _head(path: Path, charset: str) -> tuple[str, bool]:
+    """Text with the header in it, and whether it is all there is."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if charset == "utf-8":
@@ -90,11 +95,14 @@ def _head(path: Path, charset: str) -> str:
         if b"\0" in head:
             message = "The file holds zero bytes, so it is no text; send CSV as UTF-8 text."
             raise IngestError(body_fault("NOT_TEXT", message))
-    codec = "utf-8-sig" if charset == "utf-8" else charset
+    codec = codecs.getincrementaldecoder("utf-8-sig" if charset == "utf-8" else charset)
     try:
-        return codecs.getincrementaldecoder(codec)().decode(head, final=len(head) < HEAD_BYTES)
-    except UnicodeDecodeError:
-        raise IngestError(bad_encoding(path, charset)) from None
+        return codec().decode(head, final=len(head) < HEAD_BYTES), len(head) < HEAD_BYTES
+    except UnicodeDecodeError as error:  # below the header it may be in a column that is left out
+        text = codec().decode(error.object[: error.start])
+        if "\n" not in text.lstrip() and "\r" not in text.lstrip():
+            raise IngestError(bad_encoding(path, charset)) from None
+        return text, False
 
 
 def bad_encoding(path: Path, charset: str) -> Fault:
@@ -122,6 +130,13 @@ def bad_encoding(path: Path, charset: str) -> Fault:
                 return body_fault("BAD_ENCODING", message)
             position += len(block)
             line += block.count(b"\n")
+
+
+def _ended(rows: Iterator[list[str]]) -> bool:
+    try:
+        return next(rows, None) is None
+    except csv.Error:  # a row that is too long for this reader
+        return False
 
 
 def _guess(text: str) -> str:

@@ -1,0 +1,258 @@
+"""Parquet and Arrow streams: their types, their sizes before they are unpacked, and files that lie."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from service.ingest.arrow_sizes import unpacked_sizes
+from service.ingest.build import Form
+from uploads import all_faults, arrow, cells, fault, info, kind, made, parquet, parsed
+
+FORMS: list[Form] = ["parquet", "arrow"]
+LABEL = ["a", "b", "a"]
+
+
+def packed(table: Any, form: Form) -> bytes:
+    return parquet(table) if form == "parquet" else arrow(table)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_type_that_can_be_learned_from(tmp_path: Path, form: Form) -> None:
+    table = pa.table(
+        {
+            "int8": pa.array([1, None, 3], pa.int8()),
+            "uint64": pa.array([1, 2, 3], pa.uint64()),
+            "float": pa.array([0.5, None, 2], pa.float32()),
+            "nan": [0.5, float("nan"), 2.0],
+            "decimal": pa.array([decimal.Decimal("1.5"), None, decimal.Decimal("2.25")]),
+            "whole": pa.array([decimal.Decimal(7), None, decimal.Decimal(8)]),
+            "flag": [True, None, False],
+            "word": ["x", None, ""],
+            "large": pa.array(["x", "y", None], pa.large_string()),
+            "view": pa.array(["x", "y", None], pa.string_view()),
+            "coded": pa.array(["x", "y", None]).dictionary_encode(),
+            "none": pa.nulls(3),
+            "label": LABEL,
+        }
+    )
+    result = parsed(tmp_path, packed(table, form), form)
+    assert cells(result, "int8") == [1, None, 3]
+    assert cells(result, "uint64") == [1, 2, 3]
+    assert cells(result, "float") == cells(result, "nan") == [0.5, None, 2.0]
+    assert cells(result, "decimal") == [1.5, None, 2.25]
+    assert cells(result, "whole") == [7, None, 8]
+    assert cells(result, "flag") == [True, None, False]
+    assert cells(result, "word") == ["x", None, ""]
+    assert cells(result, "large") == cells(result, "view") == cells(result, "coded") == ["x", "y", None]
+    assert cells(result, "none") == [None, None, None]
+    types = {str(column.array.type) for column in result.columns}
+    coded = "dictionary<values=string, indices=int32, ordered=0>"
+    assert types == {"int64", "double", "bool", coded}
+
+
+def test_dictionaries_of_all_kinds(tmp_path: Path) -> None:
+    def of(indices: list[int | None], values: Any, kind: Any = None) -> Any:
+        return pa.DictionaryArray.from_arrays(pa.array(indices, kind or pa.int8()), pa.array(values))
+
+    table = pa.table(
+        {
+            "numbers": of([0, 1, None], [10, 20]),
+            "unused": of([0, 2, 0], ["x", "never", "y"]),
+            "twice": of([0, 1, 2], ["x", "x", "y"]),
+            "null": of([0, 1, 0], ["x", None]),
+            "nan": of([0, 1, 0], [1.5, float("nan")]),
+            "wide": of([0, 1, 0], ["x", "y"], pa.uint32()),
+            "label": LABEL,
+        }
+    )
+    result = parsed(tmp_path, arrow(table), "arrow")
+    assert cells(result, "numbers") == [10, 20, None]
+    assert kind(result, "numbers") == "category"
+    assert cells(result, "unused") == ["x", "y", "x"]
+    assert cells(result, "twice") == ["x", "x", "y"]
+    assert cells(result, "null") == ["x", None, "x"]
+    assert cells(result, "nan") == [1.5, None, 1.5]
+    assert cells(result, "wide") == ["x", "y", "x"]
+    for column in result.columns:
+        if column.kind == "category":
+            assert len(column.array.dictionary) == len(set(cells(result, column.name)) - {None})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: Form) -> None:
+    day = datetime.date(2024, 1, 5)
+    table = pa.table(
+        {
+            "day": [day] * 3,
+            "moment": pa.array([0, 1, 2], pa.timestamp("us", "UTC")),
+            "bytes": [b"x"] * 3,
+            "list": [[1], [2], []],
+            "struct": [{"a": 1}] * 3,
+            "x": [1, 2, 3],
+            "label": LABEL,
+        }
+    )
+    found = all_faults(tmp_path, packed(table, form), form)
+    assert [(f.place[-1], f.code) for f in found] == [
+        ("day", "DATES"),
+        ("moment", "DATES"),
+        ("bytes", "UNSUPPORTED_TYPE"),
+        ("list", "UNSUPPORTED_TYPE"),
+        ("struct", "UNSUPPORTED_TYPE"),
+    ]
+    assert all(f"drop={f.place[-1]}" in f.message for f in found)
+    drop = "moment,bytes,list,struct"
+    result = parsed(tmp_path, packed(table, form), form, drop=drop, types="day:category")
+    assert cells(result, "day") == ["2024-01-05"] * 3
+    assert result.plan.dropped == ("moment", "bytes", "list", "struct")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forced_types(tmp_path: Path, form: Form) -> None:
+    table = pa.table(
+        {
+            "code": [3, 1, 3],
+            "share": [0.5, 1.0, 0.5],
+            "flag": [True, False, True],
+            "digits": ["1", "2.5", " 3 "],
+            "bit": [0, 1, 0],
+            "label": LABEL,
+        }
+    )
+    types = "code:category,share:category,flag:number,digits:number,bit:boolean"
+    result = parsed(tmp_path, packed(table, form), form, types=types)
+    assert cells(result, "code") == [3, 1, 3]
+    assert cells(result, "share") == [0.5, 1.0, 0.5]
+    assert kind(result, "code") == kind(result, "share") == "category"
+    assert cells(result, "flag") == [1, 0, 1]
+    assert cells(result, "digits") == [1.0, 2.5, 3.0]
+    assert cells(result, "bit") == [False, True, False]
+    text = pa.table({"zip": ["1", "2", "1"], "label": LABEL})
+    assert cells(parsed(tmp_path, packed(text, form), form, types="zip:category"), "zip") == ["1", "2", "1"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_infinity_and_large_integers(tmp_path: Path, form: Form) -> None:
+    table = pa.table({"x": [1.0, 2.0, float("-inf")], "label": LABEL})
+    assert fault(tmp_path, packed(table, form), form).place == ("body", "rows", 3, "x")
+    table = pa.table({"x": pa.array([1, 2, 2**64 - 1], pa.uint64()), "y": [1, 2, 2**53 + 1], "label": LABEL})
+    dataset = made(tmp_path, packed(table, form), form)
+    assert info(dataset, "x").maximum == 2.0**64
+    assert sum("beyond 2^53" in warning for warning in dataset.warnings) == 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_options_of_csv_are_refused(tmp_path: Path, form: Form) -> None:
+    data = packed(pa.table({"x": [1, 2, 3], "label": LABEL}), form)
+    found = all_faults(tmp_path, data, form, delimiter=",", decimal=".", null_values="NA")
+    assert [f.place for f in found] == [
+        ("query", "delimiter"),
+        ("query", "decimal"),
+        ("query", "null_values"),
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_names(tmp_path: Path, form: Form) -> None:
+    x = pa.array([1, 2, 3])
+    for names, code in (
+        (["x", "x", "label"], "DUPLICATE_COLUMN"),
+        (["", "x", "label"], "NO_NAME"),
+    ):
+        table = pa.Table.from_arrays([x, x, pa.array(LABEL)], names=names)
+        assert fault(tmp_path, packed(table, form), form).code == code
+    table = pa.Table.from_arrays([x, x, pa.array(LABEL)], names=["a.b", "a", "label"])
+    assert cells(parsed(tmp_path, packed(table, form), form), "a.b") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_limits(tmp_path: Path, form: Form) -> None:
+    table = pa.table({"x": list(range(300)), "y": list(range(300)), "label": LABEL * 100})
+    data = packed(table, form)
+    assert fault(tmp_path, data, form, limits={"max_rows": 299}).code == "TOO_MANY_ROWS"
+    assert fault(tmp_path, data, form, limits={"max_columns": 2}).code == "TOO_MANY_COLUMNS"
+    assert fault(tmp_path, data, form, limits={"max_table_bytes": 4000}).code == "TABLE_TOO_LARGE"
+    assert parsed(tmp_path, data, form, limits={"max_rows": 300, "max_columns": 3}).rows == 300
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_rows(tmp_path: Path, form: Form) -> None:
+    table = pa.table({"x": pa.array([], pa.int64()), "label": pa.array([], pa.string())})
+    assert fault(tmp_path, packed(table, form), form).code == "NO_ROWS"
+
+
+def test_parquet_in_groups_and_text_that_repeats(tmp_path: Path) -> None:
+    word = "w" * 60_000
+    table = pa.table({"x": list(range(100_000)), "word": [word, "v"] * 50_000, "label": [0, 1] * 50_000})
+    data = parquet(table, row_group_size=1000, compression="zstd")
+    assert len(data) < 10_000_000
+    # Unpacked, the words would take 3 GB.
+    result = parsed(tmp_path, data, "parquet", limits={"max_table_bytes": 40_000_000})
+    assert result.rows == 100_000
+    assert cells(result, "word")[:3] == [word, "v", word]
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_a_stream_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, codec: str) -> None:
+    zeros = pa.table({"x": np.zeros(20_000_000), "label": pa.array([0, 1] * 10_000_000, pa.int8())})
+    data = arrow(zeros, compression=codec)
+    assert len(data) < 5_000_000
+    del zeros
+    before = pa.default_memory_pool().max_memory()
+    found = fault(tmp_path, data, "arrow", limits={"max_table_bytes": 100_000_000, "max_rows": 1 << 40})
+    assert found.code == "TABLE_TOO_LARGE"
+    assert pa.default_memory_pool().max_memory() == before
+    assert parsed(
+        tmp_path, arrow(pa.table({"x": [1, 2, 3], "label": LABEL}), compression=codec), "arrow"
+    ).rows
+
+
+def test_sizes_of_a_stream_are_those_of_its_buffers() -> None:
+    table = pa.table({"x": np.arange(10_000), "word": pa.array(["x", "y"] * 5000).dictionary_encode()})
+    plain = list(unpacked_sizes(pa.BufferReader(arrow(table, batch=4000))))
+    assert [part.rows for part in plain] == [0, 4000, 4000, 2000]
+    assert sum(part.unpacked_bytes for part in plain) >= 10_000 * 12
+    small = list(unpacked_sizes(pa.BufferReader(arrow(table, batch=4000, compression="zstd"))))
+    assert [part.rows for part in small] == [0, 4000, 4000, 2000]
+    for packed_size, plain_size in zip(small, plain, strict=True):
+        # Arrow pads what it does not compress to multiples of 8 bytes.
+        assert abs(packed_size.unpacked_bytes - plain_size.unpacked_bytes) < 128
+
+
+def test_a_stream_of_many_batches(tmp_path: Path) -> None:
+    words = [f"w{i % 50}" for i in range(10_000)]
+    table = pa.table({"x": list(range(10_000)), "word": words, "label": [0, 1] * 5000})
+    table = table.set_column(1, "word", pa.chunked_array([table["word"].chunk(0)]).dictionary_encode())
+    result = parsed(tmp_path, arrow(table, batch=333), "arrow")
+    assert cells(result, "word") == words
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form: Form) -> None:
+    table = pa.table(
+        {
+            "x": np.arange(500.0),
+            "word": pa.array(["x", "yy"] * 250).dictionary_encode(),
+            "label": [0, 1] * 250,
+        }
+    )
+    good = packed(table, form)
+    assert fault(tmp_path, b"nonsense", form).code == "UNREADABLE"
+    assert fault(tmp_path, good[: len(good) // 2], form).code == "UNREADABLE"
+    rng = random.Random(1)
+    for _ in range(150):
+        bad = bytearray(good)
+        for _ in range(rng.randint(1, 4)):
+            bad[rng.randrange(len(bad))] = rng.randrange(256)
+        try:
+            made(tmp_path, bytes(bad), form)
+        except ValueError as error:
+            assert type(error).__name__ == "IngestError", repr(error)

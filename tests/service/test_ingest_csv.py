@@ -1,0 +1,342 @@
+"""CSV as people have it: delimiters, encodings, quotation marks, missing cells, types, and their mistakes."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+import pytest
+
+from uploads import PLAIN, all_faults, cells, fault, info, kind, made, parsed
+
+
+def test_types_are_inferred_over_all_rows(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i},{'true' if i % 2 else 'false'},w{i % 3},{i % 2}\n" for i in range(5000))
+    result = parsed(tmp_path, f"whole,late,flag,word,label\n{rows}7,7.5,true,w,1\n")
+    assert [column.kind for column in result.columns] == ["number", "number", "boolean", "category", "number"]
+    assert str(result.columns[0].array.type) == "int64"
+    assert str(result.columns[1].array.type) == "double"
+    assert cells(result, "late")[-1] == 7.5
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PLAIN,
+        PLAIN.replace("\n", "\r\n"),
+        PLAIN.replace("\n", "\r"),
+        PLAIN.rstrip("\n"),
+        "\n\n" + PLAIN,
+        PLAIN.replace("\n", "\n\n"),
+        codecs.BOM_UTF8 + PLAIN.encode(),
+        PLAIN.replace("age,colour,label", ' age , "colour" ,label'),
+        PLAIN.replace("red", '"red"'),
+    ],
+)
+def test_the_same_table_in_many_spellings(tmp_path: Path, data: bytes | str) -> None:
+    result = parsed(tmp_path, data)
+    assert result.columns[0].name == "age"
+    assert cells(result, "age") == [30, 40, 50, 61]
+    assert cells(result, "label") == ["no", "yes", "no", "yes"]
+
+
+@pytest.mark.parametrize(("sign", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
+def test_the_delimiter_is_guessed_and_said(tmp_path: Path, sign: str, word: str) -> None:
+    dataset = made(tmp_path, PLAIN.replace(",", sign))
+    assert dataset.rows == 4
+    assert any(word in warning for warning in dataset.warnings)
+
+
+@pytest.mark.parametrize("given", [";", "semicolon"])
+def test_a_delimiter_that_is_given_is_not_guessed(tmp_path: Path, given: str) -> None:
+    dataset = made(tmp_path, "a,b;label\n1;x\n2;y\n", delimiter=given)
+    assert [column.name for column in dataset.columns] == ["a,b", "label"]
+    assert not any("semicolons" in warning for warning in dataset.warnings)
+
+
+@pytest.mark.parametrize("given", ["ab", '"', "é", "a", "\n", "5"])
+def test_a_delimiter_must_be_one_sign(tmp_path: Path, given: str) -> None:
+    assert fault(tmp_path, PLAIN, delimiter=given).place == ("query", "delimiter")
+
+
+def test_quoted_cells_hold_delimiters_quotation_marks_and_line_breaks(tmp_path: Path) -> None:
+    data = 'x,"a ""name""\nof two lines",label\n1,"one, two",no\n2,"say ""hi""\nthere",yes\n'
+    result = parsed(tmp_path, data)
+    assert result.columns[1].name == 'a "name"\nof two lines'
+    assert cells(result, result.columns[1].name) == ["one, two", 'say "hi"\nthere']
+
+
+def test_line_breaks_in_cells_across_blocks(tmp_path: Path) -> None:
+    rows = [f'{i},"word {i % 7}\nline two",{"yes" if i % 2 else "no"}' for i in range(300_000)]
+    result = parsed(tmp_path, "x,text,label\n" + "\n".join(rows) + "\n")
+    assert result.rows == 300_000
+    assert cells(result, "x") == list(range(300_000))
+
+
+def test_a_decimal_comma(tmp_path: Path) -> None:
+    data = "x;label\n1,5;no\n2,25;yes\n3;no\n"
+    assert cells(parsed(tmp_path, data, decimal=","), "x") == [1.5, 2.25, 3.0]
+    assert any("decimal=," in warning for warning in made(tmp_path, data).warnings)
+    assert cells(parsed(tmp_path, data, decimal=",", types="x:number"), "x") == [1.5, 2.25, 3.0]
+    assert fault(tmp_path, data, decimal=";").code == "BAD_DECIMAL"
+    assert fault(tmp_path, data, decimal="x").code == "BAD_DECIMAL"
+
+
+def test_missing_cells(tmp_path: Path) -> None:
+    data = 'x,word,label\n1,NA,a\n,"",b\nnan,n/a,a\n4,?,b\n'
+    result = parsed(tmp_path, data)
+    assert cells(result, "x") == [1, None, None, 4]
+    assert cells(result, "word") == [None, None, None, "?"]
+    result = parsed(tmp_path, data, null_values=("?", "nan"))
+    assert cells(result, "x") == [1, None, None, 4]
+    assert cells(result, "word") == ["NA", None, "n/a", None]
+
+
+def test_a_number_column_with_a_word_in_it_is_explained(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 10},{'yes' if i % 2 else 'no'}\n" for i in range(50))
+    dataset = made(tmp_path, f"x,label\n{rows}unknown,no\n")
+    assert info(dataset, "x").type == "category"
+    assert any(
+        "row 51 is not a number" in warning and "null_values" in warning for warning in dataset.warnings
+    )
+    assert info(made(tmp_path, f"x,label\n{rows}unknown,no\n", null_values="unknown"), "x").type == "number"
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    ("codec", "charset"), [("latin-1", "iso8859-1"), ("cp1252", "cp1252"), ("utf-16", "utf-16")]
+)
+def test_other_encodings_if_they_are_said(tmp_path: Path, codec: str, charset: str) -> None:
+    data = "größe,label\n1,ähnlich\n2,anders\n".encode(codec)
+    result = parsed(tmp_path, data, charset=charset)
+    assert cells(result, "größe") == [1, 2]
+    assert cells(result, "label") == ["ähnlich", "anders"]
+
+
+def test_latin_1_is_refused_with_its_place(tmp_path: Path) -> None:
+    good = "".join(f"{i},plain,no\n" for i in range(200_000))
+    data = f"x,word,label\n{good}1,caf".encode() + b"\xe9,yes\n"
+    found = fault(tmp_path, data)
+    assert found.code == "BAD_ENCODING"
+    assert "Line 200,002" in found.message
+    assert f"byte {data.index(0xE9):,}" in found.message
+    assert "charset=windows-1252" in found.message
+
+
+@pytest.mark.parametrize(
+    "data", [b"caf\xe9,label\n1,a\n2,b\n", b"x,label\n1,caf\xe9\n2,b\n", b"x,label\n1,\xc3"]
+)
+def test_bad_bytes_anywhere(tmp_path: Path, data: bytes) -> None:
+    assert fault(tmp_path, data).code == "BAD_ENCODING"
+
+
+def test_bad_bytes_in_a_dropped_column_do_no_harm(tmp_path: Path) -> None:
+    result = parsed(tmp_path, b"x,word,label\n1,caf\xe9,a\n2,b,b\n", drop="word")
+    assert cells(result, "x") == [1, 2]
+
+
+def test_utf_16_is_refused_with_advice(tmp_path: Path) -> None:
+    found = fault(tmp_path, PLAIN.encode("utf-16"))
+    assert found.code == "NOT_UTF8"
+    assert "charset=utf-16" in found.message
+    assert fault(tmp_path, PLAIN.encode("utf-16-le")).code == "NOT_TEXT"
+
+
+# What is no table
+
+
+@pytest.mark.parametrize("data", ["", "\n", "  \r\n \n", codecs.BOM_UTF8])
+def test_an_empty_file(tmp_path: Path, data: bytes | str) -> None:
+    assert fault(tmp_path, data).code == "EMPTY"
+
+
+@pytest.mark.parametrize("data", ["a,label", "a,label\n", "a,label\n\n\n", "a,label\r\n"])
+def test_a_header_alone(tmp_path: Path, data: str) -> None:
+    assert fault(tmp_path, data).code == "NO_ROWS"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("Dear all\nplease find attached\n", "only one column"),
+        ('{"a": 1}\n', "JSON"),
+        ("<html>\n<body>\n", "HTML"),
+    ],
+)
+def test_a_text_file(tmp_path: Path, data: str, words: str) -> None:
+    found = fault(tmp_path, data)
+    assert found.code == "NOT_A_TABLE"
+    assert words in found.message
+
+
+def test_prose_with_commas(tmp_path: Path) -> None:
+    data = "Dear all, hello\nplease find it attached, signed, and sealed\n"
+    assert fault(tmp_path, data, target="hello").code == "RAGGED_ROW"
+
+
+def test_a_wrong_delimiter(tmp_path: Path) -> None:
+    assert "with this `delimiter`" in fault(tmp_path, PLAIN, delimiter="|").message
+
+
+def test_ragged_rows_are_found(tmp_path: Path) -> None:
+    for bad, cells_ in (("5,6", "2 cells"), ("5,6,7,8", "4 cells"), ("5", "1 cell")):
+        rows = "".join(f"{i},b,c\n" for i in range(400_000))
+        found = fault(tmp_path, f"x,y,label\n{rows}{bad}\n1,2,3\n")
+        assert found.code == "RAGGED_ROW"
+        assert found.place == ("body", "rows", 400_001)
+        assert f"Row 400,001 has {cells_}, the header 3" in found.message
+
+
+def test_a_quotation_mark_that_is_never_closed(tmp_path: Path) -> None:
+    found = fault(tmp_path, 'x,label\n1,a\n2,"b\n3,c\n4,d\n')
+    assert found.code == "OPEN_QUOTE"
+    assert found.place == ("body", "rows", 2, "label")
+    rows = "".join(f"{i},b\n" for i in range(1_000_000))
+    assert fault(tmp_path, f'x,label\n1,"a\n{rows}').code in ("ROW_TOO_LONG", "OPEN_QUOTE", "CELL_TOO_LONG")
+
+
+def test_a_stray_quotation_mark_is_text(tmp_path: Path) -> None:
+    assert cells(parsed(tmp_path, 'x,label\n5" pipe,a\n6,b\n'), "x") == ['5" pipe', "6"]
+
+
+def test_a_row_too_long_to_read(tmp_path: Path) -> None:
+    found = fault(tmp_path, "x,label\n" + "y" * (9 << 20) + ",a\n")
+    assert found.code == "ROW_TOO_LONG"
+
+
+def test_a_cell_too_long(tmp_path: Path) -> None:
+    data = f"x,label\nshort,a\n{'y' * 101},b\n"
+    found = fault(tmp_path, data, limits={"max_cell_bytes": 100})
+    assert found.code == "CELL_TOO_LONG"
+    assert found.place == ("body", "rows", 2, "x")
+    assert parsed(tmp_path, data, limits={"max_cell_bytes": 101}).rows == 2
+
+
+# Headers
+
+
+@pytest.mark.parametrize("data", ["1,2\n3,4\n5,6\n", "5.1,3.5,-1e3\n4.9,3.0,2\n"])
+def test_a_missing_header_of_numbers(tmp_path: Path, data: str) -> None:
+    assert fault(tmp_path, data).code == "NO_HEADER"
+
+
+def test_a_missing_header_of_numbers_and_a_word(tmp_path: Path) -> None:
+    found = fault(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target="species")
+    assert found.code == "NO_HEADER"
+    assert "'species' among them" in found.message
+
+
+def test_a_header_that_counts_its_columns_is_one(tmp_path: Path) -> None:
+    assert cells(parsed(tmp_path, "0,1,2\n7,8,a\n9,7,b\n", target="2"), "0") == [7, 9]
+
+
+def test_years_as_names_are_fine(tmp_path: Path) -> None:
+    assert parsed(tmp_path, "2020,2021,label\n7,8,a\n9,7,b\n").rows == 2
+
+
+def test_duplicate_names(tmp_path: Path) -> None:
+    found = all_faults(tmp_path, "a,b,a,b,label\n1,2,3,4,x\n")
+    assert [f.code for f in found] == ["DUPLICATE_COLUMN"] * 2
+    assert [f.place[-1] for f in found] == ["a", "b"]
+    assert "rename" in found[0].message
+
+
+def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i % 3},{'yes' if i % 2 else 'no'}\n" for i in range(30))
+    dataset = made(tmp_path, f",x,label\n{rows}")
+    assert dataset.columns[0].name == "column_1"
+    assert any("drop=column_1" in warning for warning in dataset.warnings)
+    assert any("looks like an id" in warning for warning in dataset.warnings)
+
+
+def test_limits_of_the_header(tmp_path: Path) -> None:
+    wide = ",".join(f"c{i}" for i in range(11)) + ",label\n" + "1," * 11 + "a\n"
+    assert fault(tmp_path, wide, limits={"max_columns": 11}).code == "TOO_MANY_COLUMNS"
+    long = f"{'n' * 2000},label\n1,a\n"
+    assert fault(tmp_path, long).code == "LONG_NAME"
+    assert fault(tmp_path, "n" * (2 << 20)).code == "NOT_A_TABLE"
+
+
+def test_too_many_rows(tmp_path: Path) -> None:
+    found = fault(tmp_path, PLAIN, limits={"max_rows": 3})
+    assert found.code == "TOO_MANY_ROWS"
+    assert "4 rows; at most 3" in found.message
+
+
+# What is forced
+
+
+def test_types_by_name(tmp_path: Path) -> None:
+    data = "zip,size,flag,label\n01234,1,yes,a\n99999,2,no,b\n01234,3,YES,a\n"
+    result = parsed(tmp_path, data, types="zip:category,size:category,flag:boolean")
+    assert cells(result, "zip") == ["01234", "99999", "01234"]
+    assert cells(result, "size") == [1, 2, 3]
+    assert kind(result, "size") == "category"
+    assert cells(result, "flag") == [True, False, True]
+    result = parsed(tmp_path, data, types=("flag:category", "zip:number"))
+    assert cells(result, "flag") == ["yes", "no", "YES"]
+    assert cells(result, "zip") == [1234, 99999, 1234]
+
+
+def test_a_forced_type_that_does_not_fit(tmp_path: Path) -> None:
+    data = "x,y,label\n1,0,a\n2.5,1,b\nmany,2,a\n"
+    found = all_faults(tmp_path, data, types=("x:number", "y:boolean"))
+    assert [f.code for f in found] == ["NOT_A_NUMBER", "NOT_A_BOOLEAN"]
+    assert [f.place for f in found] == [("body", "rows", 3, "x"), ("body", "rows", 3, "y")]
+    assert "many" not in found[0].message, "a cell is not echoed"
+
+
+@pytest.mark.parametrize("types", ["x", "x:text", ":number", "x:"])
+def test_a_type_that_is_none(tmp_path: Path, types: str) -> None:
+    assert fault(tmp_path, "x,label\n1,a\n2,b\n", types=types).code == "BAD_TYPE"
+
+
+def test_names_with_commas_and_colons(tmp_path: Path) -> None:
+    data = '"a,b","c:d",e,label\n1,2,3,x\n4,5,6,y\n'
+    result = parsed(tmp_path, data, drop=("a,b", "e"), types="c:d:category")
+    assert [column.name for column in result.columns] == ["c:d", "label"]
+    assert kind(result, "c:d") == "category"
+
+
+@pytest.mark.parametrize(
+    "when",
+    ["2024-01-05", "2024-01-05 10:30:00", "10:30:00", "05/01/2024", "5.1.2024", "2024-01-05T10:00:00Z"],
+)
+def test_dates(tmp_path: Path, when: str) -> None:
+    data = f"when,x,label\n{when},1,a\n{when},2,b\n"
+    found = fault(tmp_path, data)
+    assert found.code == "DATES"
+    assert found.place == ("body", "columns", "when")
+    assert "drop=when" in found.message
+    assert "types=when:category" in found.message
+    assert cells(parsed(tmp_path, data, types="when:category"), "when") == [when, when]
+    assert parsed(tmp_path, data, drop="when").rows == 2
+
+
+def test_infinity(tmp_path: Path) -> None:
+    for word in ("inf", "-Infinity", "1e999"):
+        found = fault(tmp_path, f"x,label\n1.5,a\n2,b\n{word},a\n")
+        assert found.code == "INFINITE"
+        assert found.place == ("body", "rows", 3, "x")
+
+
+def test_too_many_categories(tmp_path: Path) -> None:
+    rows = "".join(f"word{i},{i % 2}\n" for i in range(300))
+    found = fault(tmp_path, f"x,label\n{rows}", limits={"max_categories": 299})
+    assert found.code == "TOO_MANY_CATEGORIES"
+    assert "300 different values" in found.message
+    assert "drop=x" in found.message
+    dataset = made(tmp_path, f"x,label\n{rows}", limits={"max_categories": 300})
+    assert any("looks like an id" in warning for warning in dataset.warnings)
+
+
+def test_ten_million_categories_take_no_more_than_the_file(tmp_path: Path) -> None:
+    rows = "".join(f"{i:x}q,{i % 2}\n" for i in range(500_000))
+    assert fault(tmp_path, f"x,label\n{rows}").code == "TOO_MANY_CATEGORIES"
+
+
+def test_every_column_at_fault_is_named(tmp_path: Path) -> None:
+    found = all_faults(tmp_path, "a,b,c,label\ninf,2024-01-01,1,x\n1,2024-01-02,2,y\n")
+    assert [(f.place[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "DATES")]

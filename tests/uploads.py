@@ -1,0 +1,96 @@
+"""Small uploads for tests of datasets: a file in, what the service makes of it out."""
+
+from __future__ import annotations
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from service.ingest.build import Form, Parsed, Upload, make_dataset, parse
+from service.ingest.errors import Fault, IngestError
+from service.ingest.options import Options, TableLimits
+from worker.blobs import Blobs
+from worker.messages import ColumnInfo, Dataset
+
+PLAIN = "age,colour,label\n30,red,no\n40,blue,yes\n50,red,no\n61,,yes\n"
+
+
+def parsed(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Parsed:
+    """Through every step but the description and the blob."""
+    charset = given.pop("charset", "utf-8")
+    limits = TableLimits(**given.pop("limits", {}))
+    path = _saved(folder, data)
+    with ThreadPoolExecutor(2) as pool:
+        return parse(path, form, charset, _options(given), limits, pool)
+
+
+def made(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Dataset:
+    """The whole way: the record, with the blob in `folder`."""
+    charset = given.pop("charset", "utf-8")
+    limits = TableLimits(**given.pop("limits", {}))
+    path = _saved(folder, data)
+    upload = Upload(path, form, charset, "0" * 64, path.stat().st_size)
+    blobs = Blobs(folder / "blobs")
+    return make_dataset(upload, _options(given), limits, blobs, dataset_id="ds_1", tenant="default")
+
+
+def fault(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Fault:
+    """The one thing that is wrong with it."""
+    faults = all_faults(folder, data, form, **given)
+    assert len(faults) == 1, faults
+    return faults[0]
+
+
+def all_faults(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> tuple[Fault, ...]:
+    before = set((folder / "blobs").rglob("*"))
+    try:
+        made(folder, data, form, **given)
+    except IngestError as error:
+        left = set((folder / "blobs").rglob("*")) - before - {folder / "blobs" / "incoming"}
+        assert not left, "a refused upload left something behind"
+        return error.faults
+    raise AssertionError("it was taken")
+
+
+def cells(result: Parsed, name: str) -> list[Any]:
+    column = next(column for column in result.columns if column.name == name)
+    values: list[Any] = column.array.to_pylist()
+    return values
+
+
+def kind(result: Parsed, name: str) -> str:
+    return next(column.kind for column in result.columns if column.name == name)
+
+
+def info(dataset: Dataset, name: str) -> ColumnInfo:
+    return next(column for column in dataset.columns if column.name == name)
+
+
+def parquet(table: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(table, sink, **options)
+    return sink.getvalue()
+
+
+def arrow(table: Any, *, batch: int | None = None, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=batch)
+    return sink.getvalue()
+
+
+def _options(given: dict[str, Any]) -> Options:
+    for name in ("drop", "types", "null_values"):
+        if isinstance(given.get(name), str):
+            given[name] = (given[name],)
+    return Options(**{"target": "label", **given})
+
+
+def _saved(folder: Path, data: bytes | str) -> Path:
+    path = folder / "upload"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
