@@ -17,7 +17,6 @@ from worker.messages import Event
 from worker.store import Store
 
 log = structlog.get_logger(__name__)
-KEEP_ALIVE = 15.0  # seconds
 _PAGE = 500
 _RECONNECT = 1000  # milliseconds: what a browser waits before it comes back
 
@@ -34,7 +33,9 @@ RESYNC = format_sse_event(
 )
 
 
-async def stream(store: Store, hub: Hub, tenant: str, job_id: str, after: str | None) -> AsyncIterator[bytes]:
+async def stream(
+    store: Store, hub: Hub, tenant: str, job_id: str, after: str | None, *, keep_alive: float
+) -> AsyncIterator[bytes]:
     """A client that comes back with the id of the last event it saw misses none.
 
     The stream ends when the job has; or, without a last event, when the job is deleted, the store goes away
@@ -59,7 +60,7 @@ async def stream(store: Store, hub: Hub, tenant: str, job_id: str, after: str | 
             if len(page.events) == _PAGE:
                 continue
             silence = time.monotonic() - said
-            if silence >= KEEP_ALIVE:
+            if silence >= keep_alive:
                 yield KEEPALIVE_COMMENT
                 silence, said = 0.0, time.monotonic()
-            await watch.news(KEEP_ALIVE - silence)
+            await watch.news(keep_alive - silence)

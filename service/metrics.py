@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
-from worker.store import Store
 
 from worker.messages import JobState
+from worker.store import Store
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
@@ -37,7 +37,7 @@ class JobCollector(Collector):
 class Metrics:
     """One registry per app, so that several apps can live in one process."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, waiting: Callable[[], float]) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "literati_http_requests",
@@ -52,9 +52,9 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self.waiting = Gauge(
+        Gauge(
             "literati_http_waiting", "Requests held open for news of a job.", registry=self.registry
-        )
+        ).set_function(waiting)
         self.registry.register(JobCollector(store))
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:

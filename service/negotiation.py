@@ -18,7 +18,8 @@ Model = TypeVar("Model", bound=BaseModel)
 def prefers(request: Request, wanted: str, otherwise: str) -> bool:
     """Whether `Accept` ranks `wanted` above `otherwise`. A tie is for `otherwise`."""
     accept = ",".join(request.headers.getlist("accept"))
-    return _quality(accept, wanted) > _quality(accept, otherwise)
+    first, second = _quality(accept, wanted), _quality(accept, otherwise)
+    return first[0] > 0 and first > second
 
 
 def best(request: Request, offers: list[str]) -> str | None:

@@ -10,7 +10,7 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from service.conditional import json_answer
-from service.dependencies import CallerDep, HubDep, StoreDep
+from service.dependencies import CallerDep, HubDep, SettingsDep, StoreDep
 from service.errors import FieldError, invalid, unavailable
 from service.event_stream import stream
 from service.negotiation import prefers
@@ -47,6 +47,7 @@ async def get_events(
     caller: CallerDep,
     store: StoreDep,
     hub: HubDep,
+    settings: SettingsDep,
     after: Annotated[
         str | None, Query(pattern=_STREAM_ID, description="Only events after the one of this id.")
     ] = None,
@@ -79,6 +80,5 @@ async def get_events(
     await run_in_threadpool(stored_job, store, caller.tenant, job_id)
     if hub.crowded:
         raise unavailable("Too many requests wait for news; read the events as JSON, or try again.")
-    return EventSourceResponse(
-        stream(store, hub, caller.tenant, job_id, after), headers={"X-Accel-Buffering": "no"}
-    )
+    events = stream(store, hub, caller.tenant, job_id, after, keep_alive=settings.keep_alive_seconds)
+    return EventSourceResponse(events, headers={"X-Accel-Buffering": "no"})

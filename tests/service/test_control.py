@@ -1,0 +1,106 @@
+"""finish, cancel, pause and resume over HTTP: 202, a repeat 200, a wrong state 409."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from acting_worker import ActingWorker
+from service_client import problem, submit
+from stack import Stack
+from worker.messages import Dataset, JobState, Wish
+
+
+@pytest.fixture
+def job(client: httpx.Client, dataset: Dataset) -> str:
+    return str(submit(client, dataset)["id"])
+
+
+def do(client: httpx.Client, job: str, verb: str, status: int) -> dict[str, Any]:
+    answer = client.post(f"/v1/jobs/{job}/{verb}")
+    assert answer.status_code == status, answer.text
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def test_a_queued_job(client: httpx.Client, job: str) -> None:
+    assert do(client, job, "pause", 202)["state"] == "PAUSED"
+    assert do(client, job, "pause", 200)["state"] == "PAUSED"
+    assert do(client, job, "resume", 202)["state"] == "QUEUED"
+    assert do(client, job, "resume", 200)["state"] == "QUEUED"
+    do(client, job, "finish", 409)  # there is no tree to finish with
+    assert do(client, job, "cancel", 202)["state"] == "CANCELLED"
+    cancelled = do(client, job, "cancel", 200)
+    assert (cancelled["state"], cancelled["stop_reason"]) == ("CANCELLED", "USER_CANCEL")
+    for verb in ("finish", "pause", "resume"):
+        problem(client.post(f"/v1/jobs/{job}/{verb}"), 409, "wrong-state")
+
+
+def test_a_running_job_is_paused_and_resumed(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    assert do(client, job, "pause", 202)["state"] == "PAUSING"
+    assert do(client, job, "pause", 200)["state"] == "PAUSING"
+    problem(client.post(f"/v1/jobs/{job}/resume"), 409, "wrong-state")
+    assert worker.checkpoint(11) is Wish.PAUSE
+    worker.finish(12, state=JobState.PAUSED, reason=None)
+    paused = client.get(f"/v1/jobs/{job}").json()
+    assert paused["state"] == "PAUSED"
+    assert {"resume", "cancel", "finish"} <= set(paused["links"])
+    assert do(client, job, "resume", 202)["state"] == "QUEUED"
+    ActingWorker(api.store).prove()
+    assert client.get(f"/v1/jobs/{job}").json()["state"] == "SUCCEEDED"
+
+
+def test_a_running_job_is_finished(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    assert do(client, job, "finish", 202)["state"] == "STOPPING"
+    assert do(client, job, "finish", 200)["state"] == "STOPPING"
+    problem(client.post(f"/v1/jobs/{job}/cancel"), 409, "wrong-state")
+    assert worker.checkpoint(11) is Wish.FINISH
+
+
+def test_a_running_job_is_cancelled(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    assert do(client, job, "cancel", 202)["state"] == "STOPPING"
+    assert worker.checkpoint(11) is Wish.CANCEL
+    worker.finish(12, state=JobState.CANCELLED)
+    ended = client.get(f"/v1/jobs/{job}").json()
+    assert (ended["state"], ended["model_id"]) == ("CANCELLED", None)
+    assert client.get(f"/v1/jobs/{job}/incumbent").status_code == 200  # the tree can still be looked at
+
+
+def test_a_paused_job_with_a_tree_is_finished_at_once(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.finish(12, state=JobState.PAUSED, reason=None)
+    done = do(client, job, "finish", 202)
+    assert (done["state"], done["stop_reason"], done["proven_optimal"]) == ("SUCCEEDED", "USER_FINISH", False)
+    assert done["model_id"]
+    assert do(client, job, "finish", 200)["model_id"] == done["model_id"]
+
+
+def test_a_resumed_job_wakes_a_worker(api: Stack, client: httpx.Client, job: str) -> None:
+    do(client, job, "pause", 202)
+    api.connection.delete("literati")
+    do(client, job, "resume", 202)
+    assert api.connection.llen("literati") == 1
+
+
+def test_links_are_what_can_be_done(api: Stack, client: httpx.Client, job: str) -> None:
+    def verbs() -> set[str]:
+        links = client.get(f"/v1/jobs/{job}").json()["links"]
+        return set(links) & {"finish", "cancel", "pause", "resume"}
+
+    assert verbs() == {"cancel", "pause"}
+    worker = ActingWorker(api.store)
+    assert verbs() == {"finish", "cancel", "pause"}
+    worker.checkpoint(10, tree=0)
+    do(client, job, "pause", 202)
+    assert verbs() == {"finish", "cancel"}
+    do(client, job, "finish", 202)
+    assert verbs() == set()
