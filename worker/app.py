@@ -15,6 +15,7 @@ QUEUE = "literati"
 TASK = "worker.tasks.work"
 DAY = 86_400
 SOFT_SHUTDOWN_SECONDS = 20.0
+MOST_KEPT = 1 << 20  # KiB that a child may hold after a job; beyond that it makes room for a fresh one
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,7 @@ def make_app(settings: WorkerSettings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency,
         worker_pool="prefork",
+        worker_max_memory_per_child=MOST_KEPT,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_enable_soft_shutdown_on_idle=False,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +13,7 @@ from literati import Search, SearchLimits, ShapeTree
 from literati.errors import DataWarning
 
 from . import metrics
+from .baseline import Baseline
 from .messages import JobSpec, label_text
 from .metrics import Floats, LabelledRows
 from .tables import Loaded
@@ -94,8 +93,7 @@ class Judge:
                     "but no training row has it"
                 )
         self.tolerance = 1e-9 * max(1.0, float((self.train.row_weights * self.factors[self.train.y]).sum()))
-        self._pool = ThreadPoolExecutor(1, "baseline")
-        self._cart: Future[dict[str, Any]] = self._pool.submit(self._cart_scores)
+        self._baseline = Baseline(self._cart_scores, inline=self.train.matrix.size <= INLINE_CELLS)
         self._majority = self._scored(lambda rows: metrics.majority(self.train, rows, len(self.labels)))
 
     def _rows(self, loaded: Loaded, schema: Any) -> LabelledRows:
@@ -110,25 +108,17 @@ class Judge:
         if abs(cost - tree.objective) > self.tolerance:
             raise JudgementError(f"a tree said to cost {tree.objective!r} costs {cost!r}")
         scored = self._scored(lambda rows: metrics.forecast(tree, rows))
+        cart = self._baseline.scores()
         return {
             "train_accuracy": scored["train"]["accuracy"],
             "validation_accuracy": scored["validation"] and scored["validation"]["accuracy"],
             **scored,
-            "baselines": {"majority": self._majority, "cart": self._cart_if_ready()},
+            "baselines": {"majority": self._majority, "cart": cart},
         }
 
-    def wait_for_baselines(self, seconds: float) -> None:
-        """So that the last metrics of a job have them."""
-        with suppress(TimeoutError):
-            self._cart.result(seconds)
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _cart_if_ready(self) -> dict[str, Any] | None:
-        if self.train.matrix.size <= INLINE_CELLS:
-            return self._cart.result()
-        return self._cart.result() if self._cart.done() else None
+    def wait_for_baseline(self, seconds: float) -> None:
+        """So that the last metrics of a job have it."""
+        self._baseline.wait(seconds)
 
     def _cart_scores(self) -> dict[str, Any]:
         cart = metrics.fit_cart(self.train, self.factors, self.max_depth)

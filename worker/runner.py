@@ -25,6 +25,7 @@ from .store import Claim, Store
 TICK = 0.1  # seconds between two looks at the wishes
 PUBLISH_SECONDS = 1.0  # while bounds move without a better tree
 BEATS_PER_LEASE = 6
+GRACE_SECONDS = 0.6  # that a search has to come to its end; then its wish is granted with what is stored
 WATCHDOG_SECONDS = 10.0  # a search that does not return by then takes its process along
 STORE_PAUSE = 0.5  # after an answer that did not come
 STUCK = 70  # exit status
@@ -59,6 +60,8 @@ class JobRun:
         try:
             self._watch()
             self._end()
+            self._join()
+            self._clear_up()
         except FencedError:
             self.log.warning("lease lost: another worker has the job")
             self._stop(save=False)
@@ -83,9 +86,10 @@ class JobRun:
     # While it runs
 
     def _watch(self) -> None:
-        while not self.stepper.done.is_set():
+        while not (self.stepper.done.is_set() or self._overdue()):
             self.stepper.news.wait(TICK)
             if time.monotonic() < self.quiet_until:
+                time.sleep(TICK)  # news may be waiting all the while
                 continue
             try:
                 self._publish()
@@ -124,6 +128,11 @@ class JobRun:
             self._stop(save=self.wish is not Wish.CANCEL)
             self._check_watchdog()
 
+    def _overdue(self) -> bool:
+        """A wish was to be granted by now, but the search is in the middle of something long."""
+        since = 0.0 if self.stopped_at is None else time.monotonic() - self.stopped_at
+        return since > GRACE_SECONDS and self.wish is not Wish.NONE
+
     def _stop(self, save: bool) -> None:
         self.stepper.stop(save)
         self.stopped_at = self.stopped_at or time.monotonic()
@@ -146,6 +155,12 @@ class JobRun:
     def _join(self) -> None:
         if not self.stepper.done.wait(WATCHDOG_SECONDS):
             self._give_up()
+
+    def _clear_up(self) -> None:
+        """What the search saved after its end was said, nobody will ask for."""
+        late = self.stepper.take()
+        if late is not None and late.blob is not None:
+            self.blobs.delete(late.blob)
 
     def _no_answer(self, error: RedisError) -> None:
         self.log.warning("the store does not answer", error=type(error).__name__)

@@ -68,7 +68,6 @@ class Stepper(threading.Thread):
     # On its own thread
 
     def run(self) -> None:
-        judge: Judge | None = None
         try:
             problem, opened = self._prepare()
             self._notes = [*opened.notes, *problem.notes]
@@ -76,13 +75,10 @@ class Stepper(threading.Thread):
             self._traced = len(opened.search.trace())  # those were handed over by an earlier attempt
             if self._stopping and not self._saving:
                 return
-            judge = Judge(problem, opened.search)
-            self._step(opened.search, judge)
+            self._step(opened.search, Judge(problem, opened.search))
         except BaseException as error:  # it must reach the main thread, whatever it is
             self.failure = error
         finally:
-            if judge is not None:
-                judge.close()
             self.done.set()
             self.news.set()
 
@@ -93,7 +89,7 @@ class Stepper(threading.Thread):
             ended = report.stop_reason is not StopReason.RUNNING or self._stopping
             self.report = report
             if ended and self._saving:
-                judge.wait_for_baselines(BASELINE_SECONDS)
+                judge.wait_for_baseline(BASELINE_SECONDS)
             self._offer(search, report, judge, ended)
             if ended:
                 return
