@@ -78,7 +78,7 @@ def test_all_wrong_options_at_once(tmp_path: Path) -> None:
         ({"weight": "age", "drop": "colour"}, "NO_FEATURES"),
     ],
 )
-def test_options_that_do_not_go_together(tmp_path: Path, given: dict[str, str], code: str) -> None:
+def test_options_that_do_not_go_together(tmp_path: Path, given: dict[str, Any], code: str) -> None:
     assert fault(tmp_path, PLAIN, **given).code == code
 
 
