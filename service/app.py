@@ -38,6 +38,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redoc_url=None,
         openapi_url=None,  # served by a route of our own, with headers like every other
         redirect_slashes=False,
+        # Its own telemetry asks the environment with every request whether it is wanted.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.services = services
     error_handlers.install(app)

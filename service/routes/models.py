@@ -26,7 +26,7 @@ _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
 }
 
 
-async def _model_name(
+async def model_name(
     model: Annotated[
         str,
         Path(
@@ -42,7 +42,7 @@ async def _model_name(
     return model
 
 
-ModelName = Annotated[str, Depends(_model_name)]
+ModelName = Annotated[str, Depends(model_name)]
 
 
 def model_view(model: messages.Model) -> dict[str, Any]:

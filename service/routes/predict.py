@@ -20,13 +20,14 @@ from service.prediction.csv_rows import CsvOptions
 from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
 from service.prediction.predictors import NoRevisionError, NoTreeYetError
-from service.routes.models import ModelName
+from service.routes.models import ModelName, model_name
 from service.schemas import model_examples
 from service.schemas import models as wire
 from service.schemas.problem import problems
 from service.schemas.requests import JobId
+from service.short_route import ShortRoute, with_short
 
-router = APIRouter(prefix="/v1", tags=["models"])
+router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute)
 INLINE_BYTES = 1 << 18  # longer bodies take milliseconds and are read by a thread
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
@@ -97,6 +98,11 @@ def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[
     }
 
 
+async def _predict_plainly(request: Request) -> Response:
+    """Without a query string."""
+    return await _predict(request, await model_name(request.path_params["model"]), _wanted(request))
+
+
 @router.post(
     "/models/{model}/predict",
     operation_id="predict",
@@ -105,6 +111,7 @@ def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[
     openapi_extra=_BODY,
     responses=_responses(model_examples.PREDICTIONS),
 )
+@with_short(_predict_plainly)
 async def predict(
     request: Request,
     model: ModelName,
@@ -118,7 +125,10 @@ async def predict(
     What the model does not know is said in `warnings`: unknown columns, missing values, categories that
     training did not see, numbers outside the training range. They are predicted all the same.
     """
-    wanted = _wanted(request, explain, delimiter, decimal, null_values)
+    return await _predict(request, model, _wanted(request, explain, delimiter, decimal, null_values))
+
+
+async def _predict(request: Request, model: str, wanted: Wanted) -> Response:
     services: Services = request.app.state.services
     predictor = await services.predictors.of_model(request.scope["literati.caller"].tenant, model)
     return await _answer(request, predictor, wanted)
@@ -164,10 +174,10 @@ async def predict_with_job(
 
 def _wanted(
     request: Request,
-    explain: bool,
-    delimiter: str | None,
-    decimal: str | None,
-    null_values: list[str] | None,
+    explain: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    null_values: list[str] | None = None,
 ) -> Wanted:
     body_format, answer_format = _body_format(request), _answer_format(request)
     if explain and answer_format != "json":
