@@ -12,7 +12,7 @@ SANITIZE := build/sanitize
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help build test lint bench sanitize lock clean
+.PHONY: help build test lint openapi bench sanitize lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -31,6 +31,9 @@ lint: $(VENV)/.installed ## Check style, types and the direction of imports
 	@# cython-lint calls pycodestyle by name, so it has to be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
+
+openapi: build ## Write openapi/openapi.json
+	$(BIN)/python -m service.openapi
 
 bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)

@@ -92,7 +92,7 @@ def is_open(path: str) -> bool:
 def needed_scope(method: str, path: str) -> Scope:
     if path == "/metrics":
         return Scope.ADMIN
-    if method in ("GET", "HEAD", "OPTIONS") or path.endswith("/predict"):
+    if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path.endswith("/predict")):
         return Scope.READ
     return Scope.TRAIN
 
@@ -151,7 +151,8 @@ def _is_local(scope: ASGIScope) -> bool:
     server = scope.get("server")
     if server is not None and server[1] is not None and not _is_loopback(server[0]):
         return False
-    if not _is_loopback(_host_name(_header(scope, b"host") or "localhost")):
+    host = _header(scope, b"host")
+    if host is not None and not _is_loopback(_host_name(host.lower())):
         return False
     return _header(scope, b"sec-fetch-site") not in ("cross-site", "same-site")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from service.auth import is_open
@@ -64,6 +65,7 @@ def _describe(app: FastAPI) -> dict[str, Any]:
         tags=_TAGS,
         license_info={"name": "MIT", "identifier": "MIT"},
     )
+    _restore_examples(document, app)
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for model in BODY_MODELS:
         _add_schema(schemas, model)
@@ -83,6 +85,26 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
         for method in _METHODS:
             if method in item:
                 yield path, method, item[method]
+
+
+def _restore_examples(document: dict[str, Any], app: FastAPI) -> None:
+    """FastAPI drops every null of the document, also from examples, where null means something."""
+    for route in app.routes:
+        if not isinstance(route, APIRoute) or not route.include_in_schema:
+            continue
+        for method in route.methods or ():
+            operation = document["paths"][route.path_format][method.lower()]
+            body = (route.openapi_extra or {}).get("requestBody", {})
+            _copy_examples(body, operation.get("requestBody", {}))
+            for status, response in route.responses.items():
+                _copy_examples(response, operation["responses"][str(status)])
+
+
+def _copy_examples(source: dict[str, Any], target: dict[str, Any]) -> None:
+    for kind, media in source.get("content", {}).items():
+        for name in ("example", "examples"):
+            if name in media:
+                target["content"][kind][name] = media[name]
 
 
 def _complete(operation: dict[str, Any], path: str, method: str) -> None:

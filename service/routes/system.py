@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 import literati
 from service.dependencies import MetricsDep, ServicesDep
 from service.errors import unavailable
+from service.schemas import examples
 from service.schemas.problem import problems
 
 router = APIRouter(tags=["system"])
@@ -29,13 +30,23 @@ class Version(BaseModel):
     python: str
 
 
-@router.get("/healthz", operation_id="get_health", summary="Alive?")
+@router.get(
+    "/healthz",
+    operation_id="get_health",
+    summary="Alive?",
+    responses={200: examples.answer("It lives.", {"status": "ok"})},
+)
 async def get_health() -> Health:
     """Answers as long as the process does. It asks nobody else."""
     return Health()
 
 
-@router.get("/readyz", operation_id="get_readiness", summary="Ready?", responses=problems(503))
+@router.get(
+    "/readyz",
+    operation_id="get_readiness",
+    summary="Ready?",
+    responses={200: examples.answer("It is ready.", {"status": "ok"}), **problems(503)},
+)
 async def get_readiness(services: ServicesDep) -> Health:
     """Ready means that the store answers and that its data and the blob folder can be written."""
     await run_in_threadpool(services.store.ping)
@@ -57,14 +68,29 @@ def _write_blob_folder(services: ServicesDep) -> None:
     operation_id="get_metrics",
     summary="Measurements for Prometheus",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(503)},
+    responses={
+        200: {
+            "description": "The text format of Prometheus.",
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": "literati_queue_depth 0.0"}},
+        },
+        **problems(503),
+    },
 )
 async def get_metrics(metrics: MetricsDep) -> Response:
     """Requests by route and status with their latency, jobs by state, jobs waiting for a worker."""
     return Response(await run_in_threadpool(metrics.page), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.get("/version", operation_id="get_version", summary="Which version?")
+@router.get(
+    "/version",
+    operation_id="get_version",
+    summary="Which version?",
+    responses={
+        200: examples.answer(
+            "The version.", {"name": "literati", "version": "0.1.0", "api": "v1", "python": "3.13.1"}
+        )
+    },
+)
 async def get_version() -> Version:
     """The version of the service and of the engine: they are released together."""
     return Version(version=literati.__version__, python=platform.python_version())

@@ -1,0 +1,264 @@
+"""Keys: who gets in, who does not, and how the file of keys is kept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from jobs import add_dataset, easy
+from service import keyring
+from service.auth import ANYONE, Keys, needed_scope
+from service.keyring import Scope
+from service_client import problem, submit
+from stack import ROOT, Stack, poll
+
+OPEN = {"/", "/docs", "/assets/docs.js", "/openapi.json", "/healthz", "/readyz", "/version"}
+
+
+def keys_command(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path)}
+    command = [sys.executable, "-m", "service.keys", *words]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "keys.json"
+    keyring.add(path, "the first", "default", frozenset({Scope.READ, Scope.TRAIN}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path) -> Iterator[Stack]:
+    folder = tmp_path_factory.mktemp("closed")
+    with Stack(folder, server=api_stack.server, LITERATI_API_KEYS_FILE=str(key_file)) as stack:
+        stack.start_api()
+        yield stack
+
+
+@pytest.fixture
+def visitor(closed: Stack) -> Iterator[httpx.Client]:
+    closed.connection.flushall()
+    with closed.client() as client:
+        yield client
+
+
+def new_key(path: Path, *scopes: Scope, tenant: str = "default") -> dict[str, str]:
+    key, _ = keyring.add(path, "test", tenant, frozenset(scopes))
+    return {"Authorization": f"Bearer {key}"}
+
+
+def routes(client: httpx.Client) -> list[tuple[str, str]]:
+    """Every method and path of the API, ids filled in."""
+    document = client.get("/openapi.json").json()
+    return [
+        (method.upper(), re.sub(r"\{[^}]*\}", "x", path))
+        for path, item in document["paths"].items()
+        for method in item
+    ]
+
+
+def test_every_route_is_closed_but_the_open_ones(visitor: httpx.Client, key_file: Path) -> None:
+    revoked = new_key(key_file, *Scope)
+    keyring.revoke(key_file, revoked["Authorization"].split("_")[1])
+    good = new_key(key_file, Scope.READ)["Authorization"]
+    wrong = [
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer lit_00000000_" + "a" * 43},
+        {"Authorization": good[:-1] + ("a" if good[-1] != "a" else "b")},
+        {"Authorization": good.replace("Bearer", "Basic")},
+        {"Authorization": good.removeprefix("Bearer ")},
+        {"Authorization": b"Bearer \xff\xfe"},
+        revoked,
+    ]
+    checked = 0
+    for (method, path), headers in itertools.product(routes(visitor), wrong):
+        answer = visitor.request(method, path, headers=headers)  # type: ignore[arg-type]
+        if path in OPEN:
+            assert answer.status_code < 500
+        else:
+            problem(answer, 401, "not-signed-in")
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+            checked += 1
+    assert checked > 100
+    problem(visitor.get("/no/such/place"), 401, "not-signed-in")
+
+
+def test_open_routes_are_open(visitor: httpx.Client) -> None:
+    for path in OPEN:
+        assert visitor.get(path, follow_redirects=True).status_code == 200
+
+
+def test_scopes(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
+    dataset = add_dataset(closed.store, closed.blobs, easy())
+    reader, trainer, admin = (new_key(key_file, scope) for scope in (Scope.READ, Scope.TRAIN, Scope.ADMIN))
+    body = {"dataset_id": dataset.id}
+
+    def status(headers: dict[str, str], method: str, path: str, **more: Any) -> int:
+        return visitor.request(method, path, headers=headers, **more).status_code
+
+    assert status(reader, "GET", "/v1/jobs") == 200
+    assert status(trainer, "GET", "/v1/jobs") == 403
+    assert status(admin, "GET", "/v1/jobs") == 200
+    assert status(reader, "POST", "/v1/jobs", json=body) == 403
+    assert status(trainer, "POST", "/v1/jobs", json=body) == 202
+    assert status(admin, "POST", "/v1/jobs", json=body) == 202
+    assert status(reader, "GET", "/metrics") == 403
+    assert status(admin, "GET", "/metrics") == 200
+    assert status(reader, "POST", "/v1/models/x/predict", json={}) != 403
+    problem(visitor.delete("/v1/jobs/x", headers=reader), 403, "scope-needed")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "scope"),
+    [
+        ("GET", "/v1/jobs", Scope.READ),
+        ("HEAD", "/v1/jobs", Scope.READ),
+        ("POST", "/v1/models/m/predict", Scope.READ),
+        ("POST", "/v1/jobs/j/predict", Scope.READ),
+        ("POST", "/v1/jobs", Scope.TRAIN),
+        ("PUT", "/v1/models/aliases/a", Scope.TRAIN),
+        ("PUT", "/v1/models/aliases/predict", Scope.TRAIN),
+        ("DELETE", "/v1/models/predict", Scope.TRAIN),
+        ("GET", "/metrics", Scope.ADMIN),
+    ],
+)
+def test_the_scope_that_a_request_needs(method: str, path: str, scope: Scope) -> None:
+    assert needed_scope(method, path) is scope
+
+
+def test_a_tenant_sees_nothing_of_another(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
+    ours, theirs = (new_key(key_file, Scope.READ, Scope.TRAIN, tenant=name) for name in ("default", "others"))
+    dataset = add_dataset(closed.store, closed.blobs, easy())
+    visitor.headers.update(ours)
+    job = submit(visitor, dataset)["id"]
+    visitor.headers.update(theirs)
+    assert visitor.get("/v1/jobs").json()["items"] == []
+    for method, tail in (
+        *(("GET", tail) for tail in ("", "/incumbent", "/trace", "/events")),
+        *(("POST", tail) for tail in ("/finish", "/cancel", "/pause", "/resume")),
+        ("DELETE", ""),
+    ):
+        problem(visitor.request(method, f"/v1/jobs/{job}{tail}"), 404, "not-found")
+    problem(visitor.get(f"/v1/datasets/{dataset.id}"), 404, "not-found")
+    problem(visitor.post("/v1/jobs", json={"dataset_id": dataset.id}), 422)
+    visitor.headers.update(ours)
+    assert visitor.get(f"/v1/jobs/{job}").json()["state"] == "QUEUED"
+
+
+def test_the_file_is_read_again_when_it_changes(visitor: httpx.Client, key_file: Path) -> None:
+    headers = new_key(key_file, Scope.READ)
+    assert visitor.get("/v1/jobs", headers=headers).status_code == 200
+    keyring.revoke(key_file, headers["Authorization"].split("_")[1])
+    assert visitor.get("/v1/jobs", headers=headers).status_code == 401
+
+
+def test_a_damaged_file_keeps_the_keys_of_before(visitor: httpx.Client, key_file: Path) -> None:
+    headers = new_key(key_file, Scope.READ)
+    assert visitor.get("/v1/jobs", headers=headers).status_code == 200
+    text = key_file.read_text()
+    key_file.write_text("{")
+    assert visitor.get("/v1/jobs", headers=headers).status_code == 200
+    assert visitor.get("/v1/jobs").status_code == 401
+    key_file.write_text(text)
+
+
+class TestKeysOfOneProcess:
+    def test_no_file_is_open(self, tmp_path: Path) -> None:
+        assert not Keys(None).required
+        assert not Keys(tmp_path / "none.json").required
+        (tmp_path / "empty.json").touch()
+        assert not Keys(tmp_path / "empty.json").required
+
+    def test_keys_made_later_close_it_and_nothing_opens_it_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "keys.json"
+        keys = Keys(path)
+        assert not keys.required
+        key, entry = keyring.add(path, "a", "default", frozenset({Scope.READ}))
+        assert keys.required
+        assert keys.caller(key) is not None
+        keyring.revoke(path, entry.id)
+        assert keys.required
+        assert keys.caller(key) is None
+        path.unlink()
+        assert keys.required
+
+    def test_a_file_that_cannot_be_read_does_not_start(self, tmp_path: Path) -> None:
+        path = tmp_path / "keys.json"
+        path.write_text('{"keys": [{"id": "x"}]}')
+        with pytest.raises(ValueError, match="id"):
+            Keys(path)
+
+    def test_anyone_is_the_default_tenant(self) -> None:
+        assert (ANYONE.tenant, ANYONE.scopes) == ("default", frozenset(Scope))
+
+
+class TestWithoutKeys:
+    @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:9", "[::1]:80", "x.localhost"])
+    def test_loopback_names_are_served(self, client: httpx.Client, host: str) -> None:
+        assert client.get("/v1/jobs", headers={"Host": host}).status_code == 200
+
+    @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "10.0.0.1", "localhost.evil", ""])
+    def test_other_names_are_not(self, client: httpx.Client, host: str) -> None:
+        """A page that rebinds its own name to 127.0.0.1 must not read anything."""
+        problem(client.get("/v1/jobs", headers={"Host": host}), 403, "keys-needed")
+
+    @pytest.mark.parametrize("site", ["cross-site", "same-site"])
+    def test_pages_of_other_sites_are_not(self, client: httpx.Client, site: str) -> None:
+        problem(client.post("/v1/jobs", headers={"Sec-Fetch-Site": site}), 403, "keys-needed")
+        assert client.get("/v1/jobs", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
+class TestCommand:
+    def test_add_list_revoke(self, tmp_path: Path) -> None:
+        path = tmp_path / "deep" / "keys.json"
+        made = keys_command(path, "add", "nightly", "--tenant", "lab", "--scopes", "read")
+        key = made.stdout.strip()
+        assert re.fullmatch(r"lit_[0-9a-f]{8}_[A-Za-z0-9_-]{43}", key)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert key not in path.read_text()
+        assert key.split("_", 2)[2] not in path.read_text()
+        entry = json.loads(path.read_text())["keys"][0]
+        assert (entry["name"], entry["tenant"], entry["scopes"]) == ("nightly", "lab", ["read"])
+        found = keyring.read(path).find(key)
+        assert found is not None
+        assert found.tenant == "lab"
+        shown = keys_command(path, "list").stdout
+        assert entry["id"] in shown
+        assert "nightly" in shown
+        assert keys_command(path, "revoke", entry["id"]).returncode == 0
+        assert keyring.read(path).find(key) is None
+        assert keys_command(path, "revoke", entry["id"]).returncode == 1
+
+    @pytest.mark.parametrize(
+        "words", [[], ["add"], ["add", "x", "--scopes", "all"], ["add", "x", "--tenant", "A B"], ["drop"]]
+    )
+    def test_bad_words(self, tmp_path: Path, words: list[str]) -> None:
+        path = tmp_path / "keys.json"
+        assert keys_command(path, *words).returncode == 2
+        assert not path.exists()
+
+    def test_a_damaged_file_is_not_overwritten(self, tmp_path: Path) -> None:
+        path = tmp_path / "keys.json"
+        path.write_text("{")
+        assert keys_command(path, "add", "x").returncode == 1
+        assert path.read_text() == "{"
+
+    def test_many_at_once_lose_none(self, tmp_path: Path) -> None:
+        path = tmp_path / "keys.json"
+        words = [sys.executable, "-m", "service.keys", "--file", str(path), "add"]
+        running = [subprocess.Popen([*words, f"n{i}"], cwd=ROOT, stdout=subprocess.DEVNULL) for i in range(6)]
+        poll(lambda: all(process.poll() == 0 for process in running), what="six keys")
+        assert sorted(entry.name for entry in keyring.read(path).keys) == [f"n{i}" for i in range(6)]

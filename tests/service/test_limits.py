@@ -1,0 +1,107 @@
+"""Bodies that are too large or come too slowly, with and without a declared length."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import httpx
+import pytest
+
+from service_client import problem
+from stack import Stack
+
+JSON_BYTES = 10_000
+UPLOAD_BYTES = 50_000
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
+    limits = {
+        "LITERATI_MAX_JSON_BYTES": str(JSON_BYTES),
+        "LITERATI_MAX_UPLOAD_BYTES": str(UPLOAD_BYTES),
+        "LITERATI_BODY_GRACE_SECONDS": "1",
+        "LITERATI_BODY_BYTES_PER_SECOND": "1000",
+    }
+    with Stack(tmp_path_factory.mktemp("limited"), server=api_stack.server, **limits) as stack:
+        stack.start_api()
+        yield stack
+
+
+def pieces(size: int) -> Iterator[bytes]:
+    """Sent in chunks, without a length."""
+    for start in range(0, size, 1000):
+        yield b" " * min(1000, size - start)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("path", "kind", "most"),
+    [
+        ("/v1/jobs", "application/json", JSON_BYTES),
+        ("/v1/datasets?target=y", "text/csv", UPLOAD_BYTES),
+    ],
+)
+def test_bodies_that_are_too_large(limited: Stack, path: str, kind: str, most: int, chunked: bool) -> None:
+    with limited.client() as client:
+        for size, refused in ((most, False), (most + 1, True), (most + 100_000, True)):
+            content = pieces(size) if chunked else b" " * size
+            answer = client.post(path, content=content, headers={"Content-Type": kind})
+            assert (answer.status_code == 413) == refused, (size, answer.text)
+            if refused:
+                problem(answer, 413, "body-too-large")
+
+
+def talk(stack: Stack, head: str, *parts: bytes, pause: float = 0.0) -> bytes:
+    """Send a request by hand and read all of the answer."""
+    address = httpx.URL(stack.url)
+    with socket.create_connection((address.host, address.port or 0), timeout=30) as connection:
+        connection.sendall(head.encode())
+        with suppress(BrokenPipeError, ConnectionResetError):  # answered before it was all sent
+            for part in parts:
+                connection.sendall(part)
+                time.sleep(pause)
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+        return answer
+
+
+def head(length: int) -> str:
+    return (
+        "POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {length}\r\n\r\n"
+    )
+
+
+def test_a_declared_length_is_enough_to_refuse(limited: Stack) -> None:
+    assert b" 413 " in talk(limited, head(JSON_BYTES + 1))  # nothing of it was sent
+
+
+def test_a_body_that_never_comes(limited: Stack) -> None:
+    started = time.monotonic()
+    answer = talk(limited, head(100), b"{")
+    assert b" 408 " in answer
+    assert b"body-too-slow" in answer
+    assert time.monotonic() - started < 10
+
+
+def test_a_body_that_trickles_in(limited: Stack) -> None:
+    started = time.monotonic()
+    answer = talk(limited, head(100), *[b"{"] * 15, pause=0.1)
+    assert b" 408 " in answer
+    assert time.monotonic() - started < 10
+
+
+def test_a_slow_body_that_is_fast_enough(limited: Stack) -> None:
+    parts = [b" " * 500] * 8
+    answer = talk(limited, head(4000).replace("Host", "Connection: close\r\nHost"), *parts, pause=0.2)
+    assert b" 400 " in answer  # read to its end: blanks are no JSON
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "1e3", "99999999999999999999999"])
+def test_lengths_that_are_no_lengths(limited: Stack, length: str) -> None:
+    request = head(0).replace("Content-Length: 0", f"Content-Length: {length}\r\nConnection: close")
+    assert talk(limited, request).split(b" ", 2)[1] in (b"400", b"413")

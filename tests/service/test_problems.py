@@ -1,0 +1,141 @@
+"""Errors that no route makes itself: unknown addresses, wrong methods, a store that is away, our own bugs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+from starlette.types import Message, Receive, Scope, Send
+from structlog.testing import capture_logs
+
+from service.front import Front
+from service.metrics import Metrics
+from service_client import NOWHERE, problem
+from stack import Stack, poll
+from worker.store import Store
+
+
+@pytest.mark.parametrize(
+    "path", ["/nope", "/v1", "/v1/jobs/", "/v2/jobs", "/assets/../settings.py", "/assets/nope"]
+)
+def test_unknown_addresses(client: httpx.Client, path: str) -> None:
+    problem(client.get(path), 404, "not-found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allow"),
+    [
+        ("PUT", "/v1/jobs", "GET, POST"),
+        ("PATCH", f"/v1/jobs/{NOWHERE}", "DELETE, GET"),
+        ("GET", f"/v1/jobs/{NOWHERE}/finish", "POST"),
+        ("POST", "/healthz", "GET"),
+        ("OPTIONS", "/v1/jobs", "GET, POST"),
+    ],
+)
+def test_wrong_methods(client: httpx.Client, method: str, path: str, allow: str) -> None:
+    answer = client.request(method, path)
+    problem(answer, 405, "method-not-allowed")
+    assert answer.headers["allow"] == allow
+
+
+def test_head_is_get_without_its_body(client: httpx.Client) -> None:
+    got, head = client.get("/version"), client.head("/version")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == got.headers["content-length"]
+    assert client.head("/nope").status_code == 404
+
+
+def test_request_ids(client: httpx.Client) -> None:
+    assert client.get("/nope", headers={"X-Request-ID": "mine-1"}).headers["x-request-id"] == "mine-1"
+    for bad in ("a b", "x" * 65, "<script>", ""):
+        answer = client.get("/nope", headers={"X-Request-ID": bad})
+        assert answer.headers["x-request-id"] not in (bad, "")
+        problem(answer, 404)
+    ids = {client.get("/healthz").headers["x-request-id"] for _ in range(20)}
+    assert len(ids) == 20
+
+
+def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
+    for path in ("/healthz", "/nope", "/v1/jobs", "/docs", "/assets/docs.js"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'self'")
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "access-control-allow-origin" not in headers
+        assert "server" not in headers
+    assert client.get("/v1/jobs").headers["cache-control"] == "no-store"
+
+
+def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with Stack(tmp_path_factory.mktemp("away")) as stack:
+        stack.start_api()
+        with stack.client() as client:
+            assert client.get("/readyz").status_code == 200
+            stack.server.stop()
+            for path in (
+                "/readyz",
+                "/v1/jobs",
+                f"/v1/jobs/{NOWHERE}",
+                f"/v1/jobs/{NOWHERE}/events",
+                "/metrics",
+            ):
+                answer = client.get(path)
+                problem(answer, 503, "unavailable")
+                assert answer.headers["retry-after"] == "2"
+            assert client.get("/healthz").status_code == 200
+            assert client.get("/openapi.json").status_code == 200
+            stack.server.start()
+            poll(lambda: client.get("/readyz").status_code == 200, what="readiness")
+            assert client.get("/v1/jobs").status_code == 200
+
+
+def test_not_ready_when_blobs_cannot_be_written(tmp_path_factory: pytest.TempPathFactory, api: Stack) -> None:
+    folder = tmp_path_factory.mktemp("full")
+    with Stack(folder, server=api.server) as full:
+        (folder / "state").mkdir()
+        (folder / "state" / "blobs").write_text("a file where a folder should be")
+        full.start_api()
+        with full.client() as client:
+            problem(client.get("/readyz"), 503, "unavailable")
+
+
+def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ZeroDivisionError("secret of the house")
+
+    with capture_logs() as logs:
+        sent = asyncio.run(_through_the_front(api.store, broken))
+    body = json.loads(sent[1]["body"])
+    assert (sent[0]["status"], body["type"]) == (500, "urn:literati:problem:unexpected")
+    assert b"secret" not in sent[1]["body"]
+    assert body["instance"] == "urn:literati:request:r1"
+    assert logs[0]["request_id"] == "r1"
+    assert logs[0]["exc_info"]
+
+
+def test_an_answer_that_has_begun_is_broken_off(api: Stack) -> None:
+    async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ZeroDivisionError
+
+    with capture_logs(), pytest.raises(ZeroDivisionError):
+        asyncio.run(_through_the_front(api.store, broken))
+
+
+async def _through_the_front(store: Store, app: Any) -> list[Message]:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    front = Front(app, Metrics(store, lambda: 0), access_log=False)
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"x-request-id", b"r1")]}
+    await front(scope, receive, send)
+    return sent

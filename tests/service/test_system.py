@@ -1,0 +1,60 @@
+"""Health, readiness, metrics, version, and the pages."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+
+import literati
+from service_client import submit
+from stack import Stack
+from worker.messages import Dataset
+
+
+def test_health_readiness_version(client: httpx.Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/readyz").json() == {"status": "ok"}
+    version = client.get("/version").json()
+    assert (version["version"], version["api"]) == (literati.__version__, "v1")
+
+
+def test_metrics(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    job = submit(client, dataset)["id"]
+    submit(client, dataset)
+    client.post(f"/v1/jobs/{job}/cancel")
+    client.get("/some/unknown/path")
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    text = answer.text
+    assert 'literati_jobs{state="QUEUED"} 1.0' in text
+    assert 'literati_jobs{state="CANCELLED"} 1.0' in text
+    assert "literati_queue_depth 1.0" in text
+    assert re.search(
+        r'literati_http_requests_total\{method="POST",route="/v1/jobs",status="202"\} [1-9]', text
+    )
+    assert re.search(
+        r'literati_http_request_seconds_bucket\{le="0.01",method="POST",route="/v1/jobs"\}', text
+    )
+    assert 'route="/v1/jobs/{job_id}/cancel"' in text
+    assert job not in text  # a label for every id would grow without end
+    assert "/some/unknown/path" not in text
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_nothing_inline(client: httpx.Client) -> None:
+    page = client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert client.get("/", follow_redirects=True).text == page.text
+    linked = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert {"/assets/docs.js", "/assets/docs.css", "/openapi.json"} == set(linked)
+    for path in linked:
+        assert client.get(path).status_code == 200
+    assert not re.search(r"<script>|<style|\son\w+=|style=", page.text)
+    for asset in ("/assets/docs.js", "/assets/docs.css"):
+        text = client.get(asset).text
+        assert not re.search(r"https?://|innerHTML|eval\(|\.style\b", text)
+
+
+def test_assets_can_be_kept(client: httpx.Client) -> None:
+    tag = client.get("/assets/docs.js").headers["etag"]
+    assert client.get("/assets/docs.js", headers={"If-None-Match": tag}).status_code == 304
