@@ -17,6 +17,7 @@ from .raw import RawTable
 
 BLOCK_BYTES = 4 << 20  # also the longest row that can be read
 SCAN_BYTES = 1 << 20
+_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 _CONVERSION = re.compile(r"In CSV column #(\d+)")
 
 
@@ -64,7 +65,7 @@ class _Reader:
         self._refuse_open_quote(table)
         return RawTable(table, self.plan, self.spelt, self.options.decimal or ".", list(self.header.warnings))
 
-    def _table(self, *, use_threads: bool, on_bad_row: Any = None) -> Any:
+    def _table(self, *, use_threads: bool) -> Any:
         words = NULL_WORDS if self.options.null_values is None else self.options.null_values
         read = pyarrow.csv.ReadOptions(
             use_threads=use_threads,
@@ -77,7 +78,6 @@ class _Reader:
         parse = pyarrow.csv.ParseOptions(
             delimiter=self.header.delimiter,
             newlines_in_values=self.quoted,  # without, blocks are cut by two threads: 15 % faster
-            invalid_row_handler=on_bad_row,
         )
         text = pa.dictionary(pa.int32(), pa.string())
         convert = pyarrow.csv.ConvertOptions(
@@ -94,29 +94,23 @@ class _Reader:
 
     def _diagnosis(self) -> Fault:
         """Read again, row by row in order: only then does the reader know the number of a row."""
-        bad: list[Any] = []
-
-        def note(row: Any) -> str:
-            bad.append(row)
-            return "error"
-
         try:
-            self._table(use_threads=False, on_bad_row=note)
+            self._table(use_threads=False)
         except UnicodeDecodeError:
             return bad_encoding(self.path, self.charset)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError) as error:
-            return self._explained(str(error), bad)
+            return self._explained(str(error))
         return body_fault("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
 
-    def _explained(self, error: str, bad: list[Any]) -> Fault:
-        if bad:
-            row = bad[0]
-            cells = "1 cell" if row.actual_columns == 1 else f"{row.actual_columns:,} cells"
+    def _explained(self, error: str) -> Fault:
+        if ragged := _RAGGED.search(error):
+            row, expected, found = int(ragged[1]) - 1, int(ragged[2]), int(ragged[3])
+            cells = "1 cell" if found == 1 else f"{found:,} cells"
             message = (
-                f"Row {row.number - 1:,} has {cells}, the header {row.expected_columns:,}. Put quotation "
-                "marks around text that holds a delimiter or a line break; if this is no table, send one."
+                f"Row {row:,} has {cells}, the header {expected:,}. Put quotation marks around text that "
+                "holds a delimiter or a line break; if this is no table, send one."
             )
-            return Fault(("body", "rows", row.number - 1), "RAGGED_ROW", message)
+            return Fault(("body", "rows", row), "RAGGED_ROW", message)
         if "UTF8" in error:
             return bad_encoding(self.path, self.charset)
         if "straddl" in error or "block size" in error:
@@ -125,8 +119,7 @@ class _Reader:
                 "closed."
             )
             return body_fault("ROW_TOO_LONG", message)
-        where = _CONVERSION.search(error)
-        if where:
+        if where := _CONVERSION.search(error):
             name = self.plan.kept[min(int(where[1]), len(self.plan.kept) - 1)]
             message = f"Column {shown(name)} cannot be read; leave it out with `drop`."
             return column_fault(name, "UNREADABLE", message)
