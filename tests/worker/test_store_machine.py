@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from store_records import CANCELLED, PAUSED, SUCCESS, TENANT, add_dataset, checkpoint, expire, spec
 from worker.messages import Job, JobState, Outcome, StopReason
@@ -75,22 +83,37 @@ class Known:
         self.lower = min(max(old_lower, lower), self.upper)
 
 
+choices = st.integers(0, 1000)
+
+
 class Jobs(RuleBasedStateMachine):
     store: ClassVar[Store]
-    jobs: Bundle[str] = Bundle("jobs")
 
     def __init__(self) -> None:
         super().__init__()
         self.store.client.flushall()
         self.dataset = add_dataset(self.store)
         self.known: dict[str, Known] = {}
+        self.submitted = 0
 
-    @rule(target=jobs, priority=st.integers(-1, 1))
-    def submit(self, priority: int) -> str:
+    def pick(self, choice: int, likely: Callable[[Known], object]) -> str:
+        """A job, more likely one of those with which something can happen."""
+        some = [job_id for job_id, one in self.known.items() if likely(one)]
+        every = [*some * 4, *self.known, "job_that_never_was"]
+        return every[choice % len(every)]
+
+    @initialize()
+    def begin(self) -> None:
+        self.submit(0)
+        self.submit(0)
+
+    @precondition(lambda self: sum(not one.state.terminal for one in self.known.values()) < 3)
+    @rule(priority=st.integers(-1, 1))
+    def submit(self, priority: int) -> None:
         wanted = spec(self.dataset, priority=priority)
         self.store.jobs.submit(wanted)
-        self.known[wanted.id] = Known(len(self.known), priority)
-        return wanted.id
+        self.known[wanted.id] = Known(self.submitted, priority)
+        self.submitted += 1
 
     @rule()
     def claim(self) -> None:
@@ -113,6 +136,13 @@ class Jobs(RuleBasedStateMachine):
         claim = self.store.jobs.claim("worker")
         assert (claim and (claim.job.spec.id, claim.epoch)) == expected
 
+    @precondition(lambda self: any(one.held for one in self.known.values()))
+    @rule(choice=choices)
+    def worker_is_lost(self, choice: int) -> None:
+        self.time_passes(choice)
+        self.reconcile()
+        self.claim()
+
     def _allowed(self, job_id: str, epoch: int) -> bool:
         one = self.known.get(job_id)
         return one is not None and one.held and one.epoch == epoch
@@ -121,7 +151,7 @@ class Jobs(RuleBasedStateMachine):
         return self.known[job_id].epoch - back if job_id in self.known else 1
 
     @rule(
-        job_id=jobs,
+        choice=choices,
         back=st.sampled_from([0, 0, 0, 1]),
         upper=st.integers(0, 9).map(float),
         lower=st.integers(0, 9).map(float),
@@ -129,8 +159,9 @@ class Jobs(RuleBasedStateMachine):
         expansions=st.integers(0, 20),
     )
     def checkpoint(
-        self, job_id: str, back: int, upper: float, lower: float, objective: float | None, expansions: int
+        self, choice: int, back: int, upper: float, lower: float, objective: float | None, expansions: int
     ) -> None:
+        job_id = self.pick(choice, lambda one: one.held)
         epoch = self._epoch(job_id, back)
         said = checkpoint(upper, lower, objective, expansions=expansions)
         if not self._allowed(job_id, epoch):
@@ -144,8 +175,9 @@ class Jobs(RuleBasedStateMachine):
         one.merge(upper, lower, objective, expansions)
         assert self.store.jobs.checkpoint(job_id, epoch, said).wish == one.wish
 
-    @rule(job_id=jobs, back=st.sampled_from([0, 0, 1]))
-    def beat(self, job_id: str, back: int) -> None:
+    @rule(choice=choices, back=st.sampled_from([0, 0, 1]))
+    def beat(self, choice: int, back: int) -> None:
+        job_id = self.pick(choice, lambda one: one.held)
         epoch = self._epoch(job_id, back)
         if not self._allowed(job_id, epoch):
             with pytest.raises(FencedError):
@@ -156,12 +188,13 @@ class Jobs(RuleBasedStateMachine):
         assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
 
     @rule(
-        job_id=jobs,
+        choice=choices,
         back=st.sampled_from([0, 0, 0, 1]),
         outcome=st.sampled_from(sorted(OUTCOMES)),
         objective=st.none() | st.integers(0, 9).map(float),
     )
-    def finish(self, job_id: str, back: int, outcome: str, objective: float | None) -> None:
+    def finish(self, choice: int, back: int, outcome: str, objective: float | None) -> None:
+        job_id = self.pick(choice, lambda one: one.held)
         epoch, wanted = self._epoch(job_id, back), OUTCOMES[outcome]
         said = None if objective is None else checkpoint(9.0, 0.0, objective)
         one = self.known.get(job_id)
@@ -188,8 +221,9 @@ class Jobs(RuleBasedStateMachine):
                 one.end(JobState.PAUSED)
                 one.stalls = 0
 
-    @rule(job_id=jobs)
-    def release(self, job_id: str) -> None:
+    @rule(choice=choices)
+    def release(self, choice: int) -> None:
+        job_id = self.pick(choice, lambda one: one.held)
         one, epoch = self.known.get(job_id), self._epoch(job_id, 0)
         if one is not None and epoch in one.told[-1:]:
             self.store.jobs.release(job_id, epoch)
@@ -202,8 +236,9 @@ class Jobs(RuleBasedStateMachine):
             one.leave(told=True)
             one.settle()
 
-    @rule(job_id=jobs)
-    def time_passes(self, job_id: str) -> None:
+    @rule(choice=choices)
+    def time_passes(self, choice: int) -> None:
+        job_id = self.pick(choice, lambda one: one.held)
         one = self.known.get(job_id)
         if one is not None and one.held:
             one.expired = True
@@ -216,8 +251,9 @@ class Jobs(RuleBasedStateMachine):
             if one.expired:
                 one.settle()
 
-    @rule(job_id=jobs, verb=st.sampled_from(["cancel", "finish", "pause", "resume"]))
-    def control(self, job_id: str, verb: Any) -> None:
+    @rule(choice=choices, verb=st.sampled_from(["cancel", "finish", "pause", "resume"]))
+    def control(self, choice: int, verb: Any) -> None:
+        job_id = self.pick(choice, lambda one: not one.state.terminal)
         one = self.known.get(job_id)
         if one is None:
             return
@@ -245,8 +281,9 @@ class Jobs(RuleBasedStateMachine):
             one.end(JobState.CANCELLED if verb == "cancel" else JobState.SUCCEEDED)
             assert verb == "cancel" or one.trees
 
-    @rule(job_id=jobs)
-    def delete(self, job_id: str) -> None:
+    @rule(choice=choices)
+    def delete(self, choice: int) -> None:
+        job_id = self.pick(choice, lambda one: one.state.terminal)
         one = self.known.get(job_id)
         if one is None:
             return
@@ -276,21 +313,25 @@ class Jobs(RuleBasedStateMachine):
 
     @invariant()
     def sets_agree(self) -> None:
-        client: Any = self.store.client
-        queue = {member[16:].decode() for member in client.zrange("literati:queue", 0, -1)}
-        leases = {member.decode() for member in client.zrange("literati:leases", 0, -1)}
-        live = {member.decode() for member in client.smembers(f"literati:dataset-live:{self.dataset.id}")}
+        pipeline = self.store.client.pipeline()
+        pipeline.zrange("literati:queue", 0, -1)
+        pipeline.zrange("literati:leases", 0, -1)
+        pipeline.smembers(f"literati:dataset-live:{self.dataset.id}")
+        pipeline.zrange(f"literati:tenant-jobs:{TENANT}", 0, -1)
+        for state in JobState:
+            pipeline.zrange(f"literati:tenant-state:{state}:{TENANT}", 0, -1)
+        found = [{member.decode() for member in members} for members in pipeline.execute()]
+        queue, leases, live, every = found[:4]
         by_state: dict[JobState, set[str]] = {state: set() for state in JobState}
         for job_id, one in self.known.items():
             by_state[one.state].add(job_id)
-        assert queue == by_state[JobState.QUEUED]
+        assert {member[16:] for member in queue} == by_state[JobState.QUEUED]
         assert leases == {job_id for state in LEASED for job_id in by_state[state]}
         assert live == {job_id for job_id, one in self.known.items() if not one.state.terminal}
-        for state, count in self.store.jobs.count_by_state().items():
-            assert count == len(by_state[state])
-        for state in JobState:
-            listed = {job.spec.id for job in self.store.jobs.list(TENANT, states=[state]).items}
-            assert listed == by_state[state]
+        assert every == set(self.known)
+        assert dict(zip(JobState, found[4:], strict=True)) == by_state
+        counts = {state: len(jobs) for state, jobs in by_state.items()}
+        assert self.store.jobs.count_by_state() == counts
 
 
 def test_random_lives(store: Store) -> None:
@@ -299,7 +340,7 @@ def test_random_lives(store: Store) -> None:
         Jobs,
         settings=settings(
             max_examples=40,
-            stateful_step_count=40,
+            stateful_step_count=50,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
         ),
