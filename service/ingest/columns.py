@@ -120,9 +120,12 @@ class Shaper:
         if self.decimal == "." and text.have_decimal_commas(sample):
             return (f"Column {shown(name)} is text; for numbers with a decimal comma say decimal=,",)
         numbers = text.are_numbers(sample)
-        if len(sample) < 5 or all(numbers) or sum(numbers) < _MOSTLY * len(sample):
+        if len(sample) < 5 or sum(numbers) < _MOSTLY * len(sample):
             return ()
-        row = words.first_row(numbers.index(False))
+        first = numbers.index(False) if not all(numbers) else text.to_numbers(words.values, self.decimal)[1]
+        if first is None:
+            return ()
+        row = words.first_row(first)
         return (
             f"Column {shown(name)} is text because its cell in row {row:,} is not a number; if such a cell "
             "means missing, say which word it is with null_values.",

@@ -10,15 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from .errors import Fault, IngestError, body_fault, cell_fault, column_fault, option_fault, shown
+from .errors import Fault, IngestError, body_fault, cell_fault, option_fault
 from .header import Header, bad_encoding, read_header
+from .kinds import is_text
 from .options import NULL_WORDS, Options, Plan, TableLimits, plan
 from .raw import RawTable
+from .segments import CODED, NoCutError, as_utf8, fits, joined, segments
 
-BLOCK_BYTES = 4 << 20  # also the longest row that can be read
+BLOCK_BYTES = 1 << 20  # also the longest row that can be read
 SCAN_BYTES = 1 << 20
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
-_CONVERSION = re.compile(r"In CSV column #(\d+)")
 
 
 def read_csv(path: Path, charset: str, options: Options, limits: TableLimits) -> RawTable:
@@ -28,77 +29,103 @@ def read_csv(path: Path, charset: str, options: Options, limits: TableLimits) ->
     if options.decimal == header.delimiter:
         message = "The decimal sign and the delimiter cannot be the same."
         raise IngestError(option_fault("decimal", "BAD_DECIMAL", message))
-    reader = _Reader(path, charset, header, plan(options, header.names), options, limits)
-    return reader.read()
+    found = plan(options, header.names)
+    try:
+        with as_utf8(path, charset) as text:
+            return _Reader(text, header, found, options, limits).read()
+    except UnicodeDecodeError:
+        raise IngestError(bad_encoding(path, charset)) from None
 
 
 class _Reader:
-    def __init__(
-        self,
-        path: Path,
-        charset: str,
-        header: Header,
-        plan: Plan,
-        options: Options,
-        limits: TableLimits,
-    ) -> None:
+    """Of a file in UTF-8."""
+
+    def __init__(self, path: Path, header: Header, plan: Plan, options: Options, limits: TableLimits) -> None:
         self.path = path
-        self.charset = charset
         self.header = header
         self.plan = plan
-        self.options = options
+        self.decimal = options.decimal or "."
+        self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
         self.quoted = any(b'"' in block for block in _blocks(path))
         # Labels and categories are read as text: 007 must come back as 007.
         self.spelt = frozenset(self.plan.kinds) | {self.plan.target}
 
     def read(self) -> RawTable:
-        try:
-            table = self._table(use_threads=True)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError, UnicodeDecodeError):
-            raise IngestError(self._diagnosis()) from None
+        table = self._table()
         if table.num_rows == 0:
-            message = "There is a header and no row of data below it."
-            raise IngestError(body_fault("NO_ROWS", message))
-        if any(_is_binary(field.type) for field in table.schema):
-            raise IngestError(bad_encoding(self.path, self.charset))
+            raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
         self._refuse_open_quote(table)
-        return RawTable(table, self.plan, self.spelt, self.options.decimal or ".", list(self.header.warnings))
+        return RawTable(table, self.plan, self.spelt, self.decimal, list(self.header.warnings))
 
-    def _table(self, *, use_threads: bool) -> Any:
-        words = NULL_WORDS if self.options.null_values is None else self.options.null_values
-        read = pyarrow.csv.ReadOptions(
+    def _table(self) -> Any:
+        try:
+            parts = self._parts({})
+            types = dict(zip(self.plan.kept, parts[0].schema.types, strict=True))
+            for part in parts[1:]:
+                types = {name: joined(kind, part.schema.field(name).type) for name, kind in types.items()}
+            text = [name for name in types if not all(fits(part.column(name), types[name]) for part in parts)]
+            if text:  # a column that is text in one piece and numbers in another: all of it is text
+                del parts
+                parts = self._parts(dict.fromkeys(text, CODED))
+            schema = pa.schema(types)
+            return pa.concat_tables([part.cast(schema) for part in parts])
+        except NoCutError:
+            raise IngestError(self._too_long()) from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError):
+            raise IngestError(self._diagnosis()) from None
+
+    def _parts(self, types: dict[str, Any]) -> list[Any]:
+        """The pieces, each with the types that Arrow finds for it."""
+        parts: list[Any] = []
+        for piece in segments(self.path, quoted=self.quoted):
+            with pa.BufferReader(piece) as source:
+                part = pyarrow.csv.read_csv(
+                    source,
+                    self._read_options(header=not parts),
+                    self._parse_options(),
+                    self._convert_options(types),
+                )
+            if any(_is_binary(field.type) for field in part.schema):  # text that is none
+                raise IngestError(bad_encoding(self.path, "utf-8"))
+            parts.append(_coded(part))
+        return parts
+
+    def _read_options(self, *, header: bool, use_threads: bool = True) -> Any:
+        return pyarrow.csv.ReadOptions(
             use_threads=use_threads,
             block_size=BLOCK_BYTES,
             column_names=self.header.names,
-            skip_rows=self.header.blank_lines,
-            skip_rows_after_names=1,
-            encoding=self.charset,
+            skip_rows=self.header.blank_lines if header else 0,
+            skip_rows_after_names=int(header),
         )
-        parse = pyarrow.csv.ParseOptions(
+
+    def _parse_options(self) -> Any:
+        return pyarrow.csv.ParseOptions(
             delimiter=self.header.delimiter,
             newlines_in_values=self.quoted,  # without, blocks are cut by two threads: 15 % faster
         )
-        text = pa.dictionary(pa.int32(), pa.string())
-        convert = pyarrow.csv.ConvertOptions(
+
+    def _convert_options(self, types: dict[str, Any]) -> Any:
+        return pyarrow.csv.ConvertOptions(
             include_columns=self.plan.kept,
-            column_types=dict.fromkeys(self.spelt, text),
-            null_values=["", *words],
+            column_types={**types, **dict.fromkeys(self.spelt, CODED)},
+            null_values=["", *self.null_words],
             strings_can_be_null=True,
             auto_dict_encode=True,  # text never exists cell by cell
             auto_dict_max_cardinality=self.limits.max_categories,
-            decimal_point=self.options.decimal or ".",
+            decimal_point=self.decimal,
         )
-        with pa.OSFile(str(self.path)) as file:
-            return pyarrow.csv.read_csv(file, read, parse, convert)
 
     def _diagnosis(self) -> Fault:
-        """Read again, row by row in order: only then does the reader know the number of a row."""
+        """Read again as text, row by row in order: only then does Arrow know the number of a row."""
         try:
-            self._table(use_threads=False)
-        except UnicodeDecodeError:
-            return bad_encoding(self.path, self.charset)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError) as error:
+            with pa.OSFile(str(self.path)) as source:
+                options = self._read_options(header=True, use_threads=False)
+                text = self._convert_options(dict.fromkeys(self.plan.kept, pa.string()))
+                for _ in pyarrow.csv.open_csv(source, options, self._parse_options(), text):
+                    pass
+        except pa.ArrowInvalid as error:
             return self._explained(str(error))
         return body_fault("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
 
@@ -112,18 +139,15 @@ class _Reader:
             )
             return Fault(("body", "rows", row), "RAGGED_ROW", message)
         if "UTF8" in error:
-            return bad_encoding(self.path, self.charset)
+            return bad_encoding(self.path, "utf-8")
         if "straddl" in error or "block size" in error:
-            message = (
-                f"A row is longer than {BLOCK_BYTES:,} bytes; perhaps a quotation mark is opened and never "
-                "closed."
-            )
-            return body_fault("ROW_TOO_LONG", message)
-        if where := _CONVERSION.search(error):
-            name = self.plan.kept[min(int(where[1]), len(self.plan.kept) - 1)]
-            message = f"Column {shown(name)} cannot be read; leave it out with `drop`."
-            return column_fault(name, "UNREADABLE", message)
+            return self._too_long()
         return body_fault("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
+
+    def _too_long(self) -> Fault:
+        advice = "perhaps a quotation mark is opened and never closed"
+        message = f"A row is longer than {BLOCK_BYTES:,} bytes; {advice}."
+        return body_fault("ROW_TOO_LONG", message)
 
     def _refuse_open_quote(self, table: Any) -> None:
         """The reader takes all that follows an open quotation mark for one cell of the last row."""
@@ -134,6 +158,14 @@ class _Reader:
             if isinstance(cell, str) and "\n" in cell and sum(b.count(b'"') for b in _blocks(self.path)) % 2:
                 message = "A quotation mark is opened in the last row and never closed."
                 raise IngestError(cell_fault(table.num_rows, name, "OPEN_QUOTE", message))
+
+
+def _coded(part: Any) -> Any:
+    """Text with too many words for Arrow to code it by itself is coded all the same."""
+    for place, field in enumerate(part.schema):
+        if is_text(field.type):
+            part = part.set_column(place, field.name, part.column(place).cast(CODED))
+    return part
 
 
 def _is_binary(kind: Any) -> bool:

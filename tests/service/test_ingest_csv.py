@@ -3,20 +3,66 @@
 from __future__ import annotations
 
 import codecs
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from service.ingest.segments import SEGMENT_BYTES, segments
 from uploads import PLAIN, all_faults, cells, fault, info, kind, made, parsed
 
 
-def test_types_are_inferred_over_all_rows(tmp_path: Path) -> None:
-    rows = "".join(f"{i},{i},{'true' if i % 2 else 'false'},w{i % 3},{i % 2}\n" for i in range(5000))
-    result = parsed(tmp_path, f"whole,late,flag,word,label\n{rows}7,7.5,true,w,1\n")
+def test_types(tmp_path: Path) -> None:
+    result = parsed(tmp_path, "whole,part,flag,word,label\n1,1,true,a,1\n2,2.5,false,b,0\n")
     assert [column.kind for column in result.columns] == ["number", "number", "boolean", "category", "number"]
     assert str(result.columns[0].array.type) == "int64"
     assert str(result.columns[1].array.type) == "double"
-    assert cells(result, "late")[-1] == 7.5
+
+
+def test_types_are_inferred_over_all_rows(tmp_path: Path) -> None:
+    """The last row decides, 20 MB after the first."""
+    filler = "".join(f"{i},{i},{i % 1000},,true,w{i % 3},{i % 2},{'z' * 180}\n" for i in range(100_000))
+    data = f"whole,part,word,late,flag,text,label,rest\n{filler}7,7.5,seven,9,false,?,1,z\n"
+    assert len(data) > SEGMENT_BYTES
+    result = parsed(tmp_path, data)
+    kinds = {column.name: str(column.array.type) for column in result.columns}
+    text = "dictionary<values=string, indices=int32, ordered=0>"
+    assert kinds == {
+        "whole": "int64",
+        "part": "double",
+        "word": text,
+        "late": "int64",
+        "flag": "bool",
+        "text": text,
+        "label": "int64",
+        "rest": text,
+    }
+    assert cells(result, "part")[-2:] == [99_999.0, 7.5]
+    assert cells(result, "word")[-2:] == ["999", "seven"]
+    assert cells(result, "late")[-2:] == [None, 9]
+    assert cells(result, "text")[-2:] == ["w0", "?"]
+    assert cells(result, "rest")[-2:] == ["z" * 180, "z"]
+
+
+row = st.lists(st.sampled_from(["1", "ab", '"x\ny"', '"say ""hi"""', '""', ""]), min_size=2, max_size=2)
+
+
+@settings(deadline=None)
+@given(st.lists(row, min_size=1, max_size=60), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_pieces_are_whole_rows(rows: list[list[str]], end: str, last: bool) -> None:
+    if end == "\r":
+        rows = [[cell.replace("\n", "") for cell in cells] for cells in rows]
+    data = (end.join(",".join(cells) for cells in rows) + (end if last else "")).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "upload"
+        path.write_bytes(data)
+        pieces = [bytes(piece) for piece in segments(path, quoted=True, size=128)]
+    assert b"".join(pieces) == data
+    for piece in pieces[:-1]:
+        assert piece.endswith(end[-1:].encode())
+        assert piece.count(b'"') % 2 == 0
 
 
 @pytest.mark.parametrize(
@@ -100,6 +146,10 @@ def test_a_number_column_with_a_word_in_it_is_explained(tmp_path: Path) -> None:
         "row 51 is not a number" in warning and "null_values" in warning for warning in dataset.warnings
     )
     assert info(made(tmp_path, f"x,label\n{rows}unknown,no\n", null_values="unknown"), "x").type == "number"
+    rows = "".join(f"{i},{i % 2}\n" for i in range(3000))
+    found = fault(tmp_path, f"x,label\n{rows}unknown,0\n", limits={"max_categories": 3000})
+    assert found.code == "TOO_MANY_CATEGORIES"
+    assert "row 3,001 is not a number" in found.message
 
 
 # Encodings
