@@ -19,6 +19,7 @@ _OF_JOB = {
     "resume_job": _link("resume_job", "Go on.", job_id=_JOB),
     "finish_job": _link("finish_job", "Stop and keep the best tree.", job_id=_JOB),
     "cancel_job": _link("cancel_job", "Stop and keep nothing.", job_id=_JOB),
+    "predict_with_job": _link("predict_with_job", "Predict with its best tree.", job_id=_JOB),
     "delete_job": _link("delete_job", "Delete it.", job_id=_JOB),
 }
 
@@ -34,11 +35,26 @@ _OF_DATASET = {
     },
 }
 
+_MODEL = "$response.body#/items/0/id"
+_OF_MODEL = {
+    "get_model": _link("get_model", "Look at the newest model.", model=_MODEL),
+    "read_model": _link("read_model", "Its rules in words.", model=_MODEL),
+    "draw_model": _link("draw_model", "Its picture.", model=_MODEL),
+    "predict": _link("predict", "Predict with it.", model=_MODEL),
+    "set_alias": {
+        "operationId": "set_alias",
+        "description": "Name it.",
+        "requestBody": {"model_id": _MODEL},
+    },
+}
+
 # By operation and status.
 LINKS: dict[str, dict[str, dict[str, Any]]] = {
     "create_dataset": {"200": _OF_DATASET, "201": _OF_DATASET},
     "create_job": {"202": _OF_JOB},
-    "get_job": {"200": {name: _OF_JOB[name] for name in ("get_incumbent", "cancel_job", "delete_job")}},
+    "get_job": {"200": {name: _OF_JOB[name] for name in ("get_incumbent", "predict_with_job", "delete_job")}},
     "pause_job": {"202": {"resume_job": _OF_JOB["resume_job"]}},
     "cancel_job": {"202": {"delete_job": _OF_JOB["delete_job"]}},
+    "list_models": {"200": _OF_MODEL},
+    "read_model": {"200": {"delete_model": _link("delete_model", "Delete it.", model="$request.path.model")}},
 }

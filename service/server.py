@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from types import FrameType
 
 import uvicorn
 
 from service import logs
 from service.app import create_app
+from service.binding import refuse_strangers
 from service.dependencies import Services
+from service.http_protocol import Protocol
 from service.settings import Settings
+from service.state_folder import StartError
 
 _GRACE = 5  # seconds for requests under way
 
@@ -29,9 +33,14 @@ class Server(uvicorn.Server):
 def main() -> None:
     logs.configure()
     settings = Settings()
+    try:
+        refuse_strangers(settings)
+    except StartError as refusal:
+        sys.exit(str(refusal))
     app = create_app(settings)
     config = uvicorn.Config(
         app,
+        http=Protocol,
         host=settings.host,
         port=settings.port,
         log_config=None,
@@ -39,7 +48,6 @@ def main() -> None:
         server_header=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=_GRACE,
-        h11_max_incomplete_event_size=64 * 1024,
     )
     Server(config, app.state.services).run()
 

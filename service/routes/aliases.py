@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from service.conditional import json_answer
 from service.dependencies import CallerDep, StoreDep
-from service.errors import FieldError, invalid, not_found
+from service.errors import FieldError, Problem, invalid, not_found
 from service.negotiation import strict_json
 from service.schemas import examples, model_examples
 from service.schemas.models import ALIAS, Alias, AliasList, AliasRequest
@@ -47,6 +47,12 @@ def list_aliases(caller: CallerDep, store: StoreDep) -> Response:
     """By name."""
     found = store.models.aliases(caller.tenant)
     return json_answer(AliasList.model_construct(items=[_view(*item) for item in found.items()]))
+
+
+@router.api_route("", methods=["DELETE", "OPTIONS", "PATCH", "POST", "PUT"], include_in_schema=False)
+async def refuse() -> Response:
+    """Without this, the list would be taken for a model of this name."""
+    raise Problem(405, "This address takes GET.", kind="method-not-allowed", headers={"Allow": "GET"})
 
 
 @router.get(

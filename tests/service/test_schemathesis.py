@@ -1,0 +1,75 @@
+"""The fuzzer over the whole description, with the stateful phase, against the real stack with keys on."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzz_hooks import TABLE
+from service import keyring
+from service.keyring import Scope
+from stack import Stack, poll
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, str]]:
+    folder = tmp_path_factory.mktemp("fuzzed")
+    path = folder / "keys.json"
+    word, _ = keyring.add(path, "fuzzer", "default", frozenset(Scope))
+    with Stack(folder, LITERATI_API_KEYS_FILE=str(path)) as stack:
+        stack.start_worker()
+        stack.start_api()
+        yield stack, word
+
+
+def fuzz(stack: Stack, word: str, folder: Path, *words: str) -> str:
+    run = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(HERE / "schemathesis.toml")),
+            *("run", f"{stack.url}/openapi.json", "--header", f"Authorization: Bearer {word}", *words),
+        ],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    log = "".join(path.read_text() for path in stack.folder.glob("api-*.log"))
+    assert "unexpected" not in log, log[-4000:]
+    return run.stdout
+
+
+def make_models(stack: Stack, word: str) -> None:
+    """So that the fuzzer finds some in the list when it begins."""
+    with stack.client(headers={"Authorization": f"Bearer {word}"}) as client:
+        upload = client.post(
+            "/v1/datasets", params={"target": "species"}, content=TABLE, headers={"Content-Type": "text/csv"}
+        )
+        assert upload.status_code in (200, 201), upload.text
+        for _ in range(5):
+            client.post("/v1/jobs", json={"dataset_id": upload.json()["id"]})
+        poll(lambda: len(client.get("/v1/models").json()["items"]) >= 5, what="five models")
+
+
+def test_every_operation(key: tuple[Stack, str], tmp_path: Path) -> None:
+    told = fuzz(*key, tmp_path, "--phases", "examples,coverage,fuzzing")
+    assert re.search(r"API Operations:\s+Selected: (\d+)/\1\s+Tested: \1", told), told[-3000:]
+
+
+def test_from_one_operation_to_the_next(key: tuple[Stack, str], tmp_path: Path) -> None:
+    """A job answers as of now, which a replay does not find again: rounds end early, so there are several."""
+    make_models(*key)
+    told = fuzz(*key, tmp_path, "--phases", "stateful", "--max-time", "12")
+    links = re.search(r"API Links:\s+(\d+) covered / (\d+)", told)
+    assert links, told[-3000:]
+    assert int(links[1]) >= int(links[2]) / 2, told[-3000:]
