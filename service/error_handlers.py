@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from service.errors import (
@@ -37,6 +38,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(store.StoreError, _store)
     app.add_exception_handler(RedisError, _away)
     app.add_exception_handler(BlobGoneError, _blob_gone)
+    app.add_exception_handler(ClientDisconnect, _hung_up)
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -159,6 +161,11 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
 async def _away(request: Request, error: Exception) -> Response:
     log.warning("store away", error=type(error).__name__, request_id=request_id_of(request))
     return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
+
+
+async def _hung_up(request: Request, error: Exception) -> Response:
+    """In the middle of its own body. Nobody reads this, but it is not our error either."""
+    return problem_response(malformed("The body broke off."), request_id_of(request))
 
 
 async def _blob_gone(request: Request, error: Exception) -> Response:

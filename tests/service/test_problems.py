@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import threading
+import time
+from functools import partial
 from typing import Any
 
 import httpx
@@ -11,9 +15,10 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
+from jobs import add_dataset, easy
 from service.front import Front
 from service.metrics import Metrics
-from service_client import NOWHERE, problem
+from service_client import NOWHERE, problem, submit
 from stack import Stack, poll
 from worker.store import Store
 
@@ -91,6 +96,39 @@ def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFa
             stack.server.start()
             poll(lambda: client.get("/readyz").status_code == 200, what="readiness")
             assert client.get("/v1/jobs").status_code == 200
+            check_that_news_come_again(stack, client)
+
+
+def check_that_news_come_again(stack: Stack, client: httpx.Client) -> None:
+    """Within the time in which nobody would look anyway, so it is news that ends the wait."""
+    job = submit(client, add_dataset(stack.store, stack.blobs, easy()))["id"]
+
+    def wait_is_short() -> bool:
+        paused = client.get(f"/v1/jobs/{job}").json()["state"] == "PAUSED"
+        change = partial(stack.store.jobs.control, "default", job, "resume" if paused else "pause")
+        timer = threading.Timer(0.1, change)
+        timer.start()
+        started = time.monotonic()
+        client.get(f"/v1/jobs/{job}", headers={"Prefer": "wait=30"})
+        timer.join()
+        return time.monotonic() - started < 1
+
+    poll(wait_is_short, what="news of jobs")
+
+
+def test_a_client_that_hangs_up_in_its_own_body(api: Stack, client: httpx.Client) -> None:
+    address = httpx.URL(api.url)
+    for path, kind in (("/v1/jobs", "application/json"), ("/v1/datasets?target=y", "text/csv")):
+        with socket.create_connection((address.host, address.port or 0)) as connection:
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+            connection.sendall(f"{head}Content-Length: 99\r\n\r\n{{".encode())
+        counted = f'method="POST",route="{path.partition("?")[0]}",status="400"'
+        poll(partial(is_counted, client, counted), what="the end of the request")
+    assert "unexpected" not in "".join(log.read_text() for log in api.folder.glob("api-*.log"))
+
+
+def is_counted(client: httpx.Client, words: str) -> bool:
+    return words in client.get("/metrics").text
 
 
 def test_not_ready_when_blobs_cannot_be_written(tmp_path_factory: pytest.TempPathFactory, api: Stack) -> None:

@@ -46,7 +46,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_nothing_inline(client: httpx.
     assert page.headers["content-type"].startswith("text/html")
     assert client.get("/", follow_redirects=True).text == page.text
     linked = re.findall(r'(?:src|href)="([^"]+)"', page.text)
-    assert {"/assets/docs.js", "/assets/docs.css", "/openapi.json"} == set(linked)
+    assert {"/assets/docs.js", "/assets/docs.css", "/assets/icon.svg", "/openapi.json"} == set(linked)
     for path in linked:
         assert client.get(path).status_code == 200
     assert not re.search(r"<script>|<style|\son\w+=|style=", page.text)
