@@ -31,12 +31,14 @@ class Coded:
 
     def spread(self, values: Any) -> Any:
         """A column with these values, as many as there are codes, in place of the coded ones."""
-        return values.take(pa.array(self.codes, mask=self.codes < 0))
+        return pa.chunked_array([values.take(self._indices())])
 
     def array(self) -> Any:
         """As Arrow keeps categories."""
-        indices = pa.array(self.codes, mask=self.codes < 0)
-        return pa.DictionaryArray.from_arrays(indices, self.values)
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(self._indices(), self.values)])
+
+    def _indices(self) -> Any:
+        return pa.array(self.codes, mask=self.codes < 0)
 
 
 def coded(column: Any) -> Coded:

@@ -17,6 +17,7 @@ from .kinds import check_schema, is_text
 from .options import Options, Plan, TableLimits, plan
 from .raw import RawTable
 
+BATCH_ROWS = 1 << 17
 CELL_BYTES = 8  # of a number; text is kept coded
 
 
@@ -78,14 +79,21 @@ def _plan(schema: Any, options: Options, limits: TableLimits) -> Plan:
 
 def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
     """The parts one below the other; each is checked for what a damaged file could make it claim."""
-    tables, rows, size = [], 0, 0
+    tables: list[Any] = []
+    small: list[Any] = []  # a thousand little batches would stay a thousand
+    rows, size, held = 0, 0, 0
     for part in parts:
         part.validate(full=True)
         rows += part.num_rows
         size += sum(_own_bytes(chunk) for column in part.columns for chunk in column.chunks)
         _check_rows(rows, limits)
         _check_bytes(size, limits)
-        tables.append(part)
+        small.append(part)
+        held += part.num_rows
+        if held >= BATCH_ROWS:
+            tables.append(pa.concat_tables(small).combine_chunks())
+            small, held = [], 0
+    tables += [pa.concat_tables(small).combine_chunks()] if small else []
     return pa.concat_tables(tables) if tables else None
 
 

@@ -26,7 +26,7 @@ _MOSTLY = 0.8  # share of a column's words that are numbers, where text was prob
 class Column:
     name: str
     kind: Kind
-    array: Any  # pyarrow.Array of int64, float64, bool or dictionary<int32, ...>, null where missing
+    array: Any  # pyarrow.ChunkedArray of int64, float64, bool or dictionary<int32, ...>, null where missing
     warnings: tuple[str, ...] = ()
 
 
@@ -58,13 +58,13 @@ class Shaper:
     def _numeric(self, name: str, column: Any, wanted: Kind | None) -> Column:
         if wanted == "category":
             column = column if pa.types.is_boolean(column.type) else _numbers(name, column).array
-            return self._categories(name, coded(pa.chunked_array([column])))
+            return self._categories(name, coded(column))
         if wanted == "boolean" and not pa.types.is_boolean(column.type):
             return _booleans(name, coded(column))
         if pa.types.is_boolean(column.type):
             if wanted == "number":
-                return Column(name, "number", combined(column.cast(pa.int64())))
-            return Column(name, "boolean", combined(column))
+                return Column(name, "number", column.cast(pa.int64()))
+            return Column(name, "boolean", column)
         return _numbers(name, column)
 
     def _text(self, name: str, words: Coded, wanted: Kind | None) -> Column:
@@ -132,16 +132,11 @@ class Shaper:
         )
 
 
-def combined(column: Any) -> Any:
-    """One array instead of many chunks: a table in one batch."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return column
-
-
 def _all_missing(name: str, rows: int, wanted: Kind | None) -> Column:
-    kinds = {"category": pa.dictionary(pa.int32(), pa.string()), "boolean": pa.bool_()}
-    return Column(name, wanted or "number", pa.nulls(rows, kinds.get(wanted or "", pa.float64())))
+    kind = {"category": pa.dictionary(pa.int32(), pa.string()), "boolean": pa.bool_()}.get(
+        wanted or "", pa.float64()
+    )
+    return Column(name, wanted or "number", pa.chunked_array([pa.nulls(rows, kind)]))
 
 
 def _numbers(name: str, column: Any) -> Column:
@@ -149,11 +144,11 @@ def _numbers(name: str, column: Any) -> Column:
     whole = pa.types.is_integer(column.type) or (pa.types.is_decimal(column.type) and column.type.scale <= 0)
     if whole:
         try:
-            array = combined(column.cast(pa.int64()))
+            array = column.cast(pa.int64())
         except pa.ArrowInvalid:  # beyond 64 bits
             whole = False
     if not whole:
-        array = combined(without_nan(column.cast(pa.float64(), safe=False)))
+        array = without_nan(column.cast(pa.float64(), safe=False))
         _refuse_infinity(name, array)
     low, high = pa.compute.min_max(array).as_py().values()
     if low is not None and (pa.types.is_integer(column.type) or whole) and max(-low, high) > EXACT:
@@ -187,7 +182,7 @@ def _parsed_numbers(name: str, words: Coded, decimal: str) -> Column:
     floats = np.asarray(values)
     if len(floats) and (np.abs(floats) <= EXACT).all() and (floats == np.floor(floats)).all():
         values = values.cast(pa.int64())
-    return _numbers(name, pa.chunked_array([words.spread(values)]))
+    return _numbers(name, words.spread(values))
 
 
 def _booleans(name: str, words: Coded) -> Column:

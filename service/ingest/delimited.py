@@ -88,7 +88,7 @@ class _Reader:
                 )
             if any(_is_binary(field.type) for field in part.schema):  # text that is none
                 raise IngestError(bad_encoding(self.path, "utf-8"))
-            parts.append(_coded(part))
+            parts.append(_coded(part).combine_chunks())
         return parts
 
     def _read_options(self, *, header: bool, use_threads: bool = True) -> Any:

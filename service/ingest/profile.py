@@ -40,63 +40,58 @@ def describe(column: Column, role: Role) -> ColumnInfo:
         return ColumnInfo(
             **common, distinct=len(counts), categories=values, category_counts=counts[: len(values)].tolist()
         )
-    numbers = array.drop_null().to_numpy(zero_copy_only=False) if array.null_count else array.to_numpy()
+    numbers = (array.drop_null() if array.null_count else array).to_numpy()
     if not len(numbers):
         return ColumnInfo(**common, distinct=0)
-    distinct, below = _distinct(numbers)
-    return ColumnInfo(
-        **common,
-        distinct=len(distinct),
-        minimum=float(distinct[0]),
-        maximum=float(distinct[-1]),
-        histogram=_histogram(distinct, below),
-    )
+    return ColumnInfo(**common, **_spread(numbers))
 
 
 def _frequencies(array: Any) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """The top values, and the counts of all of them, the most frequent first."""
     if pa.types.is_dictionary(array.type):
-        codes = array.indices.drop_null().to_numpy()
-        counts = np.bincount(codes, minlength=len(array.dictionary))
+        coded = array.chunk(0)  # categories are never parted
+        counts = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(coded.dictionary))
         order = np.argsort(-counts, kind="stable")
-        values = array.dictionary.take(pa.array(order[:TOP])).to_pylist()
+        values = coded.dictionary.take(pa.array(order[:TOP])).to_pylist()
     else:
-        true, known = array.true_count, len(array) - array.null_count
+        true, known = pa.compute.sum(array).as_py() or 0, len(array) - array.null_count
         pairs = sorted(((n, v) for v, n in ((False, known - true), (True, true)) if n), reverse=True)
         return [value for _, value in pairs], np.array([count for count, _ in pairs], dtype=np.int64)
     sizes = np.cumsum([len(value.encode()) if isinstance(value, str) else 8 for value in values])
     return values[: max(1, int(np.searchsorted(sizes, _TOP_BYTES)))], counts[order].astype(np.int64)
 
 
-def _distinct(numbers: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The distinct numbers in order, and how many cells lie below each; one more for all of them."""
-    if numbers.dtype.kind == "i":
-        low, high = int(numbers.min()), int(numbers.max())
-        if high - low < _COUNTED_RANGE:
-            counts = np.bincount((numbers - low).astype(np.int32), minlength=high - low + 1)
-            places = np.flatnonzero(counts)
-            return places + low, np.concatenate(([0], np.cumsum(counts[places])))
-    arranged = np.sort(numbers)
-    first = np.empty(len(arranged), dtype=bool)
-    first[0] = True
-    np.not_equal(arranged[1:], arranged[:-1], out=first[1:])
-    places = np.flatnonzero(first)
-    return arranged[places], np.append(places, len(arranged))
-
-
-def _histogram(distinct: npt.NDArray[Any], below: npt.NDArray[np.intp]) -> Histogram:
-    low, high = float(distinct[0]), float(distinct[-1])
-    if low == high:
-        return Histogram(edges=[low, high], counts=[int(below[-1])])
-    if distinct.dtype.kind == "i" and high - low < BINS:  # a bin for each whole number
-        edges = np.arange(low, high + 2) - 0.5
+def _spread(numbers: npt.NDArray[Any]) -> dict[str, Any]:
+    """Range, distinct values and histogram by one sort, or by counting where that will do."""
+    low, high = numbers.min(), numbers.max()
+    whole = numbers.dtype.kind == "i"
+    if whole and int(high) - int(low) < _COUNTED_RANGE:
+        counts = np.bincount((numbers - low).astype(np.int32))
+        places = np.flatnonzero(counts)
+        values, below = places + low, np.concatenate(([0], np.cumsum(counts[places])))
+        distinct = len(values)
     else:
-        share = np.arange(BINS + 1) / BINS
-        edges = low * (1 - share) + high * share  # high - low may be beyond the largest float
-        edges[-1] = high
-    inner = below[np.searchsorted(distinct, edges[1:-1])]
-    counts = np.diff(inner, prepend=0, append=below[-1])
-    return Histogram(edges=edges.tolist(), counts=counts.tolist())
+        values = np.sort(numbers)
+        distinct = 1 + int(np.count_nonzero(values[1:] != values[:-1]))
+        below = None
+    edges = _edges(float(low), float(high), whole)
+    inner = np.searchsorted(values, edges[1:-1])
+    if below is not None:
+        inner = below[inner]
+    counted = np.diff(inner, prepend=0, append=len(numbers))
+    histogram = Histogram(edges=edges.tolist(), counts=counted.tolist())
+    return {"distinct": distinct, "minimum": float(low), "maximum": float(high), "histogram": histogram}
+
+
+def _edges(low: float, high: float, whole: bool) -> npt.NDArray[np.float64]:
+    if low == high:
+        return np.array([low, high])
+    if whole and high - low < BINS:  # a bin for each whole number
+        return np.arange(low, high + 2) - 0.5
+    share = np.arange(BINS + 1) / BINS
+    edges = low * (1 - share) + high * share  # high - low may be beyond the largest float
+    edges[-1] = high
+    return edges
 
 
 def oddities(info: ColumnInfo, rows: int) -> list[str]:

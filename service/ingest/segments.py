@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-SEGMENT_BYTES = 16 << 20
+SEGMENT_BYTES = 8 << 20
 CODED = pa.dictionary(pa.int32(), pa.string())  # text
 _TRIES = 1000
 

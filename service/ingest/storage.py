@@ -1,4 +1,4 @@
-"""A table to disk: one Arrow file of one batch, hashed as it is written."""
+"""A table to disk: one Arrow file, hashed as it is written."""
 
 from __future__ import annotations
 
