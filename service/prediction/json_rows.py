@@ -46,7 +46,7 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
     if document.keys() == {"columns", "data"}:
         rows = _rows(document["data"], "data", list, "an array", max_rows)
         _refuse_repeated_fields(body, 2)
-        return _read_arrays(document["columns"], rows, layout)
+        return _read_arrays(document["columns"], rows, layout, no_booleans=_has_no_booleans(body, document))
     raise _wrong_form(document)
 
 
@@ -125,7 +125,15 @@ def _refuse_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
     refuse_absent(errors)
 
 
-def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout) -> Batch:
+def _has_no_booleans(body: bytes, document: dict[str, Any]) -> bool:
+    """For sure. After the column names, nothing has a t or an f in it but booleans and text."""
+    if next(iter(document)) != "columns":
+        return False
+    names_end = body.find(b"]")  # or earlier, if a name has one
+    return body.find(b"t", names_end) < 0 and body.find(b"f", names_end) < 0
+
+
+def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_booleans: bool) -> Batch:
     at = _positions(columns)
     refuse_absent(
         [absent(pointer("body", "columns"), entry.name) for entry in layout.fields if entry.name not in at]
@@ -139,7 +147,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout) -> Batch:
     def where(row: int, place: int) -> str:
         return pointer("body", "data", row, key[place])
 
-    matrix = encode_objects(rows, list(key.values()), layout, where)
+    matrix = encode_objects(rows, list(key.values()), layout, where, no_booleans=no_booleans)
     ignored = [name for name in at if name not in layout.names]
     return Batch(matrix, ignored, lambda row, place: rows[row][key[place]], where)
 

@@ -17,6 +17,7 @@ from .faults import too_many_rows
 Floats = npt.NDArray[np.float64]
 MOST_CELLS = 1 << 26  # of a matrix, half a gigabyte: an Arrow stream can hold cells that take no bytes
 NONE: type = type(None)
+FINITE_TYPES = frozenset({int, float})
 NUMBER_TYPES = frozenset({int, float, NONE})
 BOOLEAN_TYPES = frozenset({bool, int, float, NONE})
 
