@@ -9,15 +9,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(wildcard core/literati/*.pyx core/literati/*.pxd core/literati/*.h)
 SANITIZE := build/sanitize
+MLSERVER := build/mlserver
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help build test lint openapi bench sanitize lock clean
+.PHONY: help build test lint openapi bench bench-service sanitize lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
-		printf '  %-10s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  %-14s %s\n' "$$name" "$$text"; done
 
 build: $(VENV)/.extensions ## Compile the extensions and install the package in place
 
@@ -38,6 +39,9 @@ openapi: build ## Write openapi/openapi.json
 bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
 
+bench-service: build $(MLSERVER)/.installed ## Compare the service with MLServer; time jobs and uploads
+	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
+
 sanitize: build ## Run tests/core against an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
 	@# CPython frees little at exit, so leaks are looked for by the memory tests, not here. pytest must leave the
@@ -52,6 +56,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
 	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
+	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -75,6 +80,12 @@ $(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	$(PIP) install -q --require-hashes -r $<
+	@touch $@
+
+# MLServer pins other versions than ours.
+$(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(MLSERVER)
+	$(MLSERVER)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
 # The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.

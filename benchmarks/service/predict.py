@@ -1,0 +1,161 @@
+"""One row and a thousand rows, ours beside MLServer: the same rows, depth and load generator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.service import servers
+from benchmarks.service.servers import CLIENT_CORE, ROOT, Server
+
+FEATURES, TRAINING_ROWS, DEPTH = 10, 2_000, 4
+NAMES = [f"feature_{i}" for i in range(FEATURES)]
+SIZES = (1, 1_000)
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    server: str
+    rows: int
+    connections: int
+    requests_per_second: float
+    p50_ms: float
+    p99_ms: float
+    server_cpu: float  # of one core
+    generator_cpu: float
+    failures: int
+
+
+def sample(rows: int, seed: int = 0) -> npt.NDArray[np.float64]:
+    return np.random.default_rng(seed).normal(size=(rows, FEATURES)).round(3)
+
+
+def write_rows(path: Path) -> None:
+    """Training rows as CSV: bands in a few of the features decide the class."""
+    x = sample(TRAINING_ROWS)
+    classes = np.where(np.abs(x[:, 0]) < 0.7, x[:, 1] > 0, (x[:, 2] > 0.3) ^ (np.abs(x[:, 3]) < 1))
+    lines = [
+        ",".join([*map(str, row), "yes" if c else "no"]) for row, c in zip(x.tolist(), classes, strict=True)
+    ]
+    path.write_text("\n".join([",".join([*NAMES, "label"]), *lines]) + "\n")
+
+
+def train(client: httpx.Client, rows: Path, start_worker: Callable[[], Any]) -> str:
+    """A model made as users make one; its worker is gone before anything is measured."""
+    upload = client.post(
+        "/v1/datasets?target=label", content=rows.read_bytes(), headers={"Content-Type": "text/csv"}
+    )
+    upload.raise_for_status()
+    stop_worker = start_worker()
+    body = {
+        "dataset_id": upload.json()["id"],
+        "parameters": {"max_depth": DEPTH},
+        "limits": {"time_limit": 10},
+    }
+    job = client.post("/v1/jobs", json=body).raise_for_status().json()
+    while job["state"] not in ("SUCCEEDED", "FAILED", "CANCELLED"):
+        job = client.get(f"/v1/jobs/{job['id']}", headers={"Prefer": "wait=30"}).raise_for_status().json()
+    stop_worker()
+    if job["model_id"] is None:
+        raise RuntimeError(f"the job made no model: {job['error']}")
+    return str(job["model_id"])
+
+
+def our_bodies(rows: int) -> dict[str, bytes]:
+    x = sample(rows, seed=1).tolist()
+    records = {"records": [dict(zip(NAMES, row, strict=True)) for row in x]}
+    return {
+        "records": json.dumps(records).encode(),
+        "columns": json.dumps({"columns": NAMES, "data": x}).encode(),
+    }
+
+
+def v2_bodies(rows: int) -> dict[str, bytes]:
+    """Two ways to say one tensor; content types by column take MLServer longer."""
+    x = sample(rows, seed=1)
+    tensor = {"name": "x", "shape": [rows, FEATURES], "datatype": "FP64"}
+    return {
+        "flat": json.dumps({"inputs": [{**tensor, "data": x.ravel().tolist()}]}).encode(),
+        "nested": json.dumps({"inputs": [{**tensor, "data": x.tolist()}]}).encode(),
+    }
+
+
+def measure(
+    name: str, server: Server, path: str, body: bytes, rows: int, connections: int, seconds: float
+) -> Measured:
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    command = [sys.executable, "-m", "benchmarks.service.load"]
+    command += map(str, (server.port, connections, seconds, CLIENT_CORE))
+    before = server.cpu_seconds()
+    run = subprocess.run(command, input=head.encode() + body, capture_output=True, cwd=ROOT, check=False)
+    busy = server.cpu_seconds() - before
+    if run.returncode:
+        raise RuntimeError(run.stderr.decode()[-2000:])
+    found = json.loads(run.stdout)
+    if found["failures"] or not found["requests"]:
+        raise RuntimeError(f"{name}: {found['failures']} failures; {found['first_answer'][:500]}")
+    latencies = np.array(found["seconds"]) * 1000
+    return Measured(
+        name,
+        rows,
+        connections,
+        found["requests"] / found["elapsed"],
+        float(np.percentile(latencies, 50)),
+        float(np.percentile(latencies, 99)),
+        busy / found["all_seconds"],
+        found["generator_cpu"],
+        found["failures"],
+    )
+
+
+def compare(
+    python: Path, server: Server, model: str, rows: Path, seconds: float, note: Note
+) -> list[Measured]:
+    measured: list[Measured] = []
+
+    def run(name: str, target: Server, path: str, bodies: Callable[[int], dict[str, bytes]]) -> None:
+        for count in SIZES:
+            for form, body in bodies(count).items():
+                for connections in (1, 8, 32):
+                    label = f"{name}, {form}"
+                    measured.append(measure(label, target, path, body, count, connections, seconds))
+                    note(_told(measured[-1]))
+
+    run("Literati", server, f"/v1/models/{model}/predict", our_bodies)
+    for workers in (0, 1):
+        name = f"MLServer, {workers} parallel workers"
+        with servers.mlserver(python, rows, DEPTH, workers) as other:
+            run(name, other, "/v2/models/tree/infer", v2_bodies)
+    return measured
+
+
+def _told(entry: Measured) -> str:
+    return (
+        f"{entry.server}, {entry.rows} rows, {entry.connections} connections: "
+        f"{entry.requests_per_second:.0f} requests/s, p50 {entry.p50_ms:.2f} ms, p99 {entry.p99_ms:.2f} ms"
+    )
+
+
+def best(measured: list[Measured], server: str, rows: int) -> Measured:
+    """The highest throughput of a server over its settings, encodings and numbers of connections."""
+    own = [entry for entry in measured if entry.server.startswith(server) and entry.rows == rows]
+    return max(own, key=lambda entry: entry.requests_per_second)
+
+
+def alone(measured: list[Measured], server: str, rows: int) -> Measured:
+    """The lowest median latency of a server for one request at a time."""
+    own = [e for e in measured if e.server.startswith(server) and e.rows == rows and e.connections == 1]
+    return min(own, key=lambda entry: entry.p50_ms)
