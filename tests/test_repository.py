@@ -26,7 +26,7 @@ def pins(lock: Path) -> dict[str, set[str]]:
 
 
 def test_every_kind_of_lock_file_is_there() -> None:
-    assert [lock.stem for lock in LOCKS] == ["bench", "dev", "runtime"]
+    assert [lock.stem for lock in LOCKS] == ["bench", "bench-service", "dev", "runtime", "service"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -54,8 +54,9 @@ def test_lock_file_covers_what_is_asked_for(lock: Path) -> None:
 
 def test_lock_files_agree_with_each_other() -> None:
     """`make bench` installs one lock over another: a package must not change its version by that."""
-    bench, dev, runtime = (pins(lock) for lock in LOCKS)
-    assert {name: dev.get(name) for name in runtime} == runtime
+    bench, dev, runtime, service = (pins(lock) for lock in LOCKS if lock.stem != "bench-service")
+    assert {name: service.get(name) for name in runtime} == runtime
+    assert {name: dev.get(name) for name in service} == service
     shared = bench.keys() & dev.keys()
     assert {name: bench[name] for name in shared} == {name: dev[name] for name in shared}
 
