@@ -26,7 +26,7 @@ def pins(lock: Path) -> dict[str, set[str]]:
 
 
 def test_every_kind_of_lock_file_is_there() -> None:
-    assert [lock.stem for lock in LOCKS] == ["bench", "bench-service", "dev", "runtime", "service"]
+    assert [lock.stem for lock in LOCKS] == ["bench-service", "bench", "dev", "runtime", "service"]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
