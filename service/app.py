@@ -69,8 +69,12 @@ def _services(settings: Settings) -> Services:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    from worker.app import (
+        wake,
+    )  # imports Celery, for a second: not needed to describe the API, nor at the first job
+
     services: Services = app.state.services
-    reconciler = Reconciler(services.store, _wake, services.blobs, every=services.settings.reconcile_seconds)
+    reconciler = Reconciler(services.store, wake, services.blobs, every=services.settings.reconcile_seconds)
     reconciler.start()
     try:
         async with services.hub.running():
@@ -78,9 +82,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         await services.predictors.close()
         await run_in_threadpool(reconciler.stop)
-
-
-def _wake(count: int) -> None:
-    from worker.app import wake  # imports Celery: not needed to describe the API
-
-    wake(count)

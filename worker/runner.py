@@ -23,7 +23,7 @@ from .stepper import Stepper
 from .store import Claim, Store
 
 TICK = 0.1  # seconds between two looks at the wishes
-PUBLISH_SECONDS = 1.0  # while bounds move without a better tree
+PUBLISH_SECONDS = 0.5  # while bounds move without a better tree
 BEATS_PER_LEASE = 6
 GRACE_SECONDS = 0.6  # that a search has to come to its end; then its wish is granted with what is stored
 WATCHDOG_SECONDS = 10.0  # a search that does not return by then takes its process along
