@@ -149,10 +149,10 @@ def _is_local(scope: ASGIScope) -> bool:
     The name keeps out pages that rebind their own name to 127.0.0.1; the site keeps out forms that post here.
     """
     server = scope.get("server")
-    if server is not None and server[1] is not None and not _is_loopback(server[0]):
+    if server is not None and server[1] is not None and not is_loopback(server[0]):
         return False
     host = _header(scope, b"host")
-    if host is not None and not _is_loopback(_host_name(host.lower())):
+    if host is not None and not is_loopback(_host_name(host.lower())):
         return False
     return _header(scope, b"sec-fetch-site") not in ("cross-site", "same-site")
 
@@ -164,7 +164,7 @@ def _host_name(host: str) -> str:
 
 
 @lru_cache(maxsize=256)  # parsing an address takes as long as predicting a row
-def _is_loopback(name: str) -> bool:
+def is_loopback(name: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
+from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
@@ -30,9 +32,17 @@ def broker_url(store_url: str) -> str:
     return f"redis+socket://{host}{parts.path}{query}"
 
 
+class App(Celery):
+    @cached_property
+    def Worker(self) -> Any:
+        from .shutdown import Worker  # who only sends wake-ups needs no worker
+
+        return self.subclass_with_self(Worker)
+
+
 def make_app(settings: WorkerSettings) -> Celery:
     """Each setting here has its measurement in docs/decisions/0014-jobs.md."""
-    app = Celery("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
+    app = App("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
     timeouts = {"visibility_timeout": DAY, "socket_connect_timeout": 5, "socket_timeout": 30}
     app.conf.update(
         task_default_queue=QUEUE,

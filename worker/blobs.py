@@ -33,7 +33,7 @@ class Blobs:
     @contextmanager
     def draft(self) -> Iterator[BufferedRandom]:
         """A temporary file on the same disk, gone at the end unless it was given to `adopt`."""
-        self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make_folders()
         handle, name = tempfile.mkstemp(dir=self.incoming)
         os.close(handle)
         try:
@@ -89,7 +89,7 @@ class Blobs:
         it missing and writes it anew: there is no moment in which a blob is both adopted and deleted.
         """
         path, aside = self._path(name), self.incoming / f"{name}-{secrets.token_hex(8)}"
-        self.incoming.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make_folders()
         try:
             path.rename(aside)
         except FileNotFoundError:
@@ -108,6 +108,10 @@ class Blobs:
         for path in self.incoming.glob("*"):
             if _age(path) > older_than:
                 path.unlink(missing_ok=True)
+
+    def _make_folders(self) -> None:
+        for folder in (self.folder, self.incoming):  # one by one: `parents` are made with the usual mode
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

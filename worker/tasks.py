@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import socket
 from contextlib import suppress
 from typing import Any
@@ -23,7 +22,9 @@ from .blobs import Blobs
 from .reconciler import Reconciler
 from .runner import JobRun
 from .settings import WorkerSettings
+from .shutdown import departure, prepare
 from .store import Store, connect
+from .tether import die_with_parent
 
 log = structlog.get_logger(__name__)
 
@@ -38,21 +39,8 @@ class Process:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
 
-class Leaving:
-    """A pipe that every child inherits: one byte in it tells all of them that the worker shuts down."""
-
-    def __init__(self) -> None:
-        self._read, self._write = os.pipe()
-
-    def say(self) -> None:
-        os.write(self._write, b"!")
-
-    def __call__(self) -> bool:
-        return bool(select.select([self._read], [], [], 0)[0])
-
-
+_main: int | None = None  # the process whose children run the jobs
 _process: Process | None = None
-_leaving: Leaving | None = None
 _reconciler: Reconciler | None = None
 
 
@@ -67,8 +55,7 @@ def process() -> Process:
 def work() -> None:
     """Take the most urgent job, if there is one, and see it through."""
     here = process()
-    leaving = _leaving
-    assert leaving is not None, "made before the children"
+    leaving = departure()
     if leaving():
         return
     try:
@@ -78,21 +65,25 @@ def work() -> None:
         return
     if claim is None:
         return
-    JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving).run()
+    with leaving.busy():
+        JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving).run()
     with suppress(RedisError):  # the reconciler will see
         wake(min(1, here.store.jobs.wakeups_wanted()))
 
 
 @worker_init.connect
 def _before_children(**_: Any) -> None:
-    global _leaving
-    _leaving = Leaving()
+    global _main
+    prepare()
+    _main = os.getpid()
 
 
 @worker_process_init.connect
 def _in_child(**_: Any) -> None:
     global _process
     _process = None
+    if _main is not None:
+        die_with_parent(_main)  # a search would not notice that the worker was killed
 
 
 @worker_ready.connect
@@ -104,8 +95,7 @@ def _ready(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def _shutting_down(**_: Any) -> None:
-    if _leaving is not None:
-        _leaving.say()
+    departure().announce()  # a warm shutdown, which waits for its tasks; a soft one has done it already
 
 
 @worker_shutdown.connect

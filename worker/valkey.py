@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -177,10 +178,16 @@ class ValkeyServer:
     def _client(self) -> redis.Redis:
         return redis.Redis.from_url(self.url, socket_timeout=STOP_SECONDS, retry=Retry(NoBackoff(), 0))
 
-    def wait_until_ready(self, process: subprocess.Popen[bytes], seconds: float = ANSWER_SECONDS) -> None:
+    def wait_until_ready(
+        self,
+        process: subprocess.Popen[bytes],
+        seconds: float = ANSWER_SECONDS,
+        given_up: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Returns when it answers and has read its data, or when the caller gives up."""
         deadline = time.monotonic() + seconds
         with self._client() as client:
-            while True:
+            while not given_up():
                 try:
                     client.ping()
                     return

@@ -34,7 +34,8 @@ def test_nobody_else_may_look(blobs: Blobs) -> None:
     path = blobs.path(blobs.put(b"x"))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert stat.S_IMODE(blobs.incoming.stat().st_mode) == 0o700
+    for folder in (blobs.folder, blobs.incoming):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs) -> None:

@@ -120,12 +120,16 @@ def test_beats_keep_the_lease(client: redis.Redis) -> None:
     assert now.model_copy(update={"heartbeat_at": first}) == before, "only the heartbeat is seen"
 
 
-def test_a_late_word_before_anyone_noticed_still_counts(store: Store) -> None:
-    job_id = start(store).job.spec.id
+@pytest.mark.parametrize("word", ["beat", "checkpoint"])
+def test_a_late_word_before_anyone_noticed_still_counts(store: Store, word: str) -> None:
+    job_id = run(store).job.spec.id
     expire(store, job_id)
-    assert store.jobs.beat(job_id, 1) is Wish.NONE
+    if word == "beat":
+        assert store.jobs.beat(job_id, 1) is Wish.NONE
+    else:
+        assert store.jobs.checkpoint(job_id, 1, checkpoint()).wish is Wish.NONE
     store.jobs.reconcile()
-    assert state_of(store, job_id) is JobState.STARTING
+    assert state_of(store, job_id) is JobState.RUNNING
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["queued again", "claimed again"])

@@ -84,6 +84,11 @@ class Known:
 
 
 choices = st.integers(0, 1000)
+priorities = st.integers(-1, 1)
+numbers = st.integers(0, 9).map(float)
+words = st.tuples(
+    numbers, numbers, st.none() | numbers, st.integers(0, 20)
+)  # upper, lower, objective, expansions
 
 
 class Jobs(RuleBasedStateMachine):
@@ -102,18 +107,32 @@ class Jobs(RuleBasedStateMachine):
         every = [*some * 4, *self.known, "job_that_never_was"]
         return every[choice % len(every)]
 
-    @initialize()
-    def begin(self) -> None:
-        self.submit(0)
-        self.submit(0)
+    @initialize(priority=priorities)
+    def begin(self, priority: int) -> None:
+        self.submit(priority)
+        self.submit_and_claim(priority)
 
-    @precondition(lambda self: sum(not one.state.terminal for one in self.known.values()) < 3)
-    @rule(priority=st.integers(-1, 1))
+    @precondition(lambda self: self.live < 3)
+    @rule(priority=priorities)
     def submit(self, priority: int) -> None:
         wanted = spec(self.dataset, priority=priority)
         self.store.jobs.submit(wanted)
         self.known[wanted.id] = Known(self.submitted, priority)
         self.submitted += 1
+
+    @precondition(lambda self: self.live < 3)
+    @rule(priority=priorities)
+    def submit_and_claim(self, priority: int) -> None:
+        self.submit(priority)
+        self.claim()
+
+    @property
+    def live(self) -> int:
+        return sum(not one.state.terminal for one in self.known.values())
+
+    @property
+    def held(self) -> int:
+        return sum(one.held for one in self.known.values())
 
     @rule()
     def claim(self) -> None:
@@ -136,7 +155,7 @@ class Jobs(RuleBasedStateMachine):
         claim = self.store.jobs.claim("worker")
         assert (claim and (claim.job.spec.id, claim.epoch)) == expected
 
-    @precondition(lambda self: any(one.held for one in self.known.values()))
+    @precondition(lambda self: self.held)
     @rule(choice=choices)
     def worker_is_lost(self, choice: int) -> None:
         self.time_passes(choice)
@@ -150,19 +169,22 @@ class Jobs(RuleBasedStateMachine):
     def _epoch(self, job_id: str, back: int) -> int:
         return self.known[job_id].epoch - back if job_id in self.known else 1
 
-    @rule(
-        choice=choices,
-        back=st.sampled_from([0, 0, 0, 1]),
-        upper=st.integers(0, 9).map(float),
-        lower=st.integers(0, 9).map(float),
-        objective=st.none() | st.integers(0, 9).map(float),
-        expansions=st.integers(0, 20),
-    )
-    def checkpoint(
-        self, choice: int, back: int, upper: float, lower: float, objective: float | None, expansions: int
-    ) -> None:
+    @precondition(lambda self: self.held)
+    @rule(choice=choices, back=st.sampled_from([0, 0, 0, 1]), words=st.lists(words, min_size=1, max_size=4))
+    def publish(self, choice: int, back: int, words: list[tuple[float, float, float | None, int]]) -> None:
         job_id = self.pick(choice, lambda one: one.held)
-        epoch = self._epoch(job_id, back)
+        for word in words:
+            self._publish(job_id, self._epoch(job_id, back), *word)
+
+    def _publish(
+        self,
+        job_id: str,
+        epoch: int,
+        upper: float,
+        lower: float,
+        objective: float | None,
+        expansions: int,
+    ) -> None:
         said = checkpoint(upper, lower, objective, expansions=expansions)
         if not self._allowed(job_id, epoch):
             with pytest.raises(FencedError):
@@ -175,6 +197,7 @@ class Jobs(RuleBasedStateMachine):
         one.merge(upper, lower, objective, expansions)
         assert self.store.jobs.checkpoint(job_id, epoch, said).wish == one.wish
 
+    @precondition(lambda self: self.held)
     @rule(choice=choices, back=st.sampled_from([0, 0, 1]))
     def beat(self, choice: int, back: int) -> None:
         job_id = self.pick(choice, lambda one: one.held)
@@ -187,11 +210,12 @@ class Jobs(RuleBasedStateMachine):
         assert self.store.jobs.wish(job_id, epoch) == self.known[job_id].wish
         assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
 
+    @precondition(lambda self: self.held)
     @rule(
         choice=choices,
         back=st.sampled_from([0, 0, 0, 1]),
         outcome=st.sampled_from(sorted(OUTCOMES)),
-        objective=st.none() | st.integers(0, 9).map(float),
+        objective=st.none() | numbers,
     )
     def finish(self, choice: int, back: int, outcome: str, objective: float | None) -> None:
         job_id = self.pick(choice, lambda one: one.held)
@@ -251,7 +275,7 @@ class Jobs(RuleBasedStateMachine):
             if one.expired:
                 one.settle()
 
-    @rule(choice=choices, verb=st.sampled_from(["cancel", "finish", "pause", "resume"]))
+    @rule(choice=choices, verb=st.sampled_from(["pause", "resume", "resume", "finish", "cancel"]))
     def control(self, choice: int, verb: Any) -> None:
         job_id = self.pick(choice, lambda one: not one.state.terminal)
         one = self.known.get(job_id)
