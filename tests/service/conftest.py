@@ -37,6 +37,32 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack
 
 
+NARROW = {
+    "LITERATI_MAX_LIVE_JOBS": "2",
+    "LITERATI_MAX_TIME_LIMIT": "100",
+    "LITERATI_MAX_MEMORY_LIMIT": "1000000",
+    "LITERATI_MAX_WAITING": "1",
+    "LITERATI_KEEP_ALIVE_SECONDS": "0.4",
+    "LITERATI_MAX_JSON_BYTES": "10000",
+    "LITERATI_MAX_UPLOAD_BYTES": "50000",
+    "LITERATI_BODY_GRACE_SECONDS": "1",
+    "LITERATI_BODY_BYTES_PER_SECOND": "1000",
+}
+
+
+@pytest.fixture(scope="session")
+def narrow_stack(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
+    with Stack(tmp_path_factory.mktemp("narrow"), server=api_stack.server, **NARROW) as stack:
+        stack.start_api()
+        yield stack
+
+
+@pytest.fixture
+def narrow(narrow_stack: Stack, api: Stack) -> Stack:
+    """A second API server on the store of `api`, with limits that are soon reached."""
+    return narrow_stack
+
+
 @pytest.fixture
 def client(api: Stack) -> Iterator[httpx.Client]:
     with api.client() as client:

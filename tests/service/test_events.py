@@ -142,21 +142,16 @@ def test_the_form_that_the_client_prefers(
     assert answer.headers["content-type"].partition(";")[0] == kind
 
 
-def test_a_silent_stream_is_kept_alive(
-    tmp_path_factory: pytest.TempPathFactory, api: Stack, client: httpx.Client, here: str
-) -> None:
-    folder = tmp_path_factory.mktemp("silent")
-    with Stack(folder, server=api.server, LITERATI_KEEP_ALIVE_SECONDS="0.4") as silent:
-        silent.start_api()
-        with (
-            silent.client() as visitor,
-            visitor.stream("GET", here, headers={"Accept": "text/event-stream"}) as answer,
-        ):
-            signs = (chunk for chunk in answer.iter_raw() if chunk == b": ping\n\n")
-            next(signs)
-            started = time.monotonic()
-            next(signs)
-            assert 0.3 < time.monotonic() - started < 3
+def test_a_silent_stream_is_kept_alive(narrow: Stack, here: str) -> None:
+    with (
+        narrow.client() as visitor,
+        visitor.stream("GET", here, headers={"Accept": "text/event-stream"}) as answer,
+    ):
+        signs = (chunk for chunk in answer.iter_raw() if chunk == b": ping\n\n")
+        next(signs)
+        started = time.monotonic()
+        next(signs)
+        assert 0.3 < time.monotonic() - started < 3
 
 
 def test_a_client_that_hangs_up_is_let_go(api: Stack, client: httpx.Client, here: str) -> None:
@@ -202,17 +197,15 @@ def visitor_metrics(stack: Stack) -> str:
         return client.get("/metrics").text
 
 
-def test_too_many_waiting_requests(
-    tmp_path_factory: pytest.TempPathFactory, api: Stack, client: httpx.Client, here: str
-) -> None:
-    folder = tmp_path_factory.mktemp("crowded")
-    with Stack(folder, server=api.server, LITERATI_MAX_WAITING="0") as crowded:
-        crowded.start_api()
-        with crowded.client() as visitor:
-            answer = visitor.get(here, headers={"Accept": "text/event-stream"})
-            assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-            started = time.monotonic()
-            answer = visitor.get(here.replace("/events", ""), headers={"Prefer": "wait=30"})
-            assert answer.status_code == 200
-            assert "preference-applied" not in answer.headers
-            assert time.monotonic() - started < 5
+def test_too_many_waiting_requests(narrow: Stack, here: str) -> None:
+    with narrow.client() as visitor:
+        poll(lambda: "literati_http_waiting 0.0" in visitor.get("/metrics").text, what="none waiting")
+        stream = listen(visitor, here)
+        assert next(stream).event == "state"
+        answer = visitor.get(here, headers={"Accept": "text/event-stream"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        started = time.monotonic()
+        answer = visitor.get(here.replace("/events", ""), headers={"Prefer": "wait=30"})
+        assert answer.status_code == 200
+        assert "preference-applied" not in answer.headers
+        assert time.monotonic() - started < 5

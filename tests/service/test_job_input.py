@@ -8,7 +8,6 @@ from typing import Any
 import httpx
 import pytest
 
-from jobs import add_dataset, easy
 from service_client import NO_DATASET, NOWHERE, pointers, problem
 from stack import Stack
 from worker.messages import Dataset
@@ -137,18 +136,13 @@ def test_no_value_comes_back(client: httpx.Client, dataset: Dataset) -> None:
         assert SECRET not in answer.text
 
 
-def test_limits_of_the_server(tmp_path_factory: pytest.TempPathFactory, api: Stack) -> None:
-    dataset = add_dataset(api.store, api.blobs, easy())
-    folder = tmp_path_factory.mktemp("limited")
-    limits = {"LITERATI_MAX_TIME_LIMIT": "100", "LITERATI_MAX_MEMORY_LIMIT": "1000000"}
-    with Stack(folder, server=api.server, **limits) as limited:
-        limited.start_api()
-        with limited.client() as client:
-            for time_limit in (101, None):
-                body = {"dataset_id": dataset.id, "limits": {"time_limit": time_limit}}
-                assert pointers(client.post("/v1/jobs", json=body)) == [
-                    "/body/limits/time_limit",
-                    "/body/limits/memory_limit",
-                ]
-            body = {"dataset_id": dataset.id, "limits": {"time_limit": 100, "memory_limit": 1_000_000}}
-            assert client.post("/v1/jobs", json=body).status_code == 202
+def test_limits_of_the_server(narrow: Stack, dataset: Dataset) -> None:
+    with narrow.client() as client:
+        for time_limit in (101, None):
+            body = {"dataset_id": dataset.id, "limits": {"time_limit": time_limit}}
+            assert pointers(client.post("/v1/jobs", json=body)) == [
+                "/body/limits/time_limit",
+                "/body/limits/memory_limit",
+            ]
+        body = {"dataset_id": dataset.id, "limits": {"time_limit": 100, "memory_limit": 1_000_000}}
+        assert client.post("/v1/jobs", json=body).status_code == 202

@@ -322,20 +322,16 @@ def test_parent_jobs_need_a_tree(api: Stack, client: httpx.Client, dataset: Data
     assert job["links"]["parent"] == f"/v1/jobs/{parent}"
 
 
-def test_the_number_of_live_jobs_has_a_limit(
-    tmp_path_factory: pytest.TempPathFactory, api: Stack, dataset: Dataset
-) -> None:
-    folder = tmp_path_factory.mktemp("few")
-    with Stack(folder, server=api.server, LITERATI_MAX_LIVE_JOBS="2") as few:
-        few.start_api()
-        with few.client() as client:
-            first = submit(client, dataset)
-            submit(client, dataset)
-            refused = client.post("/v1/jobs", json={"dataset_id": dataset.id})
-            problem(refused, 429, "too-many-jobs")
-            assert int(refused.headers["retry-after"]) > 0
-            client.post(f"/v1/jobs/{first['id']}/cancel")
-            submit(client, dataset)
+def test_the_number_of_live_jobs_has_a_limit(narrow: Stack, dataset: Dataset) -> None:
+    limits = {"time_limit": 1, "memory_limit": 1000}
+    with narrow.client() as client:
+        first = submit(client, dataset, limits=limits)
+        submit(client, dataset, limits=limits)
+        refused = client.post("/v1/jobs", json={"dataset_id": dataset.id, "limits": limits})
+        problem(refused, 429, "too-many-jobs")
+        assert int(refused.headers["retry-after"]) > 0
+        client.post(f"/v1/jobs/{first['id']}/cancel")
+        submit(client, dataset, limits=limits)
 
 
 def test_priority_comes_before_order(api: Stack, client: httpx.Client, dataset: Dataset) -> None:

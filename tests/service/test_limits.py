@@ -13,21 +13,9 @@ import pytest
 from service_client import problem
 from stack import Stack
 
+# As the fixture `narrow` sets them.
 JSON_BYTES = 10_000
 UPLOAD_BYTES = 50_000
-
-
-@pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
-    limits = {
-        "LITERATI_MAX_JSON_BYTES": str(JSON_BYTES),
-        "LITERATI_MAX_UPLOAD_BYTES": str(UPLOAD_BYTES),
-        "LITERATI_BODY_GRACE_SECONDS": "1",
-        "LITERATI_BODY_BYTES_PER_SECOND": "1000",
-    }
-    with Stack(tmp_path_factory.mktemp("limited"), server=api_stack.server, **limits) as stack:
-        stack.start_api()
-        yield stack
 
 
 def pieces(size: int) -> Iterator[bytes]:
@@ -44,8 +32,8 @@ def pieces(size: int) -> Iterator[bytes]:
         ("/v1/datasets?target=y", "text/csv", UPLOAD_BYTES),
     ],
 )
-def test_bodies_that_are_too_large(limited: Stack, path: str, kind: str, most: int, chunked: bool) -> None:
-    with limited.client() as client:
+def test_bodies_that_are_too_large(narrow: Stack, path: str, kind: str, most: int, chunked: bool) -> None:
+    with narrow.client() as client:
         for size, refused in ((most, False), (most + 1, True), (most + 100_000, True)):
             content = pieces(size) if chunked else b" " * size
             answer = client.post(path, content=content, headers={"Content-Type": kind})
@@ -76,32 +64,32 @@ def head(length: int) -> str:
     )
 
 
-def test_a_declared_length_is_enough_to_refuse(limited: Stack) -> None:
-    assert b" 413 " in talk(limited, head(JSON_BYTES + 1))  # nothing of it was sent
+def test_a_declared_length_is_enough_to_refuse(narrow: Stack) -> None:
+    assert b" 413 " in talk(narrow, head(JSON_BYTES + 1))  # nothing of it was sent
 
 
-def test_a_body_that_never_comes(limited: Stack) -> None:
+def test_a_body_that_never_comes(narrow: Stack) -> None:
     started = time.monotonic()
-    answer = talk(limited, head(100), b"{")
+    answer = talk(narrow, head(100), b"{")
     assert b" 408 " in answer
     assert b"body-too-slow" in answer
     assert time.monotonic() - started < 10
 
 
-def test_a_body_that_trickles_in(limited: Stack) -> None:
+def test_a_body_that_trickles_in(narrow: Stack) -> None:
     started = time.monotonic()
-    answer = talk(limited, head(100), *[b"{"] * 15, pause=0.1)
+    answer = talk(narrow, head(100), *[b"{"] * 15, pause=0.1)
     assert b" 408 " in answer
     assert time.monotonic() - started < 10
 
 
-def test_a_slow_body_that_is_fast_enough(limited: Stack) -> None:
+def test_a_slow_body_that_is_fast_enough(narrow: Stack) -> None:
     parts = [b" " * 500] * 8
-    answer = talk(limited, head(4000).replace("Host", "Connection: close\r\nHost"), *parts, pause=0.2)
+    answer = talk(narrow, head(4000).replace("Host", "Connection: close\r\nHost"), *parts, pause=0.2)
     assert b" 400 " in answer  # read to its end: blanks are no JSON
 
 
 @pytest.mark.parametrize("length", ["-1", "abc", "1e3", "99999999999999999999999"])
-def test_lengths_that_are_no_lengths(limited: Stack, length: str) -> None:
+def test_lengths_that_are_no_lengths(narrow: Stack, length: str) -> None:
     request = head(0).replace("Content-Length: 0", f"Content-Length: {length}\r\nConnection: close")
-    assert talk(limited, request).split(b" ", 2)[1] in (b"400", b"413")
+    assert talk(narrow, request).split(b" ", 2)[1] in (b"400", b"413")
