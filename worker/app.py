@@ -41,7 +41,7 @@ class App(Celery):
 
 
 def make_app(settings: WorkerSettings) -> Celery:
-    """Each setting here has its measurement in docs/decisions/0014-jobs.md."""
+    """Why so: docs/decisions/0014 and 0015."""
     app = App("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
     timeouts = {"visibility_timeout": DAY, "socket_connect_timeout": 5, "socket_timeout": 30}
     app.conf.update(
