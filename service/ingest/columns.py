@@ -12,7 +12,7 @@ import pyarrow.compute
 from . import text
 from .coded import Coded, coded, without_nan
 from .errors import IngestError, cell_fault, column_fault, shown
-from .kinds import dates_fault, is_text, is_time, type_fault
+from .kinds import dates_fault, is_text, is_time, type_fault, unsupported
 from .options import Kind, TableLimits
 from .raw import RawTable
 from .target import target_values
@@ -44,11 +44,21 @@ class Shaper:
         fault = type_fault(name, column.type, wanted)
         if fault is not None:
             raise IngestError(fault)
+        try:
+            return self._shaped(name, column, wanted)
+        except MemoryError:
+            raise
+        except pa.ArrowException:  # a rare type that Arrow can hold and not convert
+            raise IngestError(unsupported(name, column.type)) from None
+
+    def _shaped(self, name: str, column: Any, wanted: Kind | None) -> Column:
         value = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if pa.types.is_null(value):
             return _all_missing(name, len(column), wanted)
         if is_time(value):
             column, value = column.cast(pa.string()), pa.string()
+        if pa.types.is_string_view(value):
+            column = column.cast(pa.string())
         if is_text(value):
             return self._text(name, coded(column), wanted)
         if pa.types.is_dictionary(column.type) and wanted is None:
@@ -60,7 +70,7 @@ class Shaper:
             column = column if pa.types.is_boolean(column.type) else _numbers(name, column).array
             return self._categories(name, coded(column))
         if wanted == "boolean" and not pa.types.is_boolean(column.type):
-            return _booleans(name, coded(column))
+            return _booleans(name, coded(_numbers(name, column).array))
         if pa.types.is_boolean(column.type):
             if wanted == "number":
                 return Column(name, "number", column.cast(pa.int64()))

@@ -48,6 +48,11 @@ def type_fault(name: str, kind: Any, wanted: str | None) -> Fault | None:
         return None
     if is_time(value):
         return None if wanted == "category" else dates_fault(name)
+    return unsupported(name, kind)
+
+
+def unsupported(name: str, kind: Any) -> Fault:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
     what = "bytes" if any(test(value) for test in _BYTES) else f"values of the type {str(value)[:60]}"
     message = (
         f"Column {shown(name)} holds {what}, from which no tree can learn. Leave it out with "

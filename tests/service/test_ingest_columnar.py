@@ -255,3 +255,32 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form
             bad[rng.randrange(len(bad))] = rng.randrange(256)
         with suppress(IngestError):  # whatever the damage, nothing else is raised
             made(tmp_path, bytes(bad), form)
+
+
+RARE = [
+    np.array([1, 2, 3], dtype=np.float16),
+    pa.array([decimal.Decimal("1.5"), None, decimal.Decimal("1e60")], pa.decimal256(70, 5)),
+    pa.array([decimal.Decimal("1.5"), None, decimal.Decimal(2)], pa.decimal32(5, 2)),
+    pa.array([decimal.Decimal(10) ** 30, None, decimal.Decimal(1)], pa.decimal128(38, 0)),
+    pa.DictionaryArray.from_arrays([0, 1, 0], pa.array(["a", "b"], pa.string_view())),
+    pa.DictionaryArray.from_arrays([0, 1, None], pa.array([1, 2**64 - 1], pa.uint64())),
+    pa.DictionaryArray.from_arrays([0, 0, None], pa.nulls(1)),
+    pa.RunEndEncodedArray.from_arrays([1, 3], [1, 2]),
+    pa.array([b"0" * 16, b"1" * 16, None], pa.uuid()),
+    pa.array(["{}", "[]", None], pa.json_()),
+    pa.array([(1, 2, 3), None, (0, 0, 0)], pa.month_day_nano_interval()),
+    pa.array([1, 2, None], pa.timestamp("s", "Not/AZone")),
+    pa.UnionArray.from_sparse(
+        pa.array([0, 1, 0], pa.int8()), [pa.array([1, 2, 3]), pa.array(["a", "b", "c"])]
+    ),
+]
+
+
+@pytest.mark.parametrize("values", RARE, ids=lambda values: str(pa.array(values).type)[:40])
+@pytest.mark.parametrize("role", ["feature", "target", "weight"])
+def test_rare_types_are_taken_or_refused(tmp_path: Path, values: Any, role: str) -> None:
+    table = pa.table({"v": pa.array(values), "x": [1, 2, 3], "label": LABEL})
+    for types in ((), "v:number", "v:category", "v:boolean"):
+        given: dict[str, Any] = {"types": types, **({} if role == "feature" else {role: "v"})}
+        with suppress(IngestError):
+            made(tmp_path, arrow(table), "arrow", **given)
