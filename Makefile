@@ -13,19 +13,22 @@ MLSERVER := build/mlserver
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help build test lint openapi bench bench-service sanitize lock clean
+.PHONY: help serve build test lint openapi bench bench-service sanitize lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  %-14s %s\n' "$$name" "$$text"; done
 
+serve: build ## Run the service with its embedded store
+	@exec $(BIN)/python -m service.embedded
+
 build: $(VENV)/.extensions ## Compile the extensions and install the package in place
 
-test: build ## Run the test suite (ARGS="-k name" to choose)
+test: build $(VENV)/.dev ## Run the test suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q $(ARGS)
 
-lint: $(VENV)/.installed ## Check style, types and the direction of imports
+lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service)
@@ -39,10 +42,10 @@ openapi: build ## Write openapi/openapi.json
 bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
 
-bench-service: build $(MLSERVER)/.installed ## Compare the service with MLServer; time jobs and uploads
+bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer; time jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
 
-sanitize: build ## Run tests/core against an AddressSanitizer build
+sanitize: build $(VENV)/.dev ## Run tests/core against an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
 	@# CPython frees little at exit, so leaks are looked for by the memory tests, not here. pytest must leave the
 	@# error stream alone: the sanitizer writes its report there and ends the process.
@@ -74,8 +77,13 @@ $(VENV)/bin/python:
 		{ echo "'$(PYTHON)' cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
-	$(PIP) install -q --require-hashes -r $<
+# What it takes to compile and to run; the tools for testing and checking come on top where they are needed.
+$(VENV)/.service: requirements/service.txt | $(VENV)/bin/python
+	$(LOCK) $(PIP) install -q --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.service
+	$(LOCK) $(PIP) install -q --require-hashes -r $<
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
@@ -89,7 +97,7 @@ $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 	@touch $@
 
 # The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.
-$(VENV)/.installed: pyproject.toml setup.py $(VENV)/.dev
+$(VENV)/.installed: pyproject.toml setup.py $(VENV)/.service
 	LITERATI_NO_EXTENSIONS=1 $(LOCK) $(PIP) install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
