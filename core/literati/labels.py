@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import DataConversionWarning
 
 MAX_TUPLE_DEPTH = 8  # a label is a word, not a document
 
@@ -96,6 +95,8 @@ def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
         if isinstance(values, list | tuple) and array.dtype.kind in "US" and array.ndim == 1:
             array = object_array(values)  # NumPy spelt the numbers of a mixed list as text
     if array.ndim == 2 and array.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # not worth its import where nobody is warned
+
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of "
             f"{name} to (n_samples,), for example using ravel().",
