@@ -107,15 +107,9 @@ class JobStore(Claims):
 
     def incumbent(self, tenant: str, job_id: str, revision: int | None = None) -> Incumbent | None:
         """The best tree, or the one numbered so; None if there is none (yet)."""
-        if revision is None:
-            owner, best = self._client.hmget(_key(job_id), ["tenant", "incumbents"])
-            revision = int(best or 0)
-        else:
-            owner = self._client.hget(_key(job_id), "tenant")
-        if owner != tenant.encode():
-            raise JobGoneError
-        record = read_hash(self._client, f"{_key(job_id)}:incumbent:{revision}")
-        return records.incumbent(job_id, revision, record) if record else None
+        wanted = "" if revision is None else revision
+        _, found, flat = self._scripts.run("incumbent", job_id, tenant, wanted)
+        return records.incumbent(job_id, int(found), records.pairs(flat)) if flat else None
 
     def trace(self, tenant: str, job_id: str) -> Trace:
         pipeline = self._client.pipeline(transaction=True)

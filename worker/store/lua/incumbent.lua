@@ -1,0 +1,9 @@
+-- id tenant revision(or '' for the best)
+local id, tenant, revision = unpack(ARGV)
+
+local found = call('HMGET', job_key(id), 'tenant', 'incumbents')
+if found[1] ~= tenant then
+    return { 'JOB_GONE' }
+end
+revision = revision ~= '' and revision or found[2]
+return { 'OK', revision, call('HGETALL', job_key(id) .. ':incumbent:' .. revision) }
