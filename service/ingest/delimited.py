@@ -17,7 +17,10 @@ from .options import NULL_WORDS, Options, Plan, TableLimits, plan
 from .raw import RawTable
 from .segments import CODED, NoCutError, as_utf8, fits, joined, segments
 
-BLOCK_BYTES = 1 << 20  # also the longest row that can be read
+BLOCK_BYTES = 1 << 20  # what one thread parses at a time; also the longest row that can be read
+BLOCKS = 8  # in a piece of the file
+WIDE = 1000  # columns from which blocks are larger: each costs something for every column
+WIDEST_BLOCK = 8 << 20
 SCAN_BYTES = 1 << 20
 _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
@@ -47,6 +50,7 @@ class _Reader:
         self.decimal = options.decimal or "."
         self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
+        self.block = min(WIDEST_BLOCK, max(BLOCK_BYTES, BLOCK_BYTES * len(header.names) // WIDE))
         self.quoted = any(b'"' in block for block in _blocks(path))
         # Labels and categories are read as text: 007 must come back as 007.
         self.spelt = frozenset(self.plan.kinds) | {self.plan.target}
@@ -78,7 +82,7 @@ class _Reader:
     def _parts(self, types: dict[str, Any]) -> list[Any]:
         """The pieces, each with the types that Arrow finds for it."""
         parts: list[Any] = []
-        for piece in segments(self.path, quoted=self.quoted):
+        for piece in segments(self.path, quoted=self.quoted, size=BLOCKS * self.block):
             with pa.BufferReader(piece) as source:
                 part = pyarrow.csv.read_csv(
                     source,
@@ -94,7 +98,7 @@ class _Reader:
     def _read_options(self, *, header: bool, use_threads: bool = True) -> Any:
         return pyarrow.csv.ReadOptions(
             use_threads=use_threads,
-            block_size=BLOCK_BYTES,
+            block_size=self.block,
             column_names=self.header.names,
             skip_rows=self.header.blank_lines if header else 0,
             skip_rows_after_names=int(header),
@@ -146,7 +150,7 @@ class _Reader:
 
     def _too_long(self) -> Fault:
         advice = "perhaps a quotation mark is opened and never closed"
-        message = f"A row is longer than {BLOCK_BYTES:,} bytes; {advice}."
+        message = f"A row is longer than {self.block:,} bytes; {advice}."
         return body_fault("ROW_TOO_LONG", message)
 
     def _refuse_open_quote(self, table: Any) -> None:

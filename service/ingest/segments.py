@@ -14,7 +14,6 @@ from typing import Any
 
 import pyarrow as pa
 
-SEGMENT_BYTES = 8 << 20
 CODED = pa.dictionary(pa.int32(), pa.string())  # text
 _TRIES = 1000
 
@@ -23,7 +22,7 @@ class NoCutError(ValueError):
     """No place between two rows was found."""
 
 
-def segments(path: Path, *, quoted: bool, size: int = SEGMENT_BYTES) -> Iterator[memoryview]:
+def segments(path: Path, *, quoted: bool, size: int) -> Iterator[memoryview]:
     """Whole rows, at most `size` bytes of them at a time. Each piece lies where the one before it lay."""
     buffer = bytearray(size)
     filled = 0

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.ingest.segments import SEGMENT_BYTES, segments
+from service.ingest.delimited import BLOCK_BYTES, BLOCKS
+from service.ingest.segments import segments
 from uploads import PLAIN, all_faults, cells, fault, info, kind, made, parsed
 
 
@@ -25,7 +26,7 @@ def test_types_are_inferred_over_all_rows(tmp_path: Path) -> None:
     """The last row decides, 20 MB after the first."""
     filler = "".join(f"{i},{i},{i % 1000},,true,w{i % 3},{i % 2},{'z' * 180}\n" for i in range(100_000))
     data = f"whole,part,word,late,flag,text,label,rest\n{filler}7,7.5,seven,9,false,?,1,z\n"
-    assert len(data) > SEGMENT_BYTES
+    assert len(data) > 2 * BLOCKS * BLOCK_BYTES
     result = parsed(tmp_path, data)
     kinds = {column.name: str(column.array.type) for column in result.columns}
     text = "dictionary<values=string, indices=int32, ordered=0>"
@@ -307,6 +308,14 @@ def test_limits_of_the_header(tmp_path: Path) -> None:
     long = f"{'n' * 2000},label\n1,a\n"
     assert fault(tmp_path, long).code == "LONG_NAME"
     assert fault(tmp_path, "n" * (2 << 20)).code == "NOT_A_TABLE"
+
+
+def test_a_wide_table(tmp_path: Path) -> None:
+    names = [f"c{i}" for i in range(5000)]
+    lines = [",".join(str((i * j) % 97) for j in range(5000)) + f",{i % 2}\n" for i in range(40)]
+    result = parsed(tmp_path, ",".join(names) + ",label\n" + "".join(lines))
+    assert result.rows == 40
+    assert cells(result, "c4999") == [(i * 4999) % 97 for i in range(40)]
 
 
 def test_too_many_rows(tmp_path: Path) -> None:
