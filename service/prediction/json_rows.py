@@ -29,6 +29,7 @@ from .faults import (
     too_many_rows,
 )
 from .layout import Layout
+from .number_rows import read_numbers
 from .objects import encode_objects
 
 BOM = b"\xef\xbb\xbf"
@@ -36,6 +37,9 @@ FORMS = 'expected {"records": [{...}, ...]} or {"columns": [...], "data": [[...]
 
 
 def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
+    plain = read_numbers(body, layout, max_rows)
+    if plain is not None:
+        return plain
     document = _parse(body)
     if type(document) is not dict:
         raise refused("/body", "TYPE", f"The body is not an object: {FORMS}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from .faults import too_many_rows
 
 Floats = npt.NDArray[np.float64]
 MOST_CELLS = 1 << 26  # of a matrix, half a gigabyte: an Arrow stream can hold cells that take no bytes
+NOT_PLAIN = re.compile(rb'["\\\x00-\x1f]')
 NONE: type = type(None)
 FINITE_TYPES = frozenset({int, float})
 NUMBER_TYPES = frozenset({int, float, NONE})
@@ -52,12 +54,19 @@ class Layout:
         self.numbers = [entry for entry in self.fields if entry.kind == "number"]
         self.others = [entry for entry in self.fields if entry.kind != "number"]
         self.number_places = np.array([entry.place for entry in self.numbers], dtype=np.intp)
+        self.plain_names = self._plain_names()
         # Unseen categories are coded below 0 and NaN is inside nothing, so comparing the whole matrix with
         # these finds every cell that needs a word.
         self.lows = np.zeros(self.width)
         self.highs = np.zeros(self.width)
         for entry in self.fields:
             self.lows[entry.place], self.highs[entry.place] = entry.minimum, entry.maximum
+
+    def _plain_names(self) -> list[bytes] | None:
+        """The fields as JSON spells them, if all are numbers whose names need no escapes."""
+        names = [entry.name.encode(errors="replace") for entry in self.fields]
+        plain = not self.others and not any(NOT_PLAIN.search(name) for name in names)
+        return names if plain else None
 
     def empty_matrix(self, n_rows: int) -> Floats:
         """Constant columns hold 0; every field is to be filled in."""

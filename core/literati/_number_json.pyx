@@ -1,0 +1,215 @@
+"""Rows of numbers out of JSON text, for those who predict many: no Python object a cell.
+
+Only what numeric tables consist of is read: numbers, null, and the names that are expected. Anything else, right
+or wrong, is an answer of None: a complete parser has to look at it. The text ends with a zero byte, as every bytes
+object does, and no step goes past it.
+"""
+
+from libc.math cimport NAN
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
+
+import numpy as np
+
+cdef extern from "_decimal.h" nogil:
+    int MAX_DIGITS
+    int decimal_to_double(uint64_t digits, int exponent, double *out)
+
+cdef extern from "Python.h":
+    double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
+
+cdef enum:
+    LARGEST_EXPONENT = 100000  # beyond it, a number is 0 or infinite, however many digits it has
+
+
+cdef inline const char *skip_space(const char *p) noexcept nogil:
+    while p[0] == c' ' or p[0] == c'\n' or p[0] == c'\r' or p[0] == c'\t':
+        p += 1
+    return p
+
+
+cdef inline bint is_digit(char c) noexcept nogil:
+    return c'0' <= c <= c'9'
+
+
+cdef const char *read_number(const char *p, double *out) noexcept nogil:
+    """A number as RFC 8259 spells it, or null for NaN. What follows it, or NULL."""
+    cdef const char *start = p
+    cdef uint64_t digits = 0
+    cdef int n_digits = 0     # without leading zeros
+    cdef int exponent = 0
+    cdef int written = 0      # the exponent as written
+    cdef bint negative = False
+    cdef bint down = False
+    if p[0] == c'n':
+        if p[1] == c'u' and p[2] == c'l' and p[3] == c'l':
+            out[0] = NAN
+            return p + 4
+        return NULL
+    if p[0] == c'-':
+        negative = True
+        p += 1
+    if not is_digit(p[0]) or (p[0] == c'0' and is_digit(p[1])):
+        return NULL
+    while is_digit(p[0]):
+        if n_digits or p[0] != c'0':
+            n_digits += 1
+            if n_digits <= MAX_DIGITS:
+                digits = 10 * digits + <uint64_t>(p[0] - c'0')
+        p += 1
+    if p[0] == c'.':
+        p += 1
+        if not is_digit(p[0]):
+            return NULL
+        while is_digit(p[0]):
+            if n_digits or p[0] != c'0':
+                n_digits += 1
+                if n_digits <= MAX_DIGITS:
+                    digits = 10 * digits + <uint64_t>(p[0] - c'0')
+            if exponent > -LARGEST_EXPONENT:
+                exponent -= 1
+            p += 1
+    if p[0] == c'e' or p[0] == c'E':
+        p += 1
+        if p[0] == c'-' or p[0] == c'+':
+            down = p[0] == c'-'
+            p += 1
+        if not is_digit(p[0]):
+            return NULL
+        while is_digit(p[0]):
+            if written < LARGEST_EXPONENT:
+                written = 10 * written + (p[0] - c'0')
+            p += 1
+        exponent += -written if down else written
+    if n_digits <= MAX_DIGITS and decimal_to_double(digits, exponent, out):
+        if negative:
+            out[0] = -out[0]
+        return p
+    with gil:
+        return read_slowly(start, p, out)
+
+
+cdef const char *read_slowly(const char *start, const char *end, double *out) noexcept:
+    """By Python's own conversion, which stops at the same place."""
+    cdef char *stopped = NULL
+    try:
+        out[0] = PyOS_string_to_double(start, &stopped, NULL)
+    except Exception:
+        return NULL
+    return end if stopped == end else NULL
+
+
+cdef const char *read_arrays(const char *p, Py_ssize_t rows, Py_ssize_t width, double *cells) noexcept nogil:
+    cdef Py_ssize_t row, column
+    if p[0] != c'[':
+        return NULL
+    for row in range(rows):
+        p = skip_space(p + 1)  # past [ or ,
+        if p[0] != c'[':
+            return NULL
+        for column in range(width):
+            p = read_number(skip_space(p + 1), cells)
+            if p == NULL:
+                return NULL
+            p = skip_space(p)
+            if p[0] != (c']' if column == width - 1 else c','):
+                return NULL
+            cells += 1
+        p = skip_space(p + 1)
+        if p[0] != (c']' if row == rows - 1 else c','):
+            return NULL
+    return p + 1
+
+
+cdef struct Name:
+    const char *text
+    Py_ssize_t length
+    bint taken
+
+
+cdef inline bint is_name(const char *p, const char *end, const Name *name) noexcept nogil:
+    """Whether the string that begins after this quotation mark is the name."""
+    return end - p > name.length and p[name.length] == c'"' and memcmp(p, name.text, name.length) == 0
+
+
+cdef const char *read_records(const char *p, const char *end, Py_ssize_t rows, Py_ssize_t width, Name *names,
+                              Py_ssize_t *order, double *cells) noexcept nogil:
+    """The first record may have its names in any order; the others must have the same one."""
+    cdef Py_ssize_t row, place, k
+    if p[0] != c'[':
+        return NULL
+    for row in range(rows):
+        p = skip_space(p + 1)
+        if p[0] != c'{':
+            return NULL
+        for place in range(width):
+            p = skip_space(p + 1)
+            if p[0] != c'"':
+                return NULL
+            p += 1
+            if row == 0:
+                k = 0
+                while k < width and (names[k].taken or not is_name(p, end, &names[k])):
+                    k += 1
+                if k == width:
+                    return NULL
+                names[k].taken = True
+                order[place] = k
+            else:
+                k = order[place]
+                if not is_name(p, end, &names[k]):
+                    return NULL
+            p = skip_space(p + names[k].length + 1)
+            if p[0] != c':':
+                return NULL
+            p = read_number(skip_space(p + 1), &cells[row * width + k])
+            if p == NULL:
+                return NULL
+            p = skip_space(p)
+            if p[0] != (c'}' if place == width - 1 else c','):
+                return NULL
+        p = skip_space(p + 1)
+        if p[0] != (c']' if row == rows - 1 else c','):
+            return NULL
+    return p + 1
+
+
+def numbers_in_arrays(bytes text, Py_ssize_t at, Py_ssize_t rows, Py_ssize_t width):
+    """`rows` arrays of `width` numbers in an array that begins here, and where it ends; None if it is not that."""
+    cdef const char *start = text
+    cdef const char *p
+    cdef double[:, ::1] cells
+    if rows < 1 or width < 1 or not 0 <= at < len(text):
+        return None
+    matrix = np.empty((rows, width))
+    cells = matrix
+    with nogil:
+        p = read_arrays(start + at, rows, width, &cells[0, 0])
+    return None if p == NULL else (matrix, p - start)
+
+
+def numbers_in_records(bytes text, Py_ssize_t at, Py_ssize_t rows, list names):
+    """The same for objects whose fields have these names, as bytes without quotation marks or backslashes."""
+    cdef const char *start = text
+    cdef const char *end = start + len(text)
+    cdef const char *p
+    cdef double[:, ::1] cells
+    cdef Py_ssize_t width = len(names)
+    cdef Py_ssize_t k
+    cdef bytes name
+    if rows < 1 or width < 1 or not 0 <= at < len(text):
+        return None
+    known = np.zeros(width * sizeof(Name), dtype=np.uint8)
+    cdef unsigned char[::1] known_bytes = known
+    cdef Name *known_names = <Name *>&known_bytes[0]
+    order = np.zeros(width, dtype=np.intp)
+    cdef Py_ssize_t[::1] places = order
+    for k in range(width):
+        name = names[k]
+        known_names[k].text = name
+        known_names[k].length = len(name)
+    matrix = np.empty((rows, width))
+    cells = matrix
+    with nogil:
+        p = read_records(start + at, end, rows, width, known_names, &places[0], &cells[0, 0])
+    return None if p == NULL else (matrix, p - start)
