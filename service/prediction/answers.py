@@ -86,8 +86,7 @@ class Answers:
 
     def table(self, leaves: Leaves, texts: list[str], classes: list[Any]) -> Any:
         """Columns `prediction`, `leaf_id` and a `probability_` for each class."""
-        if 8 * len(leaves) * len(classes) > MOST_BYTES:
-            raise too_many_rows("/body", MOST_BYTES // (8 * len(classes)))
+        self._refuse_floods(leaves)
         labels = pa.array(classes).take(pa.array(self.codes[leaves]))
         columns = [labels, pa.array(leaves), *(pa.array(share[leaves]) for share in self.shares.T)]
         return pa.table(columns, ["prediction", "leaf_id", *(f"probability_{text}" for text in texts)])

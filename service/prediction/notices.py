@@ -58,7 +58,7 @@ def _refuse_infinite(batch: Batch, layout: Layout) -> None:
 
 def _unknown_column(name: str, rows: int) -> Notice:
     message = f"The column {shown(name)!r} is unknown to the model and was ignored."
-    return Notice(code="UNKNOWN_COLUMN", column=name, count=rows, examples=[], message=message)
+    return Notice(code="UNKNOWN_COLUMN", column=shown(name), count=rows, examples=[], message=message)
 
 
 def _of_column(batch: Batch, entry: Field, cells: Floats) -> list[Notice]:

@@ -61,7 +61,7 @@ class Paths:
             return Step(index, name, value, "unknown", _side(split.unknown_right), None, None, False), 0
         left, right_side = self._sides[index]
         side = right_side if int(x) in right_side.codes else left
-        value, named = column.categories[int(x)], side.first
+        value, named = shown(column.categories[int(x)]), side.first
         if value not in named:
             named = (value, *named[1:])
         step = Step(index, name, value, "known", _side(side is right_side), None, named, True)
@@ -87,7 +87,8 @@ class Paths:
 
 
 def _category_side(codes: frozenset[int], categories: tuple[Any, ...]) -> CategorySide:
-    return CategorySide(codes, tuple(categories[code] for code in islice(sorted(codes), MOST_CATEGORIES)))
+    first = islice(sorted(codes), MOST_CATEGORIES)
+    return CategorySide(codes, tuple(shown(categories[code]) for code in first))
 
 
 def _side(right: bool) -> Literal["left", "right"]:

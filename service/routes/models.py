@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
+from literati import __version__
 from literati.report import relative_gap
 from service.conditional import json_answer, matches, not_modified, strong_tag, tag_headers
 from service.dependencies import CallerDep, ServicesDep, StoreDep
@@ -98,7 +99,7 @@ def get_model(
     found = store.models.get(caller.tenant, model)
     if found is None:
         raise not_found("model")
-    tag = strong_tag("model", found.id)
+    tag = strong_tag("model", found.id, __version__)
     if matches(request, tag):
         return not_modified(tag)
     tree = store.models.tree(caller.tenant, found.id)
@@ -134,7 +135,7 @@ async def draw_model(
 ) -> Response:
     """Each node is a strip over its feature's range, coloured by side."""
     predictor = await services.predictors.of_model(caller.tenant, model)
-    tag = strong_tag("svg", predictor.source["model_id"], predictor.tree.engine_version, theme)
+    tag = strong_tag("svg", predictor.source["model_id"], __version__, theme)
     if matches(request, tag):
         return not_modified(tag)
     # A picture opened by itself is a page: its own style is all that it may have.
@@ -166,7 +167,7 @@ async def read_model(
 ) -> Response:
     """What the tree asks, what it answers, and what is proven about it."""
     predictor = await services.predictors.of_model(caller.tenant, model)
-    tag = strong_tag("rules", predictor.source["model_id"], predictor.tree.engine_version)
+    tag = strong_tag("rules", predictor.source["model_id"], __version__)
     if matches(request, tag):
         return not_modified(tag)
     return Response(predictor.tree.to_text(), headers=tag_headers(tag), media_type="text/plain")

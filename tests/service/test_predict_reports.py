@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from literati import LiteratiClassifier
 from model_maker import COLOURS, mixed_tree
 from predict_bodies import (
     GOOD,
@@ -153,3 +154,16 @@ def test_csv_options(predictor: Predictor) -> None:
 def test_names_in_a_header_are_stripped(predictor: Predictor) -> None:
     body = as_csv([GOOD]).replace(b"age", b" age ", 1)
     assert ask(predictor, body, "csv") == ask(predictor, as_records([GOOD]))
+
+
+def test_long_words_are_cut_in_explanations() -> None:
+    """Or else an explanation of a thousand rows could take more room than there is."""
+    words = np.array([f"{i}{'x' * 10_000}" for i in range(6)])
+    table = pa.table({"word": words[np.arange(60) % 6], "x": np.arange(60.0)})
+    tree = LiteratiClassifier(max_depth=1).fit(table, np.arange(60) % 6 < 3).tree_
+    predictor = Predictor(tree, {"model_id": None})
+    body = as_records([{"word": words[1], "x": 0}, {"word": "y" * 10_000, "x": 0}])
+    known, unknown = ask(predictor, body, explain=True)["explanations"]
+    assert known["steps"][0]["value"].startswith("1xxx")
+    assert known["steps"][0]["value"] in known["steps"][0]["categories"]
+    assert max(len(json.dumps(known)), len(json.dumps(unknown))) < 3_000
