@@ -38,4 +38,3 @@ class Settings(WorkerSettings):
     body_bytes_per_second: Annotated[float, Field(gt=0)] = 1024.0
 
     keep_alive_seconds: Annotated[float, Field(gt=0)] = 15.0  # between two signs of life on a silent stream
-    reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0

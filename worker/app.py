@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import structlog
 from celery import Celery
 from kombu.exceptions import OperationalError
+from redis import RedisError
 
 from .settings import WorkerSettings
 
@@ -43,7 +44,14 @@ class App(Celery):
 def make_app(settings: WorkerSettings) -> Celery:
     """Why so: docs/decisions/0014 and 0015."""
     app = App("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
-    timeouts = {"visibility_timeout": DAY, "socket_connect_timeout": 5, "socket_timeout": 30}
+    transport = {
+        "visibility_timeout": DAY,
+        "socket_connect_timeout": 5,
+        "socket_timeout": 5,
+        # Whoever sends a wake-up does not wait long for a broker that is away: the reconciler sends another.
+        "max_retries": 1,
+        "interval_start": 0.2,
+    }
     app.conf.update(
         task_default_queue=QUEUE,
         task_acks_late=True,
@@ -60,7 +68,7 @@ def make_app(settings: WorkerSettings) -> Celery:
         worker_enable_soft_shutdown_on_idle=False,
         worker_hijack_root_logger=False,
         worker_send_task_events=False,
-        broker_transport_options=timeouts,
+        broker_transport_options=transport,
         result_backend_transport_options={"visibility_timeout": DAY},
         visibility_timeout=DAY,
         broker_connection_retry_on_startup=True,
@@ -78,5 +86,5 @@ def wake(count: int = 1) -> None:
     try:
         for _ in range(count):
             app.send_task(TASK, ignore_result=True, retry=False)
-    except (OperationalError, OSError) as error:
+    except (OperationalError, RedisError, OSError) as error:
         log.warning("wake-up not sent", error=type(error).__name__, pid=os.getpid())

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import NoReturn
 
 import structlog
@@ -13,10 +14,10 @@ from redis import RedisError
 
 from literati import StopReason as SearchStop
 
-from . import tables
+from . import outcomes, tables
 from .blobs import BlobGoneError, Blobs
-from .errors import FencedError
-from .messages import Checkpoint, JobError, JobState, Outcome, StopReason, Wish
+from .errors import FencedError, StoreError
+from .messages import Checkpoint, JobState, Outcome, StopReason, Wish
 from .opening import Opened, open_search
 from .problem import Problem
 from .stepper import Stepper
@@ -66,6 +67,12 @@ class JobRun:
             self.log.warning("lease lost: another worker has the job")
             self._stop(save=False)
             self._join()
+            self._discard_unheard()
+        except Exception as error:  # left alone, the search would go on, and a MemoryError end the worker
+            self._stop(save=False)
+            with suppress(RedisError, StoreError):
+                self.store.jobs.finish(self.job_id, self.claim.epoch, self._failed(error))
+            self._join()
         except (SystemExit, KeyboardInterrupt):  # a cold shutdown: one attempt to hand over
             self._stop(save=False)
             with suppress(RedisError, FencedError):
@@ -108,7 +115,8 @@ class JobRun:
             self.published_at = self.heard_at = time.monotonic()
             self.wish = ack.wish
             if ack.replaced_blob is not None:
-                self.blobs.delete(ack.replaced_blob)
+                with suppress(OSError):  # the reconciler will
+                    self.blobs.delete(ack.replaced_blob)
 
     def _listen(self) -> None:
         if time.monotonic() - self.heard_at >= min(5.0, self.lease_seconds / BEATS_PER_LEASE):
@@ -145,7 +153,7 @@ class JobRun:
         """The search does not return: say how the job stands, and end this process with it."""
         self.log.error("the search does not stop; ending this process")
         with suppress(RedisError, FencedError):
-            outcome = _granted(self.wish)
+            outcome = outcomes.granted(self.wish)
             if outcome is None:
                 self.store.jobs.release(self.job_id, self.claim.epoch)
             else:
@@ -161,6 +169,13 @@ class JobRun:
         late = self.stepper.take()
         if late is not None and late.blob is not None:
             self.blobs.delete(late.blob)
+
+    def _discard_unheard(self) -> None:
+        """What was saved for a job that is another worker's now, unless it was heard of before that."""
+        for said in (self.unsent, self.stepper.take()):
+            if said is not None and said.blob is not None:
+                with suppress(RedisError, OSError):
+                    self.blobs.discard(said.blob, partial(self.store.blobs.wanted, said.blob))
 
     def _no_answer(self, error: RedisError) -> None:
         self.log.warning("the store does not answer", error=type(error).__name__)
@@ -201,7 +216,9 @@ class JobRun:
     def _outcome(self) -> Outcome | None:
         """None: the job goes back to the queue."""
         if self.wish is Wish.CANCEL:
-            return _granted(self.wish)
+            return outcomes.granted(self.wish)
+        if isinstance(self.stepper.failure, RedisError):
+            return None  # it could not read what it needs to begin; another time it will
         if self.stepper.failure is not None:
             return self._failed(self.stepper.failure)
         report = self.stepper.report
@@ -211,31 +228,9 @@ class JobRun:
                 stop_reason=StopReason(report.stop_reason),
                 proven_optimal=report.proven_optimal,
             )
-        return _granted(self.wish)
+        return outcomes.granted(self.wish)
 
     def _failed(self, error: BaseException) -> Outcome:
-        described = _describe(error)
-        self.log.error("job failed", code=described.code, exc_info=error)
-        return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=described)
-
-
-def _granted(wish: Wish) -> Outcome | None:
-    return {
-        Wish.CANCEL: Outcome(state=JobState.CANCELLED, stop_reason=StopReason.USER_CANCEL),
-        Wish.FINISH: Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH),
-        Wish.PAUSE: Outcome(state=JobState.PAUSED),
-        Wish.NONE: None,
-    }[wish]
-
-
-def _describe(error: BaseException) -> JobError:
-    """What a client may know: bad data in the library's words, anything else without its inside."""
-    if isinstance(error, MemoryError):
-        return JobError(
-            code="MEMORY", message="The worker ran out of memory; lower memory_limit or the data."
-        )
-    if isinstance(error, BlobGoneError):
-        return JobError(code="DATASET_GONE", message="The dataset is no longer there.")
-    if isinstance(error, ValueError | TypeError):
-        return JobError(code="DATA", message=str(error))
-    return JobError(code="INTERNAL", message="The search failed unexpectedly; the worker's log says more.")
+        outcome = outcomes.failed(error)
+        self.log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
+        return outcome

@@ -19,6 +19,7 @@ class WorkerSettings(BaseSettings):
     state_dir: Path = Path(".literati")
     worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = os.cpu_count() or 1
     lease_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0  # between two looks for lost jobs and wake-ups
 
     @property
     def socket_path(self) -> Path:

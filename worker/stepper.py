@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+
+import structlog
 
 from literati import Search, SearchReport, ShapeTree, StopReason
 
@@ -20,6 +23,8 @@ TRACE_POINTS = 64  # of the trace in one checkpoint; more would not be seen
 SAVE_SECONDS = 3.0  # between two saves of the search itself ...
 SAVE_SHARE = 20  # ... and at least so many times what the last one took
 BASELINE_SECONDS = 5.0  # that the end of a job may wait for its baseline
+
+log = structlog.get_logger(__name__)
 
 
 class Stepper(threading.Thread):
@@ -48,6 +53,7 @@ class Stepper(threading.Thread):
         self._traced_at = 0.0
         self._saved_at = time.monotonic()
         self._save_took = 0.0
+        self._save_failed = False
 
     # From the main thread
 
@@ -148,17 +154,26 @@ class Stepper(threading.Thread):
         since = time.monotonic() - self._saved_at
         return self._saving and (ended or since >= max(SAVE_SECONDS, SAVE_SHARE * self._save_took))
 
-    def _save(self, search: Search) -> str:
+    def _save(self, search: Search) -> str | None:
+        """None if it could not be: the search goes on, and the job with what was saved before."""
         start = time.monotonic()
-        saved = SavedSearch(self._job_id, self._spent, search.checkpoint())
-        name = self._blobs.put(saved.to_bytes())
+        name = None
+        try:
+            saved = SavedSearch(self._job_id, self._spent, search.checkpoint())
+            name = self._blobs.put(saved.to_bytes())
+        except (OSError, MemoryError) as error:
+            log.warning("search not saved", job_id=self._job_id, error=repr(error))
+            if not self._save_failed:
+                self._notes.append("the search could not be saved: no room on the worker's disk or in memory")
+        self._save_failed = name is None
         self._saved_at = time.monotonic()
         self._save_took = self._saved_at - start
         return name
 
     def _merged(self, old: Checkpoint, new: Checkpoint) -> Checkpoint:
         if old.blob is not None and new.blob is not None and old.blob != new.blob:
-            self._blobs.delete(old.blob)  # nobody has heard of it
+            with suppress(OSError):
+                self._blobs.delete(old.blob)  # nobody has heard of it
         return new.model_copy(
             update={
                 "trace": old.trace + new.trace,

@@ -89,7 +89,8 @@ def _in_child(**_: Any) -> None:
 @worker_ready.connect
 def _ready(**_: Any) -> None:
     global _reconciler
-    _reconciler = Reconciler(process().store, wake, process().blobs)
+    here = process()
+    _reconciler = Reconciler(here.store, wake, here.blobs, every=here.settings.reconcile_seconds)
     _reconciler.start()
 
 

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Annotated, Any
 
 import pyarrow as pa
+import structlog
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.conditional import json_answer
 from service.dependencies import BlobsDep, CallerDep, ServicesDep, StoreDep
-from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
+from service.errors import FieldError, Problem, invalid, not_found, pointer, request_id_of, unavailable
 from service.ingest.build import Upload, make_dataset
 from service.ingest.errors import IngestError
 from service.ingest.options import Options, TableLimits, content_key
@@ -42,6 +43,7 @@ from worker.blobs import Blobs
 from worker.messages import new_id
 from worker.store import Store
 
+log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 MOST_PREVIEWED = 100
 UNPACKED = 4  # times the largest upload: what a packed one may come to in memory
@@ -122,9 +124,9 @@ async def create_dataset(
     except MemoryError:
         raise unavailable("The table needs more memory than there is now.") from None
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise unavailable("The disk is full.") from None
-        raise
+        log.error("upload not stored", error=repr(error), request_id=request_id_of(request))
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        raise unavailable("The disk is full." if full else "The disk cannot be written.") from None
     return _answer(dataset, 201 if created else 200)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import redis
-from redis.backoff import ExponentialWithJitterBackoff
-from redis.retry import Retry
 
 from worker import errors
+
+from .patience import ANSWER_SECONDS, CONNECT_SECONDS, Patience
 
 _LUA = Path(__file__).parent / "lua"
 _MERGING = {"checkpoint", "finish"}  # scripts that take a checkpoint
@@ -31,16 +31,16 @@ _REFUSALS: dict[bytes, type[errors.StoreError]] = {
 def connect(url: str) -> redis.Redis:
     """A client with a pool of connections; nothing is sent yet.
 
-    Retries bridge a restart of the server. A command whose answer was lost is sent a second time, so every
-    script is harmless to repeat.
+    Retries bridge a restart of the server; one that hangs is given up after seconds. A command whose answer
+    was lost is sent a second time, so every script is harmless to repeat.
     """
     return redis.Redis.from_url(
         url,
         protocol=2,
-        socket_timeout=10,
-        socket_connect_timeout=5,
+        socket_timeout=ANSWER_SECONDS,
+        socket_connect_timeout=CONNECT_SECONDS,
         health_check_interval=30,
-        retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 4),
+        retry=Patience(),
     )
 
 

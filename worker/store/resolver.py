@@ -12,10 +12,11 @@ from contextlib import suppress
 
 import redis.asyncio as redis
 from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import NoScriptError
+from redis.exceptions import TimeoutError as SilentError
 
 from .client import script_source
+from .patience import ANSWER_SECONDS, CONNECT_SECONDS, RETRIES, backoff
 
 Key = tuple[str, str]  # tenant, and id or alias
 
@@ -54,12 +55,12 @@ class ModelResolver:
                 asked = dict(self._waiting)
                 self._waiting.clear()
                 try:
-                    found = await self._look_up(list(asked))
+                    async with asyncio.timeout(ANSWER_SECONDS):  # retries and all
+                        found = await self._look_up(list(asked))
+                except TimeoutError:
+                    _refuse(asked, SilentError("The server does not answer."))
                 except Exception as error:  # or else they would wait for ever
-                    for answers in asked.values():
-                        for answer in answers:
-                            if not answer.done():
-                                answer.set_exception(error)
+                    _refuse(asked, error)
                 else:
                     for answers, model_id in zip(asked.values(), found, strict=True):
                         for answer in answers:
@@ -91,7 +92,14 @@ class ModelResolver:
         return redis.Redis.from_url(
             self._url,
             protocol=2,
-            socket_timeout=10,
-            socket_connect_timeout=5,
-            retry=Retry(ExponentialWithJitterBackoff(base=0.05, cap=0.5), 4),
+            socket_timeout=ANSWER_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            retry=Retry(backoff(), RETRIES),
         )
+
+
+def _refuse(asked: dict[Key, list[asyncio.Future[str | None]]], error: Exception) -> None:
+    for answers in asked.values():
+        for answer in answers:
+            if not answer.done():
+                answer.set_exception(error)
