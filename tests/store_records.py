@@ -64,8 +64,8 @@ def spec(of: Dataset, **fields: Any) -> JobSpec:
     )
 
 
-def submit(store: Store, of: Dataset | None = None, **fields: Any) -> Job:
-    return store.jobs.submit(spec(of or add_dataset(store), **fields)).job
+def submit(store: Store, of: Dataset | None = None, *, request_id: str | None = None, **fields: Any) -> Job:
+    return store.jobs.submit(spec(of or add_dataset(store), **fields), request_id=request_id).job
 
 
 def start(store: Store, **fields: Any) -> Claim:

@@ -186,6 +186,7 @@ class Checkpoint(Message):
     trace: list[TracePoint] = []
     incumbent: NewIncumbent | None = None
     blob: str | None = None  # the search itself, to go on from: its name in the blob store
+    blob_bytes: int = 0
     log: str | None = None  # a sentence for the job's events
 
 
@@ -223,6 +224,7 @@ class Job(Message):
     blob: str | None = None  # the last search checkpoint's name in the blob store
     epoch: int = 0  # rises with every claim
     attempts: int = 0
+    request_id: str | None = None  # of the request that submitted it: what its log lines are found by
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None = None

@@ -30,6 +30,7 @@ from .claims import Ack, Claim
 from .client import Scripts, connect
 from .datasets import DatasetStore
 from .jobs import Controlled, EventPage, JobStore, Submitted
+from .measurements import Measurements, WorkerSeat, measure
 from .models import ModelStore
 from .pages import Page
 
@@ -49,6 +50,7 @@ __all__ = [
     "JobGoneError",
     "JobLiveError",
     "JobStore",
+    "Measurements",
     "ModelGoneError",
     "ModelInUseError",
     "ModelStore",
@@ -58,6 +60,7 @@ __all__ = [
     "StoreError",
     "Submitted",
     "TooManyJobsError",
+    "WorkerSeat",
     "WrongStateError",
     "connect",
 ]
@@ -66,11 +69,19 @@ __all__ = [
 class Store:
     def __init__(self, client: redis.Redis, *, lease_seconds: float = 30.0) -> None:
         self.client = client
-        scripts = Scripts(client)
+        self._scripts = scripts = Scripts(client)
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
+
+    def measure(self) -> Measurements:
+        """What there is to say of jobs and workers, in one round trip; the same from every process."""
+        return measure(self._scripts)
+
+    def alive(self, seat: WorkerSeat, seconds: float) -> None:
+        """A worker says that it will be there for so long; 0: that it goes."""
+        self._scripts.run("worker_alive", f"{seat.name} {seat.slots}", round(seconds * 1000))
 
     def ping(self) -> None:
         """Raises redis.RedisError unless the server answers and its data is writable."""

@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 
 import redis
+import structlog
 
 from worker.errors import FencedError
 from worker.messages import Checkpoint, Job, JobError, Outcome, Wish, new_id
 
 from . import records
 from .client import Scripts
+
+log = structlog.get_logger(__name__)
 
 CELERY_QUEUE = "literati"
 MOST_WAKEUPS = 32
@@ -94,9 +97,17 @@ class Claims:
 
     def reconcile(self) -> int:
         """Take back jobs whose lease ran out; how many wake-ups are wanted. May run anywhere, any time."""
-        while self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH))) == _BATCH:
-            pass
-        return self.wakeups_wanted()
+        while True:
+            _, lost = self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH)))
+            for job_id, epoch, request_id in lost:
+                log.warning(
+                    "lease ran out",
+                    job_id=job_id.decode(),
+                    epoch=int(epoch),
+                    request_id=request_id.decode() or None,
+                )
+            if len(lost) < _BATCH:
+                return self.wakeups_wanted()
 
     def wakeups_wanted(self) -> int:
         """Queued jobs that no waiting Celery message stands for, as far as it makes sense to send at once."""

@@ -52,6 +52,7 @@ class JobStore(Claims):
         idempotency_key: str | None = None,
         body_digest: str = "",
         live_limit: int | None = None,
+        request_id: str | None = None,
     ) -> Submitted:
         key = "" if idempotency_key is None else digest(spec.tenant, idempotency_key)
         word, record = self._scripts.run(
@@ -65,6 +66,7 @@ class JobStore(Claims):
             body_digest,
             "" if live_limit is None else live_limit,
             REMEMBER_SECONDS * 1000,
+            request_id or "",
         )
         return Submitted(records.job(records.pairs(record)), created=word == b"CREATED")
 

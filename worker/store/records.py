@@ -72,6 +72,7 @@ def job(record: Hash) -> Job:
         blob=_text(record, b"blob"),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
+        request_id=_text(record, b"request_id"),
         created_at=moment(record[b"created_at"]),
         queued_at=moment(record[b"queued_at"]),
         started_at=_moment(record, b"started_at"),
@@ -186,6 +187,7 @@ def checkpoint_arguments(checkpoint: Checkpoint | None) -> tuple[str, bytes, str
         "elapsed": repr(checkpoint.elapsed_seconds),
         "memory": str(checkpoint.memory_bytes),
         "blob": checkpoint.blob or "",
+        "blob_bytes": str(checkpoint.blob_bytes),
         "objective": "" if found is None else repr(found.objective),
         "trace": [
             [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]

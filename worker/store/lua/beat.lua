@@ -3,7 +3,7 @@ local id, epoch, lease_ms = unpack(ARGV)
 
 local job = read(id)
 if not held_by(job, epoch) then
-    return { 'FENCED' }
+    return fenced('beat')
 end
 lease(job, lease_ms)
 return { 'OK', job.wish }

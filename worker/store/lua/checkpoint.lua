@@ -3,7 +3,7 @@ local id, epoch, lease_ms, given, tree, metrics, log = unpack(ARGV)
 
 local job = read(id)
 if not held_by(job, epoch) then
-    return { 'FENCED' }
+    return fenced('checkpoint')
 end
 lease(job, lease_ms)
 if job.state == 'STARTING' then

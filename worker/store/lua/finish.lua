@@ -6,7 +6,7 @@ if job and job.ended_epoch == epoch then
     return { 'OK' } -- said before
 end
 if not held_by(job, epoch) then
-    return { 'FENCED' }
+    return fenced('finish')
 end
 if state == 'SUCCEEDED' and tree == '' and not has_tree(job) then
     return { 'NO_TREE' }

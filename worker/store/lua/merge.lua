@@ -19,6 +19,7 @@ local function keep_incumbent(job, objective, tree, metrics)
     if job.objective ~= '' and tonumber(objective) >= tonumber(job.objective) then
         return false
     end
+    count('incumbents')
     put(job, 'objective', objective)
     put(job, 'incumbents', tostring(tonumber(job.incumbents) + 1))
     put(job, 'metrics', metrics)
@@ -84,7 +85,11 @@ end
 
 local function merge_effort(job, given)
     local before = job.expansions .. ' ' .. job.elapsed .. ' ' .. job.states_live .. ' ' .. job.memory
-    put(job, 'expansions', greater(job.expansions, given.expansions))
+    local more = tonumber(given.expansions) - tonumber(job.expansions)
+    if more > 0 then
+        count('expansions', string.format('%.0f', more))
+        put(job, 'expansions', given.expansions)
+    end
     put(job, 'elapsed', greater(job.elapsed, given.elapsed))
     put(job, 'states_live', given.states_live)
     put(job, 'memory', given.memory)
@@ -95,8 +100,15 @@ local function bounds_as_json(job)
     return '"objective":' .. job.objective .. ',"upper_bound":' .. job.upper .. ',"lower_bound":' .. job.lower
 end
 
+local function note_saved(name, bytes)
+    if call('HSETNX', SAVED, name, bytes) == 1 then
+        count('saved_bytes', bytes)
+    end
+end
+
 -- Bounds count from the first tree on: they are known together or not at all. Returns the blob that is replaced.
 local function merge(job, given, tree, metrics, log)
+    count('checkpoints')
     local news = merge_effort(job, given)
     local better = given.objective ~= '' and keep_incumbent(job, given.objective, tree, metrics)
     if has_tree(job) then
@@ -119,6 +131,7 @@ local function merge(job, given, tree, metrics, log)
     local replaced = ''
     if given.blob ~= '' and given.blob ~= job.blob then
         hold_blob(given.blob)
+        note_saved(given.blob, given.blob_bytes)
         replaced = drop_blob(job.blob)
         put(job, 'blob', given.blob)
     end

@@ -7,7 +7,9 @@
 local call = redis.call
 local TERMINAL = { SUCCEEDED = true, CANCELLED = true, FAILED = true }
 local QUEUE, LEASES = 'literati:queue', 'literati:leases'
+local WAITING = 'literati:waiting' -- what is in the queue, by the time it came there
 local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
+local TOTALS, SAVED, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
 local MAX_EVENTS, MAX_TRACE, MAX_TRANSITIONS = 10000, 20000, 20000 -- entries, points, bytes
 
 local clock = call('TIME')
@@ -39,6 +41,12 @@ end
 local function read_of_tenant(id, tenant)
     local job = read(id)
     return job and job.tenant == tenant and job or nil
+end
+
+-- For Prometheus. Counted in the step that does it, so that no kill comes between the two, and kept here because
+-- workers come and go on many machines.
+local function count(name, by)
+    call('HINCRBY', TOTALS, name, by or 1)
 end
 
 local function put(job, name, value)
@@ -105,6 +113,7 @@ end
 local function enqueue(job, reason)
     put(job, 'queued_at', now)
     call('ZADD', QUEUE, string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    call('ZADD', WAITING, now, job.id)
     set_state(job, 'QUEUED', reason)
 end
 
@@ -125,10 +134,16 @@ local function detach(job)
         call('ZREM', LEASES, job.id)
     end
     call('ZREM', QUEUE, queue_member(job))
+    call('ZREM', WAITING, job.id)
 end
 
 local function held_by(job, epoch)
     return job ~= nil and job.epoch == epoch and job.lease_until ~= ''
+end
+
+local function fenced(what)
+    count('fenced:' .. what)
+    return { 'FENCED' }
 end
 
 -- Blobs are shared by content: one goes when nobody refers to it. Returns its name then, to be deleted.
@@ -143,6 +158,11 @@ local function drop_blob(name)
     end
     call('HDEL', REFERENCES, name)
     call('SADD', GARBAGE, name)
+    local bytes = call('HGET', SAVED, name)
+    if bytes then
+        call('HDEL', SAVED, name)
+        count('saved_bytes', string.format('%.0f', 0 - tonumber(bytes)))
+    end
     return name
 end
 
@@ -173,6 +193,7 @@ local function end_job(job, state, stop_reason, proven, failure, model_id)
     put(job, 'finished_at', now)
     call('SREM', 'literati:dataset-live:' .. job.dataset, job.id)
     set_state(job, state, stop_reason)
+    count('ended:' .. stop_reason)
     emit(job, 'done', '{"state":"' .. state .. '","stop_reason":' .. text_or_null(stop_reason)
         .. ',"model_id":' .. text_or_null(state == 'SUCCEEDED' and model_id or '') .. '}')
 end
@@ -196,6 +217,9 @@ end
 -- What becomes of a job whose worker is gone: the wish that was on its way to it, or the queue again. A wish to
 -- finish without a tree stays, for the next worker.
 local function settle(job, reason, model_id)
+    if reason == 'WORKER_LOST' then
+        count('lease_losses')
+    end
     detach(job)
     if job.wish == 'cancel' then
         cancel(job)

@@ -1,5 +1,5 @@
--- id tenant dataset priority spec idempotency(digest or '') body_digest live_limit(or '') remembered_ms
-local id, tenant, dataset, priority, spec, idempotency, body, limit, remembered = unpack(ARGV)
+-- id tenant dataset priority spec idempotency(digest or '') body_digest live_limit(or '') remembered_ms request_id
+local id, tenant, dataset, priority, spec, idempotency, body, limit, remembered, request_id = unpack(ARGV)
 
 local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
 
@@ -37,12 +37,13 @@ local seq = tostring(call('INCR', 'literati:seq'))
 call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
     'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
     'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
-    'idempotency', seen or '')
+    'idempotency', seen or '', 'request_id', request_id)
 call('ZADD', 'literati:tenant-jobs:' .. tenant, seq, id)
 call('SADD', 'literati:dataset-live:' .. dataset, id)
 if seen then
     call('HSET', seen, 'job', id, 'body', body)
     call('PEXPIRE', seen, remembered)
 end
+count('submitted')
 enqueue(read(id), '')
 return { 'CREATED', call('HGETALL', job_key(id)) }

@@ -1,0 +1,141 @@
+"""What the store counts for Prometheus: every process reads the same, and nothing is counted twice."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+import redis
+
+from store_records import CANCELLED, SUCCESS, TENANT, add_dataset, checkpoint, expire, look, run, spec, submit
+from worker.messages import JobState
+from worker.store import FencedError, Store, WorkerSeat, connect
+from worker.valkey import ValkeyServer
+
+
+def test_an_empty_store_measures_nothing(store: Store) -> None:
+    found = store.measure()
+    assert found.writable
+    assert set(found.states.values()) == {0}
+    assert (found.queue_depth, found.oldest_queued_seconds) == (0, 0.0)
+    assert not found.totals
+    assert not found.workers
+    assert not found.gaps
+    assert not found.memory
+
+
+def test_a_job_from_its_submission_to_its_end(store: Store) -> None:
+    claim = run(store)
+    job_id, epoch = claim.job.spec.id, claim.epoch
+    store.jobs.checkpoint(job_id, epoch, checkpoint(upper=10.0, lower=4.0, expansions=50))
+    found = store.measure()
+    assert found.states[JobState.RUNNING] == 1
+    assert list(found.gaps) == [pytest.approx(0.6)]
+    assert list(found.memory) == [1000]
+    store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=9.0, expansions=70))
+    store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=8.0, expansions=90))  # said before
+    found = store.measure()
+    assert not found.gaps
+    assert dict(found.totals) == {
+        "submitted": 1,
+        "checkpoints": 3,
+        "incumbents": 2,
+        "expansions": 70,
+        "ended:TIME_LIMIT": 1,
+    }
+    assert found.by_kind("ended") == {"TIME_LIMIT": 1}
+
+
+def test_work_done_again_is_not_counted_again(store: Store) -> None:
+    """A search that went on from an older checkpoint tells some of its way twice."""
+    claim = run(store)
+    for expansions in (40, 30, 45):
+        store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(expansions=expansions))
+    assert store.measure().totals["expansions"] == 45
+
+
+def test_lost_leases_and_the_words_of_fenced_workers(store: Store) -> None:
+    claim = run(store, request_id="a-request")
+    job_id, epoch = claim.job.spec.id, claim.epoch
+    expire(store, job_id)
+    store.jobs.reconcile()
+    store.jobs.reconcile()
+    for say in (
+        lambda: store.jobs.checkpoint(job_id, epoch, checkpoint()),
+        lambda: store.jobs.beat(job_id, epoch),
+        lambda: store.jobs.beat(job_id, epoch),
+        lambda: store.jobs.finish(job_id, epoch, CANCELLED),
+        lambda: store.jobs.release(job_id, epoch),
+    ):
+        with pytest.raises(FencedError):
+            say()
+    found = store.measure()
+    assert found.totals["lease_losses"] == 1
+    assert found.totals["reconciler_rounds"] == 2
+    assert found.by_kind("fenced") == {"beat": 2, "checkpoint": 1, "finish": 1, "release": 1}
+    assert look(store, job_id).request_id == "a-request"
+
+
+def test_the_oldest_of_the_queue_whatever_its_priority(store: Store, client: redis.Redis) -> None:
+    dataset = add_dataset(store)
+    first = submit(store, dataset, priority=-5).spec.id
+    time.sleep(0.05)
+    submit(store, dataset, priority=5)
+    found = store.measure()
+    assert found.queue_depth == 2
+    assert 0.05 <= found.oldest_queued_seconds < 5
+    claimed = store.jobs.claim("worker")
+    assert claimed is not None
+    assert claimed.job.spec.id != first
+    assert store.measure().oldest_queued_seconds >= 0.05
+    store.jobs.control(TENANT, first, "cancel")
+    assert store.measure().oldest_queued_seconds == 0
+    assert client.zcard("literati:waiting") == 0
+
+
+def test_bytes_of_saved_searches(store: Store) -> None:
+    claim = run(store)
+    job_id, epoch = claim.job.spec.id, claim.epoch
+    for name, size in (("c" * 64, 100), ("d" * 64, 250), ("d" * 64, 250)):
+        store.jobs.checkpoint(job_id, epoch, checkpoint(blob=name, blob_bytes=size))
+        assert store.measure().totals["saved_bytes"] == size
+    store.jobs.finish(job_id, epoch, SUCCESS)
+    assert store.measure().totals["saved_bytes"] == 250
+    store.jobs.delete(TENANT, job_id)
+    assert store.measure().totals["saved_bytes"] == 0
+
+
+def test_workers_that_say_so_are_alive(store: Store) -> None:
+    here, there = WorkerSeat("here:1", 4), WorkerSeat("the host:2", 2)
+    store.alive(here, 60)
+    store.alive(here, 60)
+    store.alive(there, 0.05)
+    time.sleep(0.06)
+    assert list(store.measure().workers) == [here]
+    store.alive(there, 60)
+    store.alive(here, 0)
+    assert list(store.measure().workers) == [there]
+
+
+def test_a_record_from_before_there_were_request_ids(store: Store, client: redis.Redis) -> None:
+    job_id = submit(store).spec.id
+    client.hdel(f"literati:job:{job_id}", "request_id")
+    assert look(store, job_id).request_id is None
+    claim = store.jobs.claim("worker")
+    assert claim is not None
+    assert claim.job.request_id is None
+    expire(store, job_id)
+    store.jobs.reconcile()
+
+
+def test_a_store_that_takes_no_writes_is_still_read(server: ValkeyServer, store: Store) -> None:
+    submit(store)
+    with connect(server.url) as admin:
+        admin.config_set("maxmemory", 1)
+        try:
+            found = store.measure()
+        finally:
+            admin.config_set("maxmemory", 0)
+    assert not found.writable
+    assert found.queue_depth == 1
+    assert store.measure().writable

@@ -1,0 +1,10 @@
+-- "name slots" milliseconds(until it is taken for gone; 0: it goes now)
+local worker, milliseconds = unpack(ARGV)
+
+call('ZREMRANGEBYSCORE', WORKERS, '-inf', now)
+if milliseconds == '0' then
+    call('ZREM', WORKERS, worker)
+else
+    call('ZADD', WORKERS, string.format('%.0f', tonumber(now) + tonumber(milliseconds)), worker)
+end
+return { 'OK' }
