@@ -159,7 +159,7 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
 
 
 async def _away(request: Request, error: Exception) -> Response:
-    log.warning("store away", error=type(error).__name__, request_id=request_id_of(request))
+    log.warning("store away", error=type(error).__name__)
     return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
 
 
@@ -170,7 +170,7 @@ async def _hung_up(request: Request, error: Exception) -> Response:
 
 async def _blob_gone(request: Request, error: Exception) -> Response:
     """The record was there a moment ago: it is being deleted, or the folder of blobs is not complete."""
-    log.error("blob gone", blob=str(error), request_id=request_id_of(request))
+    log.error("blob gone", blob=str(error))
     return problem_response(
         Problem(404, "The stored bytes are gone.", kind="not-found"), request_id_of(request)
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars
 
 from service.errors import Problem, problem_response
 from service.metrics import Metrics
@@ -43,6 +44,7 @@ class Front:
         started = time.perf_counter()
         method: str = scope["method"]
         request_id = scope["literati.request_id"] = _request_id(scope)
+        bind_contextvars(request_id=request_id)  # for this request's lines only: it has a task of its own
         if method == "HEAD":  # as GET; the server leaves the body out
             scope = {**scope, "method": "GET"}
         status = 0
@@ -64,7 +66,7 @@ class Front:
         try:
             await self.app(scope, receive, send_on)
         except Exception:
-            log.exception("unexpected", request_id=request_id, method=method, route=_template(scope))
+            log.exception("unexpected", method=method, route=_template(scope))
             if status:
                 raise  # the answer has begun: all that is left is to break it off
             await problem_response(_unexpected(), request_id)(scope, receive, send_on)
@@ -72,18 +74,18 @@ class Front:
             seconds = time.perf_counter() - started
             self.metrics.request(method, _template(scope), status, seconds)
             if self.access_log or status >= 500:
-                self._log(request_id, method, scope, status, seconds)
+                self._log(method, scope, status, seconds)
 
-    def _log(self, request_id: str, method: str, scope: Scope, status: int, seconds: float) -> None:
+    def _log(self, method: str, scope: Scope, status: int, seconds: float) -> None:
         caller = scope.get("literati.caller")
         log.info(
             "request",
-            request_id=request_id,
             method=method,
             route=_template(scope),
             status=status,
             milliseconds=round(1000 * seconds, 3),
             key=getattr(caller, "key_id", None),
+            job_id=scope.get("path_params", {}).get("job_id"),
         )
 
 

@@ -7,13 +7,13 @@ from types import FrameType
 
 import uvicorn
 
-from service import logs
 from service.app import create_app
 from service.binding import refuse_strangers
 from service.dependencies import Services
 from service.http_protocol import Protocol
 from service.settings import Settings
 from service.state_folder import StartError
+from worker import logs
 
 _GRACE = 5  # seconds for requests under way
 
@@ -31,8 +31,8 @@ class Server(uvicorn.Server):
 
 
 def main() -> None:
-    logs.configure()
     settings = Settings()
+    logs.configure(settings.log_level)
     try:
         refuse_strangers(settings)
     except StartError as refusal:

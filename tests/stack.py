@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -11,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import httpx
 
@@ -108,6 +109,15 @@ class Stack:
         process = Process(f"{name}-{number}", words, self.environment, self.folder)
         self._processes.append(process)
         return process
+
+    def log_lines(self, name: str) -> list[dict[str, Any]]:
+        """What the processes of this name (`api`, `worker`) said; fails if any of it is not JSON."""
+        return [
+            json.loads(line)
+            for process in self._processes
+            if process.log.name.startswith(name)
+            for line in process.text().splitlines()
+        ]
 
     def client(self, **options: object) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=90.0, **options)  # type: ignore[arg-type]

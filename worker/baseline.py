@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 import structlog
@@ -26,7 +27,8 @@ class Baseline:
     def scores(self) -> dict[str, Any] | None:
         """None as long as they are not known. The first call comes with the first tree, and begins it."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="baseline", daemon=True)
+            here = copy_context()  # so that its log lines name the job
+            self._thread = threading.Thread(target=here.run, args=(self._run,), name="baseline", daemon=True)
             self._thread.start()
             if self._inline:
                 self._thread.join()

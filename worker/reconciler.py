@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import redis
 import structlog
 
 from .blobs import Blobs
-from .store import Store
+from .store import Store, WorkerSeat
 
 log = structlog.get_logger(__name__)
 
+ROUNDS_MISSED, SLOW_SECONDS = 3, 10.0  # before a worker that says nothing is not counted any more
 DRAFT_SECONDS = 24 * 3600.0  # no upload takes that long: its process was killed
 
 
@@ -32,11 +34,13 @@ class Reconciler:
         blobs: Blobs | None = None,
         *,
         every: float = 5.0,
+        seat: WorkerSeat | None = None,
     ) -> None:
         self._store = store
         self._wake = wake
         self._blobs = blobs
         self._every = every
+        self._seat = seat  # in a worker, which says that it is alive
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -48,6 +52,8 @@ class Reconciler:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
+            with suppress(redis.RedisError):
+                self._say_alive(0.0)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -59,7 +65,12 @@ class Reconciler:
                 log.exception("reconciling failed")  # the next round may do better; a dead thread would not
             self._stop.wait(self._every)
 
+    def _say_alive(self, seconds: float) -> None:
+        if self._seat is not None:
+            self._store.alive(self._seat, seconds)
+
     def once(self) -> None:
+        self._say_alive(ROUNDS_MISSED * self._every + SLOW_SECONDS)
         wanted = self._store.jobs.reconcile()
         if wanted > 0:
             self._wake(wanted)

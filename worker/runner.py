@@ -53,10 +53,9 @@ class JobRun:
         self.stopped_at: float | None = None
         self.quiet_until = 0.0  # the store did not answer: do not ask again before
         self.stepper = Stepper(self.job_id, self._prepare, blobs, claim.job.progress.objective)
-        self.log = log.bind(job_id=self.job_id, epoch=claim.epoch)
 
     def run(self) -> None:
-        self.log.info("job claimed", attempt=self.claim.job.attempts)
+        log.info("job claimed", attempt=self.claim.job.attempts)
         self.stepper.start()
         try:
             self._watch()
@@ -64,7 +63,7 @@ class JobRun:
             self._join()
             self._clear_up()
         except FencedError:
-            self.log.warning("lease lost: another worker has the job")
+            log.warning("lease lost: another worker has the job")
             self._stop(save=False)
             self._join()
             self._discard_unheard()
@@ -151,7 +150,7 @@ class JobRun:
 
     def _give_up(self) -> NoReturn:
         """The search does not return: say how the job stands, and end this process with it."""
-        self.log.error("the search does not stop; ending this process")
+        log.error("the search does not stop; ending this process")
         with suppress(RedisError, FencedError):
             outcome = outcomes.granted(self.wish)
             if outcome is None:
@@ -178,7 +177,7 @@ class JobRun:
                     self.blobs.discard(said.blob, partial(self.store.blobs.wanted, said.blob))
 
     def _no_answer(self, error: RedisError) -> None:
-        self.log.warning("the store does not answer", error=type(error).__name__)
+        log.warning("the store does not answer", error=type(error).__name__)
         self.quiet_until = time.monotonic() + STORE_PAUSE
 
     # The end
@@ -196,7 +195,7 @@ class JobRun:
                 if time.monotonic() - since > 2 * self.lease_seconds:
                     return
                 time.sleep(STORE_PAUSE)
-        self.log.info("job ended", outcome=None if outcome is None else outcome.state)
+        log.info("job ended", outcome=None if outcome is None else outcome.state)
 
     def _say_end(self, outcome: Outcome | None) -> None:
         if self.unsent is not None:  # it was taken, but perhaps not heard
@@ -232,5 +231,5 @@ class JobRun:
 
     def _failed(self, error: BaseException) -> Outcome:
         outcome = outcomes.failed(error)
-        self.log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
+        log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
         return outcome

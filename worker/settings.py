@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
 class WorkerSettings(BaseSettings):
@@ -19,6 +21,7 @@ class WorkerSettings(BaseSettings):
     state_dir: Path = Path(".literati")
     worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = os.cpu_count() or 1
     lease_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0  # between two looks for lost jobs and wake-ups
 
     @property

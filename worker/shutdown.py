@@ -15,6 +15,10 @@ from contextlib import contextmanager
 
 from celery.apps import worker
 
+from . import logs
+
+worker.safe_say = logs.say  # type: ignore[attr-defined]  # what Celery says from within a signal's handler
+
 
 class Departure:
     """Made before the children are forked: they share with the main process a pipe and a file's locks."""

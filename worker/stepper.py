@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 
 import structlog
 
@@ -39,6 +40,7 @@ class Stepper(threading.Thread):
         self.failure: BaseException | None = None
         self.report: SearchReport | None = None
         self.has_tree = shown is not None
+        self._context = copy_context()  # so that its log lines name the job
         self._job_id = job_id
         self._prepare = prepare
         self._blobs = blobs
@@ -54,6 +56,7 @@ class Stepper(threading.Thread):
         self._saved_at = time.monotonic()
         self._save_took = 0.0
         self._save_failed = False
+        self._saved_bytes = 0  # of the last one
 
     # From the main thread
 
@@ -74,6 +77,9 @@ class Stepper(threading.Thread):
     # On its own thread
 
     def run(self) -> None:
+        self._context.run(self._run)
+
+    def _run(self) -> None:
         try:
             problem, opened = self._prepare()
             self._notes = [*opened.notes, *problem.notes]
@@ -116,6 +122,7 @@ class Stepper(threading.Thread):
             trace=self._trace(search, incumbent is not None or ended),
             incumbent=incumbent,
             blob=blob,
+            blob_bytes=self._saved_bytes if blob else 0,
             log="; ".join(self._notes) or None,
         )
         self._notes = []
@@ -159,10 +166,11 @@ class Stepper(threading.Thread):
         start = time.monotonic()
         name = None
         try:
-            saved = SavedSearch(self._job_id, self._spent, search.checkpoint())
-            name = self._blobs.put(saved.to_bytes())
+            saved = SavedSearch(self._job_id, self._spent, search.checkpoint()).to_bytes()
+            name = self._blobs.put(saved)
+            self._saved_bytes = len(saved)
         except (OSError, MemoryError) as error:
-            log.warning("search not saved", job_id=self._job_id, error=repr(error))
+            log.warning("search not saved", error=repr(error))
             if not self._save_failed:
                 self._notes.append("the search could not be saved: no room on the worker's disk or in memory")
         self._save_failed = name is None
@@ -179,6 +187,7 @@ class Stepper(threading.Thread):
                 "trace": old.trace + new.trace,
                 "incumbent": new.incumbent or old.incumbent,
                 "blob": new.blob or old.blob,
+                "blob_bytes": new.blob_bytes if new.blob else old.blob_bytes,
                 "log": "; ".join(filter(None, (old.log, new.log))) or None,
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import socket
 from contextlib import suppress
@@ -9,21 +10,24 @@ from typing import Any
 
 import structlog
 from celery.signals import (
+    celeryd_init,
+    setup_logging,
     worker_init,
     worker_process_init,
     worker_ready,
-    worker_shutdown,
     worker_shutting_down,
 )
 from redis import RedisError
+from structlog.contextvars import bound_contextvars
 
+from . import logs
 from .app import TASK, app, wake
 from .blobs import Blobs
 from .reconciler import Reconciler
 from .runner import JobRun
 from .settings import WorkerSettings
 from .shutdown import departure, prepare
-from .store import Store, connect
+from .store import Claim, Store, WorkerSeat, connect
 from .tether import die_with_parent
 
 log = structlog.get_logger(__name__)
@@ -41,7 +45,6 @@ class Process:
 
 _main: int | None = None  # the process whose children run the jobs
 _process: Process | None = None
-_reconciler: Reconciler | None = None
 
 
 def process() -> Process:
@@ -65,10 +68,29 @@ def work() -> None:
         return
     if claim is None:
         return
-    with leaving.busy():
+    with leaving.busy(), bound_contextvars(**_labels(claim)):
         JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving).run()
     with suppress(RedisError):  # the reconciler will see
         wake(min(1, here.store.jobs.wakeups_wanted()))
+
+
+def _labels(claim: Claim) -> dict[str, Any]:
+    """What every log line about a job carries."""
+    labels: dict[str, Any] = {"job_id": claim.job.spec.id, "epoch": claim.epoch}
+    if claim.job.request_id is not None:
+        labels["request_id"] = claim.job.request_id
+    return labels
+
+
+@celeryd_init.connect
+def _earliest(instance: Any, **_: Any) -> None:
+    instance.quiet = True  # its banner is not JSON
+    _set_up_logging()
+
+
+@setup_logging.connect  # who listens here does it instead of Celery
+def _set_up_logging(**_: Any) -> None:
+    logs.configure(WorkerSettings().log_level)
 
 
 @worker_init.connect
@@ -87,19 +109,19 @@ def _in_child(**_: Any) -> None:
 
 
 @worker_ready.connect
-def _ready(**_: Any) -> None:
-    global _reconciler
+def _ready(sender: Any, **_: Any) -> None:
     here = process()
-    _reconciler = Reconciler(here.store, wake, here.blobs, every=here.settings.reconcile_seconds)
-    _reconciler.start()
+    reconciler = Reconciler(
+        here.store,
+        wake,
+        here.blobs,
+        every=here.settings.reconcile_seconds,
+        seat=WorkerSeat(here.name, sender.controller.concurrency),
+    )
+    reconciler.start()
+    atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown
 
 
 @worker_shutting_down.connect
 def _shutting_down(**_: Any) -> None:
     departure().announce()  # a warm shutdown, which waits for its tasks; a soft one has done it already
-
-
-@worker_shutdown.connect
-def _gone(**_: Any) -> None:
-    if _reconciler is not None:
-        _reconciler.stop()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
+import structlog
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from service import submission
 from service.conditional import json_answer, matches, not_modified, weak_tag
 from service.dependencies import BlobsDep, CallerDep, HubDep, SettingsDep, StoreDep
-from service.errors import not_found
+from service.errors import not_found, request_id_of
 from service.job_views import job_view
 from service.negotiation import strict_json
 from service.schemas import examples
@@ -24,6 +25,7 @@ from worker.errors import DatasetGoneError
 from worker.messages import JobState
 from worker.store import Store
 
+log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 RETRY_SECONDS = 1
 
@@ -62,6 +64,7 @@ Prefer = Annotated[
     },
 )
 async def create_job(
+    request: Request,
     body: Annotated[JobRequest, Depends(strict_json(JobRequest))],
     caller: CallerDep,
     store: StoreDep,
@@ -93,10 +96,12 @@ async def create_job(
             idempotency_key=idempotency_key,
             body_digest=submission.digest(body),
             live_limit=settings.max_live_jobs,
+            request_id=request_id_of(request),
         )
     except DatasetGoneError:  # deleted a moment ago
         raise submission.dataset_gone() from None
     if submitted.created:
+        log.info("job accepted", job_id=submitted.job.spec.id, dataset_id=submitted.job.spec.dataset_id)
         await run_in_threadpool(_wake)
     headers = {
         "Location": f"/v1/jobs/{submitted.job.spec.id}",

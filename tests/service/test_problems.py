@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.types import Message, Receive, Scope, Send
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from jobs import add_dataset, easy
@@ -145,7 +146,7 @@ def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         raise ZeroDivisionError("secret of the house")
 
-    with capture_logs() as logs:
+    with capture_logs(processors=[merge_contextvars]) as logs:
         sent = asyncio.run(_through_the_front(api.store, broken))
     body = json.loads(sent[1]["body"])
     assert (sent[0]["status"], body["type"]) == (500, "urn:literati:problem:unexpected")

@@ -7,7 +7,7 @@ import time
 import pytest
 import redis
 
-from store_records import CANCELLED, SUCCESS, TENANT, add_dataset, checkpoint, expire, look, run, spec, submit
+from store_records import CANCELLED, SUCCESS, TENANT, add_dataset, checkpoint, expire, look, run, submit
 from worker.messages import JobState
 from worker.store import FencedError, Store, WorkerSeat, connect
 from worker.valkey import ValkeyServer
