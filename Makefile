@@ -13,7 +13,7 @@ MLSERVER := build/mlserver
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test lint openapi bench bench-service sanitize lock clean
+.PHONY: help serve build test lint openapi page bench bench-service sanitize lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -39,6 +39,10 @@ lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of
 openapi: build ## Write openapi/openapi.json
 	$(BIN)/python -m service.openapi
 
+page: ## Build the web page into service/page/assets
+	@command -v npm >/dev/null || { echo "Building the page needs Node and npm (Debian: nodejs npm)." >&2; exit 1; }
+	cd service/page && npm ci --silent && npm run --silent check && npm run --silent build
+
 bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
 
@@ -62,7 +66,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
 
 clean: ## Remove everything that was built, the environment too
-	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/page/node_modules
 	rm -f core/literati/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*.pyx))
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

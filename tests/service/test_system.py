@@ -44,7 +44,6 @@ def test_metrics(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
 def test_the_page_needs_nothing_from_elsewhere_and_nothing_inline(client: httpx.Client) -> None:
     page = client.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
-    assert client.get("/", follow_redirects=True).text == page.text
     linked = re.findall(r'(?:src|href)="([^"]+)"', page.text)
     assert {"/assets/docs.js", "/assets/docs.css", "/assets/icon.svg", "/openapi.json"} == set(linked)
     for path in linked:

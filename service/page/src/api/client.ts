@@ -1,0 +1,111 @@
+// Requests to the API: key, problems, lost connections.
+import { heard, lost, notHeard } from "../state/connection.ts";
+import { anotherKey, currentKey } from "../state/session.ts";
+import type { FieldError, Problem } from "./types.ts";
+
+/** The server refused; its words are for people. */
+export class ApiError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+
+  get errors(): FieldError[] {
+    return this.problem.errors ?? [];
+  }
+}
+
+/** No answer came. */
+export class LostError extends Error {
+  constructor() {
+    super("The server does not answer.");
+  }
+}
+
+export interface Options {
+  method?: string;
+  body?: BodyInit;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** The answer, whatever its status is, except 401: then it asks again with another key. */
+async function ask(path: string, options: Options): Promise<Response> {
+  for (;;) {
+    const key = currentKey();
+    const headers = { Accept: "application/json", ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
+    let answer: Response;
+    try {
+      answer = await fetch(path, { ...options, headers, cache: "no-store" });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      notHeard();
+      throw new LostError();
+    }
+    heard();
+    if (answer.status !== 401) return answer;
+    await anotherKey(key);
+  }
+}
+
+export async function request(path: string, options: Options = {}): Promise<Response> {
+  const answer = await ask(path, options);
+  if (!answer.ok && answer.status !== 304) throw new ApiError(await problemOf(answer));
+  return answer;
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  const nothing = { type: "about:blank", title: answer.statusText, status: answer.status };
+  try {
+    const body = (await answer.json()) as Partial<Problem>;
+    return { ...nothing, detail: `The server answered ${answer.status}.`, ...body };
+  } catch {
+    return { ...nothing, detail: `The server answered ${answer.status} ${answer.statusText}.` };
+  }
+}
+
+export async function get<Body>(path: string, signal?: AbortSignal): Promise<Body> {
+  return (await request(path, { signal })).json() as Promise<Body>;
+}
+
+export async function send<Body>(method: string, path: string, body?: unknown, headers = {}): Promise<Body> {
+  const json = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+  const answer = await request(path, { method, ...json, headers: { ...type, ...headers } });
+  return (answer.status === 204 ? null : await answer.json()) as Body;
+}
+
+/** Waits until the server answers again, if it does not. */
+export function connected(): Promise<void> {
+  return lost.when((away) => !away);
+}
+
+/** The pages of a list, one after the other, up to `most` items. */
+export async function getAll<Item>(path: string, signal?: AbortSignal, most = 500): Promise<Item[]> {
+  const items: Item[] = [];
+  const mark = path.includes("?") ? "&" : "?";
+  for (let token: string | null = ""; token !== null && items.length < most; ) {
+    const more: string = token && `&page_token=${encodeURIComponent(token)}`;
+    const page: { items: Item[]; next_page_token: string | null } = await get(`${path}${mark}page_size=100${more}`, signal);
+    items.push(...page.items);
+    token = page.next_page_token;
+  }
+  return items;
+}
+
+/** The message at a place of the request: `/body/parameters/max_depth`, or below it. */
+export function complaintAt(error: unknown, pointer: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const found = error.errors.filter((entry) => entry.pointer === pointer || entry.pointer.startsWith(`${pointer}/`));
+  return found.length ? found.map((entry) => entry.message).join(" ") : undefined;
+}
+
+export function pointerPart(text: string): string {
+  return text.replaceAll("~", "~0").replaceAll("/", "~1");
+}

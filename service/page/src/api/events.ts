@@ -1,0 +1,116 @@
+// Server-Sent Events read with fetch: EventSource cannot send a key.
+import { connected, LostError, request } from "./client.ts";
+
+export interface ServerEvent { type: string; id: string; data: Record<string, unknown> }
+
+export interface Listener {
+  on(events: ServerEvent[]): void;
+  status(state: "live" | "waiting" | "ended"): void;
+  failed(error: unknown): void;
+}
+
+const PAUSE = 1000; // milliseconds before a stream that broke off is asked for again
+
+/** Follows a job's events until it ends or `stop` is called; nothing is missed when the connection breaks. */
+export class EventFeed {
+  #last = "";
+  #stopped = new AbortController();
+  #current = new AbortController();
+  #onVisible = () => this.#visibility();
+
+  constructor(private readonly path: string, private readonly listener: Listener) {
+    document.addEventListener("visibilitychange", this.#onVisible);
+    void this.#follow();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#current.abort();
+    document.removeEventListener("visibilitychange", this.#onVisible);
+  }
+
+  /** A tab that nobody sees gives its connection back: a browser has only six for one server. */
+  #visibility(): void {
+    if (document.hidden) this.#current.abort();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      await visible();
+      await connected();
+      this.#current = new AbortController();
+      if (this.#stopped.signal.aborted) return;
+      try {
+        if (await this.#read(this.#current.signal)) {
+          this.listener.status("ended");
+          return;
+        }
+      } catch (error) {
+        if (!this.#current.signal.aborted && !(error instanceof LostError || error instanceof TypeError)) {
+          this.listener.failed(error);
+          return;
+        }
+      }
+      if (this.#stopped.signal.aborted) return;
+      this.listener.status("waiting");
+      await new Promise((resolve) => setTimeout(resolve, document.hidden ? 0 : PAUSE));
+    }
+  }
+
+  /** One stream to its end; true if that is the end of the job. */
+  async #read(signal: AbortSignal): Promise<boolean> {
+    const headers: Record<string, string> = { Accept: "text/event-stream" };
+    if (this.#last) headers["Last-Event-ID"] = this.#last;
+    const answer = await request(this.path, { headers, signal });
+    this.listener.status("live");
+    const parser = new Parser();
+    let ended = false;
+    const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return ended;
+      const events = parser.feed(value);
+      for (const event of events) {
+        if (event.id) this.#last = event.id;
+        ended ||= event.type === "done";
+      }
+      if (events.length) this.listener.on(events);
+    }
+  }
+}
+
+function visible(): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+  });
+}
+
+/** Text in pieces to events. */
+export class Parser {
+  #rest = "";
+
+  feed(text: string): ServerEvent[] {
+    const blocks = (this.#rest + text).replaceAll("\r\n", "\n").split("\n\n");
+    this.#rest = blocks.pop() ?? "";
+    return blocks.map(parseBlock).filter((event) => event !== null);
+  }
+}
+
+function parseBlock(block: string): ServerEvent | null {
+  const fields = { event: "message", id: "", data: "" };
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).replace(/^ /, "");
+    if (name === "data") fields.data += (fields.data && "\n") + value;
+    else if (name === "event" || name === "id") fields[name] = value;
+  }
+  if (!fields.data) return null;
+  return { type: fields.event, id: fields.id, data: JSON.parse(fields.data) as Record<string, unknown> };
+}

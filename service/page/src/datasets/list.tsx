@@ -1,0 +1,65 @@
+// All datasets, and the place to drop a new one.
+import { useState } from "preact/hooks";
+import { getAll } from "../api/client.ts";
+import type { DatasetSummary } from "../api/types.ts";
+import { bytes, count, moment } from "../format.ts";
+import { DropZone } from "../parts/drop.tsx";
+import { Await, Empty } from "../parts/states.tsx";
+import { useResource } from "../state/resource.ts";
+import { title } from "../words.ts";
+import { Draft } from "./draft.tsx";
+
+export function Datasets() {
+  const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
+  const [file, setFile] = useState<File>();
+  return (
+    <>
+      <header class="view-head">
+        <h1 tabIndex={-1}>Datasets</h1>
+        <p class="quiet">A table with a column to predict. Types are inferred; you can correct them after the upload.</p>
+      </header>
+      {file
+        ? <Draft file={file} onCancel={() => setFile(undefined)} />
+        : (
+          <DropZone accept=".csv,.tsv,.txt,.parquet,text/csv" label="Choose a file" onFile={setFile}>
+            <p>or drop a CSV or Parquet file here. It stays on this server.</p>
+          </DropZone>
+        )}
+      <Await from={datasets} what="Reading the list">
+        {(items) => items.length === 0
+          ? <Empty title="No datasets yet"><p>Drop a file above to begin. Its first line names the columns.</p></Empty>
+          : <Table items={items} />}
+      </Await>
+    </>
+  );
+}
+
+function Table({ items }: { items: DatasetSummary[] }) {
+  return (
+    <div class="scroll" role="region" aria-label="Datasets" tabIndex={0}>
+      <table class="list">
+        <thead>
+          <tr>
+            <th scope="col">Name</th><th scope="col">Target</th><th scope="col" class="right">Classes</th>
+            <th scope="col" class="right">Rows</th><th scope="col" class="right">Columns</th>
+            <th scope="col" class="right">Size</th><th scope="col">Added</th><th scope="col"><span class="unseen">Actions</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((item) => (
+            <tr key={item.id}>
+              <th scope="row"><a href={`#/datasets/${item.id}`}>{title(item)}</a></th>
+              <td>{item.target}</td>
+              <td class="right">{item.n_classes}</td>
+              <td class="right">{count(item.rows)}</td>
+              <td class="right">{count(item.n_columns)}</td>
+              <td class="right">{bytes(item.bytes)}</td>
+              <td>{moment(item.created_at)}</td>
+              <td class="right"><a class="button small" href={`#/train?dataset=${item.id}`} aria-label={`Train on ${title(item)}`}>Train</a></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+// The columns of a dataset: what each one is, how it spreads, and what it should be instead.
+import type { ColumnInfo, ColumnType, Dataset } from "../api/types.ts";
+import { count, number } from "../format.ts";
+import { Histogram } from "../parts/histogram.tsx";
+
+export type RoleChoice = "feature" | "target" | "weight" | "drop";
+export interface Change { role?: RoleChoice; type?: ColumnType }
+export type Changes = Record<string, Change>;
+
+const ROLES: Record<RoleChoice, string> = {
+  feature: "Feature", target: "Target", weight: "Row weight", drop: "Left out",
+};
+const TYPES: Record<ColumnType, string> = { number: "Number", category: "Category", boolean: "True or false" };
+
+interface Props {
+  dataset: Dataset;
+  changes: Changes;
+  editable: boolean;
+  complaints: (name: string) => string | undefined;
+  onChange: (name: string, change: Change) => void;
+}
+
+export function Schema({ dataset, changes, editable, complaints, onChange }: Props) {
+  return (
+    <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
+      <table class="list schema">
+        <thead>
+          <tr>
+            <th scope="col">Column</th><th scope="col">Role</th><th scope="col">Type</th>
+            <th scope="col" class="right">Missing</th><th scope="col" class="right">Distinct</th>
+            <th scope="col">Spread</th><th scope="col">Range or values</th>
+          </tr>
+        </thead>
+        <tbody>
+          {dataset.columns.map((column) => (
+            <Row
+              key={column.name} column={column} rows={dataset.rows} change={changes[column.name] ?? {}}
+              editable={editable} complaint={complaints(column.name)} onChange={onChange}
+            />
+          ))}
+          {dataset.dropped.map((name) => (
+            <tr key={name} class="left-out">
+              <th scope="row">{name}</th>
+              <td>
+                <RoleSelect name={name} value={changes[name]?.role ?? "drop"} editable={editable} onChange={onChange} />
+              </td>
+              <td colSpan={5} class="quiet">Left out of the upload</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps {
+  column: ColumnInfo;
+  rows: number;
+  change: Change;
+  editable: boolean;
+  complaint: string | undefined;
+  onChange: Props["onChange"];
+}
+
+function Row({ column, rows, change, editable, complaint, onChange }: RowProps) {
+  const changed = change.role !== undefined || change.type !== undefined;
+  return (
+    <tr class={changed ? "changed" : undefined}>
+      <th scope="row">
+        {column.name}
+        {complaint && <p class="error">{complaint}</p>}
+      </th>
+      <td><RoleSelect name={column.name} value={change.role ?? column.role} editable={editable} onChange={onChange} /></td>
+      <td>
+        {editable
+          ? (
+            <select
+              aria-label={`Type of ${column.name}`} value={change.type ?? column.type}
+              onChange={(event) => onChange(column.name, { type: event.currentTarget.value as ColumnType })}
+            >
+              {Object.entries(TYPES).map(([value, name]) => <option value={value}>{name}</option>)}
+            </select>
+          )
+          : TYPES[column.type]}
+      </td>
+      <td class={column.missing ? "right" : "right quiet"}>
+        {column.missing ? `${count(column.missing)} (${Math.max(1, Math.round((100 * column.missing) / rows))} %)` : "none"}
+      </td>
+      <td class="right">{column.distinct === null ? "" : count(column.distinct)}</td>
+      <td class={`spread ${change.role ?? column.role}`}><Histogram column={column} /></td>
+      <td class="quiet values">{valuesOf(column)}</td>
+    </tr>
+  );
+}
+
+function RoleSelect(
+  { name, value, editable, onChange }:
+  { name: string; value: RoleChoice; editable: boolean; onChange: Props["onChange"] },
+) {
+  if (!editable) return <>{ROLES[value]}</>;
+  return (
+    <select
+      aria-label={`Role of ${name}`} value={value}
+      onChange={(event) => onChange(name, { role: event.currentTarget.value as RoleChoice })}
+    >
+      {Object.entries(ROLES).map(([role, word]) => <option value={role}>{word}</option>)}
+    </select>
+  );
+}
+
+function valuesOf(column: ColumnInfo): string {
+  if (column.type === "number") {
+    return column.minimum === null ? "" : `${number(column.minimum)} to ${number(column.maximum ?? column.minimum)}`;
+  }
+  const shown = (column.categories ?? []).slice(0, 6).map(String);
+  const more = (column.distinct ?? shown.length) - shown.length;
+  return shown.join(", ") + (more > 0 ? ` and ${count(more)} more` : "");
+}

@@ -1,0 +1,52 @@
+// The figures of a job.
+import type { Job, Metrics } from "../api/types.ts";
+import { bytes, count, number, percent, seconds } from "../format.ts";
+import { Fact } from "../parts/badge.tsx";
+import { spaceWords } from "../words.ts";
+
+export function Facts({ job, rate }: { job: Job; rate: number | null }) {
+  const { progress } = job;
+  const known = progress.upper_bound !== null;
+  return (
+    <dl class="facts">
+      <Fact name="Cost of the tree" title="Rows that it gets wrong, with weights and penalties">
+        {progress.objective === null ? "–" : number(progress.objective)}
+      </Fact>
+      <Fact name="Upper bound" title="What the best tree found by the search costs">
+        {known ? number(progress.upper_bound!) : "–"}
+      </Fact>
+      <Fact name="Lower bound" title={`Proven: no tree over ${spaceWords(job.proven_space)} costs less`}>
+        {known ? number(progress.lower_bound!) : "–"}
+      </Fact>
+      <Fact name="Gap" title="How far from the best of the searched trees it can be at most">
+        {known ? `${percent(progress.gap_relative ?? 0)}` : "–"}
+      </Fact>
+      <Fact name="Expansions">{count(progress.expansions)}</Fact>
+      <Fact name="Expansions a second">{rate === null ? "–" : count(rate)}</Fact>
+      <Fact name="Memory" title="Of the search itself">{bytes(progress.memory_bytes)}</Fact>
+      <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
+      <Fact name="Trees found">{count(progress.incumbents)}</Fact>
+    </dl>
+  );
+}
+
+/** Accuracy of the best tree beside a CART of the same depth and the most frequent class. */
+export function Accuracy({ metrics }: { metrics: Metrics | null }) {
+  if (!metrics || metrics.train_accuracy == null) return null;
+  const held = metrics.validation_accuracy != null;
+  const cart = metrics.baselines?.cart;
+  const majority = metrics.baselines?.majority;
+  const cellOf = (value: number | null | undefined) => <td class="right">{value == null ? "–" : percent(value)}</td>;
+  return (
+    <table class="list compact accuracy">
+      <thead>
+        <tr><th scope="col">Accuracy</th><th scope="col" class="right">Training rows</th>{held && <th scope="col" class="right">Held-back rows</th>}</tr>
+      </thead>
+      <tbody>
+        <tr class="strong"><th scope="row">This tree</th>{cellOf(metrics.train_accuracy)}{held && cellOf(metrics.validation_accuracy)}</tr>
+        {cart && <tr><th scope="row">CART of the same depth</th>{cellOf(cart.train?.accuracy)}{held && cellOf(cart.validation?.accuracy)}</tr>}
+        {majority && <tr><th scope="row">Always the largest class</th>{cellOf(majority.train?.accuracy)}{held && cellOf(majority.validation?.accuracy)}</tr>}
+      </tbody>
+    </table>
+  );
+}

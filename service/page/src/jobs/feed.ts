@@ -1,0 +1,177 @@
+// One job as it lives: the record, its bounds, its trees, told by events and looked up again now and then.
+import { ApiError, get, LostError, request } from "../api/client.ts";
+import { EventFeed, type ServerEvent } from "../api/events.ts";
+import type { Incumbent, Job, TracePoint } from "../api/types.ts";
+import { announce } from "../state/announce.ts";
+import { connected } from "../api/client.ts";
+import { number } from "../format.ts";
+import { ended, stateWords } from "../words.ts";
+import { Trace } from "./trace.ts";
+
+const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events of their own
+
+/** A moment at which a better tree was found. */
+export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
+
+export class JobFeed {
+  job: Job | undefined;
+  trace = new Trace();
+  improvements: Improvement[] = [];
+  logs: { at: string; message: string }[] = [];
+  stream: "opening" | "live" | "waiting" | "ended" = "opening";
+  error: unknown;
+
+  #trees = new Map<number, Promise<Incumbent>>();
+  #events: EventFeed | undefined;
+  #stopped = new AbortController();
+  #timer = 0;
+  #frame = 0;
+  #tag = "";
+
+  constructor(readonly id: string, private readonly redraw: () => void) {
+    void this.#open();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#events?.stop();
+    clearTimeout(this.#timer);
+    cancelAnimationFrame(this.#frame);
+  }
+
+  /** Tree number N as it was found. It never changes, so it is asked for once. */
+  tree(revision: number): Promise<Incumbent> {
+    let found = this.#trees.get(revision);
+    if (!found) {
+      found = get<Incumbent>(`/v1/jobs/${this.id}/incumbent?revision=${revision}`);
+      this.#trees.set(revision, found);
+      found.catch(() => this.#trees.delete(revision));
+    }
+    return found;
+  }
+
+  /** The best tree with what is proven by now. */
+  best(): Promise<Incumbent> {
+    return get<Incumbent>(`/v1/jobs/${this.id}/incumbent`, this.#stopped.signal);
+  }
+
+  async look(): Promise<void> {
+    const headers: Record<string, string> = this.#tag ? { "If-None-Match": this.#tag } : {};
+    const answer = await request(`/v1/jobs/${this.id}`, { headers, signal: this.#stopped.signal });
+    if (answer.status === 304) return;
+    this.#tag = answer.headers.get("etag") ?? "";
+    this.take((await answer.json()) as Job);
+  }
+
+  /** A newer record of the job. */
+  take(job: Job): void {
+    if (this.job && job.revision < this.job.revision) return;
+    const before = this.job;
+    this.job = job;
+    this.trace.extend(job.progress);
+    if (before && before.state !== job.state) announce(`${job.name ?? "The job"}: ${stateWords(job)}`);
+    this.#changed();
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.look();
+      await this.#readTrace();
+      this.#events = new EventFeed(`/v1/jobs/${this.id}/events`, {
+        on: (events) => this.#on(events),
+        status: (state) => {
+          this.stream = state;
+          this.#changed();
+          if (state === "ended") void this.#settle();
+        },
+        failed: (error) => this.#fail(error),
+      });
+      this.#schedule();
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return;
+      this.#fail(error);
+      if (!(error instanceof LostError)) return;
+      await connected();
+      this.error = undefined;
+      if (!this.#stopped.signal.aborted) void this.#open();
+    }
+  }
+
+  async #readTrace(): Promise<void> {
+    const { points } = await get<{ points: TracePoint[] }>(`/v1/jobs/${this.id}/trace`, this.#stopped.signal);
+    this.trace = Trace.of(points);
+    if (this.job) this.trace.extend(this.job.progress);
+    this.#changed();
+  }
+
+  #schedule(): void {
+    if (this.#stopped.signal.aborted || (this.job && ended(this.job.state))) return;
+    this.#timer = window.setTimeout(() => {
+      const asked = document.hidden ? Promise.resolve() : this.look();
+      asked.catch((error) => {
+        if (error instanceof ApiError) this.#fail(error);
+      }).finally(() => this.#schedule());
+    }, LOOK_EVERY);
+  }
+
+  /** The whole truth once the job has ended: the trace is finer than its events. */
+  async #settle(): Promise<void> {
+    try {
+      await this.look();
+      await this.#readTrace();
+    } catch (error) {
+      if (!(error instanceof LostError) || this.#stopped.signal.aborted) return;
+      await connected();
+      void this.#settle();
+    }
+  }
+
+  #on(events: ServerEvent[]): void {
+    for (const { type, data } of events) {
+      if (type === "bound") this.#bound(data);
+      else if (type === "incumbent") this.#incumbent(data);
+      else if (type === "log") this.logs.push({ at: String(data.at), message: String(data.message) });
+      else if (type === "resync") void this.#readTrace().catch(() => undefined);
+    }
+    if (events.some((event) => event.type === "state" || event.type === "done" || event.type === "incumbent")) {
+      void this.look().catch(() => undefined);
+    }
+    this.#changed();
+  }
+
+  /** The event after an incumbent's tells its moment. */
+  #bound(data: Record<string, unknown>): void {
+    const seconds = Number(data.elapsed_seconds);
+    for (const entry of this.improvements) entry.seconds ??= seconds;
+    this.trace.extend({
+      elapsed_seconds: seconds, upper_bound: Number(data.upper_bound), lower_bound: Number(data.lower_bound),
+      expansions: Number(data.expansions),
+    });
+  }
+
+  #incumbent(data: Record<string, unknown>): void {
+    const revision = Number(data.revision);
+    if (this.improvements.some((entry) => entry.revision === revision)) return;
+    const objective = Number(data.objective);
+    this.improvements.push({
+      revision, objective, seconds: null, upper: Number(data.upper_bound), lower: Number(data.lower_bound),
+    });
+    if (this.stream === "live" && this.job && revision > this.job.progress.incumbents) {
+      announce(`A better tree was found; it costs ${number(objective)}.`);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.error = error;
+    this.#changed();
+  }
+
+  /** At most once a frame, however many events come. */
+  #changed(): void {
+    if (this.#frame || this.#stopped.signal.aborted) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.redraw();
+    });
+  }
+}

@@ -1,0 +1,89 @@
+// The trees of a job, the newest or an earlier one, with what changed from one to the next.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Dataset, Incumbent, Tree } from "../api/types.ts";
+import { number, seconds } from "../format.ts";
+import { IconButton } from "../parts/icons.tsx";
+import { Empty, Failure, Loading } from "../parts/states.tsx";
+import { changes, changeWords, depthOf, leafCount, proofWords } from "../tree/shape.ts";
+import { TreeView } from "../tree/view.tsx";
+import { ended, title } from "../words.ts";
+import { momentOf } from "./chart.tsx";
+import type { JobFeed } from "./feed.ts";
+
+interface Shown { tree: Tree; before: Tree | undefined; revision: number; objective: number; former: number | null }
+
+export function Incumbents(
+  { feed, dataset, chosen, onChoose }:
+  { feed: JobFeed; dataset: Dataset | undefined; chosen: number | null; onChoose: (revision: number | null) => void },
+) {
+  const job = feed.job!;
+  const newest = job.progress.incumbents;
+  const revision = chosen ?? newest;
+  const [shown, setShown] = useState<Shown>();
+  const [error, setError] = useState<unknown>();
+  const over = ended(job.state);
+
+  useEffect(() => {
+    if (!revision) return undefined;
+    let current = true;
+    setError(undefined);
+    void load(feed, revision, newest).then(
+      (found) => current && setShown(found), (refused) => current && setError(refused),
+    );
+    return () => void (current = false);
+  }, [feed, revision, newest, over]);
+
+  if (!newest) {
+    return over
+      ? <Empty title="No tree was found" />
+      : <Empty title="No tree yet"><p>The first one appears here as soon as it is found, usually within a second.</p></Empty>;
+  }
+  if (error !== undefined) return <Failure error={error} />;
+  if (!shown) return <Loading what="Reading the tree" />;
+  const place = feed.improvements.findIndex((entry) => entry.revision === shown.revision);
+  const found = place < 0 ? null : momentOf(feed.trace, feed.improvements, place);
+  return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job) }} />;
+}
+
+async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {
+  // The newest one with the bounds of now; earlier ones as they were.
+  const asked: Promise<Incumbent> = revision === newest ? feed.best() : feed.tree(revision);
+  const [after, before] = await Promise.all([asked, revision > 1 ? feed.tree(revision - 1) : undefined]);
+  return {
+    tree: after.tree, before: before?.tree, revision: after.revision, objective: after.objective, former: before?.objective ?? null,
+  };
+}
+
+interface FrameProps {
+  shown: Shown; found: number | null; newest: number; over: boolean; dataset: Dataset | undefined; name: string;
+  onChoose: (revision: number | null) => void;
+}
+
+function Frame({ shown, found, newest, over, dataset, name, onChoose }: FrameProps) {
+  const marked = useMemo(() => changes(shown.before, shown.tree), [shown]);
+  const { revision, tree } = shown;
+  const choose = (next: number) => onChoose(next >= newest ? null : next);
+  const words = shown.former === null
+    ? "The first tree."
+    : `Cost ${number(shown.former)} to ${number(shown.objective)}: ${changeWords(marked) || "the same shape"}.`;
+  return (
+    <>
+      <div class="scrub">
+        <div class="row">
+          <IconButton name="back" label="Earlier tree" disabled={revision <= 1} onClick={() => choose(revision - 1)} />
+          <input
+            type="range" min={1} max={newest} value={revision} disabled={newest < 2} aria-label="Tree of the job"
+            aria-valuetext={`Tree ${revision} of ${newest}`} onInput={(event) => choose(Number(event.currentTarget.value))}
+          />
+          <IconButton name="forward" label="Later tree" disabled={revision >= newest} onClick={() => choose(revision + 1)} />
+          <strong class="figure">Tree {revision} of {newest}</strong>
+          {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Follow the newest</button>}
+        </div>
+        <p class="quiet">{found !== null && `Found after ${seconds(found)}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
+      </div>
+      <TreeView tree={tree} dataset={dataset} changes={marked} name={`${name} tree ${revision}`}>
+        {(over || revision < newest) && <span class="quiet">{proofWords(tree)}</span>}
+      </TreeView>
+    </>
+  );
+}

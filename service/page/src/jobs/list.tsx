@@ -1,0 +1,113 @@
+// All jobs side by side, each with its bounds; those that run move.
+import { useEffect, useState } from "preact/hooks";
+import { get, send } from "../api/client.ts";
+import type { Job, Page, TracePoint } from "../api/types.ts";
+import { moment, number, percent, seconds } from "../format.ts";
+import { StateBadge } from "../parts/badge.tsx";
+import { Await, Empty, Refusal } from "../parts/states.tsx";
+import { useResource } from "../state/resource.ts";
+import { ended, title } from "../words.ts";
+import { Sparkline } from "./sparkline.tsx";
+import { Trace } from "./trace.ts";
+
+export const MOST_TOGETHER = 3; // each has a stream of its own, and a browser keeps six connections
+const LOOK_EVERY = 1500;
+const SHOWN = 24;
+
+export function Jobs() {
+  const [shown, setShown] = useState(SHOWN);
+  const jobs = useResource(
+    `jobs ${shown}`, (signal) => get<Page<Job>>(`/v1/jobs?page_size=${Math.min(200, shown)}`, signal),
+    (page) => (page?.items.some((job) => !ended(job.state)) ? LOOK_EVERY : 4 * LOOK_EVERY),
+  );
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [error, setError] = useState<unknown>();
+  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-MOST_TOGETHER)));
+  const remove = async (id: string) => {
+    setError(undefined);
+    try {
+      await send("DELETE", `/v1/jobs/${id}`);
+      setChosen((old) => old.filter((other) => other !== id));
+      jobs.reload();
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return (
+    <>
+      <header class="view-head">
+        <h1 tabIndex={-1}>Jobs</h1>
+        <p class="quiet">Searches that run, wait or have ended.</p>
+        <div class="row actions">
+          <a class="button primary" href="#/train">Start a job</a>
+          {chosen.length > 1 && <a class="button" href={`#/jobs/${chosen.join(",")}`}>Watch {chosen.length} side by side</a>}
+          {chosen.length === 1 && <span class="quiet">Choose another to watch them side by side (up to {MOST_TOGETHER}).</span>}
+        </div>
+      </header>
+      <Refusal error={error} />
+      <Await from={jobs} what="Reading the jobs">
+        {(page) => page.items.length === 0
+          ? (
+            <Empty title="No jobs yet">
+              <p>Start one, and watch its tree being proven optimal.</p>
+              <p><a class="button primary" href="#/train">Start a job</a></p>
+            </Empty>
+          )
+          : (
+            <>
+              <ul class="cards">
+                {page.items.map((job) => (
+                  <Card key={job.id} job={job} chosen={chosen.includes(job.id)} onChoose={() => toggle(job.id)} onDelete={() => void remove(job.id)} />
+                ))}
+              </ul>
+              {page.next_page_token && shown < 200 && <button type="button" onClick={() => setShown(shown + SHOWN)}>Show more</button>}
+            </>
+          )}
+      </Await>
+    </>
+  );
+}
+
+function Card({ job, chosen, onChoose, onDelete }: { job: Job; chosen: boolean; onChoose: () => void; onDelete: () => void }) {
+  const trace = useTrace(job);
+  const { progress } = job;
+  const held = job.metrics?.validation_accuracy ?? job.metrics?.train_accuracy;
+  return (
+    <li class={chosen ? "card chosen" : "card"}>
+      <div class="row">
+        <h2><a href={`#/jobs/${job.id}`}>{title(job)}</a></h2>
+        <StateBadge job={job} />
+      </div>
+      <Sparkline trace={trace} />
+      {job.error && <p class="error">{job.error.message}</p>}
+      <dl class="facts">
+        <div class="fact"><dt>Cost</dt><dd>{progress.objective === null ? "–" : number(progress.objective)}</dd></div>
+        <div class="fact"><dt>Gap</dt><dd>{progress.gap_relative === null ? "–" : percent(progress.gap_relative)}</dd></div>
+        <div class="fact"><dt>Accuracy</dt><dd>{held == null ? "–" : percent(held)}</dd></div>
+        <div class="fact"><dt>Time</dt><dd>{seconds(progress.elapsed_seconds)}</dd></div>
+      </dl>
+      <div class="row quiet">
+        <label><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${title(job)}`} /> Side by side</label>
+        <span class="push">{moment(job.created_at)}</span>
+        {ended(job.state) && <button type="button" class="small" onClick={onDelete} aria-label={`Delete ${title(job)}`}>Delete</button>}
+      </div>
+    </li>
+  );
+}
+
+/** The bounds so far are read once; then they grow with what the list says. */
+function useTrace(job: Job): Trace {
+  const [trace, setTrace] = useState(() => new Trace());
+  const started = job.progress.incumbents > 0;
+  const over = ended(job.state);
+  useEffect(() => {
+    if (!started) return undefined;
+    const stop = new AbortController();
+    get<{ points: TracePoint[] }>(`/v1/jobs/${job.id}/trace`, stop.signal).then(
+      ({ points }) => setTrace(Trace.of(points)), () => undefined,
+    );
+    return () => stop.abort();
+  }, [job.id, started, over]);
+  trace.extend(job.progress);
+  return trace;
+}

@@ -1,0 +1,74 @@
+// The bounds over time, as columns: what the chart draws from.
+import type { Progress, TracePoint } from "../api/types.ts";
+
+export class Trace {
+  seconds: number[] = [];
+  upper: number[] = [];
+  lower: number[] = [];
+  expansions: number[] = [];
+
+  static of(points: TracePoint[]): Trace {
+    const trace = new Trace();
+    for (const point of points) trace.push(point.seconds, point.upper, point.lower, point.expansions);
+    return trace;
+  }
+
+  get length(): number {
+    return this.seconds.length;
+  }
+
+  push(seconds: number, upper: number, lower: number, expansions: number): void {
+    this.seconds.push(seconds);
+    this.upper.push(upper);
+    this.lower.push(lower);
+    this.expansions.push(expansions);
+  }
+
+  /** What is known now goes to the end; while nothing moves, the last point does. True if that changed anything. */
+  extend(progress: Pick<Progress, "elapsed_seconds" | "upper_bound" | "lower_bound" | "expansions">): boolean {
+    const { elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions } = progress;
+    const last = this.length - 1;
+    if (upper === null || lower === null || (last >= 0 && seconds <= this.seconds[last])) return false;
+    const still = last > 0 && [last, last - 1].every((i) => this.upper[i] === upper && this.lower[i] === lower);
+    if (still) {
+      this.seconds[last] = seconds;
+      this.expansions[last] = expansions;
+    } else {
+      this.push(seconds, upper, lower, expansions);
+    }
+    return true;
+  }
+
+  /** The last point at or before this moment; -1 before the first. */
+  at(seconds: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.seconds[middle] <= seconds) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** When the upper bound first was this low; -1 if it never was. */
+  reached(upper: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.upper[middle] > upper) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.length ? this.seconds[low] : -1;
+  }
+
+  /** Expansions a second over the last few seconds of search. */
+  rate(window = 5): number | null {
+    const last = this.length - 1;
+    if (last < 1) return null;
+    const first = Math.max(0, Math.min(last - 1, this.at(this.seconds[last] - window)));
+    const spent = this.seconds[last] - this.seconds[first];
+    return spent > 0 ? (this.expansions[last] - this.expansions[first]) / spent : null;
+  }
+}

@@ -1,0 +1,148 @@
+// One job, live: bounds closing, figures, the best tree beside them.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, get } from "../api/client.ts";
+import type { Dataset, Job } from "../api/types.ts";
+import { moment, number, seconds } from "../format.ts";
+import { StateBadge } from "../parts/badge.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { useResource } from "../state/resource.ts";
+import { ended, spaceWords, title } from "../words.ts";
+import { BoundChart } from "./chart.tsx";
+import { Controls } from "./controls.tsx";
+import { Accuracy, Facts } from "./facts.tsx";
+import { JobFeed } from "./feed.ts";
+import { Incumbents } from "./incumbents.tsx";
+
+function useFeed(id: string): JobFeed {
+  const [, redraw] = useState({});
+  const feed = useRef<JobFeed | undefined>(undefined);
+  if (feed.current?.id !== id) {
+    feed.current?.stop();
+    feed.current = new JobFeed(id, () => redraw({}));
+  }
+  useEffect(() => () => feed.current?.stop(), []);
+  return feed.current;
+}
+
+export function JobView({ id, alone }: { id: string; alone: boolean }) {
+  const feed = useFeed(id);
+  const [chosen, setChosen] = useState<number | null>(null);
+  const { job } = feed;
+  const dataset = useResource(`of ${job?.dataset_id}`, async (signal) => {
+    if (!job) return undefined;
+    // A deleted dataset leaves the tree without its distributions, and nothing else.
+    return get<Dataset>(`/v1/datasets/${job.dataset_id}`, signal).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    });
+  });
+  if (!job) return feed.error === undefined ? <Loading what="Reading the job" /> : <Failure error={feed.error} />;
+  return (
+    <article class="job" aria-label={title(job)}>
+      <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
+      {feed.error !== undefined && <Failure error={feed.error} />}
+      <Outcome job={job} />
+      <div class="job-body">
+        <section class="job-figures" aria-label="Progress">
+          <Facts job={job} rate={feed.trace.rate()} />
+          <div class="panel">
+            <h2>Bounds</h2>
+            <BoundChart trace={feed.trace} improvements={feed.improvements} onPick={(revision) => setChosen(revision)} />
+          </div>
+          <Improvements feed={feed} onPick={setChosen} />
+          <Accuracy metrics={job.metrics} />
+          <Log feed={feed} />
+        </section>
+        <section class="panel job-tree" aria-label="The best tree">
+          <h2>{chosen === null ? "Best tree so far" : `Tree ${chosen}`}</h2>
+          <Incumbents feed={feed} dataset={dataset.value} chosen={chosen} onChoose={setChosen} />
+        </section>
+      </div>
+    </article>
+  );
+}
+
+function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; dataset: Dataset | undefined; alone: boolean }) {
+  const { parameters, limits } = job;
+  const Title = alone ? "h1" : "h2";
+  const limit = limits.time_limit === null ? "no time limit" : `${number(limits.time_limit)} s`;
+  return (
+    <header class="view-head">
+      {alone && <nav class="crumbs" aria-label="Where you are"><a href="#/jobs">Jobs</a></nav>}
+      <div class="row">
+        <Title tabIndex={-1}>{title(job)}</Title>
+        <StateBadge job={job} />
+        {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Coming back…</span>}
+      </div>
+      <p class="quiet">
+        {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
+        {parameters.max_changepoints} change points, {limit}; started {moment(job.created_at)}
+      </p>
+      <div class="row actions">
+        <Controls job={job} onJob={(next) => feed.take(next)} />
+        {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with it</a>}
+        {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
+        {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
+        <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
+      </div>
+    </header>
+  );
+}
+
+/** How it ended, in a sentence; a job that failed says why. */
+function Outcome({ job }: { job: Job }) {
+  if (job.state === "FAILED") {
+    return (
+      <div class="notice bad" role="alert">
+        <Icon name="warning" />
+        <div><strong>This job failed</strong><p>{job.error?.message ?? "Nobody said why."}</p><p class="quiet">{job.error?.code}</p></div>
+      </div>
+    );
+  }
+  if (job.state === "SUCCEEDED" && job.proven_optimal) {
+    return (
+      <div class="notice good">
+        <Icon name="check" />
+        <p>Proven optimal after {seconds(job.progress.elapsed_seconds)}: no tree over {spaceWords(job.proven_space)} costs less.</p>
+      </div>
+    );
+  }
+  return null;
+}
+
+/** The chart's moments as text: for screen readers, and for exact figures. */
+function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number | null) => void }) {
+  if (!feed.improvements.length) return null;
+  const shown = [...feed.improvements].reverse().slice(0, 200);
+  return (
+    <details class="panel">
+      <summary>When the tree improved</summary>
+      <div class="scroll short" role="region" aria-label="When the tree improved" tabIndex={0}>
+        <table class="list compact">
+          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Proven at least</th></tr></thead>
+          <tbody>
+            {shown.map((entry) => (
+              <tr key={entry.revision}>
+                <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
+                <td class="right">{entry.seconds === null ? "" : seconds(entry.seconds)}</td>
+                <td class="right">{number(entry.objective)}</td>
+                <td class="right">{number(entry.lower)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function Log({ feed }: { feed: JobFeed }) {
+  if (!feed.logs.length) return null;
+  return (
+    <details class="panel">
+      <summary>Notes of the search</summary>
+      <ul class="notes">{feed.logs.slice(-50).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
+    </details>
+  );
+}

@@ -1,0 +1,60 @@
+// Names for models: the one in production, and any other.
+import { useState } from "preact/hooks";
+import { complaintAt, send } from "../api/client.ts";
+import type { Alias } from "../api/types.ts";
+import { Field } from "../parts/field.tsx";
+import { IconButton } from "../parts/icons.tsx";
+import { Refusal } from "../parts/states.tsx";
+
+export const PRODUCTION = "production";
+
+export function nameModel(alias: string, modelId: string): Promise<Alias> {
+  return send<Alias>("PUT", `/v1/models/aliases/${encodeURIComponent(alias)}`, { model_id: modelId });
+}
+
+export function Aliases({ modelId, aliases, onChange }: { modelId: string; aliases: Alias[]; onChange: () => void }) {
+  const [name, setName] = useState("");
+  const [error, setError] = useState<unknown>();
+  const mine = aliases.filter((alias) => alias.model_id === modelId);
+  const attempt = async (action: () => Promise<unknown>) => {
+    setError(undefined);
+    try {
+      await action();
+      setName("");
+      onChange();
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  const current = aliases.find((alias) => alias.name === PRODUCTION);
+  return (
+    <section class="panel" aria-label="Names">
+      <h2>Names</h2>
+      <p class="quiet">Programs that predict by a name reach the model that has it. A name can move at any time; no request falls between.</p>
+      <ul class="chips">
+        {mine.map((alias) => (
+          <li class="chip">
+            {alias.name}
+            <IconButton name="close" label={`Take the name ${alias.name} away`} onClick={() => void attempt(() => send("DELETE", `/v1/models/aliases/${alias.name}`))} />
+          </li>
+        ))}
+        {mine.length === 0 && <li class="quiet">None</li>}
+      </ul>
+      {current?.model_id !== modelId && (
+        <p>
+          <button type="button" class="primary" onClick={() => void attempt(() => nameModel(PRODUCTION, modelId))}>Put in production</button>
+        </p>
+      )}
+      <form class="row bottom" onSubmit={(event) => {
+        event.preventDefault();
+        void attempt(() => nameModel(name.trim(), modelId));
+      }}>
+        <Field name="Another name" error={complaintAt(error, "/path/alias") ?? complaintAt(error, "/body")}>
+          <input value={name} onInput={(event) => setName(event.currentTarget.value)} autocomplete="off" />
+        </Field>
+        <button disabled={!name.trim()}>Give it</button>
+      </form>
+      <Refusal error={error} />
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+// Two models side by side: figures, confusion matrices, trees.
+import { Await } from "../parts/states.tsx";
+import { number, percent } from "../format.ts";
+import { useResource } from "../state/resource.ts";
+import { depthOf, leafCount } from "../tree/shape.ts";
+import { TreeView } from "../tree/view.tsx";
+import { title } from "../words.ts";
+import { ConfusionMatrix } from "./confusion.tsx";
+import { type Loaded, loadModel } from "./detail.tsx";
+
+interface Line { name: string; of: (loaded: Loaded) => number | null | undefined; show: (value: number) => string; better?: "more" | "less" }
+
+const LINES: Line[] = [
+  { name: "Held-back accuracy", of: ({ model }) => model.metrics.validation_accuracy, show: percent, better: "more" },
+  { name: "Training accuracy", of: ({ model }) => model.metrics.train_accuracy, show: percent, better: "more" },
+  { name: "Balanced accuracy", of: ({ model }) => (model.metrics.validation ?? model.metrics.train)?.balanced_accuracy, show: percent, better: "more" },
+  { name: "Log loss", of: ({ model }) => (model.metrics.validation ?? model.metrics.train)?.log_loss, show: number, better: "less" },
+  { name: "Leaves", of: ({ model }) => leafCount(model.tree), show: number, better: "less" },
+  { name: "Depth", of: ({ model }) => depthOf(model.tree), show: number },
+  { name: "Cost on its training rows", of: ({ model }) => model.objective, show: number },
+  { name: "Gap", of: ({ model }) => model.gap_relative, show: percent, better: "less" },
+];
+
+export function Compare({ ids }: { ids: string[] }) {
+  const pair = useResource(ids.join(" "), (signal) => Promise.all(ids.slice(0, 2).map((id) => loadModel(id, signal))));
+  return (
+    <>
+      <header class="view-head">
+        <nav class="crumbs" aria-label="Where you are"><a href="#/models">Models</a></nav>
+        <h1 tabIndex={-1}>Two models side by side</h1>
+      </header>
+      <Await from={pair} what="Reading the models">{(loaded) => <Pair loaded={loaded} />}</Await>
+    </>
+  );
+}
+
+function Pair({ loaded }: { loaded: Loaded[] }) {
+  const different = loaded[0].model.dataset_id !== loaded[1].model.dataset_id;
+  return (
+    <>
+      {different && <p class="notice warn">These were learned from different datasets: their figures are not about the same rows.</p>}
+      <div class="scroll" role="region" aria-label="Figures" tabIndex={0}>
+        <table class="list compare">
+          <thead>
+            <tr><th scope="col"><span class="unseen">Figure</span></th>{loaded.map(({ model }) => <th scope="col" class="right"><a href={`#/models/${model.id}`}>{title(model)}</a></th>)}</tr>
+          </thead>
+          <tbody>
+            {LINES.map((line) => <Figures key={line.name} line={line} values={loaded.map(line.of)} />)}
+          </tbody>
+        </table>
+      </div>
+      <div class="pair">
+        {loaded.map(({ model, dataset }) => (
+          <section class="panel" aria-label={title(model)}>
+            <h2>{title(model)}</h2>
+            <ConfusionMatrix scores={model.metrics.validation ?? model.metrics.train} caption={model.metrics.validation ? "Held-back rows" : "Training rows"} />
+            <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
+          </section>
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** The better one of a line stands out, if there is one. */
+function Figures({ line, values }: { line: Line; values: (number | null | undefined)[] }) {
+  const [a, b] = values;
+  const winner = line.better && a != null && b != null && a !== b ? Number((a < b) === (line.better === "more")) : -1;
+  return (
+    <tr>
+      <th scope="row">{line.name}</th>
+      {values.map((value, i) => (
+        <td class={i === winner ? "right strong" : "right"}>{value == null ? "–" : line.show(value)}{i === winner && <span class="unseen"> (better)</span>}</td>
+      ))}
+    </tr>
+  );
+}

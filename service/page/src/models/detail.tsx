@@ -1,0 +1,103 @@
+// One model: its tree, its figures, its names.
+import { useState } from "preact/hooks";
+import { ApiError, get, send } from "../api/client.ts";
+import type { Alias, Dataset, ModelWithTree } from "../api/types.ts";
+import { moment, number, percent } from "../format.ts";
+import { Accuracy } from "../jobs/facts.tsx";
+import { Fact } from "../parts/badge.tsx";
+import { Confirm } from "../parts/dialog.tsx";
+import { Await, Refusal } from "../parts/states.tsx";
+import { go } from "../router.ts";
+import { useResource } from "../state/resource.ts";
+import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
+import { TreeView } from "../tree/view.tsx";
+import { reasonWords, spaceWords, title } from "../words.ts";
+import { Aliases } from "./aliases.tsx";
+import { ConfusionMatrix } from "./confusion.tsx";
+
+export interface Loaded { model: ModelWithTree; dataset: Dataset | undefined }
+
+export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded> {
+  const model = await get<ModelWithTree>(`/v1/models/${encodeURIComponent(id)}`, signal);
+  const dataset = await get<Dataset>(`/v1/datasets/${model.dataset_id}`, signal).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+  return { model, dataset };
+}
+
+export function ModelView({ id }: { id: string }) {
+  const loaded = useResource(id, (signal) => loadModel(id, signal));
+  return <Await from={loaded} what="Reading the model">{(value) => <Detail {...value} />}</Await>;
+}
+
+function Detail({ model, dataset }: Loaded) {
+  const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
+  const [deleting, setDeleting] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const remove = async () => {
+    setDeleting(false);
+    try {
+      await send("DELETE", `/v1/models/${model.id}`);
+      go("/models");
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return (
+    <>
+      <header class="view-head">
+        <nav class="crumbs" aria-label="Where you are"><a href="#/models">Models</a></nav>
+        <div class="row">
+          <h1 tabIndex={-1}>{title(model)}</h1>
+          {model.proven_optimal && <span class="badge good">Proven optimal</span>}
+        </div>
+        <p class="quiet">
+          Made {moment(model.created_at)} by <a href={`#/jobs/${model.job_id}`}>its job</a>
+          {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {reasonWords(model.stop_reason)}.
+        </p>
+        <div class="row actions">
+          <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
+          <button type="button" onClick={() => setDeleting(true)}>Delete</button>
+        </div>
+      </header>
+      <Refusal error={error} />
+      {deleting && (
+        <Confirm
+          title="Delete this model?" text="It cannot be brought back; its job stays." yes="Delete"
+          onYes={() => void remove()} onNo={() => setDeleting(false)}
+        />
+      )}
+      <section class="panel tree-panel" aria-label="Tree">
+        <TreeView tree={model.tree} dataset={dataset} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
+      </section>
+      <div class="columns">
+        <section class="panel" aria-label="Figures">
+          <h2>Figures</h2>
+          <ModelFacts model={model} />
+          <Accuracy metrics={model.metrics} />
+          <p class="quiet">The proof speaks of trees over {spaceWords(model.proven_space)}.</p>
+        </section>
+        <section class="panel" aria-label="Confusion">
+          <h2>What it takes for what</h2>
+          {model.metrics.validation && <ConfusionMatrix scores={model.metrics.validation} caption="Held-back rows" />}
+          <ConfusionMatrix scores={model.metrics.train} caption="Training rows" />
+        </section>
+        <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />
+      </div>
+    </>
+  );
+}
+
+export function ModelFacts({ model }: { model: ModelWithTree }) {
+  return (
+    <dl class="facts">
+      <Fact name="Leaves">{leafCount(model.tree)}</Fact>
+      <Fact name="Depth">{depthOf(model.tree)}</Fact>
+      <Fact name="Cost">{number(model.objective)}</Fact>
+      <Fact name="Upper bound">{number(model.upper_bound)}</Fact>
+      <Fact name="Lower bound">{number(model.lower_bound)}</Fact>
+      <Fact name="Gap">{percent(model.gap_relative)}</Fact>
+    </dl>
+  );
+}

@@ -1,0 +1,97 @@
+// All models, which one is in production, and the choice of two to compare.
+import { useState } from "preact/hooks";
+import { get, getAll } from "../api/client.ts";
+import type { Alias, Model } from "../api/types.ts";
+import { moment, number, percent } from "../format.ts";
+import { Await, Empty, Refusal } from "../parts/states.tsx";
+import { useResource } from "../state/resource.ts";
+import { title } from "../words.ts";
+import { nameModel, PRODUCTION } from "./aliases.tsx";
+
+export function Models() {
+  const models = useResource("models", (signal) => getAll<Model>("/v1/models", signal));
+  const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [error, setError] = useState<unknown>();
+  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-2)));
+  const promote = async (id: string) => {
+    setError(undefined);
+    try {
+      await nameModel(PRODUCTION, id);
+      aliases.reload();
+    } catch (refused) {
+      setError(refused);
+    }
+  };
+  return (
+    <>
+      <header class="view-head">
+        <h1 tabIndex={-1}>Models</h1>
+        <p class="quiet">Trees that jobs have kept. Choose two to compare them.</p>
+        <div class="row actions">
+          {chosen.length === 2
+            ? <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>
+            : <button type="button" disabled>Compare</button>}
+        </div>
+      </header>
+      <Refusal error={error} />
+      <Await from={models} what="Reading the models">
+        {(items) => items.length === 0
+          ? (
+            <Empty title="No models yet">
+              <p>A job makes one when it is done, or when you finish it.</p>
+              <p><a class="button primary" href="#/train">Train a tree</a></p>
+            </Empty>
+          )
+          : (
+            <div class="scroll" role="region" aria-label="Models" tabIndex={0}>
+              <table class="list">
+                <thead>
+                  <tr>
+                    <th scope="col"><span class="unseen">Compare</span></th><th scope="col">Name</th><th scope="col">Proof</th>
+                    <th scope="col" class="right">Cost</th><th scope="col" class="right">Training accuracy</th>
+                    <th scope="col" class="right">Held-back accuracy</th><th scope="col">Made</th><th scope="col">Production</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((model) => (
+                    <Row
+                      key={model.id} model={model} chosen={chosen.includes(model.id)} onChoose={() => toggle(model.id)}
+                      names={(aliases.value?.items ?? []).filter((alias) => alias.model_id === model.id).map((alias) => alias.name)}
+                      onPromote={() => void promote(model.id)}
+                    />
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )}
+      </Await>
+    </>
+  );
+}
+
+function Row(
+  { model, chosen, names, onChoose, onPromote }:
+  { model: Model; chosen: boolean; names: string[]; onChoose: () => void; onPromote: () => void },
+) {
+  const { metrics } = model;
+  return (
+    <tr>
+      <td><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Compare ${title(model)}`} /></td>
+      <th scope="row">
+        <a href={`#/models/${model.id}`}>{title(model)}</a>
+        {names.filter((name) => name !== PRODUCTION).map((name) => <span class="chip">{name}</span>)}
+      </th>
+      <td>{model.proven_optimal ? <span class="badge good">Proven optimal</span> : <span class="quiet">gap {percent(model.gap_relative)}</span>}</td>
+      <td class="right">{number(model.objective)}</td>
+      <td class="right">{metrics.train_accuracy == null ? "–" : percent(metrics.train_accuracy)}</td>
+      <td class="right">{metrics.validation_accuracy == null ? "–" : percent(metrics.validation_accuracy)}</td>
+      <td>{moment(model.created_at)}</td>
+      <td>
+        {names.includes(PRODUCTION)
+          ? <span class="badge live">In production</span>
+          : <button type="button" class="small" onClick={onPromote} aria-label={`Put ${title(model)} in production`}>Put in production</button>}
+      </td>
+    </tr>
+  );
+}

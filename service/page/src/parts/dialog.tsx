@@ -1,0 +1,39 @@
+// Modal dialogs: the browser's own, which keeps the focus inside and closes on Escape.
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+
+export function Dialog(
+  { title, onClose, children }: { title: string; onClose?: () => void; children: ComponentChildren },
+) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current!;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  const cancel = (event: Event) => {
+    event.preventDefault();
+    onClose?.();
+  };
+  return (
+    <dialog ref={element} aria-labelledby={id} onCancel={cancel}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+export function Confirm(
+  { title, text, yes, onYes, onNo }: { title: string; text: string; yes: string; onYes: () => void; onNo: () => void },
+) {
+  return (
+    <Dialog title={title} onClose={onNo}>
+      <p>{text}</p>
+      <div class="row end">
+        <button type="button" onClick={onNo}>Go back</button>
+        <button type="button" class="danger" onClick={onYes}>{yes}</button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+// A form field: its name, a sentence about it, and what the server says is wrong with it.
+import { cloneElement, type VNode } from "preact";
+import { useId } from "preact/hooks";
+
+interface Props {
+  name: string;
+  help?: string;
+  error?: string;
+  unit?: string;
+  children: VNode<Record<string, unknown>>;
+}
+
+export function Field({ name, help, error, unit, children }: Props) {
+  const id = useId();
+  const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
+  const control = cloneElement(children, {
+    id, "aria-invalid": error ? "true" : undefined, "aria-describedby": described || undefined,
+  });
+  return (
+    <div class={error ? "field wrong" : "field"}>
+      <label for={id}>{name}</label>
+      <div class="control">{control}{unit && <span class="unit">{unit}</span>}</div>
+      {error && <p class="error" id={`${id}-error`}>{error}</p>}
+      {help && <p class="help" id={`${id}-help`}>{help}</p>}
+    </div>
+  );
+}
+
+/** Moves to the first field that the server complained about. */
+export function focusFirstError(form: HTMLElement | null): void {
+  requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}

@@ -1,0 +1,66 @@
+// What a view shows while it has nothing to show: loading, refused, lost, empty.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ApiError, LostError } from "../api/client.ts";
+import type { Resource } from "../state/resource.ts";
+import { Icon } from "./icons.tsx";
+
+/** Appears only if it takes long enough to be noticed. */
+export function Loading({ what = "Loading" }: { what?: string }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  return late ? <p class="loading" role="status"><span class="spinner" aria-hidden="true" />{what}…</p> : <p class="loading" />;
+}
+
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const lost = error instanceof LostError;
+  const gone = error instanceof ApiError && error.status === 404;
+  const title = lost ? "No connection" : gone ? "Not found" : "That did not work";
+  const text = lost
+    ? "The server does not answer. This view comes back by itself as soon as it does."
+    : error instanceof Error ? error.message : String(error);
+  return (
+    <div class="notice bad" role="alert">
+      <Icon name="warning" />
+      <div>
+        <strong>{title}</strong>
+        <p>{text}</p>
+        {retry && !gone && <button type="button" onClick={retry}>Try again</button>}
+      </div>
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+/** The loaded value, or the state in its place. What is there stays visible when the connection is lost. */
+export function Await<Value>(
+  { from, what, children }: { from: Resource<Value>; what?: string; children: (value: Value) => ComponentChildren },
+) {
+  if (from.value === undefined) {
+    return from.error === undefined ? <Loading what={what} /> : <Failure error={from.error} retry={from.reload} />;
+  }
+  const refused = from.error !== undefined && !(from.error instanceof LostError);
+  return <>{refused && <Failure error={from.error} retry={from.reload} />}{children(from.value)}</>;
+}
+
+/** The answer to something that was tried: nothing, or why not. */
+export function Refusal({ error }: { error: unknown }) {
+  if (error === undefined || error === null) return null;
+  return (
+    <p class="refusal" role="alert">
+      <Icon name="warning" />
+      {error instanceof LostError ? "The server does not answer; try again when it is back." : (error as Error).message}
+    </p>
+  );
+}

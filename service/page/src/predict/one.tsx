@@ -1,0 +1,154 @@
+// One row: a form made from the model's columns, the answer, and its path in the tree.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { complaintAt, LostError, pointerPart, send } from "../api/client.ts";
+import type { Cell, Predictions, Step, TreeColumn } from "../api/types.ts";
+import { cell, exact, label, labelKey, listed, percent } from "../format.ts";
+import { Field } from "../parts/field.tsx";
+import { Empty, Refusal } from "../parts/states.tsx";
+import { classStyle } from "../tree/boxes.ts";
+import { TreeView } from "../tree/view.tsx";
+import type { Source } from "./source.ts";
+
+const PAUSE = 200; // milliseconds after the last change
+
+/** Texts as typed, by column. Empty is missing. */
+type Texts = Record<string, string>;
+
+export function OneRow({ source }: { source: Source }) {
+  const columns = useMemo(() => source.tree.columns.filter((column) => !column.constant), [source]);
+  const [texts, setTexts] = useState<Texts>(() => textsOf(columns, source.preview?.records[0]));
+  const [row, setRow] = useState(0);
+  const { answer, error } = useAnswer(source, columns, texts);
+  const rows = source.preview?.records.length ?? 0;
+  const take = () => {
+    const next = (row + 1) % rows;
+    setRow(next);
+    setTexts(textsOf(columns, source.preview!.records[next]));
+  };
+  const path = useMemo(
+    () => (answer ? [...answer.explanations![0].steps.map((step) => step.node), answer.leaf_ids[0]] : undefined), [answer],
+  );
+  return (
+    <div class="predict">
+      <form class="panel predict-form" onSubmit={(event) => event.preventDefault()}>
+        <div class="row">
+          <h2>The row</h2>
+          {rows > 1 && <button type="button" class="small push" onClick={take}>Another row of the dataset</button>}
+        </div>
+        <p class="quiet">An empty field is a missing value. The answer follows what you type.</p>
+        <div class="fields narrow">
+          {columns.map((column) => (
+            <Input
+              key={column.name} column={column} text={texts[column.name] ?? ""} error={complaintAt(error, `/body/records/0/${pointerPart(column.name)}`)}
+              onText={(text) => setTexts((old) => ({ ...old, [column.name]: text }))}
+            />
+          ))}
+        </div>
+      </form>
+      <section class="panel predict-answer" aria-label="Answer">
+        <Refusal error={error} />
+        {answer ? <Answer source={source} answer={answer} /> : error === undefined && <Empty title="No answer yet" />}
+        <TreeView tree={source.tree} dataset={source.dataset} path={path} name={source.name} />
+      </section>
+    </div>
+  );
+}
+
+function textsOf(columns: TreeColumn[], record: Record<string, Cell> | undefined): Texts {
+  return Object.fromEntries(columns.map(({ name }) => [name, record?.[name] === null || record?.[name] === undefined ? "" : String(record[name])]));
+}
+
+/** The cell as the API wants it: numbers as numbers, categories as the training data spelt them. */
+function cellOf(column: TreeColumn, text: string): unknown {
+  if (text === "") return null;
+  if (column.kind === "boolean") return text === "true";
+  if (column.kind === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
+  const known = column.categories!.find((entry) => String(entry.value) === text);
+  return known ? known.value : text;
+}
+
+function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answer: Predictions | undefined; error: unknown } {
+  const [state, setState] = useState<{ answer?: Predictions; error?: unknown }>({});
+  const latest = useRef(0);
+  useEffect(() => {
+    const mine = (latest.current += 1);
+    const record = Object.fromEntries(columns.map((column) => [column.name, cellOf(column, texts[column.name] ?? "")]));
+    const timer = setTimeout(() => {
+      send<Predictions>("POST", `${source.path}/predict?explain=true`, { records: [record] }).then(
+        (answer) => mine === latest.current && setState({ answer }),
+        (error) => mine === latest.current && setState((old) => ({ error, answer: error instanceof LostError ? old.answer : undefined })),
+      );
+    }, PAUSE);
+    return () => clearTimeout(timer);
+  }, [source, columns, texts]);
+  return { answer: state.answer, error: state.error };
+}
+
+function Input(
+  { column, text, error, onText }: { column: TreeColumn; text: string; error: string | undefined; onText: (text: string) => void },
+) {
+  if (column.kind === "number") {
+    const [low, high] = [column.minimum ?? 0, column.maximum ?? 0];
+    const outside = text !== "" && (Number(text) < low || Number(text) > high);
+    return (
+      <Field name={column.name} error={error} help={`${exact(low)} to ${exact(high)} in training${outside ? "; this is outside" : ""}`}>
+        <input type="number" inputMode="decimal" step="any" value={text} onInput={(event) => onText(event.currentTarget.value)} />
+      </Field>
+    );
+  }
+  const choices = column.kind === "boolean" ? ["true", "false"] : column.categories!.map((entry) => String(entry.value));
+  const odd = text !== "" && !choices.includes(text);
+  return (
+    <Field name={column.name} error={error}>
+      <select value={text} onChange={(event) => onText(event.currentTarget.value)}>
+        <option value="">missing</option>
+        {odd && <option value={text}>{text}</option>}
+        {choices.map((choice) => <option value={choice}>{cell(choice)}</option>)}
+      </select>
+    </Field>
+  );
+}
+
+/** Why a row goes this way at a node. */
+function stepWords({ feature, value, status, side, interval, categories, more_categories: more, seen }: Step): string {
+  const way = `: ${side}`;
+  if (status === "missing") return `${feature} is missing${seen ? "" : ", as in no training row here"}${way}`;
+  if (status === "unknown") return `${feature} is ${cell(value)}, which training did not see${way}`;
+  if (categories) {
+    const names = categories.map(cell);
+    const others = names.length + more > 1 ? `, one of ${listed(names, "and")}${more ? ` and ${more} more` : ""}` : "";
+    return `${feature} is ${cell(value)}${others}${way}`;
+  }
+  if (typeof value === "boolean" || !interval) return `${feature} is ${cell(value)}${way}`;
+  const low = interval.above === null ? "" : `above ${exact(interval.above)}`;
+  const high = interval.up_to === null ? "" : `at most ${exact(interval.up_to)}`;
+  const range = [low, high].filter(Boolean).join(" and ");
+  return `${feature} is ${exact(Number(value))}${range && `, ${range}`}${way}`;
+}
+
+function Answer({ source, answer }: { source: Source; answer: Predictions }) {
+  const { labels } = source.tree.classes;
+  const shares = answer.probabilities[0];
+  const order = labels.map((entry, k) => ({ k, name: label(entry), share: shares[labelKey(entry)] ?? 0 }))
+    .filter((entry) => entry.share > 0).sort((a, b) => b.share - a.share);
+  return (
+    <div class="answer" aria-live="polite">
+      <p class="verdict">{cell(answer.predictions[0])} <span class="quiet">with probability {percent(order[0]?.share ?? 0)}</span></p>
+      <ul class="class-bars">
+        {order.slice(0, 8).map((entry) => (
+          <li>
+            <span class="name">{entry.name}</span>
+            <span class="bar"><span class={`fill ${classStyle(entry.k)}`} style={{ width: `${100 * entry.share}%` }} /></span>
+            <span class="figure">{percent(entry.share)}</span>
+          </li>
+        ))}
+      </ul>
+      <ol class="steps">
+        {answer.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
+      </ol>
+      {answer.warnings.length > 0 && (
+        <ul class="notes warn">{answer.warnings.map((warning) => <li>{warning.message}</li>)}</ul>
+      )}
+    </div>
+  );
+}

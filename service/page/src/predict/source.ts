@@ -1,0 +1,37 @@
+// What predicts: a finished model, or the best tree of a job.
+import { ApiError, get } from "../api/client.ts";
+import type { Dataset, Incumbent, Job, ModelWithTree, Preview, Tree } from "../api/types.ts";
+import { title } from "../words.ts";
+
+export interface Source {
+  path: string; // of the API, to be followed by /predict
+  name: string;
+  address: string; // of the page that shows it
+  tree: Tree;
+  dataset: Dataset | undefined;
+  preview: Preview | undefined;
+}
+
+export async function sourceOf(kind: "model" | "job", id: string, signal: AbortSignal): Promise<Source> {
+  if (kind === "model") {
+    const model = await get<ModelWithTree>(`/v1/models/${encodeURIComponent(id)}`, signal);
+    const name = id === model.id ? title(model) : `${id} (${title(model)})`;
+    return { path: `/v1/models/${encodeURIComponent(id)}`, name, address: `#/models/${model.id}`, tree: model.tree, ...await dataOf(model.dataset_id, signal) };
+  }
+  const [job, incumbent] = await Promise.all([
+    get<Job>(`/v1/jobs/${id}`, signal), get<Incumbent>(`/v1/jobs/${id}/incumbent`, signal),
+  ]);
+  return { path: `/v1/jobs/${id}`, name: `${title(job)}, tree ${incumbent.revision}`, address: `#/jobs/${id}`, tree: incumbent.tree, ...await dataOf(job.dataset_id, signal) };
+}
+
+/** The dataset may be gone; the tree knows enough without it. */
+async function dataOf(id: string, signal: AbortSignal): Promise<Pick<Source, "dataset" | "preview">> {
+  const optional = <Value>(asked: Promise<Value>) => asked.catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  });
+  const [dataset, preview] = await Promise.all([
+    optional(get<Dataset>(`/v1/datasets/${id}`, signal)), optional(get<Preview>(`/v1/datasets/${id}/preview?rows=100`, signal)),
+  ]);
+  return { dataset, preview };
+}

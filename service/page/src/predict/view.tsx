@@ -1,0 +1,68 @@
+// Predict: one row from a form, with its way through the tree; or many rows from a file.
+import { useState } from "preact/hooks";
+import { getAll } from "../api/client.ts";
+import type { Model } from "../api/types.ts";
+import { Await, Empty } from "../parts/states.tsx";
+import { go } from "../router.ts";
+import { useResource } from "../state/resource.ts";
+import { title } from "../words.ts";
+import { ManyRows } from "./many.tsx";
+import { OneRow } from "./one.tsx";
+import { sourceOf } from "./source.ts";
+
+export function Predict({ path }: { path: string[] }) {
+  const [kind, id] = path[0] === "job" ? (["job", path[1]] as const) : (["model", path[0]] as const);
+  return (
+    <>
+      <header class="view-head"><h1 tabIndex={-1}>Predict</h1></header>
+      {kind === "model" && <Chooser id={id} />}
+      {id && <Loaded key={`${kind} ${id}`} kind={kind} id={id} />}
+    </>
+  );
+}
+
+function Chooser({ id }: { id: string | undefined }) {
+  const models = useResource("models", (signal) => getAll<Model>("/v1/models", signal, 200));
+  return (
+    <Await from={models} what="Reading the models">
+      {(items) => items.length === 0 && !id
+        ? (
+          <Empty title="There is no model yet">
+            <p>A job makes one when it is done, or when you finish it.</p>
+            <p><a class="button primary" href="#/train">Train a tree</a></p>
+          </Empty>
+        )
+        : (
+          <p class="row">
+            <label for="predict-model">Model</label>
+            <select id="predict-model" value={id ?? ""} onChange={(event) => go(`/predict/${event.currentTarget.value}`)}>
+              {!id && <option value="">Choose one</option>}
+              {id && !items.some((model) => model.id === id) && <option value={id}>{id}</option>}
+              {items.map((model) => <option value={model.id}>{title(model)}</option>)}
+            </select>
+          </p>
+        )}
+    </Await>
+  );
+}
+
+function Loaded({ kind, id }: { kind: "model" | "job"; id: string }) {
+  const source = useResource(`${kind} ${id}`, (signal) => sourceOf(kind, id, signal));
+  const [many, setMany] = useState(false);
+  return (
+    <Await from={source} what="Reading the model">
+      {(value) => (
+        <>
+          <div class="row">
+            <p>With <a href={value.address}>{value.name}</a></p>
+            <div class="tabs push" role="group" aria-label="How many rows">
+              <button type="button" aria-pressed={!many} onClick={() => setMany(false)}>One row</button>
+              <button type="button" aria-pressed={many} onClick={() => setMany(true)}>Many rows</button>
+            </div>
+          </div>
+          {many ? <ManyRows source={value} /> : <OneRow source={value} />}
+        </>
+      )}
+    </Await>
+  );
+}

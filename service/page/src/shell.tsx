@@ -1,0 +1,88 @@
+// What stands around every view: the bar, the sign-in, the lost connection, the announcements.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Dialog } from "./parts/dialog.tsx";
+import { Field } from "./parts/field.tsx";
+import { Icon, Logo } from "./parts/icons.tsx";
+import { announcement } from "./state/announce.ts";
+import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
+import { askNow, lost } from "./state/connection.ts";
+import { keyState, signIn, signOut } from "./state/session.ts";
+import { useSignal } from "./state/signal.ts";
+
+const VIEWS = { datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", predict: "Predict" };
+const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
+const THEMES: Record<Theme, { icon: string; words: string }> = {
+  system: { icon: "system", words: "Theme: as the system" },
+  light: { icon: "sun", words: "Theme: light" },
+  dark: { icon: "moon", words: "Theme: dark" },
+};
+
+export function Shell({ here, children }: { here: string; children: ComponentChildren }) {
+  const away = useSignal(lost);
+  const key = useSignal(keyState);
+  const said = useSignal(announcement);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("main")?.focus();
+      }}>Skip to the content</a>
+      <header class="bar">
+        <a class="brand" href="#/"><Logo />Literati</a>
+        <nav aria-label="Views">
+          {Object.entries(VIEWS).map(([path, name]) => (
+            <a href={`#/${path}`} aria-current={here === path ? "page" : undefined}>{name}</a>
+          ))}
+        </nav>
+        <div class="row push">
+          <a class="quiet" href="/docs">API</a>
+          <ThemeSwitch />
+          {key === "given" && <button type="button" class="small" onClick={signOut}>Sign out</button>}
+        </div>
+      </header>
+      {away && (
+        <div class="lost" role="alert">
+          <Icon name="warning" />
+          <span>The connection is lost. What you see may be old; it comes back by itself.</span>
+          <button type="button" class="small" onClick={askNow}>Try now</button>
+        </div>
+      )}
+      <main id="main" tabIndex={-1}>{children}</main>
+      {(key === "wanted" || key === "wrong") && <SignIn wrong={key === "wrong"} />}
+      <div class="unseen" role="status" aria-live="polite">{said}</div>
+    </>
+  );
+}
+
+function ThemeSwitch() {
+  const chosen = useSignal(theme);
+  const { icon, words } = THEMES[chosen];
+  return (
+    <button type="button" class="icon-button" aria-label={words} title={words} onClick={() => chooseTheme(NEXT[chosen])}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+function SignIn({ wrong }: { wrong: boolean }) {
+  const [text, setText] = useState("");
+  return (
+    <Dialog title="Sign in">
+      <form onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim()) signIn(text.trim());
+        setText("");
+      }}>
+        <p>This server wants an API key. It is kept in this tab only, and forgotten when you close it.</p>
+        <Field
+          name="API key" help="It begins with lit_. The server's operator makes one with python -m service.keys add."
+          error={wrong ? "The server does not know this key." : undefined}
+        >
+          <input type="password" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </Field>
+        <div class="row end"><button class="primary">Sign in</button></div>
+      </form>
+    </Dialog>
+  );
+}

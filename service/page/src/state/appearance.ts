@@ -1,0 +1,32 @@
+// Light, dark, or as the system says.
+import { Signal } from "./signal.ts";
+
+export type Theme = "system" | "light" | "dark";
+const NAME = "literati.theme";
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+export const theme = new Signal<Theme>((localStorage.getItem(NAME) as Theme | null) ?? "system");
+export const dark = new Signal(isDark());
+
+function isDark(): boolean {
+  return theme.value === "dark" || (theme.value === "system" && systemDark.matches);
+}
+
+export function chooseTheme(choice: Theme): void {
+  if (choice === "system") {
+    localStorage.removeItem(NAME);
+    delete document.documentElement.dataset.theme;
+  } else {
+    localStorage.setItem(NAME, choice);
+    document.documentElement.dataset.theme = choice;
+  }
+  theme.set(choice);
+  dark.set(isDark());
+}
+
+systemDark.addEventListener("change", () => dark.set(isDark()));
+
+/** A colour of the stylesheet, for what is drawn on a canvas. */
+export function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}

@@ -1,0 +1,44 @@
+// A value that components can watch.
+import { useEffect, useState } from "preact/hooks";
+
+export class Signal<Value> {
+  #value: Value;
+  #watchers = new Set<() => void>();
+
+  constructor(value: Value) {
+    this.#value = value;
+  }
+
+  get value(): Value {
+    return this.#value;
+  }
+
+  set(value: Value): void {
+    if (Object.is(value, this.#value)) return;
+    this.#value = value;
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  watch(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  /** Resolves when the value is as wanted. */
+  when(wanted: (value: Value) => boolean): Promise<void> {
+    if (wanted(this.#value)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stop = this.watch(() => {
+        if (!wanted(this.#value)) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+}
+
+export function useSignal<Value>(signal: Signal<Value>): Value {
+  const [, redraw] = useState({});
+  useEffect(() => signal.watch(() => redraw({})), [signal]);
+  return signal.value;
+}

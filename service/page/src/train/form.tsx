@@ -1,0 +1,150 @@
+// Start a search: a dataset, a handful of parameters, a sentence on each.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { complaintAt, get, getAll, send } from "../api/client.ts";
+import type { DatasetSummary, Job } from "../api/types.ts";
+import { count } from "../format.ts";
+import { Field, focusFirstError } from "../parts/field.tsx";
+import { Await, Empty, Refusal } from "../parts/states.tsx";
+import { go } from "../router.ts";
+import { announce } from "../state/announce.ts";
+import { useResource } from "../state/resource.ts";
+import { title } from "../words.ts";
+import { CANDIDATES, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
+
+export function Train({ query }: { query: URLSearchParams }) {
+  const from = query.get("from");
+  const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
+  const parent = useResource(`from ${from}`, async (signal) => (from ? await get<Job>(`/v1/jobs/${from}`, signal) : null));
+  return (
+    <>
+      <header class="view-head">
+        <h1 tabIndex={-1}>Train</h1>
+        <p class="quiet">Search for the best tree of a dataset. You can watch it, stop it when you like the tree, and start several at once.</p>
+      </header>
+      <Await from={datasets} what="Reading the datasets">
+        {(items) => items.length === 0
+          ? (
+            <Empty title="There is nothing to learn from yet">
+              <p><a class="button primary" href="#/datasets">Add a dataset</a></p>
+            </Empty>
+          )
+          : (
+            <Await from={parent} what="Reading the job">
+              {(job) => <Form datasets={items} chosen={query.get("dataset") ?? job?.dataset_id ?? items[0].id} parent={job} />}
+            </Await>
+          )}
+      </Await>
+    </>
+  );
+}
+
+function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen: string; parent: Job | null }) {
+  const [datasetId, setDatasetId] = useState(chosen);
+  const [values, setValues] = useState<Values>(parent ? valuesOf(parent) : DEFAULTS);
+  const [continued, setContinued] = useState(false);
+  const [sending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const form = useRef<HTMLFormElement>(null);
+  const key = useRef(requestKey());
+  const change = (part: Partial<Values>) => setValues((old) => ({ ...old, ...part }));
+  useEffect(() => void (key.current = requestKey()), [values, datasetId, continued]);
+
+  const start = async (event: Event) => {
+    event.preventDefault();
+    setSending(true);
+    setError(undefined);
+    try {
+      const body = requestBody({ ...values, name: values.name.trim() || usual }, datasetId, continued && parent ? parent.id : null);
+      const job = await send<Job>("POST", "/v1/jobs", body, { "Idempotency-Key": key.current });
+      announce("The job is started.");
+      go(`/jobs/${job.id}`);
+    } catch (refused) {
+      setError(refused);
+      setSending(false);
+      focusFirstError(form.current);
+    }
+  };
+
+  const chosenSet = datasets.find((item) => item.id === datasetId);
+  const usual = `${chosenSet ? title(chosenSet) : "Search"}, depth ${values.max_depth}`.slice(0, 200);
+
+  const numberField = (field: NumberField) => (
+    <Field
+      key={field.key} name={field.name} unit={field.unit} error={complaintAt(error, field.pointer)}
+      help={field.help(values[field.key] as string)}
+    >
+      <input
+        type="number" inputMode="decimal" min={field.min} max={field.max} step={field.step} required={!field.optional}
+        value={values[field.key] as string} onInput={(event) => change({ [field.key]: event.currentTarget.value })}
+      />
+    </Field>
+  );
+
+  return (
+    <form ref={form} class="panel" onSubmit={start} noValidate>
+      <div class="fields">
+        <Field name="Dataset" error={complaintAt(error, "/body/dataset_id")} help="What is learned from.">
+          <select value={datasetId} onChange={(event) => setDatasetId(event.currentTarget.value)}>
+            {!datasets.some((item) => item.id === datasetId) && <option value={datasetId}>Deleted dataset</option>}
+            {datasets.map((item) => (
+              <option value={item.id}>{title(item)} – {item.target}, {count(item.rows)} rows</option>
+            ))}
+          </select>
+        </Field>
+        <Field name="Name" error={complaintAt(error, "/body/name")} help="For you, to find it again.">
+          <input value={values.name} placeholder={usual} maxLength={200} onInput={(event) => change({ name: event.currentTarget.value })} />
+        </Field>
+        {MAIN.map(numberField)}
+      </div>
+      <details>
+        <summary>More parameters</summary>
+        <div class="fields">
+          <Field
+            name="Where cuts may lie" error={complaintAt(error, "/body/parameters/candidates")}
+            help="What is searched, and so what a proof speaks of. More cuts: better trees, longer proofs."
+          >
+            <select value={values.candidates} onChange={(event) => change({ candidates: event.currentTarget.value })}>
+              {Object.entries(CANDIDATES).map(([value, words]) => <option value={value}>{words}</option>)}
+            </select>
+          </Field>
+          {MORE.map(numberField)}
+          <Field name="Categories" help="How a node may part a column of words: along an order by class, or one against the rest.">
+            <select value={values.categories} onChange={(event) => change({ categories: event.currentTarget.value })}>
+              <option value="ordered">Any groups along an order</option>
+              <option value="one_hot">One against the rest</option>
+            </select>
+          </Field>
+          <Check
+            name="Balance the classes" value={values.balanced} onChange={(balanced) => change({ balanced })}
+            help="Rare classes count as much as frequent ones: for data where the interesting class is rare."
+          />
+          <Check
+            name="Polish" value={values.polish} onChange={(polish) => change({ polish })}
+            help="Improve each tree found beyond the searched cuts. It costs little and never makes a tree worse."
+          />
+          {parent && (
+            <Check
+              name={`Begin with the best tree of ${title(parent)}`} value={continued} onChange={setContinued}
+              help="The search starts where that job ended instead of from nothing."
+            />
+          )}
+        </div>
+      </details>
+      <Refusal error={error} />
+      <div class="row">
+        <button class="primary" disabled={sending}>{sending ? "Starting…" : "Start"}</button>
+      </div>
+    </form>
+  );
+}
+
+function Check(
+  { name, help, value, onChange }: { name: string; help: string; value: boolean; onChange: (value: boolean) => void },
+) {
+  return (
+    <div class="field check">
+      <label><input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {name}</label>
+      <p class="help">{help}</p>
+    </div>
+  );
+}

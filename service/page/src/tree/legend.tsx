@@ -1,0 +1,19 @@
+// What the colours mean.
+import type { Tree } from "../api/types.ts";
+import { label } from "../format.ts";
+import { classStyle } from "./boxes.ts";
+
+const MOST_CLASSES = 12;
+
+export function Legend({ tree, distribution }: { tree: Tree; distribution: boolean }) {
+  const labels = tree.classes.labels;
+  return (
+    <ul class="legend" aria-label="Colours">
+      <li><span class="swatch side-left" />goes left</li>
+      <li><span class="swatch side-right" />goes right</li>
+      {distribution && <li class="quiet">bars: the feature in the whole dataset</li>}
+      {labels.slice(0, MOST_CLASSES).map((entry, k) => <li><span class={`swatch ${classStyle(k)}`} />{label(entry)}</li>)}
+      {labels.length > MOST_CLASSES && <li class="quiet">and {labels.length - MOST_CLASSES} more classes</li>}
+    </ul>
+  );
+}

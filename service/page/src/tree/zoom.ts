@@ -1,0 +1,111 @@
+// Zoom and pan of a drawing: wheel with Ctrl (or once the drawing has the focus), drag, pinch, buttons.
+import { type RefObject } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+export interface View { x: number; y: number; scale: number }
+
+const LEAST = 0.05;
+const MOST = 4;
+const MARGIN = 14;
+const DRAG = 4; // pixels: less is a click
+
+export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number) {
+  const [view, setView] = useState<View>({ x: MARGIN, y: MARGIN, scale: 1 });
+  const untouched = useRef(true); // as long as nobody has moved it, it fits
+  const pointers = useRef(new Map<number, { x: number; y: number }>());
+  const travelled = useRef(0);
+
+  const fitNow = useCallback(() => {
+    const stage = svg.current?.getBoundingClientRect();
+    if (!stage?.width || !stage.height) return;
+    const scale = Math.min(1, (stage.width - 2 * MARGIN) / width, (stage.height - 2 * MARGIN) / height);
+    const top = Math.max(MARGIN, Math.min((stage.height - height * scale) / 2, 40));
+    setView({ scale, x: (stage.width - width * scale) / 2, y: top });
+  }, [width, height]);
+
+  useEffect(() => {
+    if (untouched.current) fitNow();
+    const sized = new ResizeObserver(() => untouched.current && fitNow());
+    sized.observe(svg.current!);
+    return () => sized.disconnect();
+  }, [fitNow]);
+
+  const zoomAt = (factor: number, x: number, y: number) => {
+    untouched.current = false;
+    setView((old) => {
+      const scale = Math.min(MOST, Math.max(LEAST, old.scale * factor));
+      const ratio = scale / old.scale;
+      return { scale, x: x - (x - old.x) * ratio, y: y - (y - old.y) * ratio };
+    });
+  };
+  const inside = (event: MouseEvent) => {
+    const box = svg.current!.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  };
+
+  useEffect(() => {
+    const onWheel = (event: WheelEvent) => {
+      if (!event.ctrlKey && !event.metaKey && !svg.current!.contains(document.activeElement)) return;
+      event.preventDefault();
+      const at = inside(event);
+      zoomAt(Math.exp(-event.deltaY * (event.deltaMode === 1 ? 0.05 : 0.0018)), at.x, at.y);
+    };
+    const element = svg.current!;
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, []);
+
+  const handlers = {
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return;
+      if (pointers.current.size === 0) travelled.current = 0;
+      pointers.current.set(event.pointerId, inside(event));
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const before = pointers.current.get(event.pointerId);
+      if (!before) return;
+      const now = inside(event);
+      travelled.current += Math.abs(now.x - before.x) + Math.abs(now.y - before.y);
+      if (travelled.current < DRAG) return;
+      svg.current!.setPointerCapture(event.pointerId);
+      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+      pointers.current.set(event.pointerId, now);
+      untouched.current = false;
+      if (other) {
+        const distance = (point: { x: number; y: number }) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+        zoomAt(distance(now) / distance(before), other.x, other.y);
+      } else {
+        setView((old) => ({ ...old, x: old.x + now.x - before.x, y: old.y + now.y - before.y }));
+      }
+    },
+    onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
+    onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
+  };
+
+  return {
+    view,
+    handlers,
+    /** Whether the last press was a drag, and no click. */
+    moved: () => travelled.current >= DRAG,
+    fit: () => {
+      untouched.current = true;
+      fitNow();
+    },
+    by: (factor: number) => {
+      const box = svg.current!.getBoundingClientRect();
+      zoomAt(factor, box.width / 2, box.height / 2);
+    },
+    /** Pans as far as it takes for this part to be seen. */
+    reveal: (x: number, y: number, partWidth: number, partHeight: number) => {
+      const box = svg.current!.getBoundingClientRect();
+      setView((old) => {
+        const shift = (start: number, size: number, room: number) =>
+          (start < MARGIN ? MARGIN - start : start + size > room - MARGIN ? room - MARGIN - start - size : 0);
+        const dx = shift(old.x + x * old.scale, partWidth * old.scale, box.width);
+        const dy = shift(old.y + y * old.scale, partHeight * old.scale, box.height);
+        if (dx || dy) untouched.current = false;
+        return dx || dy ? { ...old, x: old.x + dx, y: old.y + dy } : old;
+      });
+    },
+  };
+}
