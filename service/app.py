@@ -55,14 +55,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 def _services(settings: Settings) -> Services:
     store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
+    blobs = Blobs(settings.blobs_dir)
     hub = Hub(settings.store_url, most=settings.max_waiting)
     return Services(
         settings=settings,
         store=store,
-        blobs=Blobs(settings.blobs_dir),
+        blobs=blobs,
         hub=hub,
         keys=Keys(settings.api_keys_file),
-        metrics=Metrics(store, lambda: hub.waiting),
+        metrics=Metrics(store, blobs, lambda: hub.waiting),
         predictors=Predictors(store, ModelResolver(settings.store_url)),
     )
 

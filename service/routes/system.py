@@ -51,16 +51,10 @@ async def get_readiness(services: ServicesDep) -> Health:
     """Ready means that the store answers and that its data and the blob folder can be written."""
     await run_in_threadpool(services.store.ping)
     try:
-        await run_in_threadpool(_write_blob_folder, services)
+        await run_in_threadpool(services.blobs.check)
     except OSError:
         raise unavailable("The folder of blobs cannot be written.") from None
     return Health()
-
-
-def _write_blob_folder(services: ServicesDep) -> None:
-    with services.blobs.draft() as file:
-        file.write(b"ready?")
-        file.flush()
 
 
 @router.get(
@@ -77,7 +71,10 @@ def _write_blob_folder(services: ServicesDep) -> None:
     },
 )
 async def get_metrics(metrics: MetricsDep) -> Response:
-    """Requests by route and status with their latency, jobs by state, jobs waiting for a worker."""
+    """Requests by route and status with their latency, and what is known of jobs, workers, store and disk.
+
+    While the store is away, what it would tell is left out and `literati_store_up` is 0.
+    """
     return Response(await run_in_threadpool(metrics.page), media_type=CONTENT_TYPE_LATEST)
 
 

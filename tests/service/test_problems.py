@@ -21,7 +21,6 @@ from service.front import Front
 from service.metrics import Metrics
 from service_client import NOWHERE, problem, submit
 from stack import Stack, poll
-from worker.store import Store
 
 
 @pytest.mark.parametrize(
@@ -87,11 +86,11 @@ def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFa
                 "/v1/jobs",
                 f"/v1/jobs/{NOWHERE}",
                 f"/v1/jobs/{NOWHERE}/events",
-                "/metrics",
             ):
                 answer = client.get(path)
                 problem(answer, 503, "unavailable")
                 assert answer.headers["retry-after"] == "2"
+            assert "literati_store_up 0.0" in client.get("/metrics").text
             assert client.get("/healthz").status_code == 200
             assert client.get("/openapi.json").status_code == 200
             stack.server.start()
@@ -140,6 +139,7 @@ def test_not_ready_when_blobs_cannot_be_written(tmp_path_factory: pytest.TempPat
         full.start_api()
         with full.client() as client:
             problem(client.get("/readyz"), 503, "unavailable")
+            assert "literati_blobs_writable 0.0" in client.get("/metrics").text
 
 
 def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
@@ -147,7 +147,7 @@ def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
         raise ZeroDivisionError("secret of the house")
 
     with capture_logs(processors=[merge_contextvars]) as logs:
-        sent = asyncio.run(_through_the_front(api.store, broken))
+        sent = asyncio.run(_through_the_front(api, broken))
     body = json.loads(sent[1]["body"])
     assert (sent[0]["status"], body["type"]) == (500, "urn:literati:problem:unexpected")
     assert b"secret" not in sent[1]["body"]
@@ -162,10 +162,10 @@ def test_an_answer_that_has_begun_is_broken_off(api: Stack) -> None:
         raise ZeroDivisionError
 
     with capture_logs(), pytest.raises(ZeroDivisionError):
-        asyncio.run(_through_the_front(api.store, broken))
+        asyncio.run(_through_the_front(api, broken))
 
 
-async def _through_the_front(store: Store, app: Any) -> list[Message]:
+async def _through_the_front(api: Stack, app: Any) -> list[Message]:
     sent: list[Message] = []
 
     async def receive() -> Message:
@@ -174,7 +174,7 @@ async def _through_the_front(store: Store, app: Any) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    front = Front(app, Metrics(store, lambda: 0), access_log=False)
+    front = Front(app, Metrics(api.store, api.blobs, lambda: 0), access_log=False)
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"x-request-id", b"r1")]}
     await front(scope, receive, send)
     return sent
