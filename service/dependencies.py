@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 
 from service.auth import Caller, Keys
 from service.hub import Hub
+from service.ingest.readers import Readers
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.settings import Settings
@@ -27,6 +28,7 @@ class Services:
     keys: Keys
     metrics: Metrics
     predictors: Predictors
+    readers: Readers
 
 
 async def _services(request: Request) -> Services:

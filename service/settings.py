@@ -22,6 +22,9 @@ class Settings(WorkerSettings):
 
     # What a client may ask for
     max_upload_bytes: Annotated[int, Field(ge=1)] = 1024 * MEBIBYTE
+    max_table_bytes: Annotated[int, Field(ge=1)] = 4096 * MEBIBYTE  # that an upload may unpack to
+    max_parse_seconds: Annotated[float, Field(gt=0)] = 300.0
+    min_free_bytes: Annotated[int, Field(ge=0)] = 512 * MEBIBYTE  # of the disk, that uploads leave to others
     max_json_bytes: Annotated[int, Field(ge=1)] = 64 * MEBIBYTE
     max_rows: Annotated[int, Field(ge=1)] = 10_000_000
     max_columns: Annotated[int, Field(ge=1)] = 10_000

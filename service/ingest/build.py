@@ -22,6 +22,7 @@ from .errors import Fault, IngestError, too_many_rows
 from .options import Options, Plan, TableLimits
 from .profile import Role, describe, oddities
 from .raw import RawTable
+from .spare_disk import check_spare
 from .storage import write_table
 from .target import checked_weights, classes
 
@@ -67,14 +68,23 @@ class Parsed:
 
 
 def make_dataset(
-    upload: Upload, options: Options, limits: TableLimits, blobs: Blobs, *, dataset_id: str, tenant: str
+    upload: Upload,
+    options: Options,
+    limits: TableLimits,
+    blobs: Blobs,
+    *,
+    dataset_id: str,
+    tenant: str,
+    spare_disk_bytes: int = 0,
 ) -> Dataset:
     """The blob is safe on disk when this returns; IngestError if the upload is no good."""
     try:
         with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
             parsed = parse(upload.path, upload.form, upload.charset, options, limits, pool)
+            table = parsed.table(dataset_id)
+            check_spare(blobs.folder, table.nbytes, spare_disk_bytes)
             # The disk works while the columns are described.
-            written = pool.submit(write_table, parsed.table(dataset_id), draft)
+            written = pool.submit(write_table, table, draft)
             columns = list(
                 pool.map(lambda column: describe(column, _role(column, parsed.plan)), parsed.columns)
             )

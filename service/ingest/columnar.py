@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from .arrow_sizes import unpacked_sizes
-from .errors import IngestError, body_fault, option_fault, too_many_rows
+from .errors import IngestError, body_fault, option_fault, too_many_rows, too_much_memory
 from .header import check_names
 from .kinds import check_schema, is_text
 from .options import Options, Plan, TableLimits, plan
@@ -23,7 +23,7 @@ CELL_BYTES = 8  # of a number; text is kept coded
 
 def read_parquet(path: Path, options: Options, limits: TableLimits) -> RawTable:
     _refuse_csv_options(options)
-    with _readable("Parquet"), pa.OSFile(str(path)) as source:
+    with _readable("Parquet", limits), pa.OSFile(str(path)) as source:
         file = pyarrow.parquet.ParquetFile(source)
         schema = file.schema_arrow
         found = _plan(schema, options, limits)
@@ -43,7 +43,7 @@ def read_parquet(path: Path, options: Options, limits: TableLimits) -> RawTable:
 
 def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
     _refuse_csv_options(options)
-    with _readable("an Arrow stream"):
+    with _readable("an Arrow stream", limits):
         with pa.memory_map(str(path)) as source:
             rows, unpacked = 0, 0
             for part in unpacked_sizes(source):
@@ -59,12 +59,14 @@ def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
 
 
 @contextmanager
-def _readable(what: str) -> Iterator[None]:
+def _readable(what: str, limits: TableLimits) -> Iterator[None]:
     try:
         yield
     except IngestError:
         raise
-    except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError, MemoryError):
+    except MemoryError:
+        raise IngestError(too_much_memory(limits.max_table_bytes)) from None
+    except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError):
         # Arrow's own words would show bytes of the file; what to do is the same for all of them.
         message = f"The file cannot be read as {what}: it is damaged, cut short, or something else."
         raise IngestError(body_fault("UNREADABLE", message)) from None

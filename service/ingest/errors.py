@@ -54,5 +54,26 @@ def listed(names: Sequence[str] | Iterable[str], most: int = 20) -> str:
     return ", ".join(shown(name) for name in names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def too_much_memory(most: int) -> Fault:
+    message = (
+        f"Reading the table takes too much memory; at most {most:,} bytes of table are taken "
+        "(LITERATI_MAX_TABLE_BYTES). Leave columns out with drop=, or send fewer rows."
+    )
+    return body_fault("TABLE_TOO_LARGE", message)
+
+
+def too_much_time(most: float) -> Fault:
+    message = (
+        f"Reading the table takes more than {most:g} seconds (LITERATI_MAX_PARSE_SECONDS). "
+        "Leave columns out with drop=, or send fewer rows."
+    )
+    return body_fault("TABLE_TOO_SLOW", message)
+
+
+def broke_reader() -> Fault:
+    message = "The file broke its reader: it is damaged, or takes more memory than there is."
+    return body_fault("UNREADABLE", message)
+
+
 def too_many_rows(rows: int, most: int) -> Fault:
     return body_fault("TOO_MANY_ROWS", f"The table has {rows:,} rows; at most {most:,} are taken.")

@@ -19,17 +19,18 @@ from worker.blobs import Blobs
 from .build import Upload
 from .media import Media, body_media, checked_form, part_media
 from .multipart import FilePart
+from .spare_disk import check_spare
 
 BLOCK_BYTES = 1 << 20
 _START_BYTES = 16
 
 
 @asynccontextmanager
-async def received(request: Request, blobs: Blobs) -> AsyncIterator[Upload]:
+async def received(request: Request, blobs: Blobs, spare_disk_bytes: int) -> AsyncIterator[Upload]:
     """The upload in a file that is gone afterwards, however this ends."""
     media = body_media(request.headers.get("content-type"), request.headers.get("content-encoding"))
     with blobs.draft() as draft:
-        writer = _Writer(draft)
+        writer = _Writer(draft, blobs.folder, spare_disk_bytes)
         try:
             if isinstance(media, Media):
                 async for chunk in request.stream():
@@ -57,8 +58,10 @@ async def received(request: Request, blobs: Blobs) -> AsyncIterator[Upload]:
 class _Writer:
     """While one block is hashed and written by a thread, the next one is gathered."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, folder: Path, spare_disk_bytes: int) -> None:
         self.file = file
+        self.folder = folder
+        self.spare_disk_bytes = spare_disk_bytes
         self.digest = hashlib.sha256()
         self.size = 0
         self.start = b""
@@ -90,6 +93,7 @@ class _Writer:
             await writing
 
     def _write(self, block: bytes) -> None:
+        check_spare(self.folder, len(block), self.spare_disk_bytes)
         self.digest.update(block)
         self.file.write(block)
         self.file.flush()

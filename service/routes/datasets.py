@@ -15,12 +15,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.conditional import json_answer
-from service.dependencies import BlobsDep, CallerDep, ServicesDep, StoreDep
-from service.errors import FieldError, Problem, invalid, not_found, pointer, request_id_of, unavailable
-from service.ingest.build import Upload, make_dataset
+from service.dependencies import BlobsDep, CallerDep, Services, ServicesDep, StoreDep
+from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
+from service.ingest.build import Upload
+from service.ingest.errand import Errand
 from service.ingest.errors import IngestError
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
+from service.ingest.readers import NoReaderError
 from service.ingest.receiving import received
 from service.schemas import examples
 from service.schemas.datasets import (
@@ -39,16 +41,16 @@ from service.schemas.problem import problems
 from service.schemas.requests import PageSize, PageToken
 from service.settings import Settings
 from worker import messages
-from worker.blobs import Blobs
 from worker.messages import new_id
 from worker.store import Store
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 MOST_PREVIEWED = 100
-UNPACKED = 4  # times the largest upload: what a packed one may come to in memory
+MEMORY = 2  # times the largest table: what reading one may take ...
+MORE_MEMORY = 1 << 30  # ... beside what programs need
 _DATASET_ID = re.compile(DATASET_ID)
-# A table that is read takes all cores and a few times its size in memory: no more than two at once.
+# A table that is read takes all cores and its size in memory: no more than two at once.
 _parsers = ThreadPoolExecutor(2, "parse")
 
 
@@ -110,46 +112,56 @@ async def create_dataset(
     Uploading the same bytes with the same options again gives the same dataset.
     """
     try:
-        async with received(request, services.blobs) as upload:
+        async with received(request, services.blobs, services.settings.min_free_bytes) as upload:
             key = content_key(upload.sha256, upload.form, upload.charset, options)
             known = await run_in_threadpool(services.store.datasets.find, caller.tenant, key)
             if known is not None:
                 return _answer(known, 200)
-            make = partial(
-                _make, upload, options, services.settings, services.blobs, services.store, caller.tenant, key
-            )
+            make = partial(_make, upload, options, services, caller.tenant, key)
             dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
     except IngestError as error:
         raise _refusal(error) from None
-    except MemoryError:
-        raise unavailable("The table needs more memory than there is now.") from None
+    except NoReaderError:
+        raise unavailable("No process could be started to read the table.") from None
     except OSError as error:
-        log.error("upload not stored", error=repr(error), request_id=request_id_of(request))
+        log.error("upload not stored", error=repr(error))
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        raise unavailable("The disk is full." if full else "The disk cannot be written.") from None
+        raise unavailable(_full(services.settings) if full else "The disk cannot be written.") from None
     return _answer(dataset, 201 if created else 200)
 
 
+def _full(settings: Settings) -> str:
+    spare = f"{settings.min_free_bytes:,} bytes of it are left to others (LITERATI_MIN_FREE_BYTES)"
+    return f"The disk is full; {spare}."
+
+
 def _make(
-    upload: Upload,
-    options: Options,
-    settings: Settings,
-    blobs: Blobs,
-    store: Store,
-    tenant: str,
-    key: str,
+    upload: Upload, options: Options, services: Services, tenant: str, key: str
 ) -> tuple[messages.Dataset, bool]:
+    settings, store = services.settings, services.store
     limits = TableLimits(
         settings.max_rows,
         settings.max_columns,
         settings.max_cell_bytes,
         settings.max_categories,
-        UNPACKED * settings.max_upload_bytes,
+        settings.max_table_bytes,
     )
-    dataset = make_dataset(upload, options, limits, blobs, dataset_id=new_id("ds"), tenant=tenant)
+    dataset = services.readers.read(
+        Errand(
+            upload,
+            options,
+            limits,
+            services.blobs.folder,
+            dataset_id=new_id("ds"),
+            tenant=tenant,
+            memory_bytes=MEMORY * settings.max_table_bytes + MORE_MEMORY,
+            seconds=settings.max_parse_seconds,
+            spare_disk_bytes=settings.min_free_bytes,
+        )
+    )
     stored = store.datasets.add(dataset, content_key=key)
     if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first
-        blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+        services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
     return stored, stored.id == dataset.id
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import psutil
 import pytest
 
-from stack import Process, Stack, poll
+from memory_watch import MemoryWatch
+from stack import Stack, poll
 from uploads import PLAIN
 
 HEAD = "POST /v1/datasets?target=label HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
@@ -133,22 +133,11 @@ def test_memory_does_not_grow_with_the_upload(tmp_path: Path) -> None:
         api = stack.start_api()
         peaks = []
         for blocks in (20, 200):
-            with stack.client() as client:
+            with stack.client() as client, MemoryWatch(api.process.pid) as memory:
                 answer = client.post(
                     "/v1/datasets?target=label", content=table(blocks), headers={"Content-Type": "text/csv"}
                 )
             assert answer.status_code == 201, answer.text
-            peaks.append(_peak(api))
+            peaks.append(memory.peak)
     assert answer.json()["bytes"] > 200_000_000
     assert peaks[1] - peaks[0] < 64 * MEBIBYTE
-
-
-def _peak(api: Process) -> int:
-    """The largest resident size so far of the server behind the tether."""
-    family = [psutil.Process(api.process.pid), *psutil.Process(api.process.pid).children(recursive=True)]
-    peaks = []
-    for process in family:
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-        peaks.append(int(line.split()[1]) * 1024)
-    return max(peaks)

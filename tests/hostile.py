@@ -1,0 +1,63 @@
+"""Uploads that mean harm: small on the wire, large or endless once someone believes what they say."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+
+def _zigzag(number: int, size: int = 0) -> bytes:
+    """As Thrift's compact protocol writes it, with empty groups up to a length."""
+    number <<= 1
+    out = bytearray()
+    while True:
+        out.append(number & 127 | 128)
+        number >>= 7
+        if not number and len(out) >= size:
+            out[-1] &= 127
+            return bytes(out)
+
+
+def _footer_changed(data: bytes, honest: int, claimed: int) -> bytes:
+    length = struct.unpack("<I", data[-8:-4])[0]
+    body, footer, end = data[: -8 - length], data[-8 - length : -8], data[-8:]
+    written = _zigzag(honest)
+    assert written in footer, "the number is not in the footer"
+    return body + footer.replace(written, _zigzag(claimed, len(written))) + end
+
+
+def _parquet(table: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(
+        table, sink, compression="zstd", write_statistics=False, store_schema=False, **options
+    )
+    return sink.getvalue()
+
+
+def long_words(columns: int, word_bytes: int, *, honest: bool = False) -> bytes:
+    """A word of any length packs to nothing, and the footer says that there is little in the file."""
+    word = "a" * word_bytes
+    cells = {f"c{i}": pa.array([word, "b"]) for i in range(columns)}
+    data = _parquet(pa.table({**cells, "label": ["x", "y"]}), dictionary_pagesize_limit=(1 << 31) - 1)
+    if honest:
+        return data
+    size = pyarrow.parquet.ParquetFile(io.BytesIO(data)).metadata.row_group(0).total_byte_size
+    return _footer_changed(data, size, 1000)
+
+
+def many_rows(rows: int, columns: int = 1) -> bytes:
+    """The same number again and again: a run-length code of a few bytes for any number of rows."""
+    constant = pa.array([1.5]).take(pa.array([0] * rows, pa.int32()))
+    labels = pa.DictionaryArray.from_arrays(pa.array([0, 1] * (rows // 2), pa.int8()), ["x", "y"])
+    cells = {f"c{i}": constant for i in range(columns)}
+    return _parquet(pa.table({**cells, "label": labels}), row_group_size=rows)
+
+
+def claimed_rows(claimed: int) -> bytes:
+    """Three rows, of which the footer says that they are many."""
+    data = _parquet(pa.table({"x": [1, 2, 3], "label": ["a", "b", "a"]}))
+    return _footer_changed(data, 3, claimed)

@@ -1,0 +1,123 @@
+"""Readers: what a hostile file does to one happens to nobody else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import hostile
+from memory_watch import MemoryWatch
+from service.ingest.build import Form, Upload
+from service.ingest.errand import Errand
+from service.ingest.errors import IngestError
+from service.ingest.options import Options, TableLimits
+from service.ingest.readers import Readers
+from stack import poll
+
+MEBIBYTE = 1 << 20
+LONG = b"x,label\n" + b"1.25,a\n2.5,b\n" * MEBIBYTE  # takes a moment
+
+
+@pytest.fixture(scope="module")
+def readers() -> Iterator[Readers]:
+    readers = Readers()
+    readers.start()
+    yield readers
+    readers.stop()
+
+
+def errand(folder: Path, data: bytes, form: Form = "csv", **given: Any) -> Errand:
+    path = folder / "upload"
+    path.write_bytes(data)
+    upload = Upload(path, form, "utf-8", hashlib.sha256(data).hexdigest(), len(data))
+    limits: dict[str, Any] = {"memory_bytes": 1 << 30, "seconds": 60.0, "spare_disk_bytes": 0}
+    table = TableLimits(max_table_bytes=given.pop("max_table_bytes", 1 << 30))
+    options = Options(target="label")
+    return Errand(upload, options, table, folder / "blobs", "ds_1", "default", **{**limits, **given})
+
+
+def code(readers: Readers, wanted: Errand) -> str:
+    with pytest.raises(IngestError) as caught:
+        readers.read(wanted)
+    return caught.value.faults[0].code
+
+
+def forks() -> list[psutil.Process]:
+    """Readers at work."""
+    own = psutil.Process()
+    return [reader for process in own.children() if _is_ours(process) for reader in process.children()]
+
+
+def _is_ours(process: psutil.Process) -> bool:
+    try:
+        return "service.ingest.reader" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_table(readers: Readers, tmp_path: Path) -> None:
+    dataset = readers.read(errand(tmp_path, b"x,z,label\n1,u,a\n2,v,b\n3,,a\n"))
+    assert (dataset.id, dataset.rows, dataset.target) == ("ds_1", 3, "label")
+    assert [(entry.label, entry.count) for entry in dataset.classes] == [("a", 2), ("b", 1)]
+    assert (tmp_path / "blobs" / dataset.blob[:2] / dataset.blob).exists()
+
+
+def test_what_is_wrong_is_told(readers: Readers, tmp_path: Path) -> None:
+    assert code(readers, errand(tmp_path, b"x,label\n1,a\n")) == "ONE_CLASS"
+
+
+def test_parquet_that_unpacks_to_more_than_it_says(readers: Readers, tmp_path: Path) -> None:
+    """Hundreds of megabytes in 20 kB."""
+    bomb = hostile.long_words(3, 192 * MEBIBYTE)
+    assert len(bomb) < 200_000
+    with MemoryWatch(os.getpid()) as memory:
+        before = memory.peak
+        assert code(readers, errand(tmp_path, bomb, "parquet", memory_bytes=400 * MEBIBYTE)) in (
+            "TABLE_TOO_LARGE",
+            "UNREADABLE",
+        )
+    assert memory.peak - before < 500 * MEBIBYTE
+    poll(lambda: not forks(), what="the end of the reader")
+
+
+def test_a_reader_that_takes_too_long(readers: Readers, tmp_path: Path) -> None:
+    assert code(readers, errand(tmp_path, LONG, seconds=0.05)) == "TABLE_TOO_SLOW"
+    poll(lambda: not forks(), what="the end of the reader")
+
+
+def test_a_reader_that_dies(readers: Readers, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(code, readers, errand(tmp_path, LONG))
+        for reader in poll(forks, what="a reader"):
+            reader.kill()
+        assert found.result() == "UNREADABLE"
+
+
+def test_the_process_that_makes_readers_dies(readers: Readers, tmp_path: Path) -> None:
+    readers.read(errand(tmp_path, b"x,label\n1,a\n2,b\n"))
+    (process,) = (process for process in psutil.Process().children() if _is_ours(process))
+    os.kill(process.pid, signal.SIGKILL)
+    assert readers.read(errand(tmp_path, b"x,label\n1,a\n2,b\n")).rows == 2
+
+
+def test_a_disk_without_room(readers: Readers, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space"):
+        readers.read(errand(tmp_path, b"x,label\n1,a\n2,b\n", spare_disk_bytes=1 << 60))
+    assert not list((tmp_path / "blobs" / "incoming").iterdir())
+
+
+def test_two_at_once(readers: Readers, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda folder: readers.read(errand(folder, LONG)).rows, folders))
+    assert found == [LONG.count(b"\n") - 1] * 2
