@@ -73,6 +73,7 @@ class Campaign:
             self.observer.stop()
             audit = Audit(self.cluster, self.ledger, self.observer, self.findings)
             audit.run()
+            self.observer.close()
             restarts = {unit.name: unit.starts - 1 for unit in self.cluster.supervisor.units}
         if self._failures:
             raise self._failures[0]

@@ -15,7 +15,8 @@ from .rules import ended
 
 Json = dict[str, Any]
 
-LONG = {"max_depth": 6, "max_changepoints": 3}
+LONG: Json = {"max_depth": 3, "candidates": "all"}  # on hard rows: many seconds
+STEADY: Json = {"max_depth": 4, "candidates": "quantile", "candidate_leaves": 9}  # proven after some seconds
 WAIT = 5  # seconds that an answer may be held back
 MOST_PAUSES = 2
 FOLLOWED = 0.15  # of all jobs, by an event stream
@@ -45,10 +46,10 @@ class Errand:
         self._end(self._submit("easy", {"max_depth": self.rng.choice([2, 3])}))
 
     def limited(self) -> None:
-        self._end(self._submit("hard", LONG, self._limits()))
+        self._end(self._submit("hard", self.rng.choice([LONG, STEADY]), self._limits()))
 
     def paused(self) -> None:
-        entry = self._submit("hard", LONG, self._limits())
+        entry = self._submit("hard", self.rng.choice([LONG, STEADY]), self._limits())
         for _ in range(self.rng.randint(1, MOST_PAUSES)):
             self._until(entry, _has_tree)
             if not self._steer(entry, "pause"):
@@ -82,8 +83,8 @@ class Errand:
 
     def _limits(self) -> Json:
         if self.rng.random() < 0.5:
-            return {"time_limit": self.rng.uniform(1.0, 6.0)}
-        return {"time_limit": None, "max_expansions": self.rng.randint(100, 2000)}
+            return {"time_limit": self.rng.uniform(1.0, 8.0)}
+        return {"time_limit": None, "max_expansions": self.rng.randint(100, 3000)}
 
     # Steps
 

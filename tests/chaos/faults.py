@@ -23,6 +23,7 @@ KILLS = {"kill child": 45, "kill store": 25, "kill API": 15, "kill worker": 15}
 OTHERS = {"drop wake-ups": 0.15, "worker asked to leave": 0.03}  # for every kill
 WHILE_STARTING = 0.1  # of the kills may hit a process that is not up yet
 LONGEST_ZOMBIE = 12.0  # seconds; one whose lease did not run out by then was none
+LEAST_PAUSE = 0.5  # between two faults, however late it is
 LINGER = 0.5  # that a zombie may sleep on after it has lost its job
 
 
@@ -48,7 +49,8 @@ class Faults(threading.Thread):
         self._ledger = ledger
         self._findings = findings
         self._kills, self._zombies = kills, zombies
-        self._pause = seconds / max(1, kills + zombies)
+        self._seconds = seconds
+        self._began = 0.0
         self._stopping = threading.Event()
         self._frozen: set[int] = set()  # children that are stopped now
         self._sleepers: list[threading.Thread] = []
@@ -75,10 +77,17 @@ class Faults(threading.Thread):
 
     def run(self) -> None:
         try:
-            while not self.over and not self._stopping.wait(self._pause * self._rng.uniform(0.4, 1.6)):
+            self._began = time.monotonic()
+            while not self.over and not self._stopping.wait(self._pause()):
                 self._one()
         except BaseException as error:
             self.failure = error
+
+    def _pause(self) -> float:
+        """Such that all is done in time: not every try finds something to break."""
+        left = self._began + self._seconds - time.monotonic()
+        wanted = max(1, self._kills - self.killed) + max(0, self._zombies - self.zombies)
+        return max(LEAST_PAUSE, left / wanted) * self._rng.uniform(0.4, 1.6)
 
     def _one(self) -> None:
         killed = self.killed / max(1, self._kills)

@@ -42,6 +42,9 @@ class Observer(threading.Thread):
         self._stopping = threading.Event()
         self.failure: BaseException | None = None
 
+    def close(self) -> None:
+        self._caller.close()
+
     def stop(self) -> None:
         self._stopping.set()
         self.join()
@@ -60,9 +63,9 @@ class Observer(threading.Thread):
         ended = [entry for entry in entries if self._has_ended(entry)]
         live = [entry for entry in entries if not self._has_ended(entry)]
         for entry in [*live, *self._rng.sample(ended, min(ENDED_AGAIN, len(ended)))]:
-            if self._stopping.is_set():
-                return
-            self.look_at(entry)
+            if self._stopping.is_set() or not self._look_at_job(entry):
+                return  # nobody answers: not now
+            self._look_further(entry)
 
     def _has_ended(self, entry: Entry) -> bool:
         seen = self.seen.get(entry.id)
@@ -70,24 +73,28 @@ class Observer(threading.Thread):
 
     def look_at(self, entry: Entry) -> None:
         """Everything there is to see of the job now. What is not answered is left for the next time."""
-        seen = self.seen.setdefault(entry.id, Seen())
-        self._look_at_job(entry, seen)
-        if seen.job is None:
-            return
+        if self._look_at_job(entry):
+            self._look_further(entry)
+
+    def _look_further(self, entry: Entry) -> None:
+        seen = self.seen[entry.id]
+        assert seen.job is not None
         self._look_at_trees(entry, seen)
         self._look_at_events(entry, seen)
         if seen.job["model_id"] is not None:
             self._look_at_model(entry, seen, seen.job["model_id"])
 
-    def _look_at_job(self, entry: Entry, seen: Seen) -> None:
+    def _look_at_job(self, entry: Entry) -> bool:
+        seen = self.seen.setdefault(entry.id, Seen())
         job = self._get(f"/v1/jobs/{entry.id}")
         if job is None:
-            return
+            return False
         self._findings.count("sights of jobs")
         self._report(entry, "a job does not contradict itself", rules.one_sight(job))
         if seen.job is not None:
             self._report(entry, "what was told is not taken back", rules.two_sights(seen.job, job))
         seen.job = job
+        return True
 
     def _look_at_trees(self, entry: Entry, seen: Seen) -> None:
         assert seen.job is not None

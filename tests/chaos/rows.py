@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import jobs
-from literati import ShapeTree
+from literati import Search, ShapeTree
 
 TOLERANCE = 1e-6
 
@@ -29,6 +29,12 @@ class Rows:
         table = pa.table({column: cells[column] for column in columns if column != "label"})
         return cls(name, "\n".join(lines).encode(), table, cells["label"])
 
+    def search(self, **parameters: Any) -> Search:
+        """The library's own search of them, at its end."""
+        search = Search(self.X, self.y, **parameters)
+        search.run()
+        return search
+
     def faults(self, tree: dict[str, Any], objective: float) -> list[str]:
         """Whether the tree costs on these rows what is said of it, by code that no worker runs."""
         read = ShapeTree.from_dict(tree)
@@ -44,7 +50,7 @@ def easy(seed: int = 0) -> Rows:
 
 
 def hard(seed: int = 0) -> Rows:
-    """Searched for as long as its job is allowed to."""
-    cells = jobs.noise(240, 5, seed)
+    """Searched for as long as its job is allowed to, with bounds that move for many seconds."""
+    cells = jobs.noise(120, 3, seed)
     rounded = {name: cells[name].round(3) if name != "label" else cells[name] for name in cells}
     return Rows.of(f"hard {seed}", rounded)

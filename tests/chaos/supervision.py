@@ -44,6 +44,7 @@ class Unit:
         self._was_ready = False
         self._held = False
         self._pause = FIRST_PAUSE
+        self.prefix: list[str] = []  # words before the command, from the next start on
 
     @property
     def pid(self) -> int:
@@ -104,7 +105,7 @@ class Unit:
         with self.log.open("ab") as log:
             self._log_start = log.tell()
             self._process = subprocess.Popen(
-                self._command,
+                [*self.prefix, *self._command],
                 cwd=self._folder,
                 env=self.environment,
                 stdout=log,
