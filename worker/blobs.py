@@ -7,7 +7,6 @@ import os
 import re
 import secrets
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedRandom
@@ -65,25 +64,6 @@ class Blobs:
             _sync_folder(folder)
         return name
 
-    def check(self) -> None:
-        """Raises OSError unless the folder takes writes."""
-        with self.draft() as file:
-            file.write(b"ready?")
-            file.flush()
-
-    def room(self) -> tuple[bool, int | None]:
-        """Whether the folder takes writes, and the bytes that are free on its disk, if that is known."""
-        try:
-            self.check()
-            writable = True
-        except OSError:
-            writable = False
-        try:
-            disk = os.statvfs(self.folder)
-        except OSError:
-            return writable, None
-        return writable, disk.f_bavail * disk.f_frsize
-
     def path(self, name: str) -> Path:
         """The file itself, to be opened or mapped."""
         path = self._path(name)
@@ -123,10 +103,16 @@ class Blobs:
             aside.unlink()
 
     def drop_drafts(self, older_than: float) -> None:
-        """Those that a killed process left behind."""
-        for path in self.incoming.glob("*"):
-            if _age(path) > older_than:
-                path.unlink(missing_ok=True)
+        """Those that a killed process left behind, by the disk's clock: this machine's may be wrong."""
+        drafts = [*self.incoming.glob("*")]
+        if not drafts:
+            return
+        with self.draft() as fresh:
+            now = os.fstat(fresh.fileno()).st_mtime
+        for path in drafts:
+            with suppress(FileNotFoundError):
+                if now - path.stat().st_mtime > older_than:
+                    path.unlink()
 
     def _make_folders(self) -> None:
         for folder in (self.folder, self.incoming):  # one by one: `parents` are made with the usual mode
@@ -136,13 +122,6 @@ class Blobs:
         if not _NAME.fullmatch(name):
             raise ValueError("a blob's name is the SHA-256 of its bytes, in hex")
         return self.folder / name[:2] / name
-
-
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
 
 
 def _sync_folder(folder: Path) -> None:
