@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import NoReturn
 
 import structlog
@@ -174,7 +173,8 @@ class JobRun:
         for said in (self.unsent, self.stepper.take()):
             if said is not None and said.blob is not None:
                 with suppress(RedisError, OSError):
-                    self.blobs.discard(said.blob, partial(self.store.blobs.wanted, said.blob))
+                    if not self.store.blobs.wanted(said.blob):
+                        self.blobs.delete(said.blob)
 
     def _no_answer(self, error: RedisError) -> None:
         log.warning("the store does not answer", error=type(error).__name__)
