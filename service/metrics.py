@@ -10,6 +10,7 @@ from prometheus_client import (
     Gauge,
     Histogram,
     ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
 
@@ -17,6 +18,8 @@ from service.job_metrics import JobCollector
 from worker.blobs import Blobs
 from worker.store import Store
 
+# Times that Prometheus knows itself, in a third as many lines again.
+disable_created_metrics()  # type: ignore[no-untyped-call]
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 

@@ -64,6 +64,25 @@ class Blobs:
             _sync_folder(folder)
         return name
 
+    def check(self) -> None:
+        """Raises OSError unless the folder takes writes."""
+        with self.draft() as file:
+            file.write(b"ready?")
+            file.flush()
+
+    def room(self) -> tuple[bool, int | None]:
+        """Whether the folder takes writes, and the bytes that are free on its disk, if that is known."""
+        try:
+            self.check()
+            writable = True
+        except OSError:
+            writable = False
+        try:
+            disk = os.statvfs(self.folder)
+        except OSError:
+            return writable, None
+        return writable, disk.f_bavail * disk.f_frsize
+
     def path(self, name: str) -> Path:
         """The file itself, to be opened or mapped."""
         path = self._path(name)
