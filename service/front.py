@@ -17,18 +17,10 @@ from structlog.contextvars import bind_contextvars
 
 from service.errors import Problem, problem_response
 from service.metrics import Metrics
+from service.security_headers import completed
 
 log = structlog.get_logger(__name__)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_CSP = b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-_SECURITY = [
-    (b"content-security-policy", _CSP),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
-_NO_STORE = (b"cache-control", b"no-store")
 
 
 class Front:
@@ -53,14 +45,7 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                given = message.get("headers", ())
-                names = {name for name, _ in given}
-                # What the route says itself stands: a picture has another policy than a page.
-                headers = [*given, *(pair for pair in _SECURITY if pair[0] not in names)]
-                headers.append((b"x-request-id", request_id.encode()))
-                if b"cache-control" not in names:
-                    headers.append(_NO_STORE)
-                message["headers"] = headers
+                message["headers"] = completed(message.get("headers", ()), request_id)
             await send(message)
 
         try:

@@ -1,4 +1,4 @@
-"""Caps on request bodies: their size, declared or not, and the time they may take."""
+"""Caps on request bodies: their size, declared or not, the time they may take, and how many come at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from service.settings import Settings
 
 _UPLOAD_PATH = "/v1/datasets"
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
+SMALL_BYTES = 1 << 20  # a body that is never refused for the memory that others take
 
 
 class BodyLimits:
@@ -20,69 +21,145 @@ class BodyLimits:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self.held = 0  # bytes of bodies that are in memory, until their requests are answered
+        self.coming: set[Body] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = self._most(scope)
-        declared = _declared(scope)
-        if declared is not None and declared > most:
-            response = problem_response(too_large(most), scope.get("literati.request_id", "unknown"))
-            await response(scope, receive, send)
-            return
-        if declared == 0 or (declared is None and not _chunked(scope)):
+        declared, chunked, coding = _framing(scope)
+        if declared == 0 or (declared is None and not chunked):
             await self.app(scope, receive, send)  # no body, nothing to watch
             return
-        await self.app(scope, self._watched(receive, most), send)
-
-    def _most(self, scope: Scope) -> int:
         upload = scope["method"] == "POST" and scope["path"] == _UPLOAD_PATH
-        return self.settings.max_upload_bytes if upload else self.settings.max_json_bytes
+        name = "max_upload_bytes" if upload else "max_json_bytes"
+        most: int = getattr(self.settings, name)
+        refusal = _coded() if coding else None
+        if declared is not None and declared > most:
+            refusal = too_large(most, name)
+        if refusal is not None:
+            response = problem_response(refusal, scope.get("literati.request_id", "unknown"))
+            await response(scope, receive, send)
+            return
+        body = Body(self, receive, name, held=not upload)
+        try:
+            await self.app(scope, body.receive, send)
+        finally:
+            body.forget()
 
-    def _watched(self, receive: Receive, most: int) -> Receive:
-        settings = self.settings
-        received = 0
-        waited = 0.0  # for the client; what the handler does in between is not the client's fault
-        complete = False
-
-        async def watched() -> Message:
-            nonlocal received, waited, complete
-            if complete:
-                return await receive()
-            allowed = settings.body_grace_seconds + received / settings.body_bytes_per_second
-            started = time.monotonic()
-            try:
-                async with asyncio.timeout(allowed - waited):
-                    message = await receive()
-            except TimeoutError:
-                raise too_slow() from None
-            waited += time.monotonic() - started
-            if message["type"] == "http.request":
-                received += len(message.get("body", b""))
-                complete = not message.get("more_body", False)
-                if received > most:
-                    raise too_large(most)
-            return message
-
-        return watched
+    def make_room(self) -> None:
+        """Where as many bodies come as may, the one that was waited for the longest is given up."""
+        if len(self.coming) >= self.settings.max_bodies:
+            max(self.coming, key=lambda body: body.patience_used).give_up()
 
 
-def too_large(most: int) -> Problem:
-    detail = f"The body is larger than the {most:,} bytes that are taken here."
+class Body:
+    """One body on its way."""
+
+    def __init__(self, limits: BodyLimits, receive: Receive, name: str, *, held: bool) -> None:
+        self._limits = limits
+        self._receive = receive
+        self._name = name  # of the setting that caps it
+        self._most: int = getattr(limits.settings, name)
+        self._held = held  # in memory, not on disk
+        self._received = 0
+        self._waited = 0.0  # for the client; what the handler does in between is not the client's fault
+        self._since: float | None = None
+        self._timeout: asyncio.Timeout | None = None
+        self._given_up = False
+        self._complete = False
+
+    @property
+    def patience_used(self) -> float:
+        return self._waited + (0.0 if self._since is None else time.monotonic() - self._since)
+
+    def give_up(self) -> None:
+        self._given_up = True
+        self._limits.coming.discard(self)
+        if self._timeout is not None:
+            self._timeout.reschedule(0)
+
+    def forget(self) -> None:
+        self._limits.coming.discard(self)
+        if self._held:
+            self._limits.held -= self._received
+
+    async def receive(self) -> Message:
+        if self._complete:
+            return await self._receive()
+        if self._given_up:
+            raise _gave_way(self._limits.settings)
+        if not self._received:
+            self._limits.make_room()
+            self._limits.coming.add(self)
+        message = await self._await()
+        if message["type"] == "http.request":
+            self._take(len(message.get("body", b"")))
+            self._complete = not message.get("more_body", False)
+            if self._complete:
+                self._limits.coming.discard(self)
+        return message
+
+    async def _await(self) -> Message:
+        settings = self._limits.settings
+        allowed = settings.body_grace_seconds + self._received / settings.body_bytes_per_second
+        self._since = time.monotonic()
+        try:
+            async with asyncio.timeout(allowed - self._waited) as self._timeout:
+                return await self._receive()
+        except TimeoutError:
+            raise _gave_way(settings) if self._given_up else too_slow(settings) from None
+        finally:
+            self._waited += time.monotonic() - self._since
+            self._since = self._timeout = None
+
+    def _take(self, size: int) -> None:
+        self._received += size
+        if self._held:
+            self._limits.held += size
+        if self._received > self._most:
+            raise too_large(self._most, self._name)
+        most = self._limits.settings.max_held_bytes
+        if self._held and self._received > SMALL_BYTES and self._limits.held > most:
+            raise _too_much_held(most)
+
+
+def too_large(most: int, name: str) -> Problem:
+    detail = f"The body is larger than the {most:,} bytes that are taken here (LITERATI_{name.upper()})."
     return Problem(413, detail, kind="body-too-large", headers=_CLOSE)
 
 
-def too_slow() -> Problem:
-    return Problem(408, "The body came too slowly.", kind="body-too-slow", headers=_CLOSE)
+def too_slow(settings: Settings) -> Problem:
+    rule = f"{settings.body_grace_seconds:g} s and 1 s more for {settings.body_bytes_per_second:g} bytes"
+    detail = f"The body came too slowly: it has {rule} (LITERATI_BODY_GRACE_SECONDS, ..._BYTES_PER_SECOND)."
+    return Problem(408, detail, kind="body-too-slow", headers=_CLOSE)
 
 
-def _declared(scope: Scope) -> int | None:
+def _gave_way(settings: Settings) -> Problem:
+    detail = f"{settings.max_bodies:,} bodies come at once (LITERATI_MAX_BODIES), and this was the slowest."
+    return Problem(503, detail, kind="unavailable", headers={**_CLOSE, "Retry-After": "2"})
+
+
+def _too_much_held(most: int) -> Problem:
+    detail = f"Bodies take the {most:,} bytes of memory that they may (LITERATI_MAX_HELD_BYTES); try again."
+    return Problem(503, detail, kind="unavailable", headers={**_CLOSE, "Retry-After": "2"})
+
+
+def _coded() -> Problem:
+    message = "Send the bytes as they are, without a Content-Encoding; Parquet is small by itself."
+    headers = {**_CLOSE, "Accept-Encoding": "identity"}
+    return Problem(415, message, kind="media-type", headers=headers)
+
+
+def _framing(scope: Scope) -> tuple[int | None, bool, bool]:
+    """The declared length, whether it comes in chunks, whether it is packed."""
+    length, chunked, coded = None, False, False
     for name, value in scope["headers"]:
         if name == b"content-length":
-            return int(value) if value.isdigit() else None
-    return None
-
-
-def _chunked(scope: Scope) -> bool:
-    return any(name == b"transfer-encoding" for name, _ in scope["headers"])
+            length = int(value) if value.isdigit() else None
+        elif name == b"transfer-encoding":
+            chunked = True
+        elif name == b"content-encoding":
+            coded = value.strip().lower() not in (b"", b"identity")
+    return length, chunked, coded

@@ -10,7 +10,7 @@ import uvicorn
 from service.app import create_app
 from service.binding import refuse_strangers
 from service.dependencies import Services
-from service.http_protocol import Protocol
+from service.http_protocol import protocol_class
 from service.settings import Settings
 from service.state_folder import StartError
 from worker import logs
@@ -40,7 +40,8 @@ def main() -> None:
     app = create_app(settings)
     config = uvicorn.Config(
         app,
-        http=Protocol,
+        http=protocol_class(settings),
+        ws="none",
         host=settings.host,
         port=settings.port,
         log_config=None,

@@ -36,6 +36,14 @@ class Settings(WorkerSettings):
     max_memory_limit: Annotated[int | None, Field(gt=0)] = None  # bytes a job; None: no maximum
     max_waiting: Annotated[int, Field(ge=0)] = 1_000  # requests held open by `Prefer: wait` and event streams
 
+    # Connections, and requests before they are understood
+    max_connections: Annotated[int, Field(ge=1)] = 4_096
+    max_head_bytes: Annotated[int, Field(ge=1_024)] = 65_536
+    head_seconds: Annotated[float, Field(gt=0)] = 20.0
+
+    max_bodies: Annotated[int, Field(ge=1)] = 512  # on their way at once
+    max_held_bytes: Annotated[int, Field(ge=1)] = 512 * MEBIBYTE  # of bodies in memory at once
+
     # A body that comes slower than this is given up
     body_grace_seconds: Annotated[float, Field(gt=0)] = 30.0
     body_bytes_per_second: Annotated[float, Field(gt=0)] = 1024.0

@@ -40,11 +40,8 @@ class Media:
     charset: str = "utf-8"
 
 
-def body_media(content_type: str | None, content_encoding: str | None) -> Media | bytes:
+def body_media(content_type: str | None) -> Media | bytes:
     """Of a request; for a multipart body its boundary."""
-    if (content_encoding or "identity").strip().lower() != "identity":
-        message = "Send the bytes as they are, without a Content-Encoding; Parquet is small by itself."
-        raise Problem(415, message, kind="media-type", headers={"Accept-Encoding": "identity"})
     kind, parameters = _parsed(content_type)
     if kind == MULTIPART:
         boundary = parameters.get(b"boundary", b"")

@@ -28,7 +28,7 @@ _START_BYTES = 16
 @asynccontextmanager
 async def received(request: Request, blobs: Blobs, spare_disk_bytes: int) -> AsyncIterator[Upload]:
     """The upload in a file that is gone afterwards, however this ends."""
-    media = body_media(request.headers.get("content-type"), request.headers.get("content-encoding"))
+    media = body_media(request.headers.get("content-type"))
     with blobs.draft() as draft:
         writer = _Writer(draft, blobs.folder, spare_disk_bytes)
         try:

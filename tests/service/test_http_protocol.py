@@ -1,0 +1,197 @@
+"""Requests before the app sees them: endless heads, late heads, too many connections."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import httpx
+import pytest
+
+from service_client import submit
+from stack import Stack, poll
+from wire import connected, rest, status, talk
+from worker.messages import Dataset
+
+HEAD_BYTES = 2048
+CONNECTIONS = 20
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
+    settings = {
+        "LITERATI_MAX_HEAD_BYTES": str(HEAD_BYTES),
+        "LITERATI_HEAD_SECONDS": "1",
+        "LITERATI_MAX_CONNECTIONS": str(CONNECTIONS),
+        "LITERATI_BODY_GRACE_SECONDS": "2",
+        "LITERATI_MAX_BODIES": "5",
+        "LITERATI_MAX_JSON_BYTES": "8000000",
+        "LITERATI_MAX_HELD_BYTES": "5000000",
+    }
+    with Stack(tmp_path_factory.mktemp("strict"), server=api_stack.server, **settings) as stack:
+        stack.start_api()
+        yield stack
+
+
+def problem_of(answer: bytes) -> dict[str, object]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    found: dict[str, object] = json.loads(body)
+    return found
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [GET, b"X-Long: " + b"a" * HEAD_BYTES + b"\r\n\r\n"],  # complete, in two parts
+        [GET + b"X-Long: " + b"a" * HEAD_BYTES + b"\r\n\r\n"],  # in one
+        [GET, b"X-Long: ", *[b"a" * 500] * 10],  # never complete
+        [GET, *[b"X-%d: a\r\n" % number for number in range(1000)]],
+        [b"GET /" + b"a" * HEAD_BYTES + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    ],
+)
+def test_heads_that_are_too_large(strict: Stack, parts: list[bytes]) -> None:
+    answer = talk(strict, *parts, pause=0.001)
+    if answer:  # or it was reset while we still sent
+        assert status(answer) == 431
+        assert "LITERATI_MAX_HEAD_BYTES" in str(problem_of(answer)["detail"])
+
+
+def test_a_head_of_almost_all_that_is_allowed(strict: Stack) -> None:
+    answer = talk(strict, GET + b"X-Long: " + b"a" * (HEAD_BYTES - 200) + b"\r\nConnection: close\r\n\r\n")
+    assert status(answer) == 200
+
+
+def test_a_large_body_does_not_count_as_head(strict: Stack) -> None:
+    body = b" " * (5 * HEAD_BYTES)
+    head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    answer = talk(strict, head + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    assert status(answer) == 400
+
+
+def test_endless_trailers(strict: Stack) -> None:
+    head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    opened = head + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    started = time.monotonic()
+    talk(strict, opened, *[b"X-Trailer: " + b"a" * 500 + b"\r\n"] * 20, pause=0.001)
+    assert time.monotonic() - started < 1.5  # cut, not waited for
+
+
+@pytest.mark.parametrize("parts", [[], [b"GET /heal"], [GET + b"X-Slow: a", *[b"a"] * 8]])
+def test_heads_that_do_not_come(strict: Stack, parts: list[bytes]) -> None:
+    started = time.monotonic()
+    answer = talk(strict, *parts, pause=0.2)
+    assert 0.9 < time.monotonic() - started < 5
+    if parts:
+        assert status(answer) == 408
+        assert "LITERATI_HEAD_SECONDS" in str(problem_of(answer)["detail"])
+    else:
+        assert answer == b""
+
+
+def test_the_second_head_on_a_connection_does_not_come(strict: Stack) -> None:
+    with connected(strict) as wire:
+        wire.sendall(GET + b"\r\n")
+        assert wire.recv(65536).startswith(b"HTTP/1.1 200")
+        wire.sendall(b"GET /he")
+        assert status(rest(wire)) == 408
+
+
+def test_idle_connections_make_room(strict: Stack) -> None:
+    with ExitStack() as held:
+        wires = [held.enter_context(connected(strict)) for _ in range(3 * CONNECTIONS)]
+        for wire in wires:
+            wire.sendall(GET)
+        assert httpx.get(f"{strict.url}/healthz").status_code == 200
+        assert rest(wires[0]) == b""  # the oldest was cut
+
+
+def test_busy_connections_do_not(strict: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    """They wait for news of a job; a newcomer is told that there is no room."""
+    job = submit(client, dataset)["id"]
+    head = f"GET /v1/jobs/{job} HTTP/1.1\r\nHost: localhost\r\nPrefer: wait=60\r\n\r\n".encode()
+    with ExitStack() as held:
+        for _ in range(CONNECTIONS):
+            wire = held.enter_context(connected(strict))
+            wire.sendall(head)
+        answer = poll(lambda: _unless_ok(talk(strict, GET + b"Connection: close\r\n\r\n")))
+        assert status(answer) == 503
+        assert "LITERATI_MAX_CONNECTIONS" in str(problem_of(answer)["detail"])
+    poll(lambda: status(talk(strict, GET + b"Connection: close\r\n\r\n")) == 200, what="room")
+
+
+def _unless_ok(answer: bytes) -> bytes | None:
+    return None if answer.startswith(b"HTTP/1.1 200") else answer
+
+
+def test_the_slowest_body_makes_room(strict: Stack) -> None:
+    head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with ExitStack() as held:
+        wires = []
+        for _ in range(5):
+            wires.append(held.enter_context(connected(strict)))
+            wires[-1].sendall(head + b"Content-Length: 10\r\n\r\n")
+            time.sleep(0.05)
+        answer = httpx.post(
+            f"{strict.url}/v1/jobs", content=b"{}", headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 422
+        cut = rest(wires[0])
+        assert status(cut) == 503
+        assert "LITERATI_MAX_BODIES" in str(problem_of(cut)["detail"])
+
+
+def test_memory_of_bodies(strict: Stack) -> None:
+    """Two that wait for their last byte hold what there is; a third large one is refused, a small one not."""
+    head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    length = b"Content-Length: 2400001\r\n\r\n"
+    with ExitStack() as held:
+        for _ in range(2):
+            held.enter_context(wire := connected(strict))
+            wire.sendall(head + length + b" " * 2_400_000)
+        answer = poll(lambda: _refused(strict), what="a refusal")
+        assert "LITERATI_MAX_HELD_BYTES" in answer.json()["detail"]
+        small = httpx.post(
+            f"{strict.url}/v1/jobs", content=b"{}", headers={"Content-Type": "application/json"}
+        )
+        assert small.status_code == 422
+
+
+def _refused(stack: Stack) -> httpx.Response | None:
+    try:
+        answer = httpx.post(
+            f"{stack.url}/v1/jobs", content=b" " * 2_400_000, headers={"Content-Type": "application/json"}
+        )
+    except httpx.TransportError:  # cut while we still sent
+        return None
+    return answer if answer.status_code == 503 else None
+
+
+def test_too_many_requests_before_the_first_answer(strict: Stack) -> None:
+    waiting = b"GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    answer = talk(strict, waiting * 1000)
+    assert answer.count(b"HTTP/1.1 ") < 1000
+
+
+def test_requests_sent_before_the_first_answer(strict: Stack) -> None:
+    answer = talk(strict, (GET + b"\r\n") * 20 + GET + b"Connection: close\r\n\r\n")
+    assert answer.count(b"HTTP/1.1 200") == 21
+
+
+def test_a_body_that_goes_on_after_the_answer(strict: Stack) -> None:
+    head = b"POST /v1/datasets?target=y HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
+    started = time.monotonic()
+    answer = talk(strict, head + b"Content-Length: 100000000\r\n\r\n", *[b"a" * 1000] * 100, pause=0.05)
+    assert status(answer) == 415
+    assert time.monotonic() - started < 8
+
+
+def test_no_websockets(strict: Stack) -> None:
+    upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    with connected(strict) as wire:
+        wire.sendall(b"GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\n" + upgrade + key)
+        assert status(wire.recv(65536)) == 200
