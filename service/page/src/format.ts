@@ -85,18 +85,18 @@ export function apart(numbers: number[], span: number): string[] {
   for (let digits = 3; digits < 17; digits += 1) {
     const texts = numbers.map((x) => Number(x.toPrecision(digits)));
     const near = texts.every((text, i) => Math.abs(text - numbers[i]) <= span / 500);
-    if (near && new Set(texts).size === new Set(numbers).size) return texts.map(plainNumber);
+    if (near && new Set(texts).size === new Set(numbers).size) return texts.map((x) => plainNumber(x, true));
   }
-  return numbers.map(plainNumber);
+  return numbers.map((x) => plainNumber(x, true));
 }
 
-function plainNumber(value: number): string {
+function plainNumber(value: number, grouped = false): string {
   const size = Math.abs(value);
   if (value !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential().replace("e+", "e");
-  return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: size >= 10000 }).format(value);
+  return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: grouped && size >= 10000 }).format(value);
 }
 
-/** The number itself, without digits that only the binary system knows. */
+/** The number itself, without digits that only the binary system knows; no commas, for it stands in sentences. */
 export function exact(value: number): string {
   for (let digits = 3; digits < 17; digits += 1) {
     const near = Number(value.toPrecision(digits));

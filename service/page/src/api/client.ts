@@ -81,6 +81,11 @@ export async function send<Body>(method: string, path: string, body?: unknown, h
   return (answer.status === 204 ? null : await answer.json()) as Body;
 }
 
+/** Whether it is worth trying again: nothing is wrong with the request. */
+export function passing(error: unknown): boolean {
+  return error instanceof LostError || error instanceof TypeError || (error instanceof ApiError && error.status >= 500);
+}
+
 /** Waits until the server answers again, if it does not. */
 export function connected(): Promise<void> {
   return lost.when((away) => !away);

@@ -1,5 +1,5 @@
 // Server-Sent Events read with fetch: EventSource cannot send a key.
-import { connected, LostError, request } from "./client.ts";
+import { connected, passing, request } from "./client.ts";
 
 export interface ServerEvent { type: string; id: string; data: Record<string, unknown> }
 
@@ -46,7 +46,7 @@ export class EventFeed {
           return;
         }
       } catch (error) {
-        if (!this.#current.signal.aborted && !(error instanceof LostError || error instanceof TypeError)) {
+        if (!this.#current.signal.aborted && !passing(error)) {
           this.listener.failed(error);
           return;
         }

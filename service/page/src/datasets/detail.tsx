@@ -167,7 +167,7 @@ function Columns({ dataset }: { dataset: Dataset }) {
           <button type="button" onClick={() => setChanges({})}>Undo</button>
         </div>
       )}
-      <Refusal error={error} />
+      <Refusal error={error} placed={["/body/columns"]} />
     </section>
   );
 }

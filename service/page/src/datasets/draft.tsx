@@ -7,6 +7,7 @@ import { Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
 import { columnNames, isParquet, likelyTarget, PLAIN, upload, type UploadOptions } from "./upload.ts";
 
+const PLACED = ["/query/target", "/query/delimiter", "/query/decimal", "/query/null_values"];
 const CHARSETS = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "iso-8859-1": "ISO-8859-1", "utf-16": "UTF-16" };
 
 export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) {
@@ -90,7 +91,7 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
           </div>
         </details>
       )}
-      <Refusal error={error} />
+      <Refusal error={error} placed={PLACED} />
       <div class="row">
         <button class="primary" disabled={sending || !names?.length}>{sending ? "Reading the table…" : "Upload"}</button>
         <button type="button" onClick={onCancel}>Cancel</button>

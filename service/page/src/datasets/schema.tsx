@@ -1,4 +1,5 @@
 // The columns of a dataset: what each one is, how it spreads, and what it should be instead.
+import { useState } from "preact/hooks";
 import type { ColumnInfo, ColumnType, Dataset } from "../api/types.ts";
 import { count, number } from "../format.ts";
 import { Histogram } from "../parts/histogram.tsx";
@@ -20,36 +21,53 @@ interface Props {
   onChange: (name: string, change: Change) => void;
 }
 
+const MOST_ROWS = 100; // columns at once; a filter finds the others
+
 export function Schema({ dataset, changes, editable, complaints, onChange }: Props) {
+  const [filter, setFilter] = useState("");
+  const wide = dataset.columns.length > 30;
+  const found = dataset.columns.filter((column) => column.name.toLowerCase().includes(filter.trim().toLowerCase()));
+  // What needs a look comes first: the target, what was changed, what is wrong.
+  const urgent = (column: ColumnInfo) => Number(column.role !== "feature" || column.name in changes || complaints(column.name) !== undefined);
+  const shown = wide ? [...found].sort((a, b) => urgent(b) - urgent(a)).slice(0, MOST_ROWS) : found;
   return (
-    <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
-      <table class="list schema">
-        <thead>
-          <tr>
-            <th scope="col">Column</th><th scope="col">Role</th><th scope="col">Type</th>
-            <th scope="col" class="right">Missing</th><th scope="col" class="right">Distinct</th>
-            <th scope="col">Spread</th><th scope="col">Range or values</th>
-          </tr>
-        </thead>
-        <tbody>
-          {dataset.columns.map((column) => (
-            <Row
-              key={column.name} column={column} rows={dataset.rows} change={changes[column.name] ?? {}}
-              editable={editable} complaint={complaints(column.name)} onChange={onChange}
-            />
-          ))}
-          {dataset.dropped.map((name) => (
-            <tr key={name} class="left-out">
-              <th scope="row">{name}</th>
-              <td>
-                <RoleSelect name={name} value={changes[name]?.role ?? "drop"} editable={editable} onChange={onChange} />
-              </td>
-              <td colSpan={5} class="quiet">Left out of the upload</td>
+    <>
+      {wide && (
+        <p class="row">
+          <label for="filter">Find a column</label>
+          <input id="filter" type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+          <span class="quiet">{count(shown.length)} of {count(dataset.columns.length)} shown</span>
+        </p>
+      )}
+      <div class="scroll" role="region" aria-label="Columns" tabIndex={0}>
+        <table class="list schema">
+          <thead>
+            <tr>
+              <th scope="col">Column</th><th scope="col">Role</th><th scope="col">Type</th>
+              <th scope="col" class="right">Missing</th><th scope="col" class="right">Distinct</th>
+              <th scope="col">Spread</th><th scope="col">Range or values</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {shown.map((column) => (
+              <Row
+                key={column.name} column={column} rows={dataset.rows} change={changes[column.name] ?? {}}
+                editable={editable} complaint={complaints(column.name)} onChange={onChange}
+              />
+            ))}
+            {dataset.dropped.map((name) => (
+              <tr key={name} class="left-out">
+                <th scope="row">{name}</th>
+                <td>
+                  <RoleSelect name={name} value={changes[name]?.role ?? "drop"} editable={editable} onChange={onChange} />
+                </td>
+                <td colSpan={5} class="quiet">Left out of the upload</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 

@@ -1,14 +1,15 @@
 // One job as it lives: the record, its bounds, its trees, told by events and looked up again now and then.
-import { ApiError, get, LostError, request } from "../api/client.ts";
+import { ApiError, connected, get, LostError, passing, request } from "../api/client.ts";
 import { EventFeed, type ServerEvent } from "../api/events.ts";
 import type { Incumbent, Job, TracePoint } from "../api/types.ts";
 import { announce } from "../state/announce.ts";
-import { connected } from "../api/client.ts";
 import { number } from "../format.ts";
 import { ended, stateWords } from "../words.ts";
 import { Trace } from "./trace.ts";
 
 const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events of their own
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
 
 /** A moment at which a better tree was found. */
 export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
@@ -58,6 +59,7 @@ export class JobFeed {
   async look(): Promise<void> {
     const headers: Record<string, string> = this.#tag ? { "If-None-Match": this.#tag } : {};
     const answer = await request(`/v1/jobs/${this.id}`, { headers, signal: this.#stopped.signal });
+    this.error = undefined;
     if (answer.status === 304) return;
     this.#tag = answer.headers.get("etag") ?? "";
     this.take((await answer.json()) as Job);
@@ -90,9 +92,9 @@ export class JobFeed {
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
       this.#fail(error);
-      if (!(error instanceof LostError)) return;
+      if (!passing(error)) return;
+      await pause();
       await connected();
-      this.error = undefined;
       if (!this.#stopped.signal.aborted) void this.#open();
     }
   }

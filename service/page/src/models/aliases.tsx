@@ -54,7 +54,7 @@ export function Aliases({ modelId, aliases, onChange }: { modelId: string; alias
         </Field>
         <button disabled={!name.trim()}>Give it</button>
       </form>
-      <Refusal error={error} />
+      <Refusal error={error} placed={["/path/alias", "/body"]} />
     </section>
   );
 }

@@ -54,13 +54,21 @@ export function Await<Value>(
   return <>{refused && <Failure error={from.error} retry={from.reload} />}{children(from.value)}</>;
 }
 
-/** The answer to something that was tried: nothing, or why not. */
-export function Refusal({ error }: { error: unknown }) {
+/** The answer to something that was tried: nothing, or why not. Complaints at `placed` stand at their fields already. */
+export function Refusal({ error, placed = [] }: { error: unknown; placed?: string[] }) {
   if (error === undefined || error === null) return null;
   return (
-    <p class="refusal" role="alert">
+    <div class="refusal" role="alert">
       <Icon name="warning" />
-      {error instanceof LostError ? "The server does not answer; try again when it is back." : (error as Error).message}
-    </p>
+      <div>{reasons(error, placed).map((text) => <p>{text}</p>)}</div>
+    </div>
   );
+}
+
+function reasons(error: unknown, placed: string[]): string[] {
+  if (error instanceof LostError) return ["The server does not answer; try again when it is back."];
+  if (!(error instanceof ApiError) || !error.errors.length) return [error instanceof Error ? error.message : String(error)];
+  const at = (pointer: string) => placed.some((place) => pointer === place || pointer.startsWith(`${place}/`));
+  const unplaced = error.errors.filter((entry) => !at(entry.pointer)).map((entry) => entry.message);
+  return unplaced.length ? [...new Set(unplaced)] : ["Please look at the fields that are marked."];
 }

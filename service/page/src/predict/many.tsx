@@ -1,6 +1,6 @@
 // Many rows: a CSV dropped or pasted, the answers to look at and to save.
 import { useState } from "preact/hooks";
-import { ApiError, request } from "../api/client.ts";
+import { request } from "../api/client.ts";
 import type { PredictionWarning } from "../api/types.ts";
 import { firstRecords, joined } from "../csv.ts";
 import { bytes, cell, counted, percent } from "../format.ts";
@@ -61,9 +61,6 @@ export function ManyRows({ source }: { source: Source }) {
         {file && !text && <span class="quiet">{file.name}, {bytes(file.size)}</span>}
       </div>
       <Refusal error={error} />
-      {error instanceof ApiError && error.errors.length > 0 && (
-        <ul class="notes bad">{error.errors.map((entry) => <li><code>{entry.pointer}</code> {entry.message}</li>)}</ul>
-      )}
       {answers && <Answered answers={answers} />}
     </section>
   );

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { complaintAt, LostError, pointerPart, send } from "../api/client.ts";
 import type { Cell, Predictions, Step, TreeColumn } from "../api/types.ts";
-import { cell, exact, label, labelKey, listed, percent } from "../format.ts";
+import { cell, count, counted, exact, label, labelKey, listed, percent } from "../format.ts";
 import { Field } from "../parts/field.tsx";
 import { Empty, Refusal } from "../parts/states.tsx";
 import { classStyle } from "../tree/boxes.ts";
@@ -10,6 +10,8 @@ import { TreeView } from "../tree/view.tsx";
 import type { Source } from "./source.ts";
 
 const PAUSE = 200; // milliseconds after the last change
+
+const MOST_CHOICES = 200; // in a list to choose from; more are typed
 
 /** Texts as typed, by column. Empty is missing. */
 type Texts = Record<string, string>;
@@ -28,6 +30,16 @@ export function OneRow({ source }: { source: Source }) {
   const path = useMemo(
     () => (answer ? [...answer.explanations![0].steps.map((step) => step.node), answer.leaf_ids[0]] : undefined), [answer],
   );
+  const used = useMemo(() => new Set(source.tree.nodes.flatMap((node) => (node.split ? [source.tree.columns[node.split.column].name] : []))), [source]);
+  const asked = columns.filter((column) => used.has(column.name));
+  const others = columns.filter((column) => !used.has(column.name));
+  const input = (column: TreeColumn) => (
+    <Input
+      key={column.name} column={column} text={texts[column.name] ?? ""}
+      error={complaintAt(error, `/body/records/0/${pointerPart(column.name)}`)}
+      onText={(text) => setTexts((old) => ({ ...old, [column.name]: text }))}
+    />
+  );
   return (
     <div class="predict">
       <form class="panel predict-form" onSubmit={(event) => event.preventDefault()}>
@@ -36,17 +48,16 @@ export function OneRow({ source }: { source: Source }) {
           {rows > 1 && <button type="button" class="small push" onClick={take}>Another row of the dataset</button>}
         </div>
         <p class="quiet">An empty field is a missing value. The answer follows what you type.</p>
-        <div class="fields narrow">
-          {columns.map((column) => (
-            <Input
-              key={column.name} column={column} text={texts[column.name] ?? ""} error={complaintAt(error, `/body/records/0/${pointerPart(column.name)}`)}
-              onText={(text) => setTexts((old) => ({ ...old, [column.name]: text }))}
-            />
-          ))}
-        </div>
+        <div class="fields narrow">{asked.map(input)}</div>
+        {others.length > 0 && (
+          <details>
+            <summary>{counted(others.length, "column")} that the tree does not ask about</summary>
+            <div class="fields narrow">{others.map(input)}</div>
+          </details>
+        )}
       </form>
       <section class="panel predict-answer" aria-label="Answer">
-        <Refusal error={error} />
+        <Refusal error={error} placed={["/body/records/0"]} />
         {answer ? <Answer source={source} answer={answer} /> : error === undefined && <Empty title="No answer yet" />}
         <TreeView tree={source.tree} dataset={source.dataset} path={path} name={source.name} />
       </section>
@@ -97,6 +108,17 @@ function Input(
     );
   }
   const choices = column.kind === "boolean" ? ["true", "false"] : column.categories!.map((entry) => String(entry.value));
+  if (choices.length > MOST_CHOICES) {
+    const id = `choices of ${column.name}`.replace(/\s/g, "-");
+    return (
+      <>
+        <Field name={column.name} error={error} help={`One of ${count(choices.length)} words`}>
+          <input list={id} value={text} onInput={(event) => onText(event.currentTarget.value)} />
+        </Field>
+        <datalist id={id}>{choices.slice(0, 1000).map((choice) => <option value={choice} />)}</datalist>
+      </>
+    );
+  }
   const odd = text !== "" && !choices.includes(text);
   return (
     <Field name={column.name} error={error}>

@@ -11,6 +11,10 @@ import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
 import { CANDIDATES, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
 
+const PLACED = [
+  "/body/dataset_id", "/body/name", "/body/parameters/candidates", ...[...MAIN, ...MORE].map((field) => field.pointer),
+];
+
 export function Train({ query }: { query: URLSearchParams }) {
   const from = query.get("from");
   const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
@@ -130,7 +134,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
           )}
         </div>
       </details>
-      <Refusal error={error} />
+      <Refusal error={error} placed={PLACED} />
       <div class="row">
         <button class="primary" disabled={sending}>{sending ? "Starting…" : "Start"}</button>
       </div>

@@ -1,0 +1,87 @@
+"""The page in a real browser on real stacks: `stack` has a worker, `api` has none and the test acts as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from browsing import Tab, executable, free_port, launch
+from page_data import Service
+from stack import Process, Stack
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip("Chromium is not installed (Debian: chromium)")
+    with sync_playwright() as playwright:
+        browser = launch(playwright, path)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def page_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    folder = tmp_path_factory.mktemp("page")
+    with Stack(folder, LITERATI_WORKER_CONCURRENCY="2") as stack:
+        stack.start_worker()
+        stack.start_api()
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def service(page_stack: Stack) -> Iterator[Service]:
+    with page_stack.client() as client:
+        yield Service(client)
+
+
+@pytest.fixture(scope="session")
+def actor_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, list[Process]]]:
+    """Its API has a port of its own, so that it can go away and come back at the same address."""
+    folder = tmp_path_factory.mktemp("actor")
+    with Stack(folder, LITERATI_PORT=str(free_port())) as stack:
+        yield stack, [stack.start_api()]
+
+
+@pytest.fixture
+def api(actor_stack: tuple[Stack, list[Process]]) -> Stack:
+    """Empty, and without a worker."""
+    stack, _ = actor_stack
+    stack.connection.flushall()
+    return stack
+
+
+@pytest.fixture
+def api_process(api: Stack, actor_stack: tuple[Stack, list[Process]]) -> Iterator[list[Process]]:
+    """The running API process as the last of a list, to which a test adds the ones it starts."""
+    yield actor_stack[1]
+    if actor_stack[1][-1].process.poll() is not None:
+        actor_stack[1].append(api.start_api())
+
+
+def _watched(tab: Tab, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    yield tab
+    module = Path(str(request.node.path)).stem.removeprefix("test_")
+    name = re.sub(r"\W+", "-", f"{module}-{request.node.name.removeprefix('test_')}").strip("-")
+    tab.shoot(name)
+    complaints, foreign = tab.complaints, tab.foreign()
+    tab.close()
+    assert complaints == []
+    assert foreign == []
+
+
+@pytest.fixture
+def tab(browser: Browser, page_stack: Stack, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """A fresh browser profile on the stack with a worker. Any complaint of the browser fails the test."""
+    yield from _watched(Tab(browser, page_stack.url), request)
+
+
+@pytest.fixture
+def api_tab(browser: Browser, api: Stack, request: pytest.FixtureRequest) -> Iterator[Tab]:
+    """The same on the stack where the test is the worker."""
+    yield from _watched(Tab(browser, api.url), request)

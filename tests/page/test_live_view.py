@@ -1,0 +1,260 @@
+"""A job, live: bounds by Server-Sent Events, trees as they improve, the verbs, and what goes wrong.
+
+The worker is the test itself, so that each moment is known.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+import jobs
+from acting_worker import ActingWorker, costs
+from browsing import Tab, see
+from stack import Process, Stack, poll
+from worker.messages import JobState, StopReason
+
+
+class Live:
+    """A job with a worker, and a tab that looks at it."""
+
+    def __init__(self, stack: Stack, tab: Tab) -> None:
+        dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy())
+        stack.store.jobs.submit(jobs.spec(dataset, name="watched"))
+        self.stack, self.tab, self.page = stack, tab, tab.page
+        self.worker = ActingWorker(stack.store)
+
+    def open(self) -> Page:
+        self.tab.go(f"/jobs/{self.worker.id}")
+        expect(self.page.get_by_role("heading", level=1, name="watched")).to_be_visible()
+        return self.page
+
+    def fact(self, name: str) -> Locator:
+        return self.page.locator(".job-figures .fact").filter(has_text=re.compile(f"^{name}")).locator("dd")
+
+    def state(self) -> JobState:
+        job = self.stack.store.jobs.get(jobs.TENANT, self.worker.id)
+        assert job is not None
+        return job.state
+
+
+@pytest.fixture
+def live(api: Stack, api_tab: Tab) -> Live:
+    return Live(api, api_tab)
+
+
+def colours(page: Page) -> int:
+    """How many pixels of the plot have the colour of the upper bound."""
+    return int(
+        page.evaluate(
+            """() => {
+              const canvas = document.querySelector(".plot canvas");
+              const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+              let found = 0;
+              for (let i = 0; i < data.length; i += 4)
+                if (data[i] === 33 && data[i + 1] === 86 && data[i + 2] === 184 && data[i + 3] === 255) found += 1;
+              return found;
+            }"""
+        )
+    )
+
+
+def test_bounds_close_and_trees_improve(live: Live) -> None:
+    page = live.open()
+    see(page, "Reading the data")
+    see(page, "No tree yet")
+    live.worker.checkpoint(0.0, tree=0)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    see(page, "Searching")
+    expect(live.fact("Cost of the tree")).to_have_text(f"{costs()[0]:g}")
+    nodes = page.locator("svg.drawing .node")
+    assert nodes.count() == 3
+    expect(page.locator("svg.drawing .mark")).to_have_count(0)
+
+    live.worker.checkpoint(20.0, tree=2)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    expect(nodes).to_have_count(7)
+    expect(live.fact("Lower bound")).to_have_text("20")
+    expect(live.fact("Gap")).to_have_text(f"{100 * (costs()[2] - 20) / costs()[2]:.1f} %")
+    expect(live.fact("Expansions")).to_have_text(["20", re.compile(r"\d+")])
+    expect(live.fact("Memory")).to_have_text("4.1 kB")
+    # What changed is marked and told.
+    assert page.locator("svg.drawing .node.changed .mark text").count() >= 4
+    expect(page.locator(".scrub p")).to_contain_text(f"Cost {costs()[0]:g} to {costs()[2]:g}")
+    expect(page.locator(".scrub p")).to_contain_text("new node")
+
+    live.worker.checkpoint(60.0, tree=4)
+    live.worker.prove()
+    see(page, "Proven optimal after")
+    expect(live.fact("Gap")).to_have_text("0 %")
+    expect(page.get_by_role("group", name="Steer the job")).to_have_count(0)
+    expect(page.get_by_role("link", name="Open the model")).to_be_visible()
+    # One stream told all of it.
+    streams = live.tab.sent("GET", "/events")
+    assert len(streams) == 1
+    assert streams[0].headers["accept"] == "text/event-stream"
+
+
+def test_the_chart_reads_out_and_changes_its_scale(live: Live) -> None:
+    for lower, tree in ((0.0, 0), (10.0, 1), (30.0, 2), (40.0, 4)):
+        live.worker.checkpoint(lower, tree=tree)
+    page = live.open()
+    poll(lambda: colours(page) > 100, what="the upper bound's line")
+    readout = page.locator("dl.readout")
+    expect(readout).to_contain_text(f"Upper{costs()[4]:g}")
+    plot = page.locator(".plot .u-over")
+    box = plot.bounding_box()
+    assert box is not None
+    plot.hover(position={"x": 2, "y": box["height"] / 2})
+    expect(readout).to_contain_text(f"Upper{costs()[0]:g}")
+    expect(readout).to_contain_text("Lower0")
+    plot.hover(position={"x": box["width"] * 0.5, "y": box["height"] / 2})  # 0.1 s to 0.4 s: the second
+    expect(readout).to_contain_text(f"Upper{costs()[1]:g}")
+    expect(readout).to_contain_text("Tree2")
+    linear = page.locator(".plot canvas").screenshot()
+    page.get_by_label("Log scale").check()
+    poll(lambda: page.locator(".plot canvas").screenshot() != linear, what="another scale")
+    assert colours(page) > 100
+    # The same by keyboard.
+    page.locator(".plot").focus()
+    page.keyboard.press("Home")
+    expect(readout).to_contain_text("Lower0")
+    page.keyboard.press("ArrowRight")
+    expect(readout).to_contain_text("Lower10")
+    label = page.locator(".plot").get_attribute("aria-label")
+    assert label is not None
+    assert f"fell from {costs()[0]:g} to {costs()[4]:g}" in label
+
+
+def test_a_click_on_a_mark_shows_that_tree(live: Live) -> None:
+    for lower, tree in ((0.0, 0), (10.0, 1), (30.0, 2)):
+        live.worker.checkpoint(lower, tree=tree)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 3 of 3")
+    poll(lambda: colours(page) > 100, what="the chart")
+    page.locator(".plot .u-over").click(position={"x": 4, "y": 20})
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 3")
+    page.get_by_text("When the tree improved").click()
+    page.get_by_role("button", name="Tree 2", exact=True).click()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 3")
+
+
+def test_scrub_back_through_earlier_trees(live: Live) -> None:
+    for tree in (0, 1, 2):
+        live.worker.checkpoint(1.0, tree=tree)
+    page = live.open()
+    title, nodes = page.locator(".scrub strong"), page.locator("svg.drawing .node")
+    expect(nodes).to_have_count(7)
+    page.get_by_role("button", name="Earlier tree").click()
+    expect(title).to_have_text("Tree 2 of 3")
+    expect(nodes).to_have_count(3)
+    slider = page.get_by_role("slider", name="Tree of the job")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(title).to_have_text("Tree 1 of 3")
+    expect(page.locator(".scrub p")).to_contain_text("The first tree")
+    # A better tree does not take the reader away from an earlier one.
+    live.worker.checkpoint(1.0, tree=3)
+    expect(title).to_have_text("Tree 1 of 4")
+    page.get_by_role("button", name="Follow the newest").click()
+    expect(title).to_have_text("Tree 4 of 4")
+    live.worker.checkpoint(1.0, tree=4)
+    expect(title).to_have_text("Tree 5 of 5")
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "state"),
+    [("Finish", "Finished by you", JobState.SUCCEEDED), ("Cancel", "Cancelled", JobState.CANCELLED)],
+)
+def test_finish_and_cancel(live: Live, verb: str, words: str, state: JobState) -> None:
+    live.worker.checkpoint(1.0, tree=1)
+    page = live.open()
+    page.get_by_role("button", name=verb).click()
+    if verb == "Cancel":  # it makes no model: that is worth a question
+        page.get_by_role("dialog").get_by_role("button", name="Cancel the job").click()
+    see(page, "Stopping")
+    assert live.worker.checkpoint(1.0).value == verb.lower()
+    reason = StopReason.USER_FINISH if verb == "Finish" else StopReason.USER_CANCEL
+    live.worker.finish(1.0, state=state, reason=reason)
+    see(page, words)
+    assert live.state() is state
+    expect(page.get_by_role("link", name="Open the model")).to_have_count(int(verb == "Finish"))
+    expect(page.locator("svg.drawing .node")).to_have_count(3)  # the trees stay to be looked at
+
+
+def test_pause_and_resume(live: Live) -> None:
+    live.worker.checkpoint(1.0, tree=1)
+    page = live.open()
+    page.get_by_role("button", name="Pause").click()
+    see(page, "Pausing")
+    live.worker.finish(1.0, state=JobState.PAUSED, reason=None)
+    see(page, "Paused")
+    page.get_by_role("button", name="Resume").click()
+    see(page, "Waiting for a worker")
+    again = ActingWorker(live.stack.store)
+    again.checkpoint(5.0, tree=2)
+    see(page, "Searching")
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+
+
+def test_a_job_that_fails_says_why(live: Live) -> None:
+    live.worker.checkpoint(1.0, tree=1)
+    page = live.open()
+    live.worker.finish(1.0, state=JobState.FAILED, reason=StopReason.ERROR)
+    notice = page.get_by_role("alert")
+    expect(notice).to_contain_text("This job failed")
+    expect(notice).to_contain_text("As told.")
+    expect(notice).to_contain_text("INTERNAL")
+    page.get_by_role("navigation", name="Views").get_by_role("link", name="Jobs").click()
+    expect(page.locator(".card")).to_contain_text("As told.")
+    expect(page.locator(".card .badge.bad")).to_have_text("Failed")
+
+
+def test_notes_of_the_search(live: Live) -> None:
+    live.worker.checkpoint(1.0, tree=1, log="The column 'x' was set aside.")
+    page = live.open()
+    page.get_by_text("Notes of the search").click()
+    see(page, "The column 'x' was set aside.")
+
+
+def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: list[Process]) -> None:
+    live.worker.checkpoint(1.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    api_process[-1].stop()
+    expect(page.locator(".lost")).to_contain_text("The connection is lost")
+    expect(page.locator("svg.drawing .node")).to_have_count(3)  # what was there stays
+    live.worker.checkpoint(2.0, tree=2)  # nobody hears of it now
+    api_process.append(live.stack.start_api())
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2", timeout=20_000)
+    expect(page.locator(".lost")).to_have_count(0)
+    first, *later = live.tab.sent("GET", "/events")
+    assert "last-event-id" not in first.headers
+    assert re.fullmatch(r"\d+-\d+", later[-1].headers["last-event-id"])
+    live.tab.complaints[:] = [text for text in live.tab.complaints if "net::ERR_" not in text]
+
+
+def test_a_tab_that_nobody_sees_gives_its_stream_back(live: Live) -> None:
+    live.worker.checkpoint(1.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    hide = """(hidden) => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    ended: list[str] = []
+    page.on("requestfailed", lambda request: ended.append(request.url))
+    page.evaluate(hide, True)
+    poll(lambda: page.wait_for_timeout(20) or any("/events" in url for url in ended), what="the stream's end")
+    live.worker.checkpoint(1.0, tree=1)
+    page.evaluate(hide, False)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    assert "last-event-id" in live.tab.sent("GET", "/events")[-1].headers
+
+
+def test_a_job_that_is_not_there(api_tab: Tab) -> None:
+    api_tab.refusals.add(404)
+    page = api_tab.go(f"/jobs/job_{32 * 'f'}")
+    expect(page.get_by_role("alert")).to_contain_text("There is no such job")
