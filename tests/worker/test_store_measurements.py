@@ -139,3 +139,26 @@ def test_a_store_that_takes_no_writes_is_still_read(server: ValkeyServer, store:
     assert not found.writable
     assert found.queue_depth == 1
     assert store.measure().writable
+
+
+def test_the_cost_does_not_grow_with_what_is_stored(store: Store, client: redis.Redis) -> None:
+    def commands() -> int:
+        def calls() -> int:
+            return sum(command["calls"] for command in client.info("commandstats").values())
+
+        before = calls()
+        store.measure()
+        return calls() - before
+
+    dataset = add_dataset(store)
+    for _ in range(3):
+        submit(store, dataset)
+    store.jobs.claim("worker")
+    store.measure()
+    few = commands()
+    for _ in range(200):
+        submit(store, dataset)
+    for _ in range(3):
+        job_id = submit(store, dataset, priority=9).spec.id
+        store.jobs.control(TENANT, job_id, "cancel")
+    assert commands() == few < 20
