@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 FORM   ?= quick
 ARGS   ?=
-JOBS   ?= $(shell nproc 2>/dev/null || echo 1)
+CORES  ?= $(shell nproc 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
@@ -13,7 +13,7 @@ MLSERVER := build/mlserver
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test lint openapi page bench bench-service sanitize lock clean
+.PHONY: help serve build test lint openapi page bench chaos bench-service sanitize lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -48,6 +48,11 @@ bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
 
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer; time jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
+
+chaos: build $(VENV)/.dev ## Kill everything at random and look for broken promises
+	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES change what is done; the result is also in build/chaos.json.
+	PYTHONPATH=.:tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
+		$(if $(KILLS),--kills $(KILLS)) $(if $(ZOMBIES),--zombies $(ZOMBIES)) $(if $(MINUTES),--minutes $(MINUTES))
 
 sanitize: build $(VENV)/.dev ## Run tests/core against an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
@@ -107,5 +112,5 @@ $(VENV)/.installed: pyproject.toml setup.py $(VENV)/.service
 
 $(VENV)/.extensions: $(SOURCES) $(VENV)/.installed
 	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
-	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(JOBS)
+	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(CORES)
 	@touch $@

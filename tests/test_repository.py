@@ -70,6 +70,6 @@ def test_package_is_imported_from_one_place() -> None:
     assert not (ROOT / "core" / "__init__.py").exists()
 
 
-@pytest.mark.parametrize("folder", ["tests", "tests/core", "tests/worker", "tests/service"])
+@pytest.mark.parametrize("folder", ["tests", "tests/core", "tests/worker", "tests/service", "tests/chaos"])
 def test_test_folders_shadow_no_package(folder: str) -> None:
     assert not (ROOT / folder / "__init__.py").exists()

@@ -74,12 +74,19 @@ class Cluster:
     def add_worker(self, **environment: str) -> Unit:
         """One more, started by the supervisor at its next round."""
         name = f"worker-{len(self.workers)}"
+        assert all(worker.name != name for worker in self.workers)
         words = [*CELERY, *ALONE, "-n", f"{name}@%h"]
         worker = self._unit(name, _module(*words), lambda unit: " ready." in unit.said())
         worker.environment.update(environment)
         self.workers.append(worker)
         self.supervisor.units.append(worker)
         return worker
+
+    def remove_worker(self, worker: Unit) -> None:
+        worker.hold()
+        worker.kill()
+        self.workers.remove(worker)
+        self.supervisor.units.remove(worker)
 
     def _answers(self, unit: Unit) -> bool:
         try:

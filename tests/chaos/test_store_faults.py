@@ -1,0 +1,203 @@
+"""The store is killed, frozen, or has no room: what was acknowledged stays, and the rest is told to wait."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import redis
+
+import jobs
+import store_records
+from chaos import rows
+from chaos.caller import Caller
+from chaos.cluster import Cluster
+from chaos.findings import Findings
+from chaos.visitor import Visitor
+from stack import poll
+from worker.blobs import Blobs
+from worker.messages import JobState, Outcome, StopReason
+from worker.runner import JobRun
+from worker.store import Store, connect
+from worker.store.patience import ANSWER_SECONDS
+from worker.valkey import ValkeyServer
+
+
+class Writer(threading.Thread):
+    """Takes jobs from submission to a model, one after the other, and notes what was acknowledged."""
+
+    def __init__(self, url: str, dataset: Any) -> None:
+        super().__init__(daemon=True)
+        self.client = connect(url)
+        self.store = Store(self.client)
+        self.dataset = dataset
+        self.submitted: list[str] = []
+        self.bounds: dict[str, float] = {}  # the lower bound that was acknowledged
+        self.ended: list[str] = []
+        self.stopping = False
+
+    def run(self) -> None:
+        while not self.stopping:
+            try:
+                self._one_job()
+            except redis.RedisError:
+                continue  # nothing was acknowledged
+
+    def _one_job(self) -> None:
+        self.submitted.append(self.store.jobs.submit(jobs.spec(self.dataset)).job.spec.id)
+        claim = self.store.jobs.claim("writer")
+        if claim is None:
+            return
+        job_id = claim.job.spec.id
+        for lower in (1.0, 2.0, 3.0):
+            word = store_records.checkpoint(10.0, lower, objective=10.0)
+            self.store.jobs.checkpoint(job_id, claim.epoch, word)
+            self.bounds[job_id] = lower
+        outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
+        self.store.jobs.finish(job_id, claim.epoch, outcome)
+        self.ended.append(job_id)
+
+
+def test_what_was_acknowledged_survives_kills_in_mid_write(tmp_path: Path) -> None:
+    with ValkeyServer(tmp_path / "valkey") as server, connect(server.url) as client:
+        store = Store(client)
+        dataset = jobs.add_dataset(store, Blobs(tmp_path / "blobs"), jobs.easy())
+        writers = [Writer(server.url, dataset) for _ in range(4)]
+        for writer in writers:
+            writer.start()
+        for _ in range(6):
+            before = sum(len(writer.submitted) for writer in writers)
+            poll(lambda goal=before + 20: sum(len(w.submitted) for w in writers) >= goal, what="writes")  # type: ignore[misc]
+            assert server.process is not None
+            server.process.kill()
+            server.process.wait()
+            server.start()
+        for writer in writers:
+            writer.stopping = True
+        for writer in writers:
+            writer.join(30)
+            writer.client.close()
+        assert sum(len(writer.ended) for writer in writers) > 20
+        for writer in writers:
+            found = {job_id: store.jobs.get(jobs.TENANT, job_id) for job_id in writer.submitted}
+            assert [job_id for job_id, job in found.items() if job is None] == []
+            for job_id, lower in writer.bounds.items():
+                job = store.jobs.get(jobs.TENANT, job_id)
+                assert job is not None
+                assert job.progress.lower_bound is not None
+                assert job.progress.lower_bound >= lower
+            for job_id in writer.ended:
+                job = store.jobs.get(jobs.TENANT, job_id)
+                assert job is not None
+                assert job.state is JobState.SUCCEEDED
+                assert job.model_id is not None
+                assert store.models.tree(jobs.TENANT, job.model_id) is not None
+
+
+def test_a_restart_in_mid_job_costs_no_search(cluster: Cluster, visitor: Visitor) -> None:
+    job_id = visitor.submit(rows.hard(1))
+    before = visitor.until_tree(job_id)
+    cluster.valkey.kill()
+    after = visitor.until(
+        job_id, lambda job: job["progress"]["elapsed_seconds"] > before["progress"]["elapsed_seconds"] + 0.5
+    )
+    assert cluster.fields(job_id, "epoch") == [b"1"], "the same worker goes on with it"
+    assert after["progress"]["expansions"] > before["progress"]["expansions"]
+    visitor.steer(job_id, "finish")
+    assert visitor.until_end(job_id)["state"] == "SUCCEEDED"
+
+
+def test_a_store_that_hangs_is_answered_for_in_seconds(
+    cluster: Cluster, visitor: Visitor, findings: Findings
+) -> None:
+    job_id = visitor.submit(rows.hard(1))
+    visitor.until_tree(job_id)
+    answers: list[tuple[int, float]] = []
+
+    def ask(method: str, path: str) -> None:
+        with Caller(cluster.url, findings) as caller:
+            started = time.monotonic()
+            answer = caller.look(method, path, **({"json": {"rows": []}} if method == "POST" else {}))
+            assert answer is not None
+            answers.append((answer.status_code, time.monotonic() - started))
+
+    asked = [
+        ("GET", f"/v1/jobs/{job_id}"),
+        ("GET", "/readyz"),
+        ("POST", "/v1/models/x/predict"),
+        ("GET", "/v1/models"),
+    ]
+    threads = [threading.Thread(target=ask, args=words) for words in 15 * asked]
+    cluster.valkey.send(signal.SIGSTOP)
+    try:
+        for thread in threads:
+            thread.start()
+        assert visitor.look("GET", "/healthz") is not None, "it lives"
+        for thread in threads:
+            thread.join()
+    finally:
+        cluster.valkey.send(signal.SIGCONT)
+    assert len(answers) == len(threads)
+    assert {status for status, _ in answers} == {503}
+    assert max(seconds for _, seconds in answers) < 2.5 * ANSWER_SECONDS
+    before = visitor.job(job_id)["progress"]["expansions"]
+    visitor.until(job_id, lambda job: job["progress"]["expansions"] > before, "more search")
+    visitor.steer(job_id, "cancel")
+    assert visitor.until_end(job_id)["state"] == "CANCELLED"
+
+
+def test_a_full_disk_of_the_store(cluster: Cluster, visitor: Visitor) -> None:
+    """It exits at the first write that fails, and so with every start, until there is room again."""
+    log = max(cluster.server.folder.glob("appendonlydir/*.incr.aof"), key=lambda path: path.stat().st_size)
+    blocks = (log.stat().st_size + 30_000) // 512
+    cluster.valkey.prefix = ["sh", "-c", 'ulimit -S -f "$0" && exec "$@"', str(blocks)]
+    cluster.valkey.kill()
+    accepted: list[str] = []
+    starts = cluster.valkey.starts
+    _, dataset_id = visitor.upload(rows.easy().csv)
+    body = {"dataset_id": dataset_id, "parameters": {"max_depth": 2}, "priority": -1}
+    refused: httpx.Response | None = None
+    deadline = time.monotonic() + 30
+    while (refused is None or cluster.valkey.starts < starts + 3) and time.monotonic() < deadline:
+        answer = visitor.look("POST", "/v1/jobs", json=body)
+        assert answer is not None
+        if answer.status_code == 202:
+            accepted.append(answer.json()["id"])
+        else:
+            refused = answer
+    assert refused is not None
+    assert refused.status_code == 503
+    assert int(refused.headers["retry-after"]) > 0
+    assert "AOF write error" in cluster.valkey.log.read_text()
+    cluster.valkey.prefix = []
+    cluster.valkey.kill()
+    cluster.await_ready()
+    for job_id in accepted:
+        assert visitor.until_end(job_id)["state"] == "SUCCEEDED"
+    assert accepted
+
+
+def test_a_job_whose_data_cannot_be_read_now_goes_back_to_the_queue(tmp_path: Path) -> None:
+    """The store goes away between the claim and the first look at the dataset: no fault of the job."""
+    with ValkeyServer(tmp_path / "valkey") as server, connect(server.url) as client:
+        store, blobs = Store(client), Blobs(tmp_path / "blobs")
+        job_id = store.jobs.submit(jobs.spec(jobs.add_dataset(store, blobs, jobs.easy()))).job.spec.id
+        claim = store.jobs.claim("here")
+        assert claim is not None
+        assert server.process is not None
+        server.process.kill()
+        server.process.wait()
+        run = JobRun(store, blobs, claim, 30.0, lambda: False)
+        thread = threading.Thread(target=run.run, daemon=True)
+        thread.start()
+        poll(run.stepper.done.is_set, what="the search gives up")
+        server.start()
+        thread.join(20)
+        job = store.jobs.get(jobs.TENANT, job_id)
+        assert job is not None
+        assert (job.state, job.error) == (JobState.QUEUED, None)
+        assert store.jobs.claim("again") is not None
