@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from benchmarks.service.servers import CLIENT_CORE, ROOT, Server
 FEATURES, TRAINING_ROWS, DEPTH = 10, 2_000, 4
 NAMES = [f"feature_{i}" for i in range(FEATURES)]
 SIZES = (1, 1_000)
+CONNECTIONS = (1, 32)
 Note = Callable[[str], None]
 
 
@@ -33,7 +35,6 @@ class Measured:
     p99_ms: float
     server_cpu: float  # of one core
     generator_cpu: float
-    failures: int
 
 
 def sample(rows: int, seed: int = 0) -> npt.NDArray[np.float64]:
@@ -90,56 +91,74 @@ def v2_bodies(rows: int) -> dict[str, bytes]:
     }
 
 
-def measure(
-    name: str, server: Server, path: str, body: bytes, rows: int, connections: int, seconds: float
-) -> Measured:
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure; its server is up and idle until then."""
+
+    name: str
+    server: Server
+    path: str
+    body: bytes
+    rows: int
+    connections: int
+
+
+def compare(
+    python: Path, server: Server, model: str, rows: Path, seconds: float, rounds: int, note: Note
+) -> list[Measured]:
+    """Every case in every round, so that what else the machine does hits all; the best round counts."""
+    with ExitStack() as stack:
+        cases = _cases("Literati", server, f"/v1/models/{model}/predict", our_bodies)
+        for workers in (0, 1):
+            other = stack.enter_context(servers.mlserver(python, rows, DEPTH, workers))
+            name = f"MLServer, {workers} parallel workers"
+            cases += _cases(name, other, "/v2/models/tree/infer", v2_bodies)
+        best: dict[int, Measured] = {}
+        for turn in range(rounds):
+            for number, case in enumerate(cases):
+                found = measure(case, seconds)
+                done = f"{turn * len(cases) + number + 1}/{rounds * len(cases)}"
+                note(f"{done} {_told(found)}")
+                if number not in best or found.requests_per_second > best[number].requests_per_second:
+                    best[number] = found
+    return list(best.values())
+
+
+def _cases(name: str, server: Server, path: str, bodies: Callable[[int], dict[str, bytes]]) -> list[Case]:
+    return [
+        Case(f"{name}, {form}", server, path, body, rows, connections)
+        for rows in SIZES
+        for form, body in bodies(rows).items()
+        for connections in CONNECTIONS
+    ]
+
+
+def measure(case: Case, seconds: float) -> Measured:
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"POST {case.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(case.body)}\r\n\r\n"
     )
     command = [sys.executable, "-m", "benchmarks.service.load"]
-    command += map(str, (server.port, connections, seconds, CLIENT_CORE))
-    before = server.cpu_seconds()
-    run = subprocess.run(command, input=head.encode() + body, capture_output=True, cwd=ROOT, check=False)
-    busy = server.cpu_seconds() - before
+    command += map(str, (case.server.port, case.connections, seconds, CLIENT_CORE))
+    before = case.server.cpu_seconds()
+    run = subprocess.run(command, input=head.encode() + case.body, capture_output=True, cwd=ROOT, check=False)
+    busy = case.server.cpu_seconds() - before
     if run.returncode:
         raise RuntimeError(run.stderr.decode()[-2000:])
     found = json.loads(run.stdout)
     if found["failures"] or not found["requests"]:
-        raise RuntimeError(f"{name}: {found['failures']} failures; {found['first_answer'][:500]}")
+        raise RuntimeError(f"{case.name}: {found['failures']} failures; {found['first_answer'][:500]}")
     latencies = np.array(found["seconds"]) * 1000
     return Measured(
-        name,
-        rows,
-        connections,
+        case.name,
+        case.rows,
+        case.connections,
         found["requests"] / found["elapsed"],
         float(np.percentile(latencies, 50)),
         float(np.percentile(latencies, 99)),
         busy / found["all_seconds"],
         found["generator_cpu"],
-        found["failures"],
     )
-
-
-def compare(
-    python: Path, server: Server, model: str, rows: Path, seconds: float, note: Note
-) -> list[Measured]:
-    measured: list[Measured] = []
-
-    def run(name: str, target: Server, path: str, bodies: Callable[[int], dict[str, bytes]]) -> None:
-        for count in SIZES:
-            for form, body in bodies(count).items():
-                for connections in (1, 8, 32):
-                    label = f"{name}, {form}"
-                    measured.append(measure(label, target, path, body, count, connections, seconds))
-                    note(_told(measured[-1]))
-
-    run("Literati", server, f"/v1/models/{model}/predict", our_bodies)
-    for workers in (0, 1):
-        name = f"MLServer, {workers} parallel workers"
-        with servers.mlserver(python, rows, DEPTH, workers) as other:
-            run(name, other, "/v2/models/tree/infer", v2_bodies)
-    return measured
 
 
 def _told(entry: Measured) -> str:

@@ -19,7 +19,8 @@ DecisionTreeClassifier. The generator is the same for both: connections that sen
 last is answered. MLServer answers the class of each row; ours also its probabilities, its leaf and warnings,
 and it asks its store with every request whether the model is still there. Compared are the best of each side
 over its encodings (MLServer: V2 tensors, flat or nested), its settings (MLServer: `parallel_workers` 0 and 1)
-and the number of connections.
+and the number of connections. All servers are up all the time and take turns; the best of three rounds counts
+for everybody.
 """
 
 
