@@ -10,10 +10,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(wildcard core/literati/*.pyx core/literati/*.pxd core/literati/*.h)
 SANITIZE := build/sanitize
 MLSERVER := build/mlserver
+AUDIT := build/audit
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test lint openapi page bench chaos bench-service sanitize lock clean
+.PHONY: help serve build test lint openapi page bench chaos bench-service sanitize audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -25,13 +26,13 @@ serve: build ## Run the service with its embedded store
 
 build: $(VENV)/.extensions ## Compile the extensions and install the package in place
 
-test: build $(VENV)/.dev ## Run the test suite (ARGS="-k name" to choose)
+test: build $(VENV)/.dev $(AUDIT)/.installed ## Run the test suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service)
+	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements)
 	@# cython-lint calls pycodestyle by name, so it has to be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
@@ -63,12 +64,16 @@ sanitize: build $(VENV)/.dev ## Run tests/core against an AddressSanitizer build
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
 	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core $(ARGS)
 
+audit: $(AUDIT)/.installed ## Ask for known vulnerabilities of the locked packages (needs the internet)
+	$(AUDIT)/bin/python requirements/audit.py requirements/runtime.txt requirements/service.txt requirements/dev.txt
+
 lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
 	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
 	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
+	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/page/node_modules
@@ -103,6 +108,12 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(MLSERVER)
 	$(MLSERVER)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
+	@touch $@
+
+# A tool that judges the locked packages is not one of them.
+$(AUDIT)/.installed: requirements/audit.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
 # The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.
