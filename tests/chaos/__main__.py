@@ -18,6 +18,7 @@ from .campaign import Campaign, Plan
 from .mutants import MUTANTS
 
 OUTPUT = ROOT / "build" / "chaos.json"
+_TOLD = ("datasets", "lost_workers", "orphaned_blobs")
 OVERHEAD_SECONDS = 180.0  # of the time that is allowed: start, the last jobs, the audit, the mutants
 
 
@@ -112,7 +113,8 @@ def _summary(found: dict[str, Any]) -> None:
     print(f"\n\n{_clock(campaign['seconds'])} min, seed {campaign['plan']['seed']}\n")
     _table("faults injected", campaign["faults"])
     _table("jobs by their end", campaign["states"])
-    _table("looked at", campaign["counts"] | campaign["most"])
+    _table("what it came to", {name.replace("_", " "): campaign[name] for name in _TOLD})
+    _table("looked at", campaign["counts"] | {"slowest, seconds": campaign["slowest"][0]})
     _table(
         "checks taken out", {name: "caught" if hits else "MISSED" for name, hits in found["mutants"].items()}
     )

@@ -25,6 +25,7 @@ class Audit:
         self._observer = observer
         self._findings = findings
         self.states: Counter[str] = Counter()
+        self.lost_workers = 0  # times that a job's worker was lost, by its transitions
         self.orphans = 0  # blobs that no record names: what killed processes left behind
 
     def run(self) -> None:
@@ -42,7 +43,7 @@ class Audit:
         self._findings.violation(rule, detail)
 
     def _check_datasets(self, caller: Caller) -> None:
-        for dataset_id, rows in self._ledger.datasets.items():
+        for dataset_id, rows in self._ledger.datasets():
             caller.ask("GET", f"/v1/datasets/{dataset_id}/preview", 200)
             status, again = caller.upload(rows.csv)
             if (status, again) != (200, dataset_id):
@@ -53,6 +54,10 @@ class Audit:
         for job_id in accepted ^ jobs.keys():
             self._violation("accepted jobs and no others", f"{job_id}: {job_id in accepted=}")
         self.states.update(job["state"] for job in jobs.values())
+        moves = [move for job in jobs.values() for move in job["transitions"]]
+        self.lost_workers = sum(
+            move["reason"] == "WORKER_LOST" and move["state"] != "FAILED" for move in moves
+        )
         made = Counter(model["job_id"] for model in models)
         for job in jobs.values():
             wanted = 1 if job["state"] == "SUCCEEDED" else 0

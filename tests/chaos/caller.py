@@ -68,8 +68,7 @@ class Caller:
         return answer
 
     def _check(self, answer: httpx.Response, method: str, path: str, seconds: float) -> None:
-        self.findings.count("requests answered")
-        self.findings.at_most("slowest answer, seconds", round(seconds, 3))
+        self.findings.answered(f"{method} {path}", seconds)
         if answer.status_code == 503:
             self.findings.count("answers of 503")
             if "retry-after" not in answer.headers or "problem+json" not in answer.headers["content-type"]:

@@ -86,9 +86,11 @@ class Campaign:
             "restarts": restarts,
             "jobs": sum(audit.states.values()),
             "states": dict(sorted(audit.states.items())),
+            "datasets": len(self.ledger.datasets()),
+            "lost_workers": audit.lost_workers,
             "orphaned_blobs": audit.orphans,
             "counts": self.findings.counters,
-            "most": self.findings.most,
+            "slowest": self.findings.slowest,
             "violations": len(self.findings),
             "violation_list": [asdict(violation) for violation in self.findings.violations],
         }
@@ -102,7 +104,7 @@ class Campaign:
         with Caller(self.cluster.url, self.findings) as caller:
             for table in (rows.easy(1), rows.easy(2), rows.hard(1), rows.hard(2)):
                 _, dataset_id = caller.upload(table.csv)
-                self.ledger.datasets[dataset_id] = table
+                self.ledger.keep(dataset_id, table)
 
     def _client(self) -> None:
         try:

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from . import rows as tables
 from .caller import Caller
 from .follower import Follower
 from .ledger import Entry, Ledger
-from .rows import Rows
 from .rules import ended
 
 Json = dict[str, Any]
@@ -20,6 +20,7 @@ STEADY: Json = {"max_depth": 4, "candidates": "quantile", "candidate_leaves": 9}
 WAIT = 5  # seconds that an answer may be held back
 MOST_PAUSES = 2
 FOLLOWED = 0.15  # of all jobs, by an event stream
+FRESH = 0.15  # of all jobs bring a dataset of their own
 TWICE = 0.2  # of all submissions are sent again, as after a lost answer
 
 
@@ -111,9 +112,15 @@ class Errand:
         self.ledger.accept(entry)
         return entry
 
-    def _dataset(self, name: str) -> tuple[str, Rows]:
-        fitting = [(key, rows) for key, rows in self.ledger.datasets.items() if rows.name.startswith(name)]
-        return self.rng.choice(fitting)
+    def _dataset(self, name: str) -> tuple[str, tables.Rows]:
+        if self.rng.random() < FRESH and name in _MAKERS:
+            made = _MAKERS[name](1000 + self.number)
+            _, dataset_id = self.caller.upload(made.csv)
+            self.ledger.keep(dataset_id, made)
+            return dataset_id, made
+        return self.rng.choice(
+            [(key, rows) for key, rows in self.ledger.datasets() if rows.name.startswith(name)]
+        )
 
     def _steer(self, entry: Entry, verb: str) -> bool:
         """True if it was granted. A refusal is right only for a job that has ended."""
@@ -162,6 +169,7 @@ def _wrong_end(entry: Entry, job: Json) -> list[str]:
     return [] if job["state"] == wanted else [f"{job['state']} after {sorted(entry.granted)}"]
 
 
+_MAKERS = {"easy": tables.easy, "hard": tables.hard}
 _KINDS: dict[str, tuple[int, Callable[[Errand], None]]] = {
     "short": (4, Errand.short),
     "limited": (4, Errand.limited),

@@ -23,7 +23,7 @@ class Findings:
         self._violations: list[Violation] = []
         self._count = 0
         self._counters: Counter[str] = Counter()
-        self._most: dict[str, float] = {}
+        self._slowest = (0.0, "")
 
     def violation(self, rule: str, detail: str) -> None:
         with self._lock:
@@ -35,10 +35,12 @@ class Findings:
         with self._lock:
             self._counters[name] += by
 
-    def at_most(self, name: str, value: float) -> None:
-        """Remember the largest."""
+    def answered(self, request: str, seconds: float) -> None:
+        """Remember the slowest."""
         with self._lock:
-            self._most[name] = max(value, self._most.get(name, 0.0))
+            self._counters["requests answered"] += 1
+            if seconds > self._slowest[0]:
+                self._slowest = (round(seconds, 3), request)
 
     def __len__(self) -> int:
         return self._count
@@ -54,6 +56,6 @@ class Findings:
             return dict(sorted(self._counters.items()))
 
     @property
-    def most(self) -> dict[str, float]:
+    def slowest(self) -> tuple[float, str]:
         with self._lock:
-            return dict(sorted(self._most.items()))
+            return self._slowest

@@ -25,10 +25,18 @@ class Entry:
 
 class Ledger:
     def __init__(self) -> None:
-        self.datasets: dict[str, Rows] = {}  # by id
         self.closed = threading.Event()  # the time to end is over
         self._lock = threading.Lock()
         self._entries: dict[str, Entry] = {}
+        self._datasets: dict[str, Rows] = {}
+
+    def keep(self, dataset_id: str, rows: Rows) -> None:
+        with self._lock:
+            self._datasets[dataset_id] = rows
+
+    def datasets(self) -> list[tuple[str, Rows]]:
+        with self._lock:
+            return list(self._datasets.items())
 
     def accept(self, entry: Entry) -> None:
         with self._lock:

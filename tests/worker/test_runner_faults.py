@@ -1,0 +1,74 @@
+"""A run that goes wrong on its own thread: its job is told so, and nothing of it goes on or stays behind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import jobs
+import store_records
+from worker import stepper
+from worker.blobs import Blobs
+from worker.messages import Job, JobState, StopReason
+from worker.runner import JobRun
+from worker.store import Store
+
+LONG = {"max_depth": 6, "max_changepoints": 3}
+
+
+def begin(store: Store, blobs: Blobs, leaving: Callable[[], bool]) -> tuple[JobRun, threading.Thread]:
+    dataset = jobs.add_dataset(store, blobs, jobs.noise())
+    store.jobs.submit(jobs.spec(dataset, LONG))
+    claim = store.jobs.claim("here")
+    assert claim is not None
+    run = JobRun(store, blobs, claim, 30.0, leaving)
+    thread = threading.Thread(target=run.run, daemon=True)
+    thread.start()
+    return run, thread
+
+
+def look(store: Store, run: JobRun) -> Job:
+    return store_records.look(store, run.job_id, jobs.TENANT)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(MemoryError(), "MEMORY"), (RuntimeError("a secret of ours"), "INTERNAL")]
+)
+def test_an_error_beside_the_search_ends_the_job_and_the_search(
+    store: Store, tmp_path: Path, error: Exception, code: str
+) -> None:
+    def leaving() -> bool:
+        raise error
+
+    run, thread = begin(store, Blobs(tmp_path / "blobs"), leaving)
+    thread.join(30)
+    job = look(store, run)
+    assert (job.state, job.stop_reason) == (JobState.FAILED, StopReason.ERROR)
+    assert job.error is not None
+    assert job.error.code == code
+    assert "secret" not in job.error.message
+    assert run.stepper.done.is_set(), "nobody would hear what it finds"
+
+
+def test_who_lost_the_job_leaves_no_saved_search_behind(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stepper, "SAVE_SECONDS", 0.0)  # saved all the time
+    monkeypatch.setattr(stepper, "SAVE_SHARE", 0)
+    blobs = Blobs(tmp_path / "blobs")
+    run, thread = begin(store, blobs, lambda: False)
+    store_records.wait_until(lambda: look(store, run).blob is not None)
+    store_records.expire(store, run.job_id)
+    store.jobs.reconcile()
+    assert store.jobs.claim("another") is not None
+    thread.join(30)
+    job = look(store, run)
+    assert job.state is JobState.STARTING
+    dataset = store.datasets.get(jobs.TENANT, job.spec.dataset_id)
+    assert dataset is not None
+    assert job.blob is not None
+    files = {path.name for path in blobs.folder.rglob("*") if path.is_file()}
+    assert files == {dataset.blob, job.blob}
