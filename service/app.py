@@ -20,7 +20,7 @@ from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.routes import ROUTERS
 from service.settings import Settings
-from worker.blobs import Blobs
+from worker.open_blobs import open_blobs
 from worker.reconciler import Reconciler
 from worker.store import Store, connect
 from worker.store.resolver import ModelResolver
@@ -56,7 +56,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 def _services(settings: Settings) -> Services:
     store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
-    blobs = Blobs(settings.blobs_dir)
+    blobs = open_blobs(settings)
     hub = Hub(settings.store_url, most=settings.max_waiting)
     return Services(
         settings=settings,

@@ -84,8 +84,8 @@ class Supervisor:
 
     def _start(self, port: int, address: str) -> None:
         if self.settings.redis_url:
-            url = self.settings.redis_url
-            _check_store(url)
+            url = self.settings.redis_url  # those who are started read its password themselves
+            _check_store(self.settings.store_url)
         else:
             url = self._start_store()
         if self.stopping:

@@ -26,6 +26,7 @@ from service.errors import (
 )
 from worker import errors as store
 from worker.blobs import BlobGoneError
+from worker.bucket import BucketAwayError
 
 log = structlog.get_logger(__name__)
 _MOST_ERRORS = 20
@@ -38,6 +39,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(store.StoreError, _store)
     app.add_exception_handler(RedisError, _away)
     app.add_exception_handler(BlobGoneError, _blob_gone)
+    app.add_exception_handler(BucketAwayError, _bucket_away)
     app.add_exception_handler(ClientDisconnect, _hung_up)
 
 
@@ -166,6 +168,12 @@ async def _away(request: Request, error: Exception) -> Response:
 async def _hung_up(request: Request, error: Exception) -> Response:
     """In the middle of its own body. Nobody reads this, but it is not our error either."""
     return problem_response(malformed("The body broke off."), request_id_of(request))
+
+
+async def _bucket_away(request: Request, error: Exception) -> Response:
+    log.error("blob store away", error=str(error))
+    problem = unavailable("The blob store does not answer; try again soon.")
+    return problem_response(problem, request_id_of(request))
 
 
 async def _blob_gone(request: Request, error: Exception) -> Response:

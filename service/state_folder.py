@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 VERSION = 1
-_OURS = {"blobs", "logs", "valkey"}  # folders in it
+_OURS = {"blobs", "cache", "logs", "valkey"}  # folders in it
 
 
 class StartError(Exception):

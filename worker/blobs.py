@@ -1,4 +1,4 @@
-"""A folder of immutable files named by the SHA-256 of what they hold."""
+"""Immutable files named by the SHA-256 of what they hold, in a folder; bucket.py keeps them in a bucket."""
 
 from __future__ import annotations
 
@@ -63,6 +63,9 @@ class Blobs:
         for folder in (target.parent, self.folder, self.folder.parent):
             _sync_folder(folder)
         return name
+
+    def publish(self, name: str) -> None:
+        """Let other machines have what another process of this one has adopted in the folder."""
 
     def check(self) -> None:
         """Raises OSError unless the folder takes writes."""

@@ -15,6 +15,7 @@ from literati import StopReason as SearchStop
 
 from . import outcomes, tables
 from .blobs import BlobGoneError, Blobs
+from .bucket import BucketAwayError
 from .errors import FencedError, StoreError
 from .messages import Checkpoint, JobState, Outcome, StopReason, Wish
 from .opening import Opened, open_search
@@ -166,7 +167,8 @@ class JobRun:
         """What the search saved after its end was said, nobody will ask for."""
         late = self.stepper.take()
         if late is not None and late.blob is not None:
-            self.blobs.delete(late.blob)
+            with suppress(OSError):
+                self.blobs.delete(late.blob)
 
     def _discard_unheard(self) -> None:
         """What was saved for a job that is another worker's now, unless it was heard of before that."""
@@ -216,7 +218,7 @@ class JobRun:
         """None: the job goes back to the queue."""
         if self.wish is Wish.CANCEL:
             return outcomes.granted(self.wish)
-        if isinstance(self.stepper.failure, RedisError):
+        if isinstance(self.stepper.failure, RedisError | BucketAwayError):
             return None  # it could not read what it needs to begin; another time it will
         if self.stepper.failure is not None:
             return self._failed(self.stepper.failure)

@@ -172,7 +172,9 @@ class Stepper(threading.Thread):
         except (OSError, MemoryError) as error:
             log.warning("search not saved", error=repr(error))
             if not self._save_failed:
-                self._notes.append("the search could not be saved: no room on the worker's disk or in memory")
+                self._notes.append(
+                    "the search could not be saved: the worker has no room for it, or the blob store is away"
+                )
         self._save_failed = name is None
         self._saved_at = time.monotonic()
         self._save_took = self._saved_at - start

@@ -22,7 +22,7 @@ from structlog.contextvars import bound_contextvars
 
 from . import logs
 from .app import TASK, app, wake
-from .blobs import Blobs
+from .open_blobs import open_blobs
 from .reconciler import Reconciler
 from .runner import JobRun
 from .settings import WorkerSettings
@@ -39,7 +39,7 @@ class Process:
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
         self.store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
-        self.blobs = Blobs(settings.blobs_dir)
+        self.blobs = open_blobs(settings)
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
 

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
@@ -41,6 +42,7 @@ from service.schemas.problem import problems
 from service.schemas.requests import PageSize, PageToken
 from service.settings import Settings
 from worker import messages
+from worker.bucket import BucketAwayError
 from worker.messages import new_id
 from worker.store import Store
 
@@ -123,6 +125,8 @@ async def create_dataset(
         raise _refusal(error) from None
     except NoReaderError:
         raise unavailable("No process could be started to read the table.") from None
+    except BucketAwayError:
+        raise  # no matter of the disk
     except OSError as error:
         log.error("upload not stored", error=repr(error))
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -159,6 +163,7 @@ def _make(
             spare_disk_bytes=settings.min_free_bytes,
         )
     )
+    services.blobs.publish(dataset.blob)
     stored = store.datasets.add(dataset, content_key=key)
     if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first
         services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
@@ -268,5 +273,6 @@ def preview_dataset(
 def delete_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
     """Jobs that have ended and their models stay."""
     dataset = store.datasets.delete(caller.tenant, dataset_id)
-    blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+    with suppress(BucketAwayError):  # the reconciler will
+        blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
     return Response(status_code=204)

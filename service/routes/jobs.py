@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,6 +22,7 @@ from service.schemas.problem import problems
 from service.schemas.requests import JobId, PageSize, PageToken, body_of
 from service.waiting import Wait
 from worker import messages
+from worker.bucket import BucketAwayError
 from worker.errors import DatasetGoneError
 from worker.messages import JobState
 from worker.store import Store
@@ -228,5 +230,6 @@ def get_trace(
 def delete_job(job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
     """Its trees, events and checkpoints go with it; the model that it made stays."""
     for name in store.jobs.delete(caller.tenant, job_id):
-        blobs.discard(name, partial(store.blobs.wanted, name))
+        with suppress(BucketAwayError):  # the reconciler will
+            blobs.discard(name, partial(store.blobs.wanted, name))
     return Response(status_code=204)

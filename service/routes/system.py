@@ -53,7 +53,7 @@ async def get_readiness(services: ServicesDep) -> Health:
     try:
         await run_in_threadpool(services.blobs.check)
     except OSError:
-        raise unavailable("The folder of blobs cannot be written.") from None
+        raise unavailable("The blobs cannot be written.") from None
     return Health()
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import redis
 
+from s3_server import BUCKET, S3Server
+from worker.bucket import BucketBlobs
 from worker.store import Store, connect
 from worker.valkey import ValkeyServer
 
@@ -27,3 +30,23 @@ def client(server: ValkeyServer) -> Iterator[redis.Redis]:
 @pytest.fixture
 def store(client: redis.Redis) -> Store:
     return Store(client)
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    with S3Server(tmp_path_factory.mktemp("s3")) as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """This process may talk to it."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
+
+
+@pytest.fixture
+def bucket(s3: S3Server, tmp_path: Path) -> BucketBlobs:
+    """Under a prefix of its own."""
+    return BucketBlobs(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "cache", cache_bytes=1 << 20)

@@ -1,33 +1,50 @@
+"""What holds for blobs wherever they are kept: in a folder, or in a bucket of a real S3 server."""
+
 from __future__ import annotations
 
 import hashlib
 import os
 import stat
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from s3_server import S3Server
 from worker.blobs import BlobGoneError, Blobs
+from worker.bucket import BucketBlobs
+
+Files = Callable[[], list[str]]
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
+    if request.param == "folder":
+        return Blobs(tmp_path / "state" / "blobs")
+    bucket: BucketBlobs = request.getfixturevalue("bucket")
+    return bucket
 
 
 @pytest.fixture
-def blobs(tmp_path: Path) -> Blobs:
-    return Blobs(tmp_path / "state" / "blobs")
+def files(blobs: Blobs, request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    """The names of everything that is kept, and of drafts."""
+    if not isinstance(blobs, BucketBlobs):
+        return lambda: sorted(path.name for path in blobs.folder.rglob("*") if path.is_file())
+    s3: S3Server = request.getfixturevalue("s3")
+    return lambda: sorted(
+        [path.name for path in (*blobs.incoming.glob("*"), *s3.objects(tmp_path.name).values())]
+    )
 
 
-def files(blobs: Blobs) -> list[str]:
-    return sorted(path.name for path in blobs.folder.rglob("*") if path.is_file())
-
-
-def test_a_blob_has_the_name_of_its_bytes(blobs: Blobs) -> None:
+def test_a_blob_has_the_name_of_its_bytes(blobs: Blobs, files: Files) -> None:
     data = os.urandom(10_000)
     name = blobs.put(data)
     assert name == hashlib.sha256(data).hexdigest()
     assert blobs.get(name) == data
     assert blobs.path(name).read_bytes() == data
-    assert files(blobs) == [name], "no draft is left"
+    assert files() == [name], "no draft is left"
 
 
 def test_nobody_else_may_look(blobs: Blobs) -> None:
@@ -38,7 +55,7 @@ def test_nobody_else_may_look(blobs: Blobs) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs) -> None:
+def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs, files: Files) -> None:
     def broken_off() -> None:
         with blobs.draft() as file:
             file.write(b"half")
@@ -46,7 +63,7 @@ def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs) -> None:
 
     with pytest.raises(ConnectionError):
         broken_off()
-    assert files(blobs) == []
+    assert files() == []
 
 
 def test_a_draft_is_adopted_under_its_digest(blobs: Blobs) -> None:
@@ -62,12 +79,12 @@ def test_an_empty_blob(blobs: Blobs) -> None:
     assert blobs.get(blobs.put(b"")) == b""
 
 
-def test_the_same_bytes_are_one_blob(blobs: Blobs) -> None:
+def test_the_same_bytes_are_one_blob(blobs: Blobs, files: Files) -> None:
     inode = blobs.path(blobs.put(b"same")).stat().st_ino
     assert blobs.path(blobs.put(b"same")).stat().st_ino == inode
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(lambda _: blobs.put(b"many"), range(32)))) == 1
-    assert len(files(blobs)) == 2
+    assert len(files()) == 2
 
 
 def test_what_is_gone_is_gone(blobs: Blobs) -> None:
@@ -89,7 +106,7 @@ def test_only_digests_are_names(blobs: Blobs, name: str) -> None:
             method(name)
 
 
-def test_discard_asks_when_the_blob_is_out_of_the_way(blobs: Blobs) -> None:
+def test_discard_asks_when_the_blob_is_out_of_the_way(blobs: Blobs, files: Files) -> None:
     name = blobs.put(b"x")
 
     def wanted() -> bool:
@@ -98,11 +115,11 @@ def test_discard_asks_when_the_blob_is_out_of_the_way(blobs: Blobs) -> None:
         return False
 
     blobs.discard(name, wanted)
-    assert files(blobs) == []
+    assert files() == []
     blobs.discard(name, wanted)  # gone already: not asked
 
 
-def test_discard_puts_back_what_is_wanted(blobs: Blobs) -> None:
+def test_discard_puts_back_what_is_wanted(blobs: Blobs, files: Files) -> None:
     name = blobs.put(b"x")
     blobs.discard(name, lambda: True)
     assert blobs.get(name) == b"x"
@@ -113,7 +130,7 @@ def test_discard_puts_back_what_is_wanted(blobs: Blobs) -> None:
     with pytest.raises(ConnectionError):
         blobs.discard(name, unreachable)
     assert blobs.get(name) == b"x"
-    assert files(blobs) == [name]
+    assert files() == [name]
 
 
 @pytest.mark.parametrize("wanted", [False, True])
@@ -133,7 +150,7 @@ def test_whoever_adopts_meanwhile_has_it(blobs: Blobs, wanted: bool) -> None:
     assert blobs.get(name) == b"x"
 
 
-def test_old_drafts_are_dropped(blobs: Blobs) -> None:
+def test_old_drafts_are_dropped(blobs: Blobs, files: Files) -> None:
     name = blobs.put(b"x")
     young, old = blobs.incoming / "young", blobs.incoming / "old"
     young.write_bytes(b"")
@@ -142,4 +159,4 @@ def test_old_drafts_are_dropped(blobs: Blobs) -> None:
     os.utime(old, (yesterday, yesterday))
     os.utime(blobs.path(name), (yesterday, yesterday))
     blobs.drop_drafts(86_400)
-    assert files(blobs) == sorted([name, "young"])
+    assert files() == sorted([name, "young"])
