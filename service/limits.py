@@ -28,21 +28,20 @@ class BodyLimits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared, chunked, coding = _framing(scope)
-        if declared == 0 or (declared is None and not chunked):
-            await self.app(scope, receive, send)  # no body, nothing to watch
+        framing = Framing(scope)
+        if framing.empty:
+            await self.app(scope, receive, send)  # nothing to watch
             return
-        upload = scope["method"] == "POST" and scope["path"] == _UPLOAD_PATH
-        name = "max_upload_bytes" if upload else "max_json_bytes"
+        name = _cap(scope, framing)
         most: int = getattr(self.settings, name)
-        refusal = _coded() if coding else None
-        if declared is not None and declared > most:
+        refusal = _coded() if framing.coded else None
+        if framing.declared is not None and framing.declared > most:
             refusal = too_large(most, name)
         if refusal is not None:
             response = problem_response(refusal, scope.get("literati.request_id", "unknown"))
             await response(scope, receive, send)
             return
-        body = Body(self, receive, name, held=not upload)
+        body = Body(self, receive, name, held=name != "max_upload_bytes")
         try:
             await self.app(scope, body.receive, send)
         finally:
@@ -152,14 +151,35 @@ def _coded() -> Problem:
     return Problem(415, message, kind="media-type", headers=headers)
 
 
-def _framing(scope: Scope) -> tuple[int | None, bool, bool]:
-    """The declared length, whether it comes in chunks, whether it is packed."""
-    length, chunked, coded = None, False, False
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            length = int(value) if value.isdigit() else None
-        elif name == b"transfer-encoding":
-            chunked = True
-        elif name == b"content-encoding":
-            coded = value.strip().lower() not in (b"", b"identity")
-    return length, chunked, coded
+class Framing:
+    """What a request's headers say of its body."""
+
+    __slots__ = ("chunked", "coded", "declared", "json")
+
+    def __init__(self, scope: Scope) -> None:
+        self.declared: int | None = None
+        self.chunked = self.coded = self.json = False
+        for name, value in scope["headers"]:
+            if name == b"content-length":
+                self.declared = int(value) if value.isdigit() else None
+            elif name == b"transfer-encoding":
+                self.chunked = True
+            elif name == b"content-encoding":
+                self.coded = value.strip().lower() not in (b"", b"identity")
+            elif name == b"content-type":
+                self.json = b"json" in value
+
+    @property
+    def empty(self) -> bool:
+        return self.declared == 0 or (self.declared is None and not self.chunked)
+
+
+def _cap(scope: Scope, framing: Framing) -> str:
+    """The setting that says how large the body may be.
+
+    JSON is read with the interpreter in one hand: while it is, nobody else is served by this process.
+    """
+    if scope["path"].endswith("/predict"):
+        return "max_json_bytes" if framing.json else "max_predict_bytes"
+    upload = scope["method"] == "POST" and scope["path"] == _UPLOAD_PATH
+    return "max_upload_bytes" if upload else "max_request_bytes"

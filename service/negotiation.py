@@ -13,6 +13,8 @@ from service.error_handlers import field_errors, malformed
 from service.errors import Problem, invalid
 
 Model = TypeVar("Model", bound=BaseModel)
+_MOST_ERRORS = 20  # in one answer ...
+_MOST_DETAILS = 100  # ... found among so many: a place is told several times where it may be several things
 
 
 def prefers(request: Request, wanted: str, otherwise: str) -> bool:
@@ -67,7 +69,7 @@ def strict_json(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, M
             details = error.errors(include_url=False, include_context=False, include_input=False)
         if any(detail["type"] == "json_invalid" for detail in details):
             raise malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
-        located = [{**detail, "loc": ("body", *detail["loc"])} for detail in details]
-        raise invalid(*field_errors(located, from_json(body))[:20])
+        located = [{**detail, "loc": ("body", *detail["loc"])} for detail in details[:_MOST_DETAILS]]
+        raise invalid(*field_errors(located, from_json(body))[:_MOST_ERRORS])
 
     return read

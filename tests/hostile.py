@@ -61,3 +61,37 @@ def claimed_rows(claimed: int) -> bytes:
     """Three rows, of which the footer says that they are many."""
     data = _parquet(pa.table({"x": [1, 2, 3], "label": ["a", "b", "a"]}))
     return _footer_changed(data, 3, claimed)
+
+
+def arrow_streams() -> list[bytes]:
+    """Streams whose headers say other things than their bodies."""
+    table = pa.table({"x": pa.array(range(1000), pa.int64()), "label": ["a", "b"] * 500})
+    plain, packed = (
+        _stream(table),
+        _stream(pa.table({"x": [0] * 1_000_000, "label": ["a"] * 1_000_000}), "zstd"),
+    )
+    (length,) = (place for place in _places(plain, struct.pack("<q", 1000))[:1])
+    found = [plain[:-200], plain[:length] + struct.pack("<q", 1 << 40) + plain[length + 8 :]]
+    found.append(plain[:length] + struct.pack("<q", -1) + plain[length + 8 :])
+    for place in _places(packed, struct.pack("<q", 8_000_000)):  # what a buffer says that it unpacks to
+        found.append(packed[:place] + struct.pack("<q", 1 << 45) + packed[place + 8 :])
+        found.append(packed[:place] + struct.pack("<q", 100) + packed[place + 8 :])
+    return found
+
+
+def _stream(table: Any, compression: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def _places(data: bytes, part: bytes) -> list[int]:
+    places = []
+    at = data.find(part)
+    while at >= 0:
+        places.append(at)
+        at = data.find(part, at + 1)
+    assert places
+    return places

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from service.errors import FieldError, pointer
-from service.ingest.header import DELIMITERS
+from service.ingest.header import DELIMITERS, HEAD_BYTES
 from service.ingest.options import NULL_WORDS
 from service.ingest.text import FALSE_WORDS, TRUE_WORDS
 
@@ -59,11 +59,14 @@ def read_csv(body: bytes, layout: Layout, max_rows: int, options: CsvOptions) ->
 
 def _header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[list[str], str]:
     """The names in the first row, and the delimiter."""
+    head = body[:HEAD_BYTES]
+    if len(body) > HEAD_BYTES and b"\n" not in head and b"\r" not in head:
+        raise MalformedError(f"The first row is longer than {HEAD_BYTES:,} bytes; expected a header.")
     found: tuple[list[str], str] = [], ","
     most = -1
     for candidate in DELIMITERS if delimiter is None else [delimiter]:
         try:
-            text = io.TextIOWrapper(io.BytesIO(body), "utf-8-sig", newline="")
+            text = io.TextIOWrapper(io.BytesIO(head), "utf-8-sig", newline="")
             cells = next(csv.reader(text, delimiter=candidate), [])
         except (UnicodeDecodeError, csv.Error):
             raise MalformedError("The body is not CSV in UTF-8: its first row cannot be read.") from None

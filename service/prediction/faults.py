@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from service.errors import FieldError
 
 MOST_ERRORS = 20  # in one answer; who has more sees the rest after mending these
+MOST_COLUMNS = 10_000  # those that the model does not know are left aside, but not without end
 
 
 class RowsError(ValueError):
@@ -58,6 +59,8 @@ def refuse_absent(errors: Sequence[FieldError]) -> None:
 
 def positions(names: Sequence[str], where: Callable[[int], str]) -> dict[str, int]:
     """Where each column stands; they must differ."""
+    if len(names) > MOST_COLUMNS:
+        raise refused(where(MOST_COLUMNS), "TOO_MANY_COLUMNS", f"At most {MOST_COLUMNS:,} columns are taken.")
     at = {name: position for position, name in enumerate(names)}
     if len(at) < len(names):
         again = next(i for i, name in enumerate(names) if at[name] != i)

@@ -36,7 +36,9 @@ MEDIA_TYPES: dict[Format, str] = {
 }
 FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
 LONGEST_HEADER = 4096
+LARGE_JSON_BYTES = 1 << 20
 _threads = anyio.CapacityLimiter(4)  # more would only need more memory: they share one interpreter
+_alone = anyio.CapacityLimiter(1)  # JSON is read without letting go of the interpreter
 _PLAIN = Wanted()
 
 Explain = Annotated[
@@ -243,7 +245,9 @@ async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Res
         if len(body) <= INLINE_BYTES and not wanted.explain:
             answer = predictor.answer(body, wanted, most)
         else:
-            answer = await anyio.to_thread.run_sync(predictor.answer, body, wanted, most, limiter=_threads)
+            large = wanted.body_format == "json" and len(body) > LARGE_JSON_BYTES
+            limiter = _alone if large else _threads
+            answer = await anyio.to_thread.run_sync(predictor.answer, body, wanted, most, limiter=limiter)
     except MalformedError as error:
         raise malformed(error.detail) from None
     except RowsError as error:

@@ -28,7 +28,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterat
         "LITERATI_MAX_CONNECTIONS": str(CONNECTIONS),
         "LITERATI_BODY_GRACE_SECONDS": "2",
         "LITERATI_MAX_BODIES": "5",
-        "LITERATI_MAX_JSON_BYTES": "8000000",
+        "LITERATI_MAX_REQUEST_BYTES": "8000000",
         "LITERATI_MAX_HELD_BYTES": "5000000",
     }
     with Stack(tmp_path_factory.mktemp("strict"), server=api_stack.server, **settings) as stack:

@@ -14,7 +14,9 @@ from service_client import problem
 from stack import Stack
 
 # As the fixture `narrow` sets them.
-JSON_BYTES = 10_000
+REQUEST_BYTES = 10_000
+JSON_BYTES = 20_000
+PREDICT_BYTES = 30_000
 UPLOAD_BYTES = 50_000
 
 
@@ -28,7 +30,9 @@ def pieces(size: int) -> Iterator[bytes]:
 @pytest.mark.parametrize(
     ("path", "kind", "most"),
     [
-        ("/v1/jobs", "application/json", JSON_BYTES),
+        ("/v1/jobs", "application/json", REQUEST_BYTES),
+        ("/v1/models/m/predict", "application/json", JSON_BYTES),
+        ("/v1/models/m/predict", "text/csv", PREDICT_BYTES),
         ("/v1/datasets?target=y", "text/csv", UPLOAD_BYTES),
     ],
 )
@@ -39,7 +43,9 @@ def test_bodies_that_are_too_large(narrow: Stack, path: str, kind: str, most: in
             answer = client.post(path, content=content, headers={"Content-Type": kind})
             assert (answer.status_code == 413) == refused, (size, answer.text)
             if refused:
-                problem(answer, 413, "body-too-large")
+                detail = problem(answer, 413, "body-too-large")["detail"]
+                assert f"{most:,}" in detail
+                assert "LITERATI_MAX_" in detail
 
 
 def talk(stack: Stack, head: str, *parts: bytes, pause: float = 0.0) -> bytes:
@@ -65,7 +71,7 @@ def head(length: int) -> str:
 
 
 def test_a_declared_length_is_enough_to_refuse(narrow: Stack) -> None:
-    assert b" 413 " in talk(narrow, head(JSON_BYTES + 1))  # nothing of it was sent
+    assert b" 413 " in talk(narrow, head(REQUEST_BYTES + 1))  # nothing of it was sent
 
 
 def test_a_body_that_never_comes(narrow: Stack) -> None:
