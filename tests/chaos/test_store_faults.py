@@ -125,13 +125,9 @@ def test_a_store_that_hangs_is_answered_for_in_seconds(
             assert answer is not None
             answers.append((answer.status_code, time.monotonic() - started))
 
-    asked = [
-        ("GET", f"/v1/jobs/{job_id}"),
-        ("GET", "/readyz"),
-        ("POST", "/v1/models/x/predict"),
-        ("GET", "/v1/models"),
-    ]
-    threads = [threading.Thread(target=ask, args=words) for words in 15 * asked]
+    read = [("GET", f"/v1/jobs/{job_id}"), ("GET", "/readyz"), ("GET", "/v1/models")]
+    asked = [("POST", "/v1/models/x/predict"), *(20 * read)]
+    threads = [threading.Thread(target=ask, args=words) for words in asked]
     cluster.valkey.send(signal.SIGSTOP)
     try:
         for thread in threads:
