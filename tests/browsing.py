@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from stack import ROOT
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+PATIENCE = 20_000  # milliseconds: a machine that is busy with other things is no failure
 _REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
 # Tasks that keep the page from answering, as the browser itself counts them.
 _LONG_TASKS = """
@@ -50,7 +52,7 @@ class Tab:
         self.context = browser.new_context(
             base_url=url, viewport={"width": 1440, "height": 900}, accept_downloads=True, **options
         )
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(PATIENCE)
         self.context.add_init_script(_LONG_TASKS)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
@@ -107,6 +109,14 @@ def saved(page: Page, act: Callable[[], None]) -> tuple[str, str]:
     with page.expect_download() as download:
         act()
     return download.value.suggested_filename, Path(download.value.path()).read_text()
+
+
+def until(page: Page, look: Callable[[], object], what: str) -> None:
+    """As `stack.poll`, while the browser's events go on being heard."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not look():
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        page.wait_for_timeout(20)
 
 
 def see(page: Page, text: str | re.Pattern[str]) -> None:

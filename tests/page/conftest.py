@@ -1,4 +1,7 @@
-"""The page in a real browser on real stacks: `stack` has a worker, `api` has none and the test acts as one."""
+"""The page in a real browser on real stacks.
+
+`tab` is on one with a worker; `api_tab` on one without, where the test acts as one.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from browsing import Tab, executable, free_port, launch
+from browsing import PATIENCE, Tab, executable, free_port, launch
 from page_data import Service
 from stack import Process, Stack
 
@@ -19,6 +22,7 @@ def browser() -> Iterator[Browser]:
     path = executable()
     if path is None:
         pytest.skip("Chromium is not installed (Debian: chromium)")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = launch(playwright, path)
         yield browser

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import jobs
 from acting_worker import ActingWorker, costs
-from browsing import Tab, see
+from browsing import Tab, see, until
 from stack import Process, Stack, poll
 from worker.messages import JobState, StopReason
 
@@ -54,7 +54,7 @@ def colours(page: Page) -> int:
               const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
               let found = 0;
               for (let i = 0; i < data.length; i += 4)
-                if (data[i] === 33 && data[i + 1] === 86 && data[i + 2] === 184 && data[i + 3] === 255) found += 1;
+                if (data[i] === 33 && data[i + 1] === 86 && data[i + 2] === 184) found += 1;
               return found;
             }"""
         )
@@ -228,7 +228,7 @@ def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: l
     expect(page.locator("svg.drawing .node")).to_have_count(3)  # what was there stays
     live.worker.checkpoint(2.0, tree=2)  # nobody hears of it now
     api_process.append(live.stack.start_api())
-    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2", timeout=20_000)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
     expect(page.locator(".lost")).to_have_count(0)
     first, *later = live.tab.sent("GET", "/events")
     assert "last-event-id" not in first.headers
@@ -247,7 +247,7 @@ def test_a_tab_that_nobody_sees_gives_its_stream_back(live: Live) -> None:
     ended: list[str] = []
     page.on("requestfailed", lambda request: ended.append(request.url))
     page.evaluate(hide, True)
-    poll(lambda: page.wait_for_timeout(20) or any("/events" in url for url in ended), what="the stream's end")
+    until(page, lambda: any("/events" in url for url in ended), "the stream's end")
     live.worker.checkpoint(1.0, tree=1)
     page.evaluate(hide, False)
     expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")

@@ -146,7 +146,7 @@ def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Se
     for leaf in leaves(tree):
         page.locator(f'svg.drawing [data-node="{leaf}"]').click()
         rule = page.locator(".node-details .rule").inner_text()
-        words = re.split(r"(?:, | and |^If )(?=(?:%s) is )" % "|".join(names), rule.partition(", then ")[0])
+        words = re.split(rf"(?:, | and |^If )(?=(?:{'|'.join(names)}) is )", rule.partition(", then ")[0])
         conditions = [part for part in words if part]
         for row, end in zip(rows, ends, strict=True):
             assert all(holds(part, row) for part in conditions) == (end == leaf), (rule, row)
@@ -160,7 +160,7 @@ def holds(condition: str, row: dict[str, Any]) -> bool:
     words = words.removesuffix(", or missing")
     if value is None:
         return missing
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, bool | str):
         return str(value).lower() in re.split(r", | or ", words.lower())
     for piece in words.split(" or "):
         low = re.search(r"above (-?[\d.]+)", piece)

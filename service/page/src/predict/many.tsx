@@ -1,7 +1,6 @@
 // Many rows: a CSV dropped or pasted, the answers to look at and to save.
 import { useState } from "preact/hooks";
 import { request } from "../api/client.ts";
-import type { PredictionWarning } from "../api/types.ts";
 import { firstRecords, joined } from "../csv.ts";
 import { bytes, cell, counted, percent } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
@@ -12,7 +11,10 @@ import type { Source } from "./source.ts";
 const SHOWN = 20;
 const LONGEST_SHOWN = 200_000; // characters of pasted text that stay in the field
 
-interface Answers { rows: string; csv: string; warnings: PredictionWarning[]; name: string }
+/** As the answer's header has it: CSV has no room for sentences. */
+interface Notice { code: string; column: string | null; count: number }
+
+interface Answers { rows: string; csv: string; warnings: Notice[]; name: string }
 
 export function ManyRows({ source }: { source: Source }) {
   const [text, setText] = useState("");
@@ -29,7 +31,7 @@ export function ManyRows({ source }: { source: Source }) {
       const answer = await request(`${source.path}/predict`, {
         method: "POST", body: rows, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
       });
-      const warnings = JSON.parse(answer.headers.get("Literati-Warnings") ?? "[]") as PredictionWarning[];
+      const warnings = JSON.parse(answer.headers.get("Literati-Warnings") ?? "[]") as Notice[];
       setAnswers({ rows, csv: await answer.text(), warnings, name });
     } catch (refused) {
       setError(refused);
@@ -66,6 +68,15 @@ export function ManyRows({ source }: { source: Source }) {
   );
 }
 
+function noticeWords({ code, column, count }: Notice): string {
+  const rows = counted(count, "row");
+  if (code === "UNKNOWN_COLUMN") return `${column} is unknown to the model and was ignored.`;
+  if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for those.`;
+  if (code === "UNSEEN_CATEGORY") return `${column} has a value that training did not see in ${rows}; each node sends it where most rows went.`;
+  if (code === "OUT_OF_RANGE") return `${column} is outside its range in training in ${rows}.`;
+  return "There are more warnings.";
+}
+
 function Answered({ answers }: { answers: Answers }) {
   const { rows: [head = [], ...body] } = firstRecords(answers.csv, SHOWN + 1);
   const given = firstRecords(answers.rows, SHOWN + 1).rows;
@@ -82,7 +93,7 @@ function Answered({ answers }: { answers: Answers }) {
         </button>
       </div>
       <p class="quiet">{whole ? "Each row with its answer at the end." : "The answers in the order of the rows."}</p>
-      {answers.warnings.length > 0 && <ul class="notes warn">{answers.warnings.map((warning) => <li>{warning.message}</li>)}</ul>}
+      {answers.warnings.length > 0 && <ul class="notes warn">{answers.warnings.map((notice) => <li>{noticeWords(notice)}</li>)}</ul>}
       <div class="scroll" role="region" aria-label="Answers" tabIndex={0}>
         <table class="list compact">
           <thead>

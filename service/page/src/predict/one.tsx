@@ -103,7 +103,7 @@ function Input(
     const outside = text !== "" && (Number(text) < low || Number(text) > high);
     return (
       <Field name={column.name} error={error} help={`${exact(low)} to ${exact(high)} in training${outside ? "; this is outside" : ""}`}>
-        <input type="number" inputMode="decimal" step="any" value={text} onInput={(event) => onText(event.currentTarget.value)} />
+        <input inputMode="decimal" autocomplete="off" value={text} onInput={(event) => onText(event.currentTarget.value)} />
       </Field>
     );
   }

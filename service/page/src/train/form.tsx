@@ -55,6 +55,12 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
 
   const start = async (event: Event) => {
     event.preventDefault();
+    // What is no number at all has no value, and must not be taken for an empty field.
+    const garbled = [...form.current!.querySelectorAll("input")].find((input) => input.validity.badInput);
+    if (garbled) {
+      garbled.reportValidity();
+      return;
+    }
     setSending(true);
     setError(undefined);
     try {

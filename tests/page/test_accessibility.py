@@ -1,0 +1,88 @@
+"""axe finds nothing serious in any view, light or dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, expect
+
+from browsing import SCREENSHOTS, Tab
+from page_data import Service
+from stack import Stack
+
+
+def open_leaf(page: Page) -> None:
+    page.locator("svg.drawing .node.leaf").first.click()
+    expect(page.locator(".rule")).to_be_visible()
+
+
+def refuse(page: Page) -> None:
+    page.get_by_text("More parameters").click()
+    page.get_by_label("Depth").fill("99")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".field.wrong")).to_be_visible()
+
+
+def open_dialog(page: Page) -> None:
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def ask_for_many(page: Page) -> None:
+    page.get_by_role("button", name="Many rows").click()
+    page.get_by_label("Or paste rows").fill("length,width,zip,colour,fresh\n3,,10115,red,true\n")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.get_by_role("heading", name="1 answer")).to_be_visible()
+
+
+def nothing(_: Page) -> None:
+    pass
+
+
+# Where to go, what must be there, what to do before looking.
+VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
+    "datasets": ("/datasets", "table.list", nothing),
+    "dataset": ("/datasets/{dataset}", "svg.histogram", open_dialog),
+    "train": ("/train?dataset={dataset}", "form .field", refuse),
+    "jobs": ("/jobs", ".card svg", nothing),
+    "job": ("/jobs/{job}", ".plot canvas", open_leaf),
+    "jobs side by side": ("/jobs/{job},{other_job}", ".plot canvas", nothing),
+    "models": ("/models", "table.list", nothing),
+    "model": ("/models/{model}", "svg.drawing .node", open_leaf),
+    "compare": ("/compare/{model}/{other}", "table.confusion", nothing),
+    "predict": ("/predict/{model}", ".verdict", nothing),
+    "predict many": ("/predict/{model}", ".verdict", ask_for_many),
+}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_serious(browser: Browser, page_stack: Stack, service: Service, theme: str) -> None:
+    model, other = service.model(3), service.model(1)
+    job, other_job = (service.client.get(f"/v1/models/{each}").json()["job_id"] for each in (model, other))
+    ids = {"dataset": service.dataset, "model": model, "other": other, "job": job, "other_job": other_job}
+    tab = Tab(browser, page_stack.url, color_scheme=theme, reduced_motion="reduce")
+    tab.refusals.add(422)
+    findings = {}
+    for name, (place, there, act) in VIEWS.items():
+        page = tab.go(place.format(**ids))
+        expect(page.locator(there).first).to_be_visible()
+        act(page)
+        violations = Axe().run(page).response["violations"]
+        findings[name] = [
+            f"{entry['impact']} {entry['id']}: {node['html'][:160]}"
+            for entry in violations
+            for node in entry["nodes"]
+        ]
+        tab.shoot(f"axe-{theme}-{name}".replace(" ", "-"))
+        page.keyboard.press("Escape")
+    tab.close()
+    (SCREENSHOTS / f"axe-{theme}.json").write_text(json.dumps(findings, indent=2))
+    serious = {
+        name: [text for text in texts if text.startswith(("serious", "critical"))]
+        for name, texts in findings.items()
+    }
+    assert not any(serious.values()), json.dumps(serious, indent=2)
+    assert tab.complaints == []

@@ -1,0 +1,114 @@
+"""What is committed under service/page is what its sources build to; serving it needs no Node."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from page_data import Service
+from stack import ROOT
+
+PAGE = ROOT / "service" / "page"
+SOURCES = ("build.mjs", "package-lock.json", "package.json", "tsconfig.json")
+WRITTEN_BY_HAND = ("docs.css", "docs.js", "icon.svg")
+RECORD = json.loads((PAGE / "built.json").read_text())
+HOW = "the page is not built from its sources of now: run `make page` and commit what it writes"
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_the_committed_page_is_current() -> None:
+    """Without Node: the digest of the sources that the build has noted, and those of what it wrote."""
+    files = [PAGE / name for name in SOURCES]
+    files += [path for path in (PAGE / "src").rglob("*") if path.is_file()]
+    named = sorted((path.relative_to(PAGE).as_posix(), path.read_bytes()) for path in files)
+    sources = b"".join(name.encode() + b"\0" + content + b"\0" for name, content in named)
+    assert RECORD["sources"] == digest(sources), HOW
+    for name, expected in RECORD["files"].items():
+        assert digest((PAGE / name).read_bytes()) == expected, f"{name}: {HOW}"
+    known = RECORD["files"].keys() - {"index.html"} | {f"assets/{name}" for name in WRITTEN_BY_HAND}
+    assert {f"assets/{path.name}" for path in (PAGE / "assets").iterdir()} == known
+
+
+def test_the_same_bytes_come_out_again(tmp_path: Path) -> None:
+    """With Node: installed from the lock file, checked and built anew."""
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("Node is not installed (Debian: nodejs npm)")
+    here = tmp_path / "page"
+    shutil.copytree(PAGE, here, ignore=shutil.ignore_patterns("node_modules"))
+    environment = {**os.environ, "npm_config_update_notifier": "false"}
+
+    def run(*words: str) -> None:
+        done = subprocess.run(words, cwd=here, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    run(npm, "ci", "--no-audit", "--no-fund")
+    run(npm, "run", "check")
+    run(node, "build.mjs", str(tmp_path / "out"))
+    again = json.loads((tmp_path / "out" / "built.json").read_text())
+    assert again == RECORD, HOW
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    lock = json.loads((PAGE / "package-lock.json").read_text())
+    packages = {name: entry for name, entry in lock["packages"].items() if name}
+    assert len(packages) > 5
+    for name, entry in packages.items():
+        assert "resolved" not in entry, name
+        assert entry["integrity"].startswith("sha512-"), name
+
+
+def test_nothing_inline_and_nothing_from_elsewhere() -> None:
+    page = (PAGE / "index.html").read_text()
+    assert not re.search(r"<script>|<style|\son\w+=|style=|https?://", page)
+    for name in RECORD["files"]:
+        if name.endswith((".js", ".css")):
+            text = (PAGE / name).read_text()
+            assert not re.search(r"\beval\(|new Function\(|@import|url\(", text), name
+
+
+class TestServing:
+    @pytest.fixture
+    def client(self, service: Service) -> httpx.Client:
+        return service.client
+
+    def test_the_page_is_asked_for_again_each_time(self, client: httpx.Client) -> None:
+        answer = client.get("/")
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["cache-control"] == "no-cache"
+        tag = answer.headers["etag"]
+        assert not tag.startswith("W/")
+        assert client.get("/", headers={"If-None-Match": tag}).status_code == 304
+
+    @pytest.mark.parametrize("name", [name for name in RECORD["files"] if name.startswith("assets/")])
+    def test_assets(self, client: httpx.Client, name: str) -> None:
+        types = {
+            "js": "text/javascript; charset=utf-8",
+            "css": "text/css; charset=utf-8",
+            "txt": "text/plain; charset=utf-8",
+        }
+        packed = client.get(f"/{name}", headers={"Accept-Encoding": "br, gzip"})
+        plain = client.get(f"/{name}", headers={"Accept-Encoding": "gzip;q=0"})
+        assert packed.content == plain.content == (PAGE / name).read_bytes()
+        assert packed.headers["content-type"] == types[name.rpartition(".")[2]]
+        assert packed.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+        assert packed.headers["etag"] != plain.headers["etag"]
+        hashed = "-" in name
+        assert ("immutable" in packed.headers["cache-control"]) == hashed
+
+    @pytest.mark.parametrize("name", ["nope.js", "../index.html", "%2e%2e/built.json", "", "docs.js/"])
+    def test_nothing_else_is_served(self, client: httpx.Client, name: str) -> None:
+        assert client.get(f"/assets/{name}").status_code == 404

@@ -1,0 +1,92 @@
+"""Models: list, compare two, name the one in production, delete."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from browsing import Tab, see
+from page_data import Service
+
+
+def test_no_models_yet(api_tab: Tab) -> None:
+    page = api_tab.go("/models")
+    see(page, "No models yet")
+
+
+def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
+    small, large = service.model(1), service.model(3)
+    page = tab.go("/models")
+    expect(page.get_by_role("button", name="Compare")).to_be_disabled()
+    for name in ("flowers 1", "flowers 3"):
+        page.get_by_role("checkbox", name=f"Compare {name}", exact=True).check()
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", name="Two models side by side")).to_be_visible()
+    models = [service.client.get(f"/v1/models/{model}").json() for model in (small, large)]
+    table = page.get_by_role("region", name="Figures").locator("tbody tr")
+    expect(table).to_have_count(8)
+    cells = {
+        line.locator("th").inner_text(): line.locator("td").all_text_contents()
+        for line in (table.nth(i) for i in range(table.count()))
+    }
+    for name, metric in (("Held-back accuracy", "validation"), ("Training accuracy", "train")):
+        for model, text in zip(models, cells[name], strict=True):
+            shown = float(re.sub(r"[^\d.]", "", text))
+            assert abs(shown - 100 * model["metrics"][metric]["accuracy"]) < 0.06
+    leaves = [sum(node["split"] is None for node in model["tree"]["nodes"]) for model in models]
+    assert [int(re.sub(r"\D", "", text)) for text in cells["Leaves"]] == leaves
+    # The better one of each line stands out.
+    winners = page.locator("table.compare td.strong")
+    assert winners.count() >= 2
+    matrices = page.locator("table.confusion")
+    expect(matrices).to_have_count(2)
+    for i, model in enumerate(models):
+        counts = [int(text) for text in matrices.nth(i).locator("td").all_text_contents()]
+        expected = model["metrics"]["validation"]["confusion_matrix"]["counts"]
+        assert counts == [count for row in expected for count in row]
+    expect(page.locator("svg.drawing")).to_have_count(2)
+
+
+def test_one_model_is_in_production(tab: Tab, service: Service) -> None:
+    first, second = service.model(1), service.model(2)
+    page = tab.go("/models")
+    page.get_by_role("button", name="Put flowers 1 in production").click()
+    row = page.locator("tbody tr").filter(has=page.get_by_role("link", name="flowers 1", exact=True))
+    expect(row).to_contain_text("In production")
+    assert service.client.get("/v1/models/aliases/production").json()["model_id"] == first
+    page.get_by_role("link", name="flowers 2", exact=True).click()
+    page.get_by_role("button", name="Put in production").click()
+    expect(page.get_by_role("region", name="Names").locator(".chip")).to_contain_text("production")
+    assert service.client.get("/v1/models/production").json()["id"] == second
+
+
+def test_other_names_come_and_go(tab: Tab, service: Service) -> None:
+    model = service.model(2)
+    page = tab.go(f"/models/{model}")
+    names = page.get_by_role("region", name="Names")
+    names.get_by_label("Another name").fill("spring.2026")
+    names.get_by_role("button", name="Give it").click()
+    expect(names.locator(".chip").filter(has_text="spring.2026")).to_be_visible()
+    assert service.client.get("/v1/models/spring.2026").json()["id"] == model
+    tab.refusals.add(422)
+    names.get_by_label("Another name").fill("Not A Name")
+    names.get_by_role("button", name="Give it").click()
+    expect(names.locator(".field.wrong .error")).to_contain_text("Expected a name")
+    # A model that has a name cannot be deleted, and says so.
+    tab.refusals.add(409)
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    see(page, "An alias names this model")
+    names.get_by_role("button", name="Take the name spring.2026 away").click()
+    expect(names.locator(".chip").filter(has_text="spring.2026")).to_have_count(0)
+
+
+def test_delete(tab: Tab, service: Service) -> None:
+    model = service.wait(service.job("soon gone", parameters={"max_depth": 1}))["model_id"]
+    page = tab.go(f"/models/{model}")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", level=1, name="Models")).to_be_visible()
+    expect(page.get_by_role("link", name="soon gone")).to_have_count(0)
+    assert service.client.get(f"/v1/models/{model}").status_code == 404

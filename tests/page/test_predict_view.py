@@ -1,0 +1,174 @@
+"""Predict: one row from a form with its way through the tree, many rows from a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browsing import Tab, drop, saved, see
+from page_data import COLUMNS, Service, as_csv, flowers
+
+ROW = {"length": 3.4, "width": 2.5, "zip": 10115, "colour": "red", "fresh": True}
+
+
+@pytest.fixture
+def page(tab: Tab, service: Service) -> Page:
+    page = tab.go(f"/predict/{service.model()}")
+    expect(page.locator(".verdict")).to_be_visible()
+    return page
+
+
+def ask(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+    answer = service.client.post(
+        f"/v1/models/{service.model()}/predict?explain=true", json={"records": [row]}
+    )
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def open_all(page: Page) -> None:
+    hidden = page.get_by_text("that the tree does not ask about")
+    if hidden.count():
+        hidden.click()
+
+
+def fill(page: Page, row: dict[str, Any]) -> None:
+    open_all(page)
+    for name, value in row.items():
+        field = page.get_by_label(name, exact=True)
+        if field.evaluate("(element) => element.localName") == "select":
+            field.select_option(
+                "" if value is None else str(value).lower() if value in (True, False) else value
+            )
+        else:
+            field.fill("" if value is None else str(value))
+
+
+def test_no_model_yet(api_tab: Tab) -> None:
+    page = api_tab.go("/predict")
+    see(page, "There is no model yet")
+
+
+def test_the_form_is_made_from_the_models_schema(page: Page, service: Service) -> None:
+    open_all(page)
+    form = page.locator(".predict-form")
+    assert sorted(form.locator("label").all_text_contents()) == sorted(COLUMNS[:-1])
+    length = form.get_by_label("length")
+    assert length.get_attribute("inputmode") == "decimal"
+    column = next(c for c in service.tree(service.model())["columns"] if c["name"] == "length")
+    see(page, f"{column['minimum']:g} to {column['maximum']:g} in training")
+    choices = form.get_by_label("colour").locator("option").all_text_contents()
+    assert choices[0] == "missing"
+    assert sorted(choices[1:]) == ["blue", "red", "white", "yellow"]
+    assert form.get_by_label("fresh").locator("option").all_text_contents() == ["missing", "true", "false"]
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"colour": "blue"}, {"width": None, "colour": None}, {"length": 900}], ids=str
+)
+def test_the_answer_and_its_path(page: Page, service: Service, changes: dict[str, Any]) -> None:
+    row = {**ROW, **changes}
+    fill(page, row)
+    expected = ask(service, row)
+    verdict = page.locator(".verdict")
+    expect(verdict).to_contain_text(str(expected["predictions"][0]))
+    share = 100 * max(expected["probabilities"][0].values())
+    expect(verdict).to_contain_text(f"probability {share:g} %" if share.is_integer() else f"{share:.1f} %")
+    steps = expected["explanations"][0]["steps"]
+    expect(page.locator(".steps li")).to_have_count(len(steps))
+    for i, step in enumerate(steps):
+        expect(page.locator(".steps li").nth(i)).to_contain_text(step["feature"])
+        expect(page.locator(".steps li").nth(i)).to_contain_text(f": {step['side']}")
+    path = {step["node"] for step in steps} | {expected["leaf_ids"][0]}
+    nodes = page.locator("svg.drawing .node.lit")
+    expect(nodes).to_have_count(len(path))
+    assert {int(nodes.nth(i).get_attribute("data-node") or -1) for i in range(nodes.count())} == path
+    warned = page.locator(".answer .notes li")
+    assert warned.count() == len(expected["warnings"])
+    if "length" in changes:
+        see(page, "this is outside")
+
+
+def test_rows_of_the_dataset_to_begin_with(page: Page, service: Service) -> None:
+    rows = service.client.get(f"/v1/datasets/{service.dataset}/preview?rows=2").json()["records"]
+    expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[0]['length']:g}")
+    page.get_by_role("button", name="Another row of the dataset").click()
+    expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[1]['length']:g}")
+
+
+def test_a_refused_cell_is_told_at_its_field(page: Page, tab: Tab) -> None:
+    tab.refusals.add(422)
+    page.get_by_label("length", exact=True).fill("3 or 4")
+    field = page.locator(".field.wrong")
+    expect(field).to_have_count(1)
+    expect(field.locator("label")).to_have_text("length")
+    expect(page.locator(".verdict")).to_have_count(0)
+    page.get_by_label("length", exact=True).fill("2")
+    expect(page.locator(".verdict")).to_be_visible()
+
+
+def test_many_rows_are_dropped_and_their_answers_saved(page: Page, service: Service, tmp_path: Path) -> None:
+    rows = [row[:-1] for row in flowers(60, seed=9)]
+    text = as_csv(rows, COLUMNS[:-1])
+    (tmp_path / "new flowers.csv").write_text(text)
+    page.get_by_role("button", name="Many rows").click()
+    drop(page, ".drop", tmp_path / "new flowers.csv", "text/csv")
+    expect(page.get_by_role("heading", name="60 answers")).to_be_visible()
+    shown = page.get_by_role("region", name="Answers").locator("tbody tr")
+    expect(shown).to_have_count(20)
+    name, answers = saved(page, lambda: page.get_by_role("button", name="Download the answers").click())
+    assert name == "new-flowers-answers.csv"
+    expected = service.client.post(
+        f"/v1/models/{service.model()}/predict", content=text, headers={"Content-Type": "text/csv"}
+    ).json()
+    table = list(csv.DictReader(io.StringIO(answers)))
+    assert [row["prediction"] for row in table] == expected["predictions"]
+    assert [row["leaf_id"] for row in table] == [str(leaf) for leaf in expected["leaf_ids"]]
+    assert [row["length"] for row in table] == [str(row[0]) for row in rows]
+    assert shown.nth(0).locator("td").first.inner_text() == expected["predictions"][0]
+
+
+def test_many_rows_are_pasted(page: Page) -> None:
+    page.get_by_role("button", name="Many rows").click()
+    text = (
+        'length;width;zip;colour;fresh;note\n3.1;2.5;10115;red;true;"a; ""b"""\n\n6.5;;10115;green;false;c\n'
+    )
+    page.get_by_label("Or paste rows").fill(text)
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.get_by_role("heading", name="2 answers")).to_be_visible()
+    see(page, "unknown to the model")  # the note
+    see(page, "training did not see")  # green
+    _, answers = saved(page, lambda: page.get_by_role("button", name="Download the answers").click())
+    table = list(csv.DictReader(io.StringIO(answers), delimiter=";"))
+    assert [row["note"] for row in table] == ['a; "b"', "c"]
+    assert all(row["prediction"] in ("rose", "tulip") for row in table)
+
+
+def test_rows_that_cannot_be_used_say_why(page: Page, tab: Tab) -> None:
+    tab.refusals.add(422)
+    page.get_by_role("button", name="Many rows").click()
+    page.get_by_label("Or paste rows").fill("length,width\nlong,2\n")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.locator(".refusal")).to_contain_text("colour")
+
+
+def test_with_the_best_tree_of_a_job(tab: Tab, service: Service) -> None:
+    job = service.job("predicting early", parameters={"max_depth": 2})
+    service.wait(job)
+    page = tab.go(f"/predict/job/{job}")
+    expect(page.locator(".verdict")).to_be_visible()
+    assert tab.sent("POST", f"/v1/jobs/{job}/predict")
+
+
+def test_the_model_is_chosen_from_a_list(tab: Tab, service: Service) -> None:
+    model = service.model()
+    page = tab.go("/predict")
+    page.get_by_label("Model").select_option(model)
+    expect(page.locator(".verdict")).to_be_visible()
+    assert page.url.endswith(model)

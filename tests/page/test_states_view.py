@@ -1,0 +1,224 @@
+"""What every view shows while it has nothing to show; keys; themes; the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+
+from browsing import Tab, see
+from model_maker import add_job, add_model, mixed_tree
+from page_data import Service, as_csv, flowers
+from service import keyring
+from service.keyring import Scope
+from stack import Process, Stack
+
+LISTS = {
+    "/datasets": "/v1/datasets",
+    "/train": "/v1/datasets",
+    "/jobs": "/v1/jobs",
+    "/models": "/v1/models",
+    "/predict": "/v1/models",
+}
+
+
+@pytest.fixture
+def places(api: Stack) -> dict[str, str]:
+    """Every view with something in it, and a word that shows that it is there."""
+    tree = mixed_tree()
+    model, job = add_model(api, tree), add_job(api, tree)
+    with api.client() as client:
+        dataset = Service(client).upload(as_csv(flowers()), name="flowers")
+    return {
+        "/datasets": "flowers",
+        f"/datasets/{dataset}": "Classes of kind",
+        f"/train?dataset={dataset}": "Change points",
+        "/jobs": "made",
+        f"/jobs/{job.spec.id}": "Best tree so far",
+        "/models": "made",
+        f"/models/{model}": "Put in production",
+        f"/compare/{model}/{model}": "Balanced accuracy",
+        f"/predict/{model}": "with probability",
+    }
+
+
+@pytest.mark.parametrize("place", LISTS)
+def test_loading(api_tab: Tab, place: str) -> None:
+    held: list[Route] = []
+    api_tab.page.route(f"**{LISTS[place]}?*", lambda route: held.append(route))
+    page = api_tab.go(place)
+    expect(page.locator(".loading .spinner")).to_be_visible()
+    see(page, "Reading the")
+    api_tab.page.unroute_all()
+    for route in held:
+        route.continue_()
+    expect(page.locator(".loading")).to_have_count(0)
+    expect(page.locator(".empty")).to_be_visible()
+
+
+def test_a_store_that_is_away(api: Stack, api_tab: Tab, places: dict[str, str]) -> None:
+    api_tab.refusals.add(503)
+    api_tab.go("/jobs")
+    see(api_tab.page, "made")
+    api.server.stop()
+    try:
+        for place in places:
+            page = api_tab.go(place)
+            expect(page.locator("main").get_by_role("alert").first).to_contain_text("store does not answer")
+    finally:
+        api.server.start()
+    for place, word in places.items():
+        page = api_tab.go(place)
+        retry = page.get_by_role("button", name="Try again")
+        expect(page.locator("main").get_by_text(word).first.or_(retry.first)).to_be_visible()
+        if retry.count():
+            retry.first.click()
+        see(page, word)
+
+
+def test_a_server_that_is_away(
+    api: Stack, api_tab: Tab, api_process: list[Process], places: dict[str, str]
+) -> None:
+    """A view that was never loaded says so, and comes by itself when the server is back."""
+    api_tab.go("/jobs")
+    see(api_tab.page, "made")
+    api_process[-1].stop()
+    for place in places:
+        page = api_tab.go(place)
+        expect(page.locator(".lost")).to_be_visible()
+        expect(page.locator("main").get_by_text("No connection").first).to_be_visible()
+    api_process.append(api.start_api())
+    see(page, list(places.values())[-1])
+    expect(page.locator(".lost")).to_have_count(0)
+    api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
+
+
+def test_what_is_not_there(api_tab: Tab) -> None:
+    api_tab.refusals.add(404)
+    for place in (f"/datasets/ds_{32 * 'a'}", f"/jobs/job_{32 * 'a'}", f"/models/mdl_{32 * 'a'}"):
+        expect(api_tab.go(place).get_by_role("alert")).to_contain_text("There is no such")
+    see(api_tab.go("/nowhere"), "There is nothing here")
+
+
+@pytest.fixture
+def closed(tmp_path: Path, actor_stack: tuple[Stack, list[Process]]) -> Iterator[tuple[Stack, str]]:
+    """An API that wants a key, on the same store; and a key to read with."""
+    key, _ = keyring.add(tmp_path / "keys.json", "page", "default", frozenset({Scope.READ}))
+    options = {"LITERATI_API_KEYS_FILE": str(tmp_path / "keys.json")}
+    with Stack(tmp_path, server=actor_stack[0].server, **options) as stack:
+        stack.start_api()
+        yield stack, key
+
+
+def test_a_key_is_asked_for_and_forgotten_with_the_tab(
+    browser: Browser, api: Stack, closed: tuple[Stack, str]
+) -> None:
+    add_model(api, mixed_tree())
+    stack, key = closed
+    tab = Tab(browser, stack.url)
+    tab.refusals |= {401, 403}
+    page = tab.go("/models")
+    dialog = page.get_by_role("dialog", name="Sign in")
+    field = dialog.get_by_label("API key")
+    expect(field).to_be_focused()
+    assert field.get_attribute("type") == "password"
+    field.fill("lit_00000000_wrong")
+    page.keyboard.press("Enter")
+    expect(dialog.locator(".error")).to_have_text("The server does not know this key.")
+    field.fill(key)
+    dialog.get_by_role("button", name="Sign in").click()
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_role("link", name="made")).to_be_visible()
+    assert page.evaluate("Object.keys(localStorage)") == []
+    # A reload keeps it; another view needs no second answer.
+    page.reload()
+    expect(page.get_by_role("link", name="made")).to_be_visible()
+    tab.go("/jobs")
+    page.get_by_role("link", name="made").click()
+    expect(page.locator("svg.drawing .node").first).to_be_visible()  # the stream has the key too
+    assert tab.sent("GET", "/events")[-1].headers["authorization"] == f"Bearer {key}"
+    # What the key may not do is said where it was tried.
+    tab.go("/models")
+    page.get_by_role("button", name="Put made in production").click()
+    expect(page.locator(".refusal")).to_contain_text("lacks the scope")
+    page.get_by_role("button", name="Sign out").click()
+    expect(dialog).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+    assert tab.complaints == []
+    tab.close()
+
+
+class TestThemes:
+    @pytest.mark.parametrize(("system", "dark"), [("light", False), ("dark", True)])
+    def test_the_systems_theme_and_the_switch(
+        self, browser: Browser, api: Stack, system: str, dark: bool
+    ) -> None:
+        tab = Tab(browser, api.url, color_scheme=system)
+        page = tab.go("/datasets")
+
+        def is_dark() -> bool:
+            colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            return int(colour.removeprefix("rgb(").split(",")[0]) < 100
+
+        assert is_dark() is dark
+        switch = page.get_by_role("button", name="Theme:")
+        switch.click()
+        expect(switch).to_have_attribute("aria-label", "Theme: light")
+        assert not is_dark()
+        switch.click()
+        expect(switch).to_have_attribute("aria-label", "Theme: dark")
+        assert is_dark()
+        page.reload()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert is_dark()
+        page.get_by_role("button", name="Theme: dark").click()
+        assert is_dark() is dark
+        assert tab.complaints == []
+        tab.close()
+
+
+def test_the_keyboard_alone(api_tab: Tab) -> None:
+    page = api_tab.go("/datasets")
+    see(page, "No datasets yet")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.type") == "file"  # the drop zone's own input
+    nav = page.get_by_role("navigation", name="Views")
+    nav.get_by_role("link", name="Models").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="Models")).to_be_visible()
+    expect(page).to_have_title("Models – Literati")
+    expect(nav.get_by_role("link", name="Models")).to_have_attribute("aria-current", "page")
+
+
+def test_the_address_leads_back(api_tab: Tab) -> None:
+    page = api_tab.go("/models")
+    see(page, "No models yet")
+    api_tab.go("/jobs")
+    see(page, "No jobs yet")
+    page.go_back()
+    see(page, "No models yet")
+
+
+def test_news_are_told_to_screen_readers(api: Stack, api_tab: Tab) -> None:
+    job = add_job(api, mixed_tree())
+    page = api_tab.go(f"/jobs/{job.spec.id}")
+    expect(page.locator("svg.drawing .node").first).to_be_visible()
+    api.store.jobs.control("default", job.spec.id, "pause")
+    expect(page.locator(".unseen[role=status]")).to_have_text("made: Pausing")
+
+
+def test_on_a_phone_nothing_hangs_out(browser: Browser, api: Stack, places: dict[str, str]) -> None:
+    tab = Tab(browser, api.url)
+    tab.page.set_viewport_size({"width": 390, "height": 800})
+    for place, word in places.items():
+        page = tab.go(place)
+        see(page, word)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
+    assert tab.complaints == []
+    tab.close()
