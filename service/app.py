@@ -10,11 +10,11 @@ from starlette.concurrency import run_in_threadpool
 
 import literati
 from service import error_handlers, openapi
+from service.apart.processes import Processes
 from service.auth import AuthLayer, Keys
 from service.dependencies import Services
 from service.front import Front
 from service.hub import Hub
-from service.ingest.readers import Readers
 from service.limits import BodyLimits
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
@@ -66,7 +66,7 @@ def _services(settings: Settings) -> Services:
         keys=Keys(settings.api_keys_file),
         metrics=Metrics(store, blobs, lambda: hub.waiting),
         predictors=Predictors(store, ModelResolver(settings.store_url)),
-        readers=Readers(),
+        apart=Processes(),
     )
 
 
@@ -79,11 +79,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     services: Services = app.state.services
     reconciler = Reconciler(services.store, wake, services.blobs, every=services.settings.reconcile_seconds)
     reconciler.start()
-    services.readers.start()
+    services.apart.start()
     try:
         async with services.hub.running():
             yield
     finally:
         await services.predictors.close()
-        services.readers.stop()
+        services.apart.stop()
         await run_in_threadpool(reconciler.stop)

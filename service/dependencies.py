@@ -7,9 +7,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from service.apart.processes import Processes
 from service.auth import Caller, Keys
 from service.hub import Hub
-from service.ingest.readers import Readers
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.settings import Settings
@@ -28,7 +28,7 @@ class Services:
     keys: Keys
     metrics: Metrics
     predictors: Predictors
-    readers: Readers
+    apart: Processes
 
 
 async def _services(request: Request) -> Services:

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
+from service.apart.processes import NoProcessError
 from service.errors import (
     FieldError,
     Problem,
@@ -41,6 +42,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(BlobGoneError, _blob_gone)
     app.add_exception_handler(BucketAwayError, _bucket_away)
     app.add_exception_handler(ClientDisconnect, _hung_up)
+    app.add_exception_handler(NoProcessError, _no_process)
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -163,6 +165,12 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
 async def _away(request: Request, error: Exception) -> Response:
     log.warning("store away", error=type(error).__name__)
     return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
+
+
+async def _no_process(request: Request, error: Exception) -> Response:
+    log.error("no process to be had")
+    problem = unavailable("No process could be started for this; try again soon.")
+    return problem_response(problem, request_id_of(request))
 
 
 async def _hung_up(request: Request, error: Exception) -> Response:

@@ -32,7 +32,7 @@ class BodyLimits:
         if framing.empty:
             await self.app(scope, receive, send)  # nothing to watch
             return
-        name = _cap(scope, framing)
+        name = _cap(scope)
         most: int = getattr(self.settings, name)
         refusal = _coded() if framing.coded else None
         if framing.declared is not None and framing.declared > most:
@@ -154,11 +154,11 @@ def _coded() -> Problem:
 class Framing:
     """What a request's headers say of its body."""
 
-    __slots__ = ("chunked", "coded", "declared", "json")
+    __slots__ = ("chunked", "coded", "declared")
 
     def __init__(self, scope: Scope) -> None:
         self.declared: int | None = None
-        self.chunked = self.coded = self.json = False
+        self.chunked = self.coded = False
         for name, value in scope["headers"]:
             if name == b"content-length":
                 self.declared = int(value) if value.isdigit() else None
@@ -166,20 +166,15 @@ class Framing:
                 self.chunked = True
             elif name == b"content-encoding":
                 self.coded = value.strip().lower() not in (b"", b"identity")
-            elif name == b"content-type":
-                self.json = b"json" in value
 
     @property
     def empty(self) -> bool:
         return self.declared == 0 or (self.declared is None and not self.chunked)
 
 
-def _cap(scope: Scope, framing: Framing) -> str:
-    """The setting that says how large the body may be.
-
-    JSON is read with the interpreter in one hand: while it is, nobody else is served by this process.
-    """
+def _cap(scope: Scope) -> str:
+    """The setting that says how large the body may be."""
     if scope["path"].endswith("/predict"):
-        return "max_json_bytes" if framing.json else "max_predict_bytes"
+        return "max_predict_bytes"
     upload = scope["method"] == "POST" and scope["path"] == _UPLOAD_PATH
     return "max_upload_bytes" if upload else "max_request_bytes"

@@ -25,8 +25,7 @@ class Settings(WorkerSettings):
     max_table_bytes: Annotated[int, Field(ge=1)] = 4096 * MEBIBYTE  # that an upload may unpack to
     max_parse_seconds: Annotated[float, Field(gt=0)] = 300.0
     min_free_bytes: Annotated[int, Field(ge=0)] = 512 * MEBIBYTE  # of the disk, that uploads leave to others
-    max_predict_bytes: Annotated[int, Field(ge=1)] = 64 * MEBIBYTE  # rows to predict, and as JSON ...
-    max_json_bytes: Annotated[int, Field(ge=1)] = 4 * MEBIBYTE  # ... so many
+    max_predict_bytes: Annotated[int, Field(ge=1)] = 64 * MEBIBYTE  # rows to predict
     max_request_bytes: Annotated[int, Field(ge=1)] = MEBIBYTE // 4  # any other body
     max_rows: Annotated[int, Field(ge=1)] = 10_000_000
     max_columns: Annotated[int, Field(ge=1)] = 10_000

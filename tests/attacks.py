@@ -168,15 +168,15 @@ def lying_arrow(stack: Stack, path: str) -> list[int]:
 
 
 def deep_json(stack: Stack, path: str) -> list[int]:
-    bodies = [b"[" * (4 * MEBIBYTE), b'{"a":' * (MEBIBYTE // 2), b'{"records":' + b"[" * MEBIBYTE]
+    bodies = [b"[" * (60 * MEBIBYTE), b'{"a":' * (MEBIBYTE // 2), b'{"records":' + b"[" * MEBIBYTE]
     found = [post(stack, path, body, "application/json") for body in bodies]
     return found + [post(stack, "/v1/jobs", body[: MEBIBYTE // 4], "application/json") for body in bodies]
 
 
 def many_keys(stack: Stack, path: str) -> list[int]:
-    keys = b",".join(b'"k%d":1' % number for number in range(350_000))
-    rows = b",".join([b'{"a":1}'] * 500_000)
-    arrays = b",".join([b'[":"]'] * 650_000)
+    keys = b",".join(b'"k%d":1' % number for number in range(2_000_000))
+    rows = b",".join([b'{"a":1}'] * 2_000_000)
+    arrays = b",".join([b'[":"]'] * 3_000_000)
     found: list[int] = []
     for body in (
         b'{"records":[{' + keys + b"}]}",

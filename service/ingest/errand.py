@@ -1,22 +1,24 @@
-"""What a reader is asked to do, what it says of it, and how both travel: as JSON, their length before."""
+"""Reading an upload in a process apart: what it is told, and what it says."""
 
 from __future__ import annotations
 
-import socket
-import struct
+import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from service.apart.processes import BrokenError, NoMemoryError, NoTimeError, Processes
+from worker.blobs import Blobs
 from worker.messages import Dataset
 
-from .build import Upload
-from .errors import Fault
+from .build import Upload, make_dataset
+from .errors import Fault, IngestError, broke_reader, too_much_memory, too_much_time
 from .options import Options, TableLimits
 
-_LENGTH = struct.Struct(">Q")
-READY = b"+"  # the first byte of a reader: it has started and will say something of its errand
+NAME = "dataset"
+MEMORY = 2  # times the largest table: what reading one may take
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,6 @@ class Errand:
     blobs: Path  # the folder for the table
     dataset_id: str
     tenant: str
-    memory_bytes: int
     seconds: float
     spare_disk_bytes: int
 
@@ -41,24 +42,49 @@ class Told:
     disk_error: int | None = None  # errno
 
 
-ERRAND = TypeAdapter(Errand)
-TOLD = TypeAdapter(Told)
+_ERRAND = TypeAdapter(Errand)
+_TOLD = TypeAdapter(Told)
 
 
-def send(connection: socket.socket, data: bytes) -> None:
-    connection.sendall(_LENGTH.pack(len(data)) + data)
+def run(processes: Processes, errand: Errand) -> Dataset:
+    """Blocks until the table is stored. IngestError if the upload is no good, OSError if the disk is."""
+    most = errand.limits.max_table_bytes
+    try:
+        said = processes.run(
+            NAME, _ERRAND.dump_json(errand), memory_bytes=MEMORY * most, seconds=errand.seconds
+        )
+    except NoMemoryError:
+        raise IngestError(too_much_memory(most)) from None
+    except NoTimeError:
+        raise IngestError(too_much_time(errand.seconds)) from None
+    except BrokenError:
+        raise IngestError(broke_reader()) from None
+    told = _TOLD.validate_json(said)
+    if told.dataset is not None:
+        return told.dataset
+    if told.disk_error is not None:
+        raise OSError(told.disk_error, os.strerror(told.disk_error))
+    raise IngestError(*told.faults)
 
 
-def receive(connection: socket.socket) -> bytes:
-    """EOFError if the other side is gone."""
-    return receive_exactly(connection, _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))[0])
+def work(data: bytes) -> bytes:
+    """There."""
+    return _TOLD.dump_json(_told(_ERRAND.validate_json(data)))
 
 
-def receive_exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        block = connection.recv(min(size - len(data), 1 << 20))
-        if not block:
-            raise EOFError
-        data += block
-    return bytes(data)
+def _told(errand: Errand) -> Told:
+    try:
+        dataset = make_dataset(
+            errand.upload,
+            errand.options,
+            errand.limits,
+            Blobs(errand.blobs),
+            dataset_id=errand.dataset_id,
+            tenant=errand.tenant,
+            spare_disk_bytes=errand.spare_disk_bytes,
+        )
+    except IngestError as error:
+        return Told(faults=error.faults)
+    except OSError as error:
+        return Told(disk_error=error.errno or errno.EIO)
+    return Told(dataset=dataset)

@@ -18,12 +18,11 @@ from starlette.concurrency import run_in_threadpool
 from service.conditional import json_answer
 from service.dependencies import BlobsDep, CallerDep, Services, ServicesDep, StoreDep
 from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
+from service.ingest import errand
 from service.ingest.build import Upload
-from service.ingest.errand import Errand
 from service.ingest.errors import IngestError
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
-from service.ingest.readers import NoReaderError
 from service.ingest.receiving import received
 from service.schemas import examples
 from service.schemas.datasets import (
@@ -49,8 +48,6 @@ from worker.store import Store
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
 MOST_PREVIEWED = 100
-MEMORY = 2  # times the largest table: what reading one may take ...
-MORE_MEMORY = 1 << 30  # ... beside what programs need
 _DATASET_ID = re.compile(DATASET_ID)
 # A table that is read takes all cores and its size in memory: no more than two at once.
 _parsers = ThreadPoolExecutor(2, "parse")
@@ -123,8 +120,6 @@ async def create_dataset(
             dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
     except IngestError as error:
         raise _refusal(error) from None
-    except NoReaderError:
-        raise unavailable("No process could be started to read the table.") from None
     except BucketAwayError:
         raise  # no matter of the disk
     except OSError as error:
@@ -150,19 +145,17 @@ def _make(
         settings.max_categories,
         settings.max_table_bytes,
     )
-    dataset = services.readers.read(
-        Errand(
-            upload,
-            options,
-            limits,
-            services.blobs.folder,
-            dataset_id=new_id("ds"),
-            tenant=tenant,
-            memory_bytes=MEMORY * settings.max_table_bytes + MORE_MEMORY,
-            seconds=settings.max_parse_seconds,
-            spare_disk_bytes=settings.min_free_bytes,
-        )
+    wanted = errand.Errand(
+        upload,
+        options,
+        limits,
+        services.blobs.folder,
+        dataset_id=new_id("ds"),
+        tenant=tenant,
+        seconds=settings.max_parse_seconds,
+        spare_disk_bytes=settings.min_free_bytes,
     )
+    dataset = errand.run(services.apart, wanted)
     services.blobs.publish(dataset.blob)
     stored = store.datasets.add(dataset, content_key=key)
     if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first

@@ -16,6 +16,7 @@ from service.error_handlers import malformed
 from service.errors import FieldError, Problem, invalid, not_found
 from service.ingest.header import DELIMITER_WORDS
 from service.negotiation import best
+from service.prediction import errand
 from service.prediction.csv_rows import CsvOptions
 from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
@@ -36,9 +37,8 @@ MEDIA_TYPES: dict[Format, str] = {
 }
 FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
 LONGEST_HEADER = 4096
-LARGE_JSON_BYTES = 1 << 20
-_threads = anyio.CapacityLimiter(4)  # more would only need more memory: they share one interpreter
-_alone = anyio.CapacityLimiter(1)  # JSON is read without letting go of the interpreter
+APART_BYTES = 1 << 20  # still longer ones by a process apart
+_threads = anyio.CapacityLimiter(4)  # more would only need more memory
 _PLAIN = Wanted()
 
 Explain = Annotated[
@@ -239,21 +239,33 @@ def _answer_format(request: Request) -> Format:
 
 async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Response:
     services: Services = request.app.state.services
-    most = services.settings.max_predict_rows
     body = await request.body()
     try:
         if len(body) <= INLINE_BYTES and not wanted.explain:
-            answer = predictor.answer(body, wanted, most)
+            answer = _answer_here(services, predictor, body, wanted)
         else:
-            large = wanted.body_format == "json" and len(body) > LARGE_JSON_BYTES
-            limiter = _alone if large else _threads
-            answer = await anyio.to_thread.run_sync(predictor.answer, body, wanted, most, limiter=limiter)
+            answer = await anyio.to_thread.run_sync(
+                _answer_apart if len(body) > APART_BYTES else _answer_here,
+                *(services, predictor, body, wanted),
+                limiter=_threads,
+            )
     except MalformedError as error:
         raise malformed(error.detail) from None
     except RowsError as error:
         raise invalid(*error.errors, detail=error.detail) from None
     return Response(
         answer.content, headers=_headers(answer, wanted), media_type=MEDIA_TYPES[wanted.answer_format]
+    )
+
+
+def _answer_here(services: Services, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:
+    return predictor.answer(body, wanted, services.settings.max_predict_rows)
+
+
+def _answer_apart(services: Services, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:
+    settings = services.settings
+    return errand.run(
+        services.apart, predictor, body, wanted, settings.max_predict_rows, settings.max_parse_seconds
     )
 
 

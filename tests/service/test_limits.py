@@ -10,12 +10,12 @@ from contextlib import suppress
 import httpx
 import pytest
 
+from model_maker import add_model, mixed_tree
 from service_client import problem
 from stack import Stack
 
 # As the fixture `narrow` sets them.
 REQUEST_BYTES = 10_000
-JSON_BYTES = 20_000
 PREDICT_BYTES = 30_000
 UPLOAD_BYTES = 50_000
 
@@ -31,12 +31,13 @@ def pieces(size: int) -> Iterator[bytes]:
     ("path", "kind", "most"),
     [
         ("/v1/jobs", "application/json", REQUEST_BYTES),
-        ("/v1/models/m/predict", "application/json", JSON_BYTES),
-        ("/v1/models/m/predict", "text/csv", PREDICT_BYTES),
+        ("/v1/models/MODEL/predict", "application/json", PREDICT_BYTES),
+        ("/v1/models/MODEL/predict", "text/csv", PREDICT_BYTES),
         ("/v1/datasets?target=y", "text/csv", UPLOAD_BYTES),
     ],
 )
 def test_bodies_that_are_too_large(narrow: Stack, path: str, kind: str, most: int, chunked: bool) -> None:
+    path = path.replace("MODEL", add_model(narrow, mixed_tree()))
     with narrow.client() as client:
         for size, refused in ((most, False), (most + 1, True), (most + 100_000, True)):
             content = pieces(size) if chunked else b" " * size

@@ -1,0 +1,147 @@
+"""Processes apart: what a hostile file does to one happens to nobody else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import hostile
+from memory_watch import MemoryWatch
+from model_maker import mixed_tree
+from service.apart.processes import Processes
+from service.ingest.build import Form, Upload
+from service.ingest.errand import Errand, run
+from service.ingest.errors import IngestError
+from service.ingest.options import Options, TableLimits
+from service.prediction import errand as predict
+from service.prediction.faults import MalformedError, RowsError
+from service.prediction.predictor import Predictor, Wanted
+from stack import poll
+
+MEBIBYTE = 1 << 20
+LONG = b"x,label\n" + b"1.25,a\n2.5,b\n" * MEBIBYTE  # takes a moment
+
+
+@pytest.fixture(scope="module")
+def apart() -> Iterator[Processes]:
+    processes = Processes(plain_memory=400 * MEBIBYTE)
+    processes.start()
+    yield processes
+    processes.stop()
+
+
+def errand(folder: Path, data: bytes, form: Form = "csv", **given: Any) -> Errand:
+    path = folder / "upload"
+    path.write_bytes(data)
+    upload = Upload(path, form, "utf-8", hashlib.sha256(data).hexdigest(), len(data))
+    limits: dict[str, Any] = {"seconds": 60.0, "spare_disk_bytes": 0}
+    table = TableLimits(max_table_bytes=given.pop("max_table_bytes", 50 * MEBIBYTE))
+    options = Options(target="label")
+    return Errand(upload, options, table, folder / "blobs", "ds_1", "default", **{**limits, **given})
+
+
+def code(apart: Processes, wanted: Errand) -> str:
+    with pytest.raises(IngestError) as caught:
+        run(apart, wanted)
+    return caught.value.faults[0].code
+
+
+def forks() -> list[psutil.Process]:
+    """Readers at work."""
+    own = psutil.Process()
+    return [reader for process in own.children() if _is_ours(process) for reader in process.children()]
+
+
+def _is_ours(process: psutil.Process) -> bool:
+    try:
+        return "service.apart.nursery" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_table(apart: Processes, tmp_path: Path) -> None:
+    dataset = run(apart, errand(tmp_path, b"x,z,label\n1,u,a\n2,v,b\n3,,a\n"))
+    assert (dataset.id, dataset.rows, dataset.target) == ("ds_1", 3, "label")
+    assert [(entry.label, entry.count) for entry in dataset.classes] == [("a", 2), ("b", 1)]
+    assert (tmp_path / "blobs" / dataset.blob[:2] / dataset.blob).exists()
+
+
+def test_what_is_wrong_is_told(apart: Processes, tmp_path: Path) -> None:
+    assert code(apart, errand(tmp_path, b"x,label\n1,a\n")) == "ONE_CLASS"
+
+
+def test_parquet_that_unpacks_to_more_than_it_says(apart: Processes, tmp_path: Path) -> None:
+    """Hundreds of megabytes in 20 kB."""
+    bomb = hostile.long_words(2, 192 * MEBIBYTE)
+    assert len(bomb) < 200_000
+    with MemoryWatch(os.getpid()) as memory:
+        before = memory.peak
+        assert code(apart, errand(tmp_path, bomb, "parquet")) in ("TABLE_TOO_LARGE", "UNREADABLE")
+    assert memory.peak - before < 600 * MEBIBYTE
+    poll(lambda: not forks(), what="the end of the reader")
+
+
+def test_a_reader_that_takes_too_long(apart: Processes, tmp_path: Path) -> None:
+    assert code(apart, errand(tmp_path, LONG, seconds=0.05)) == "TABLE_TOO_SLOW"
+    poll(lambda: not forks(), what="the end of the reader")
+
+
+def test_a_reader_that_dies(apart: Processes, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(code, apart, errand(tmp_path, LONG))
+        for reader in poll(forks, what="a reader"):
+            reader.kill()
+        assert found.result() == "UNREADABLE"
+
+
+def test_the_process_that_makes_readers_dies(apart: Processes, tmp_path: Path) -> None:
+    run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n"))
+    (process,) = (process for process in psutil.Process().children() if _is_ours(process))
+    os.kill(process.pid, signal.SIGKILL)
+    assert run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n")).rows == 2
+
+
+def test_a_disk_without_room(apart: Processes, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space"):
+        run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n", spare_disk_bytes=1 << 60))
+    assert not list((tmp_path / "blobs" / "incoming").iterdir())
+
+
+def test_two_at_once(apart: Processes, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda folder: run(apart, errand(folder, LONG)).rows, folders))
+    assert found == [LONG.count(b"\n") - 1] * 2
+
+
+class TestRowsToPredict:
+    def test_as_in_the_server(self, apart: Processes) -> None:
+        predictor = Predictor(mixed_tree(), {"model_id": "m"})
+        rows = [{"size": 0.5, "age": age, "colour": "mauve", "member": True, "zone": 1} for age in range(200)]
+        body = json.dumps({"records": rows}).encode()
+        for wanted in (Wanted(), Wanted(explain=True), Wanted(answer_format="csv")):
+            here = predictor.answer(body, wanted, 1000)
+            assert predict.run(apart, predictor, body, wanted, 1000, 60.0) == here
+            assert here.notices
+
+    @pytest.mark.parametrize(
+        ("body", "error"), [(b"{", MalformedError), (b'{"records": [{}]}', RowsError), (b"[]", RowsError)]
+    )
+    def test_what_is_wrong_is_told(self, apart: Processes, body: bytes, error: type[RowsError]) -> None:
+        predictor = Predictor(mixed_tree(), {"model_id": "m"})
+        with pytest.raises(error) as here:
+            predictor.answer(body, Wanted(), 1000)
+        with pytest.raises(error) as there:
+            predict.run(apart, predictor, body, Wanted(), 1000, 60.0)
+        assert (there.value.detail, there.value.errors) == (here.value.detail, here.value.errors)
