@@ -72,7 +72,7 @@ def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with Stack(folder, LITERATI_REDIS_PASSWORD_FILE=str(password)) as stack:
         stack.environment["REDIS_URL"] = stack.server.url.replace("unix://", f"unix://{provision.USER}@")
         _, user = provision.access_list("its password").splitlines()
-        stack.connection.execute_command("ACL", "SETUSER", *user.split()[1:])
+        stack.connection.execute_command("ACL", "SETUSER", *user.split()[1:])  # type: ignore[no-untyped-call]
         stack.start_worker()
         stack.start_api()
         yield stack
@@ -85,7 +85,7 @@ def test_a_job_needs_no_more_rights(confined: Stack) -> None:
         assert client.get("/readyz").status_code == 200
         assert client.get("/metrics").status_code == 200
         assert client.delete(f"/v1/jobs/{job}").status_code == 204
-    assert confined.connection.execute_command("ACL", "LOG") == [], "nothing that was refused"
+    assert confined.connection.execute_command("ACL", "LOG") == [], "nothing that was refused"  # type: ignore[no-untyped-call]
 
 
 def test_what_the_server_alone_may_do(confined: Stack) -> None:
@@ -94,10 +94,10 @@ def test_what_the_server_alone_may_do(confined: Stack) -> None:
     ) as client:
         for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "ACL LIST"):
             with pytest.raises(redis.exceptions.NoPermissionError):
-                client.execute_command(*words.split())
+                client.execute_command(*words.split())  # type: ignore[no-untyped-call]
         with pytest.raises(redis.exceptions.NoPermissionError):
             client.get("of:others")
-    confined.connection.execute_command("ACL", "LOG", "RESET")
+    confined.connection.execute_command("ACL", "LOG", "RESET")  # type: ignore[no-untyped-call]
 
 
 def test_health(confined: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
