@@ -51,9 +51,9 @@ def test_loading(api_tab: Tab, place: str) -> None:
     page = api_tab.go(place)
     expect(page.locator(".loading .spinner")).to_be_visible()
     see(page, "Reading the")
-    api_tab.page.unroute_all()
     for route in held:
         route.continue_()
+    api_tab.page.unroute_all()
     expect(page.locator(".loading")).to_have_count(0)
     expect(page.locator(".empty")).to_be_visible()
 
