@@ -44,7 +44,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
       {feed.error !== undefined && <Failure error={feed.error} />}
       <Outcome job={job} />
       <div class="job-body">
-        <section class="job-figures" aria-label="Progress">
+        <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
           <Facts job={job} rate={feed.trace.rate()} />
           <div class="panel">
             <h2>Bounds</h2>
@@ -54,7 +54,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           <Accuracy metrics={job.metrics} />
           <Log feed={feed} />
         </section>
-        <section class="panel job-tree" aria-label="The best tree">
+        <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
           <h2>{chosen === null ? "Best tree so far" : `Tree ${chosen}`}</h2>
           <Incumbents feed={feed} dataset={dataset.value} chosen={chosen} onChoose={setChosen} />
         </section>
@@ -118,7 +118,7 @@ function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: numb
   return (
     <details class="panel">
       <summary>When the tree improved</summary>
-      <div class="scroll short" role="region" aria-label="When the tree improved" tabIndex={0}>
+      <div class="scroll short" role="region" aria-label={`When the tree of ${title(feed.job!)} improved`} tabIndex={0}>
         <table class="list compact">
           <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Proven at least</th></tr></thead>
           <tbody>

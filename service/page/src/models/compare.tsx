@@ -53,7 +53,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
         {loaded.map(({ model, dataset }) => (
           <section class="panel" aria-label={title(model)}>
             <h2>{title(model)}</h2>
-            <ConfusionMatrix scores={model.metrics.validation ?? model.metrics.train} caption={model.metrics.validation ? "Held-back rows" : "Training rows"} />
+            <ConfusionMatrix scores={model.metrics.validation ?? model.metrics.train} caption={model.metrics.validation ? "Held-back rows" : "Training rows"} of={title(model)} />
             <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
           </section>
         ))}

@@ -2,11 +2,11 @@
 import type { Scores } from "../api/types.ts";
 import { cell, number } from "../format.ts";
 
-export function ConfusionMatrix({ scores, caption }: { scores: Scores | null | undefined; caption: string }) {
+export function ConfusionMatrix({ scores, caption, of = "" }: { scores: Scores | null | undefined; caption: string; of?: string }) {
   const matrix = scores?.confusion_matrix;
   if (!matrix) return <p class="quiet">{caption}: {scores ? "too many classes for a table" : "no rows were held back"}</p>;
   return (
-    <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
+    <div class="scroll" role="region" aria-label={of ? `${caption}, ${of}` : caption} tabIndex={0}>
       <table class="confusion">
         <caption>{caption}</caption>
         <thead>

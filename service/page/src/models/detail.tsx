@@ -69,6 +69,7 @@ function Detail({ model, dataset }: Loaded) {
         />
       )}
       <section class="panel tree-panel" aria-label="Tree">
+        <h2>Tree</h2>
         <TreeView tree={model.tree} dataset={dataset} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
       </section>
       <div class="columns">

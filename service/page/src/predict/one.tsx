@@ -57,6 +57,7 @@ export function OneRow({ source }: { source: Source }) {
         )}
       </form>
       <section class="panel predict-answer" aria-label="Answer">
+        <h2 class="unseen">Answer</h2>
         <Refusal error={error} placed={["/body/records/0"]} />
         {answer ? <Answer source={source} answer={answer} /> : error === undefined && <Empty title="No answer yet" />}
         <TreeView tree={source.tree} dataset={source.dataset} path={path} name={source.name} />
