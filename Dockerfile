@@ -1,0 +1,68 @@
+# One image for the API, the workers and what prepares them; docker-compose.yml says which is which.
+# Debian's 12 with Python 3.11 is the oldest that the lock file is made for, and what the compose walk is run on.
+ARG BASE=python:3.11-slim-bookworm
+
+# Everything is compiled and installed here, in an environment that moves as it is.
+FROM ${BASE} AS builder
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+# The compiler makes one wheel and stays behind; no version of it is asked for.
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+COPY requirements/service.txt /build/requirements/
+RUN python -m venv --without-pip /opt/literati \
+    && python -m pip --python /opt/literati/bin/python install --require-hashes --no-compile \
+       -r /build/requirements/service.txt
+COPY pyproject.toml setup.py README.md LICENSE /build/
+COPY core /build/core
+WORKDIR /build
+# Times of files and of the build reach no compiled module, so the same sources give the same wheel.
+RUN CFLAGS=-g0 SOURCE_DATE_EPOCH=0 python -m pip --python /opt/literati/bin/python wheel \
+      --no-build-isolation --no-deps --wheel-dir /build/dist . \
+    && python -m pip --python /opt/literati/bin/python install --no-deps --no-compile /build/dist/*.whl
+# What only building, testing and other services than S3 need goes; bytecode is made now, since the running container
+# cannot write any.
+WORKDIR /opt/literati/lib
+RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setuptools \
+    && find . -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
+    && find . \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) -delete \
+    && find . -path '*/pyarrow/*' \( -name '*flight*' -o -name '*_s3*' -o -name '*_cpp_tests*' \) -delete \
+    && find . -path '*/botocore/data/*/*' -type f \
+       ! -path '*/data/s3/*' ! -path '*/data/sso*/*' ! -path '*/data/sts/*' -delete \
+    && /opt/literati/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash .
+WORKDIR /app
+COPY worker worker
+COPY service service
+# Nothing that is needed went with the rest.
+RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash . \
+    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.server, worker.tasks; \
+boto3.client('s3', region_name='us-east-1')"
+
+FROM ${BASE}
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Literati" \
+      org.opencontainers.image.description="Optimal shape-generalized decision trees: training service" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.licenses="MIT"
+# Volumes take the owner of the folder that they are mounted on first.
+RUN groupadd --gid 10001 literati \
+    && useradd --uid 10001 --gid 10001 --home-dir /var/lib/literati --no-create-home --shell /usr/sbin/nologin literati \
+    && install -d -o literati -g literati -m 0700 /var/lib/literati /run/literati /run/literati/secrets \
+    && install -d -o literati -g literati -m 0755 /run/literati/redis /run/literati/prometheus
+COPY --from=builder /opt/literati /opt/literati
+COPY --from=builder /app /app
+ENV PATH=/opt/literati/bin:$PATH \
+    PYTHONPATH=/app \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    LITERATI_STATE_DIR=/var/lib/literati \
+    LITERATI_HOST=0.0.0.0 \
+    REMAP_SIGTERM=SIGQUIT
+WORKDIR /app
+USER 10001:10001
+EXPOSE 8000
+VOLUME /var/lib/literati
+# Asks the API or looks for the worker's sign of life, by what runs here.
+HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=4 CMD ["python", "-m", "service.healthcheck"]
+CMD ["python", "-m", "service.server"]
