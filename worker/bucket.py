@@ -120,7 +120,11 @@ class BucketBlobs(Blobs):
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         )
-        return boto3.session.Session(region_name=os.environ.get("AWS_REGION")).client("s3", config=config)
+        session = boto3.session.Session(region_name=os.environ.get("AWS_REGION") or None)
+        try:
+            return session.client("s3", config=config)
+        except ValueError as error:  # an endpoint that is no address
+            raise BucketAwayError(str(error)) from error
 
     @cached_property
     def _transfer(self) -> Any:

@@ -112,6 +112,13 @@ class TestAway:
         with pytest.raises(BucketAwayError, match="NoSuchBucket"):
             blobs.get("0" * 64)
 
+    def test_an_endpoint_that_is_no_address(
+        self, bucket: BucketBlobs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://[")
+        with pytest.raises(BucketAwayError, match="Invalid endpoint"):
+            bucket.check()
+
 
 class TestCache:
     @pytest.fixture
