@@ -39,8 +39,9 @@ def _provide(root: Path) -> None:
     password = _kept(root / "secrets" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
     _write(root / "redis" / "users.acl", access_list(password), 0o644)  # it holds the password's digest only
     keys = root / "secrets" / "keys.json"
-    # Prometheus is another user, and the only one that this volume is mounted for.
+    # Prometheus and Grafana are other users, each the only one that its volume is mounted for.
     _kept(root / "prometheus" / "key", lambda: _add_key(keys, "prometheus", {Scope.ADMIN}), 0o644)
+    _kept(root / "grafana" / "password", lambda: secrets.token_urlsafe(18), 0o644)
     if any(entry.name != "prometheus" for entry in keyring.read(keys).keys):
         print("The secrets are there. The first API key was shown when it was made.")
         return

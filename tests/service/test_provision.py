@@ -21,7 +21,7 @@ KEY = re.compile(r"lit_\S+")
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("secrets", "redis", "prometheus"):
+    for name in ("secrets", "redis", "prometheus", "grafana"):
         (tmp_path / name).mkdir()
     return tmp_path
 
@@ -52,6 +52,7 @@ def test_who_may_read_what(root: Path) -> None:
         "keys.json.lock": 0o600,
         "users.acl": 0o644,
         "key": 0o644,
+        "password": 0o644,
     }
     password = (root / "secrets" / "redis-password").read_text().strip()
     assert password not in (root / "redis" / "users.acl").read_text()
