@@ -47,9 +47,9 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
   return (
     <figure class="chart">
       <figcaption class="row">
-        <span class="key upper">Upper bound: best found</span>
-        <span class="key lower">Lower bound: proven</span>
-        <span class="key mark">Tree improved</span>
+        <span class="key upper">Upper bound</span>
+        <span class="key lower">Lower bound</span>
+        <span class="key mark">Better tree</span>
         <label class="push">
           <input type="checkbox" checked={log} onChange={(event) => setLog(event.currentTarget.checked)} /> Log scale
         </label>

@@ -22,7 +22,7 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
         {known ? `${percent(progress.gap_relative ?? 0)}` : "–"}
       </Fact>
       <Fact name="Expansions">{count(progress.expansions)}</Fact>
-      <Fact name="Expansions a second">{rate === null ? "–" : count(rate)}</Fact>
+      <Fact name="Expansions/s">{rate === null ? "–" : count(rate)}</Fact>
       <Fact name="Memory" title="Of the search itself">{bytes(progress.memory_bytes)}</Fact>
       <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
       <Fact name="Trees found">{count(progress.incumbents)}</Fact>

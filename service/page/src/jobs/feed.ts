@@ -11,6 +11,8 @@ const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events o
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
 
+const TRACE_EVERY = 3000; // milliseconds for each thousand points that there are already
+
 /** A moment at which a better tree was found. */
 export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
 
@@ -28,6 +30,7 @@ export class JobFeed {
   #timer = 0;
   #frame = 0;
   #tag = "";
+  #tracedAt = 0;
 
   constructor(readonly id: string, private readonly redraw: () => void) {
     void this.#open();
@@ -101,15 +104,22 @@ export class JobFeed {
 
   async #readTrace(): Promise<void> {
     const { points } = await get<{ points: TracePoint[] }>(`/v1/jobs/${this.id}/trace`, this.#stopped.signal);
+    this.#tracedAt = performance.now();
     this.trace = Trace.of(points);
     if (this.job) this.trace.extend(this.job.progress);
     this.#changed();
   }
 
+  /** Events come once a second, the trace has every step: it is read again, the longer the less often. */
+  async #refine(): Promise<void> {
+    if (performance.now() - this.#tracedAt < TRACE_EVERY * Math.max(1, this.trace.length / 1000)) return;
+    if (this.job?.state === "RUNNING") await this.#readTrace();
+  }
+
   #schedule(): void {
     if (this.#stopped.signal.aborted || (this.job && ended(this.job.state))) return;
     this.#timer = window.setTimeout(() => {
-      const asked = document.hidden ? Promise.resolve() : this.look();
+      const asked = document.hidden ? Promise.resolve() : this.look().then(() => this.#refine());
       asked.catch((error) => {
         if (error instanceof ApiError) this.#fail(error);
       }).finally(() => this.#schedule());
@@ -143,12 +153,14 @@ export class JobFeed {
 
   /** The event after an incumbent's tells its moment. */
   #bound(data: Record<string, unknown>): void {
-    const seconds = Number(data.elapsed_seconds);
+    const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
     for (const entry of this.improvements) entry.seconds ??= seconds;
-    this.trace.extend({
-      elapsed_seconds: seconds, upper_bound: Number(data.upper_bound), lower_bound: Number(data.lower_bound),
-      expansions: Number(data.expansions),
-    });
+    const told = { elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions) };
+    this.trace.extend(told);
+    if (!this.job || seconds <= this.job.progress.elapsed_seconds) return;
+    // The record says the same a second later; until then the figures must not lag behind the chart.
+    const gap = { gap_absolute: upper - lower, gap_relative: upper > 0 ? (upper - lower) / upper : 0 };
+    this.job = { ...this.job, progress: { ...this.job.progress, ...told, ...gap, objective: Number(data.objective) } };
   }
 
   #incumbent(data: Record<string, unknown>): void {

@@ -79,7 +79,7 @@ function Frame({ shown, found, newest, over, dataset, name, onChoose }: FramePro
           <strong class="figure">Tree {revision} of {newest}</strong>
           {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Follow the newest</button>}
         </div>
-        <p class="quiet">{found !== null && `Found after ${seconds(found)}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
+        <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
       </div>
       <TreeView tree={tree} dataset={dataset} changes={marked} name={`${name} tree ${revision}`}>
         {(over || revision < newest) && <span class="quiet">{proofWords(tree)}</span>}
