@@ -43,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
-    parser.add_argument("--mlserver", type=Path, required=True, help="the Python of MLServer's environment")
+    # Not resolved: an environment's Python is a link to another one.
+    parser.add_argument("--mlserver", type=lambda text: Path(text).absolute(), required=True)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of all measurements; the best one counts")
     parser.add_argument("--out", type=Path, default=RESULTS)

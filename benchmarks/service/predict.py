@@ -36,6 +36,11 @@ class Measured:
     server_cpu: float  # of one core
     generator_cpu: float
 
+    @property
+    def requests_per_cpu_second(self) -> float:
+        """What is left of it when the server has to share its core."""
+        return self.requests_per_second / self.server_cpu
+
 
 def sample(rows: int, seed: int = 0) -> npt.NDArray[np.float64]:
     return np.random.default_rng(seed).normal(size=(rows, FEATURES)).round(3)
@@ -172,6 +177,12 @@ def best(measured: list[Measured], server: str, rows: int) -> Measured:
     """The highest throughput of a server over its settings, encodings and numbers of connections."""
     own = [entry for entry in measured if entry.server.startswith(server) and entry.rows == rows]
     return max(own, key=lambda entry: entry.requests_per_second)
+
+
+def thriftiest(measured: list[Measured], server: str, rows: int) -> Measured:
+    """The most requests for a second of the server's processor time."""
+    own = [entry for entry in measured if entry.server.startswith(server) and entry.rows == rows]
+    return max(own, key=lambda entry: entry.requests_per_cpu_second)
 
 
 def alone(measured: list[Measured], server: str, rows: int) -> Measured:
