@@ -21,8 +21,8 @@ from service.prediction.predictors import Predictors
 from service.routes import ROUTERS
 from service.settings import Settings
 from worker.open_blobs import open_blobs
-from worker.reconciler import Reconciler
-from worker.store import Store, connect
+from worker.open_store import open_store
+from worker.reconciler import Reconciler, keep_days
 from worker.store.resolver import ModelResolver
 
 
@@ -55,7 +55,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _services(settings: Settings) -> Services:
-    store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
+    store = open_store(settings)
     blobs = open_blobs(settings)
     hub = Hub(settings.store_url, most=settings.max_waiting)
     return Services(
@@ -77,7 +77,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     )  # imports Celery, for a second: not needed to describe the API, nor at the first job
 
     services: Services = app.state.services
-    reconciler = Reconciler(services.store, wake, services.blobs, every=services.settings.reconcile_seconds)
+    reconciler = Reconciler(
+        services.store,
+        wake,
+        services.blobs,
+        every=services.settings.reconcile_seconds,
+        keep=keep_days(services.settings),
+    )
     reconciler.start()
     services.apart.start()
     try:

@@ -25,6 +25,7 @@ from service.errors import (
     request_id_of,
     unavailable,
 )
+from service.reached_limits import reached
 from worker import errors as store
 from worker.blobs import BlobGoneError
 from worker.bucket import BucketAwayError
@@ -124,7 +125,11 @@ def _pointer(where: tuple[str | int, ...], code: str, body: Any) -> str:
 
 async def _store(request: Request, error: Exception) -> Response:
     assert isinstance(error, store.StoreError)
-    return problem_response(_store_problem(error, request.query_params), request_id_of(request))
+    if isinstance(error, store.LimitReachedError):
+        problem = reached(error.limit, request.app.state.services.settings)
+    else:
+        problem = _store_problem(error, request.query_params)
+    return problem_response(problem, request_id_of(request))
 
 
 def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
@@ -152,13 +157,6 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
         case store.BadTokenError():
             where = pointer("query", "page_token" if "page_token" in query else "after")
             return invalid(FieldError(where, "BAD_TOKEN", "Not a token or id that was given out here."))
-        case store.TooManyJobsError():
-            return Problem(
-                429,
-                "Too many jobs have not ended yet.",
-                kind="too-many-jobs",
-                headers={"Retry-After": "10"},
-            )
     raise error
 
 

@@ -32,7 +32,17 @@ class Settings(WorkerSettings):
     max_cell_bytes: Annotated[int, Field(ge=1)] = 65_536
     max_categories: Annotated[int, Field(ge=1)] = 100_000
     max_predict_rows: Annotated[int, Field(ge=1)] = 1_000_000
-    max_live_jobs: Annotated[int, Field(ge=1)] = 1_000  # of one tenant
+    # Of one tenant
+    max_live_jobs: Annotated[int, Field(ge=1)] = 1_000
+    max_jobs: Annotated[int, Field(ge=1)] = 100_000
+    max_models: Annotated[int, Field(ge=1)] = 100_000
+    max_aliases: Annotated[int, Field(ge=1)] = 1_000
+    max_datasets: Annotated[int, Field(ge=1)] = 10_000
+    max_dataset_bytes: Annotated[int, Field(ge=1)] = 1024 * 1024 * MEBIBYTE  # all together, as stored
+
+    max_queue: Annotated[int, Field(ge=1)] = 10_000  # jobs of all tenants that wait for a worker
+    default_time_limit: Annotated[float, Field(gt=0)] = 60.0  # seconds of a job that names none; inf: none
+    default_memory_limit: Annotated[int | None, Field(gt=0)] = None  # bytes of a job that names none
     max_time_limit: Annotated[float | None, Field(gt=0)] = None  # seconds a job; None: no maximum
     max_memory_limit: Annotated[int | None, Field(gt=0)] = None  # bytes a job; None: no maximum
     max_waiting: Annotated[int, Field(ge=0)] = 1_000  # requests held open by `Prefer: wait` and event streams

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from worker.messages import (
     Job,
     JobSpec,
     JobState,
+    Limits,
     Parameters,
     Progress,
     ValidationColumn,
@@ -38,9 +40,10 @@ def digest(request: JobRequest) -> str:
 def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings) -> JobSpec:
     """The job that this request asks for. Problem 422 with every complaint at once."""
     dataset = store.datasets.get(tenant, request.dataset_id)
+    limits = _with_defaults(request.limits, settings)
     errors = [
         *_parameter_errors(request.parameters),
-        *_limit_errors(request, settings),
+        *_limit_errors(limits, settings),
         *_parent_errors(request, tenant, store),
         *([_no_dataset()] if dataset is None else _data_errors(request, dataset)),
     ]
@@ -56,7 +59,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings)
         priority=request.priority,
         parent_job_id=request.parent_job_id,
         parameters=request.parameters,
-        limits=request.limits,
+        limits=limits,
         validation=request.validation,
         engine_version=literati.__version__,
     )
@@ -96,19 +99,37 @@ def _parameter_errors(parameters: Parameters) -> list[FieldError]:
     return []
 
 
-def _limit_errors(request: JobRequest, settings: Settings) -> list[FieldError]:
+def _with_defaults(limits: Limits, settings: Settings) -> Limits:
+    """What the request leaves out is the server's to say: its default, or its maximum if that is less."""
+    time_limit: float | None = settings.default_time_limit
+    left_out = {
+        "time_limit": _least(None if time_limit == math.inf else time_limit, settings.max_time_limit),
+        "memory_limit": _least(settings.default_memory_limit, settings.max_memory_limit),
+    }
+    return limits.model_copy(
+        update={name: value for name, value in left_out.items() if name not in limits.model_fields_set}
+    )
+
+
+def _least(one: float | None, other: float | None) -> float | None:
+    known = [value for value in (one, other) if value is not None]
+    return min(known, default=None)
+
+
+def _limit_errors(limits: Limits, settings: Settings) -> list[FieldError]:
     found = []
     for name, most, unit in (
         ("time_limit", settings.max_time_limit, "seconds"),
         ("memory_limit", settings.max_memory_limit, "bytes"),
     ):
-        value = getattr(request.limits, name)
+        value = getattr(limits, name)
         if most is not None and (value is None or value > most):
             found.append(
                 FieldError(
                     pointer("body", "limits", name),
                     "ABOVE_MAXIMUM",
-                    f"This server allows at most {most:g} {unit} a job, and wants a number.",
+                    f"This server allows at most {most:g} {unit} a job (LITERATI_MAX_{name.upper()}), "
+                    "and wants a number.",
                 )
             )
     return found

@@ -38,8 +38,15 @@ class IdempotencyConflictError(StoreError):
     """The key was used for another body."""
 
 
-class TooManyJobsError(StoreError):
-    """The tenant has as many live jobs as it may."""
+class LimitReachedError(StoreError):
+    """There is as much of something as there may be; `limit` is its name.
+
+    One of live_jobs, jobs, models, datasets, dataset_bytes and aliases, which are a tenant's, or queue.
+    """
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.limit = limit
 
 
 class DatasetGoneError(StoreError):

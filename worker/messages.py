@@ -281,6 +281,7 @@ class Dataset(Message):
     sha256: str  # of the bytes as uploaded
     blob: str  # the parsed table in the blob store: an Arrow file
     bytes: int  # as uploaded
+    stored_bytes: int = 0  # of the blob
     rows: int
     target: str
     weight: str | None = None

@@ -1,14 +1,14 @@
 """Sees to it that no accepted job is forgotten and no blob is kept for nothing.
 
-Jobs whose worker was lost go back to the queue, wake-ups that were lost are sent again, and blobs whose last
-record was deleted are deleted. (Blobs that no record ever named are left alone: they may belong to another
-store, and a folder is cheaper than a dataset.)
+Jobs whose worker was lost go back to the queue, wake-ups that were lost are sent again, what the settings do
+not want to be kept any longer goes, and blobs whose last record was deleted are deleted. (Blobs that no
+record ever named are left alone: they may belong to another store, and a folder is cheaper than a dataset.)
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -16,12 +16,25 @@ import redis
 import structlog
 
 from .blobs import Blobs
+from .settings import WorkerSettings
 from .store import Store, WorkerSeat
+from .store.retention import What
 
 log = structlog.get_logger(__name__)
 
 ROUNDS_MISSED, SLOW_SECONDS = 3, 10.0  # before a worker that says nothing is not counted any more
-DRAFT_SECONDS = 24 * 3600.0  # no upload takes that long: its process was killed
+DAY = 24 * 3600.0
+DRAFT_SECONDS = DAY  # no upload takes that long: its process was killed
+MOST_EXPIRED = 50  # of each kind in one round: there is other work
+
+
+def keep_days(settings: WorkerSettings) -> dict[What, float]:
+    """How long is kept what."""
+    return {
+        "searches": settings.keep_searches_days,
+        "jobs": settings.keep_jobs_days,
+        "datasets": settings.keep_datasets_days,
+    }
 
 
 class Reconciler:
@@ -35,12 +48,14 @@ class Reconciler:
         *,
         every: float = 5.0,
         seat: WorkerSeat | None = None,
+        keep: Mapping[What, float] | None = None,
     ) -> None:
         self._store = store
         self._wake = wake
         self._blobs = blobs
         self._every = every
         self._seat = seat  # in a worker, which says that it is alive
+        self._keep = keep or {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -74,8 +89,15 @@ class Reconciler:
         wanted = self._store.jobs.reconcile()
         if wanted > 0:
             self._wake(wanted)
+        self._expire()
         if self._blobs is not None:
             self._sweep(self._blobs)
+
+    def _expire(self) -> None:
+        for what, days in self._keep.items():
+            deleted = self._store.retention.expire(what, DAY * days, MOST_EXPIRED)
+            if deleted:
+                log.info("not kept any longer", what=what, deleted=deleted)
 
     def _sweep(self, blobs: Blobs) -> None:
         for name in self._store.blobs.garbage():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated, Literal
@@ -30,6 +31,16 @@ class WorkerSettings(BaseSettings):
     lease_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0  # between two looks for lost jobs and wake-ups
+
+    # What is kept of a job: events, points of its trace, and its last trees
+    max_events: Annotated[int, Field(ge=10)] = 10_000
+    max_trace_points: Annotated[int, Field(ge=10)] = 20_000
+    max_incumbents: Annotated[int, Field(ge=1)] = 1_000
+
+    # Days after which it is deleted; inf: never
+    keep_searches_days: Annotated[float, Field(ge=0)] = 7.0  # of jobs that have ended
+    keep_jobs_days: Annotated[float, Field(ge=0)] = math.inf  # that have ended
+    keep_datasets_days: Annotated[float, Field(ge=0)] = math.inf  # that no job has used
 
     @property
     def socket_path(self) -> Path:

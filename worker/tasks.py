@@ -23,11 +23,12 @@ from structlog.contextvars import bound_contextvars
 from . import logs
 from .app import TASK, app, wake
 from .open_blobs import open_blobs
-from .reconciler import Reconciler
+from .open_store import open_store
+from .reconciler import Reconciler, keep_days
 from .runner import JobRun
 from .settings import WorkerSettings
 from .shutdown import departure, prepare
-from .store import Claim, Store, WorkerSeat, connect
+from .store import Claim, WorkerSeat
 from .tether import die_with_parent
 
 log = structlog.get_logger(__name__)
@@ -38,7 +39,7 @@ class Process:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
-        self.store = Store(connect(settings.store_url), lease_seconds=settings.lease_seconds)
+        self.store = open_store(settings)
         self.blobs = open_blobs(settings)
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
@@ -117,6 +118,7 @@ def _ready(sender: Any, **_: Any) -> None:
         here.blobs,
         every=here.settings.reconcile_seconds,
         seat=WorkerSeat(here.name, sender.controller.concurrency),
+        keep=keep_days(here.settings),
     )
     reconciler.start()
     atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown

@@ -90,6 +90,7 @@ def make_dataset(
             )
             warnings = _warnings(parsed, columns)
             blob = blobs.adopt(draft, written.result())
+            stored = draft.seek(0, os.SEEK_END)
     finally:
         pa.default_memory_pool().release_unused()
     return Dataset(
@@ -99,6 +100,7 @@ def make_dataset(
         sha256=upload.sha256,
         blob=blob,
         bytes=upload.size,
+        stored_bytes=stored,
         rows=parsed.rows,
         target=parsed.plan.target,
         weight=parsed.plan.weight,

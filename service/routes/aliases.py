@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Response
 
 from service.conditional import json_answer
-from service.dependencies import CallerDep, StoreDep
+from service.dependencies import CallerDep, SettingsDep, StoreDep
 from service.errors import FieldError, Problem, invalid, not_found
 from service.negotiation import strict_json
 from service.schemas import examples, model_examples
@@ -86,7 +86,7 @@ def get_alias(alias: AliasName, caller: CallerDep, store: StoreDep) -> Response:
                 headers={"Location": examples.header("The alias's address.")},
             ),
         },
-        **problems(415, 422),
+        **problems(409, 415, 422, s409="There are as many aliases as may be."),
     },
 )
 def set_alias(
@@ -94,6 +94,7 @@ def set_alias(
     body: Annotated[AliasRequest, Depends(strict_json(AliasRequest))],
     caller: CallerDep,
     store: StoreDep,
+    settings: SettingsDep,
 ) -> Response:
     """From the answer on, every request by this name reaches the model; none sees something in between."""
     if not _ALIAS.fullmatch(alias) or alias.startswith("mdl_") or alias == _TAKEN:
@@ -103,7 +104,7 @@ def set_alias(
         raise invalid(FieldError("/path/alias", "BAD_NAME", message))
     new = alias not in store.models.aliases(caller.tenant)
     try:
-        store.models.set_alias(caller.tenant, alias, body.model_id)
+        store.models.set_alias(caller.tenant, alias, body.model_id, most=settings.max_aliases)
     except ModelGoneError:
         raise invalid(FieldError("/body/model_id", "NOT_FOUND", "There is no such model.")) from None
     view = _view(alias, body.model_id)

@@ -42,6 +42,7 @@ from service.schemas.requests import PageSize, PageToken
 from service.settings import Settings
 from worker import messages
 from worker.bucket import BucketAwayError
+from worker.errors import LimitReachedError
 from worker.messages import new_id
 from worker.store import Store
 
@@ -92,8 +93,10 @@ DatasetId = Annotated[str, Depends(_dataset_id)]
             headers={"Location": examples.header("The dataset's address.")},
         ),
         **problems(
+            409,
             415,
             422,
+            s409="There are as many datasets, or bytes of them, as may be.",
             s415="No table in a form that is read here.",
             s422="The table or an option cannot be used; `errors` says what, with row and column.",
         ),
@@ -116,6 +119,7 @@ async def create_dataset(
             known = await run_in_threadpool(services.store.datasets.find, caller.tenant, key)
             if known is not None:
                 return _answer(known, 200)
+            await run_in_threadpool(_check_room, services, caller.tenant)
             make = partial(_make, upload, options, services, caller.tenant, key)
             dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
     except IngestError as error:
@@ -157,10 +161,25 @@ def _make(
     )
     dataset = errand.run(services.apart, wanted)
     services.blobs.publish(dataset.blob)
-    stored = store.datasets.add(dataset, content_key=key)
+    try:
+        stored = store.datasets.add(
+            dataset, content_key=key, most=settings.max_datasets, most_bytes=settings.max_dataset_bytes
+        )
+    except LimitReachedError:
+        services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+        raise
     if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first
         services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
     return stored, stored.id == dataset.id
+
+
+def _check_room(services: Services, tenant: str) -> None:
+    """Before a table is read in vain; the store has the last word."""
+    count, size = services.store.datasets.usage(tenant)
+    if count >= services.settings.max_datasets:
+        raise LimitReachedError("datasets")
+    if size >= services.settings.max_dataset_bytes:
+        raise LimitReachedError("dataset_bytes")
 
 
 def _refusal(error: IngestError) -> Problem:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.conditional import json_answer, matches, not_modified, strong_tag
 from service.dependencies import CallerDep, HubDep, StoreDep
-from service.errors import not_found
+from service.errors import Problem, not_found
 from service.job_views import current_incumbent, frozen_incumbent
 from service.routes.jobs import RETRY_SECONDS, NoneMatch, Prefer, stored_job
 from service.schemas import examples
@@ -48,8 +48,13 @@ def _look(store: Store, tenant: str, job_id: str, revision: int | None) -> Sight
     """Without a revision the job says which one: its bounds must not be newer than the tree."""
     job = stored_job(store, tenant, job_id)
     wanted = job.progress.incumbents if revision is None else revision
-    there = 0 < wanted <= job.progress.incumbents
-    return Sight(job, store.jobs.incumbent(tenant, job_id, wanted) if there else None, revision is not None)
+    if not 0 < wanted <= job.progress.incumbents:
+        return Sight(job, None, revision is not None)
+    found = store.jobs.incumbent(tenant, job_id, wanted)
+    if found is None:
+        detail = "This tree is not kept any longer: of a job's trees only the last ones are."
+        raise Problem(404, detail, kind="not-found")
+    return Sight(job, found, revision is not None)
 
 
 @router.get(

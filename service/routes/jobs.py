@@ -26,6 +26,7 @@ from worker.bucket import BucketAwayError
 from worker.errors import DatasetGoneError
 from worker.messages import JobState
 from worker.store import Store
+from worker.store.jobs import Quota
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -62,7 +63,16 @@ Prefer = Annotated[
                 "Idempotency-Replayed": examples.header("`true`: this is the job that this key made before."),
             },
         ),
-        **problems(415, 422, 429, s429="As many jobs as allowed have not ended."),
+        **problems(
+            409,
+            415,
+            422,
+            429,
+            503,
+            s409="There are as many jobs or models as may be; delete some.",
+            s429="As many jobs as allowed have not ended.",
+            s503="The queue is full, or the store is away.",
+        ),
     },
 )
 async def create_job(
@@ -97,7 +107,12 @@ async def create_job(
             spec,
             idempotency_key=idempotency_key,
             body_digest=submission.digest(body),
-            live_limit=settings.max_live_jobs,
+            quota=Quota(
+                live=settings.max_live_jobs,
+                jobs=settings.max_jobs,
+                models=settings.max_models,
+                queued=settings.max_queue,
+            ),
             request_id=request_id_of(request),
         )
     except DatasetGoneError:  # deleted a moment ago

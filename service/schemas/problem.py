@@ -42,7 +42,11 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
     413: ("The body is too large.", "body-too-large", "The body is larger than the bytes taken here."),
     415: ("Not a media type that is read here.", "media-type", "Send application/json."),
     422: ("Input that cannot be used.", "invalid-request", "The request is not valid; see `errors`."),
-    429: ("Too much at once.", "too-many-jobs", "Too many jobs have not ended yet."),
+    429: (
+        "Too much at once.",
+        "too-many-jobs",
+        "There are too many jobs that have not ended.",
+    ),
     500: ("Something unexpected.", "unexpected", "Something went wrong here."),
     503: ("The store is away.", "unavailable", "The store does not answer; try again soon."),
 }

@@ -139,7 +139,7 @@ def test_no_value_comes_back(client: httpx.Client, dataset: Dataset) -> None:
 def test_limits_of_the_server(narrow: Stack, dataset: Dataset) -> None:
     with narrow.client() as client:
         for time_limit in (101, None):
-            body = {"dataset_id": dataset.id, "limits": {"time_limit": time_limit}}
+            body = {"dataset_id": dataset.id, "limits": {"time_limit": time_limit, "memory_limit": None}}
             assert pointers(client.post("/v1/jobs", json=body)) == [
                 "/body/limits/time_limit",
                 "/body/limits/memory_limit",

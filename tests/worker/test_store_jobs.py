@@ -15,10 +15,11 @@ from worker.store import (
     IdempotencyConflictError,
     JobGoneError,
     JobLiveError,
+    LimitReachedError,
     Store,
-    TooManyJobsError,
     connect,
 )
+from worker.store.jobs import Quota
 from worker.valkey import ValkeyServer
 
 
@@ -98,8 +99,8 @@ def test_keys_belong_to_a_tenant_and_are_kept_for_a_day(store: Store, client: re
 
 def test_a_known_key_answers_although_the_limit_is_reached_and_the_dataset_gone(store: Store) -> None:
     data = add_dataset(store)
-    first = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", live_limit=1)
-    again = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", live_limit=1)
+    first = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(live=1))
+    again = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(live=1))
     assert again.job.spec.id == first.job.spec.id
     store.jobs.control(TENANT, first.job.spec.id, "cancel")
     store.datasets.delete(TENANT, data.id)
@@ -141,14 +142,14 @@ def test_live_jobs_are_limited_by_tenant(store: Store) -> None:
     data, theirs = add_dataset(store), add_dataset(store, "other")
     job = submit(store, data)
     submit(store, data)
-    with pytest.raises(TooManyJobsError):
-        store.jobs.submit(spec(data), live_limit=2)
-    store.jobs.submit(spec(theirs), live_limit=2)
+    with pytest.raises(LimitReachedError, match="live_jobs"):
+        store.jobs.submit(spec(data), quota=Quota(live=2))
+    store.jobs.submit(spec(theirs), quota=Quota(live=2))
     store.jobs.control(TENANT, job.spec.id, "pause")
-    with pytest.raises(TooManyJobsError):
-        store.jobs.submit(spec(data), live_limit=2)
+    with pytest.raises(LimitReachedError, match="live_jobs"):
+        store.jobs.submit(spec(data), quota=Quota(live=2))
     store.jobs.control(TENANT, job.spec.id, "cancel")
-    store.jobs.submit(spec(data), live_limit=2)
+    store.jobs.submit(spec(data), quota=Quota(live=2))
 
 
 def test_pages_go_from_the_newest_and_do_not_shift(store: Store) -> None:

@@ -17,22 +17,23 @@ from worker.errors import (
     IdempotencyConflictError,
     JobGoneError,
     JobLiveError,
+    LimitReachedError,
     ModelGoneError,
     ModelInUseError,
     NoTreeError,
     StoreError,
-    TooManyJobsError,
     WrongStateError,
 )
 
 from .blob_references import BlobReferences
 from .claims import Ack, Claim
-from .client import Scripts, connect
+from .client import Kept, Scripts, connect
 from .datasets import DatasetStore
 from .jobs import Controlled, EventPage, JobStore, Submitted
 from .measurements import Measurements, WorkerSeat, measure
 from .models import ModelStore
 from .pages import Page
+from .retention import Retention
 
 __all__ = [
     "Ack",
@@ -50,16 +51,18 @@ __all__ = [
     "JobGoneError",
     "JobLiveError",
     "JobStore",
+    "Kept",
+    "LimitReachedError",
     "Measurements",
     "ModelGoneError",
     "ModelInUseError",
     "ModelStore",
     "NoTreeError",
     "Page",
+    "Retention",
     "Store",
     "StoreError",
     "Submitted",
-    "TooManyJobsError",
     "WorkerSeat",
     "WrongStateError",
     "connect",
@@ -67,13 +70,14 @@ __all__ = [
 
 
 class Store:
-    def __init__(self, client: redis.Redis, *, lease_seconds: float = 30.0) -> None:
+    def __init__(self, client: redis.Redis, *, lease_seconds: float = 30.0, kept: Kept | None = None) -> None:
         self.client = client
-        self._scripts = scripts = Scripts(client)
+        self._scripts = scripts = Scripts(client, kept or Kept())
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
+        self.retention = Retention(scripts)
 
     def measure(self) -> Measurements:
         """What there is to say of jobs and workers, in one round trip; the same from every process."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import redis
 
+from worker.errors import DatasetGoneError
 from worker.messages import Dataset
 
 from .client import Scripts
@@ -16,8 +17,13 @@ class DatasetStore:
         self._client = client
         self._scripts = scripts
 
-    def add(self, dataset: Dataset, *, content_key: str) -> Dataset:
-        """Returns the one already there if the tenant has one of the same content."""
+    def add(
+        self, dataset: Dataset, *, content_key: str, most: int | None = None, most_bytes: int | None = None
+    ) -> Dataset:
+        """Returns the one already there if the tenant has one of the same content.
+
+        LimitReachedError if the tenant would have more datasets, or more bytes of them in the blob store.
+        """
         _, record = self._scripts.run(
             "add_dataset",
             dataset.id,
@@ -25,12 +31,26 @@ class DatasetStore:
             dataset.model_dump_json(),
             digest(dataset.tenant, content_key),
             dataset.blob,
+            dataset.stored_bytes,
+            "" if most is None else most,
+            "" if most_bytes is None else most_bytes,
         )
         return Dataset.model_validate_json(record)
 
     def find(self, tenant: str, content_key: str) -> Dataset | None:
-        dataset_id = self._client.get(f"literati:dataset-content:{digest(tenant, content_key)}")
-        return self.get(tenant, dataset_id.decode()) if isinstance(dataset_id, bytes) else None
+        try:
+            _, record = self._scripts.run("find_dataset", tenant, digest(tenant, content_key))
+        except DatasetGoneError:
+            return None
+        return Dataset.model_validate_json(record)
+
+    def usage(self, tenant: str) -> tuple[int, int]:
+        """How many datasets the tenant has, and how many bytes they take in the blob store."""
+        pipeline = self._client.pipeline(transaction=False)
+        pipeline.zcard(f"literati:tenant-datasets:{tenant}")
+        pipeline.hget("literati:dataset-bytes", tenant)
+        count, size = pipeline.execute()
+        return int(count), int(size or 0)
 
     def get(self, tenant: str, dataset_id: str) -> Dataset | None:
         owner, record = self._client.hmget(_key(dataset_id), ["tenant", "record"])

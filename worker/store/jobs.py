@@ -26,6 +26,19 @@ _DONE = {"finish": "finished", "cancel": "cancelled", "pause": "paused", "resume
 
 
 @dataclass(frozen=True)
+class Quota:
+    """How many there may be before another job is refused."""
+
+    live: int | None = None  # jobs of the tenant that have not ended
+    jobs: int | None = None  # of the tenant
+    models: int | None = None  # of the tenant, with those that its live jobs may make
+    queued: int | None = None  # of all tenants
+
+
+NO_QUOTA = Quota()
+
+
+@dataclass(frozen=True)
 class Submitted:
     job: Job
     created: bool  # False: the same key and body came before
@@ -51,7 +64,7 @@ class JobStore(Claims):
         *,
         idempotency_key: str | None = None,
         body_digest: str = "",
-        live_limit: int | None = None,
+        quota: Quota = NO_QUOTA,
         request_id: str | None = None,
     ) -> Submitted:
         key = "" if idempotency_key is None else digest(spec.tenant, idempotency_key)
@@ -64,9 +77,9 @@ class JobStore(Claims):
             spec.model_dump_json(),
             key,
             body_digest,
-            "" if live_limit is None else live_limit,
             REMEMBER_SECONDS * 1000,
             request_id or "",
+            *("" if most is None else most for most in (quota.live, quota.jobs, quota.models, quota.queued)),
         )
         return Submitted(records.job(records.pairs(record)), created=word == b"CREATED")
 

@@ -74,8 +74,8 @@ class ModelStore:
     def delete(self, tenant: str, model_id: str) -> None:
         self._scripts.run("delete_model", tenant, model_id)
 
-    def set_alias(self, tenant: str, alias: str, model_id: str) -> None:
-        self._scripts.run("set_alias", tenant, alias, model_id)
+    def set_alias(self, tenant: str, alias: str, model_id: str, *, most: int | None = None) -> None:
+        self._scripts.run("set_alias", tenant, alias, model_id, "" if most is None else most)
 
     def delete_alias(self, tenant: str, alias: str) -> None:
         if self._client.hdel(f"literati:aliases:{tenant}", alias) == 0:

@@ -1,15 +1,25 @@
--- id tenant record content(digest) blob
-local id, tenant, record, content, blob = unpack(ARGV)
+-- id tenant record content(digest) blob stored(bytes) most_datasets most_bytes (each a number or '')
+local id, tenant, record, content, blob, stored, most_datasets, most_bytes = unpack(ARGV)
 
 local by_content = 'literati:dataset-content:' .. content
 local known = call('GET', by_content)
 if known then
+    call('ZADD', DATASETS_USED, now, known)
     return { 'KNOWN', call('HGET', 'literati:dataset:' .. known, 'record') }
+end
+if most_datasets ~= '' and call('ZCARD', 'literati:tenant-datasets:' .. tenant) >= tonumber(most_datasets) then
+    return { 'LIMIT_REACHED', 'datasets' }
+end
+local bytes = tonumber(call('HGET', 'literati:dataset-bytes', tenant) or 0) + tonumber(stored)
+if most_bytes ~= '' and bytes > tonumber(most_bytes) then
+    return { 'LIMIT_REACHED', 'dataset_bytes' }
 end
 local seq = call('INCR', 'literati:seq')
 call('HSET', 'literati:dataset:' .. id, 'tenant', tenant, 'seq', seq, 'record', record, 'content', by_content,
-    'blob', blob)
+    'blob', blob, 'stored', stored)
 call('SET', by_content, id)
 call('ZADD', 'literati:tenant-datasets:' .. tenant, seq, id)
+call('ZADD', DATASETS_USED, now, id)
+call('HINCRBY', 'literati:dataset-bytes', tenant, stored)
 hold_blob(blob)
 return { 'ADDED', record }

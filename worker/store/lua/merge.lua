@@ -28,6 +28,7 @@ local function keep_incumbent(job, objective, tree, metrics)
     end
     call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
         'found_at', now)
+    call('DEL', job.key .. ':incumbent:' .. (tonumber(job.incumbents) - MAX_INCUMBENTS)) -- the oldest
     return true
 end
 

@@ -10,7 +10,9 @@ local QUEUE, LEASES = 'literati:queue', 'literati:leases'
 local WAITING = 'literati:waiting' -- what is in the queue, by the time it came there
 local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
 local TOTALS, SAVED, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
-local MAX_EVENTS, MAX_TRACE, MAX_TRANSITIONS = 10000, 20000, 20000 -- entries, points, bytes
+local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
+local DATASETS_USED = 'literati:datasets-used' -- by the time of their last use
+local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE and MAX_INCUMBENTS stand before this
 
 local clock = call('TIME')
 local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
@@ -191,7 +193,12 @@ local function end_job(job, state, stop_reason, proven, failure, model_id)
     put(job, 'error', failure)
     put(job, 'wish', '')
     put(job, 'finished_at', now)
+    call('ZADD', ENDED, now, job.id)
+    if job.blob ~= '' then
+        call('ZADD', ENDED_SEARCHES, now, job.id)
+    end
     call('SREM', 'literati:dataset-live:' .. job.dataset, job.id)
+    call('ZADD', DATASETS_USED, 'XX', now, job.dataset)
     set_state(job, state, stop_reason)
     count('ended:' .. stop_reason)
     emit(job, 'done', '{"state":"' .. state .. '","stop_reason":' .. text_or_null(stop_reason)

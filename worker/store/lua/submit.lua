@@ -1,5 +1,7 @@
--- id tenant dataset priority spec idempotency(digest or '') body_digest live_limit(or '') remembered_ms request_id
-local id, tenant, dataset, priority, spec, idempotency, body, limit, remembered, request_id = unpack(ARGV)
+-- id tenant dataset priority spec idempotency(digest or '') body_digest remembered_ms request_id
+-- most_live most_jobs most_models most_queued (each a number or '')
+local id, tenant, dataset, priority, spec, idempotency, body, remembered, request_id = unpack(ARGV, 1, 9)
+local most_live, most_jobs, most_models, most_queued = unpack(ARGV, 10)
 
 local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
 
@@ -23,13 +25,19 @@ if call('HGET', 'literati:dataset:' .. dataset, 'tenant') ~= tenant then
     return { 'DATASET_GONE' }
 end
 
-if limit ~= '' then
-    local live = 0
-    for _, state in ipairs(LIVE) do
-        live = live + call('ZCARD', state_index(state, tenant))
-    end
-    if live >= tonumber(limit) then
-        return { 'TOO_MANY_JOBS' }
+local live = 0
+for _, state in ipairs(LIVE) do
+    live = live + call('ZCARD', state_index(state, tenant))
+end
+local models = call('ZCARD', 'literati:tenant-models:' .. tenant)
+for _, limit in ipairs({
+    { 'live_jobs', most_live, live },
+    { 'jobs', most_jobs, call('ZCARD', 'literati:tenant-jobs:' .. tenant) },
+    { 'models', most_models, models + live }, -- each of them may become one, which is not refused then
+    { 'queue', most_queued, call('ZCARD', QUEUE) },
+}) do
+    if limit[2] ~= '' and limit[3] >= tonumber(limit[2]) then
+        return { 'LIMIT_REACHED', limit[1] }
     end
 end
 
@@ -40,6 +48,7 @@ call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'pri
     'idempotency', seen or '', 'request_id', request_id)
 call('ZADD', 'literati:tenant-jobs:' .. tenant, seq, id)
 call('SADD', 'literati:dataset-live:' .. dataset, id)
+call('ZADD', DATASETS_USED, now, dataset)
 if seen then
     call('HSET', seen, 'job', id, 'body', body)
     call('PEXPIRE', seen, remembered)

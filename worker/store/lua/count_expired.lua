@@ -1,0 +1,15 @@
+-- what(jobs, searches or datasets) age_ms
+-- How many `expire` would delete, if it went on to the end.
+local what, age = unpack(ARGV)
+
+local before = string.format('%.0f', tonumber(now) - tonumber(age))
+if what ~= 'datasets' then
+    return call('ZCOUNT', what == 'jobs' and ENDED or ENDED_SEARCHES, '-inf', before)
+end
+local unused = 0
+for _, id in ipairs(call('ZRANGEBYSCORE', DATASETS_USED, '-inf', before)) do
+    if call('SCARD', 'literati:dataset-live:' .. id) == 0 then
+        unused = unused + 1
+    end
+end
+return unused
