@@ -18,11 +18,14 @@ from service.hub import Hub
 from service.limits import BodyLimits
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
+from service.purses import Purses
+from service.rate_limits import RateLimits
 from service.routes import ROUTERS
 from service.settings import Settings
 from worker.open_blobs import open_blobs
 from worker.open_store import open_store
 from worker.reconciler import Reconciler, keep_days
+from worker.store.buckets import Buckets
 from worker.store.resolver import ModelResolver
 
 
@@ -49,6 +52,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     openapi.install(app)
     # The one added last is the outermost.
     app.add_middleware(BodyLimits, settings=settings)
+    if settings.rate_limits != "off":
+        app.add_middleware(RateLimits, purses=Purses(services.buckets), settings=settings)
     app.add_middleware(AuthLayer, keys=services.keys)
     app.add_middleware(Front, metrics=services.metrics, access_log=settings.access_log)
     return app
@@ -67,6 +72,7 @@ def _services(settings: Settings) -> Services:
         metrics=Metrics(store, blobs, lambda: hub.waiting),
         predictors=Predictors(store, ModelResolver(settings.store_url)),
         apart=Processes(),
+        buckets=Buckets(settings.store_url),
     )
 
 
@@ -91,5 +97,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             yield
     finally:
         await services.predictors.close()
+        await services.buckets.close()
         services.apart.stop()
         await run_in_threadpool(reconciler.stop)

@@ -15,6 +15,7 @@ from service.prediction.predictors import Predictors
 from service.settings import Settings
 from worker.blobs import Blobs
 from worker.store import Store
+from worker.store.buckets import Buckets
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Services:
     metrics: Metrics
     predictors: Predictors
     apart: Processes
+    buckets: Buckets
 
 
 async def _services(request: Request) -> Services:

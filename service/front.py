@@ -45,7 +45,8 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = completed(message.get("headers", ()), request_id)
+                given = [*message.get("headers", ()), *scope.get("literati.headers", ())]
+                message["headers"] = completed(given, request_id)
             await send(message)
 
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -46,6 +46,13 @@ class Settings(WorkerSettings):
     max_time_limit: Annotated[float | None, Field(gt=0)] = None  # seconds a job; None: no maximum
     max_memory_limit: Annotated[int | None, Field(gt=0)] = None  # bytes a job; None: no maximum
     max_waiting: Annotated[int, Field(ge=0)] = 1_000  # requests held open by `Prefer: wait` and event streams
+
+    # How often a key may call; without keys an address, if "on". Submissions are uploads and new jobs
+    rate_limits: Literal["auto", "on", "off"] = "auto"
+    calls_per_second: Annotated[float, Field(gt=0)] = 1_000.0
+    calls_burst: Annotated[int, Field(ge=1)] = 2_000
+    submissions_per_minute: Annotated[float, Field(gt=0)] = 300.0
+    submissions_burst: Annotated[int, Field(ge=1)] = 100
 
     # Connections, and requests before they are understood
     max_connections: Annotated[int, Field(ge=1)] = 4_096

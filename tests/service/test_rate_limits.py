@@ -1,0 +1,150 @@
+"""Rate limits: by key or by address, the same in every process, with headers that say how much is left."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from jobs import add_dataset, easy
+from service import keyring
+from service.keyring import Scope
+from service_client import problem
+from stack import Stack
+from worker.store.buckets import Bucket, Buckets, Taken
+from worker.valkey import ValkeyServer
+
+RATES = {
+    "LITERATI_CALLS_PER_SECOND": "2",
+    "LITERATI_CALLS_BURST": "5",
+    "LITERATI_SUBMISSIONS_PER_MINUTE": "6",
+    "LITERATI_SUBMISSIONS_BURST": "2",
+}
+STATE = re.compile(r'"(calls|submissions)";r=(\d+);t=(\d+)')
+
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("keys") / "keys.json"
+    keyring.add(path, "the first", "default", frozenset(Scope))
+    return path
+
+
+@pytest.fixture(scope="module")
+def limited(
+    tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path
+) -> Iterator[list[str]]:
+    """The addresses of two API servers on one store."""
+    settings = {**RATES, "LITERATI_API_KEYS_FILE": str(key_file)}
+    with Stack(tmp_path_factory.mktemp("limited"), server=api_stack.server, **settings) as stack:
+        addresses = []
+        for _ in range(2):
+            stack.start_api()
+            addresses.append(stack.url)
+        yield addresses
+
+
+@pytest.fixture
+def key(key_file: Path, api: Stack) -> dict[str, str]:
+    """A fresh one, on an empty store."""
+    text, _ = keyring.add(key_file, "test", "default", frozenset({Scope.READ, Scope.TRAIN}))
+    return {"Authorization": f"Bearer {text}"}
+
+
+def state(answer: httpx.Response) -> tuple[str, int, int]:
+    found = STATE.fullmatch(answer.headers["ratelimit"])
+    assert found is not None, answer.headers["ratelimit"]
+    return found[1], int(found[2]), int(found[3])
+
+
+def test_calls(limited: list[str], key: dict[str, str], key_file: Path) -> None:
+    """The burst is spent at either server; then both refuse."""
+    started = time.monotonic()
+    allowed = [httpx.get(f"{limited[0]}/v1/jobs", headers=key)]
+    while (refused := httpx.get(f"{limited[len(allowed) % 2]}/v1/jobs", headers=key)).status_code == 200:
+        allowed.append(refused)
+    seconds = time.monotonic() - started
+    assert 5 <= len(allowed) <= 5 + 2 * seconds + 1
+    assert allowed[0].headers["ratelimit-policy"] == '"calls";q=5;w=3'
+    assert state(allowed[0])[:2] == ("calls", 4)
+    detail = problem(refused, 429, "rate-limited")["detail"]
+    assert "LITERATI_CALLS_PER_SECOND" in detail
+    assert "2 calls a second" in detail
+    assert state(refused)[1] == 0
+    other, _ = keyring.add(key_file, "other", "default", frozenset({Scope.READ}))
+    assert httpx.get(f"{limited[0]}/v1/jobs", headers={"Authorization": f"Bearer {other}"}).status_code == 200
+    for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
+        assert httpx.get(limited[0] + path, headers=key).status_code == 200
+    time.sleep(int(refused.headers["retry-after"]))
+    assert httpx.get(f"{limited[1]}/v1/jobs", headers=key).status_code == 200
+
+
+def test_submissions_have_a_bucket_of_their_own(limited: list[str], key: dict[str, str], api: Stack) -> None:
+    body = {"dataset_id": add_dataset(api.store, api.blobs, easy()).id}
+    for left in (1, 0):
+        answer = httpx.post(f"{limited[0]}/v1/jobs", json=body, headers=key)
+        assert answer.status_code == 202
+        assert state(answer)[:2] == ("submissions", left)
+    answer = httpx.post(f"{limited[1]}/v1/jobs", json=body, headers=key)
+    assert "LITERATI_SUBMISSIONS_PER_MINUTE" in problem(answer, 429, "rate-limited")["detail"]
+    assert 1 <= int(answer.headers["retry-after"]) <= 10
+    upload = httpx.post(f"{limited[0]}/v1/datasets?target=y", content="x,y\n", headers=key)
+    assert upload.status_code == 429
+    assert httpx.get(f"{limited[0]}/v1/jobs", headers=key).status_code == 200
+
+
+def test_who_is_refused_spends_nothing_of_others(limited: list[str], key: dict[str, str]) -> None:
+    """A wrong key is refused before it counts."""
+    for _ in range(10):
+        answer = httpx.get(f"{limited[0]}/v1/jobs", headers={"Authorization": "Bearer lit_no"})
+        assert answer.status_code == 401
+        assert "ratelimit" not in answer.headers
+    assert state(httpx.get(f"{limited[0]}/v1/jobs", headers=key))[1] == 4
+
+
+def test_without_keys_nobody_is_limited(client: httpx.Client) -> None:
+    assert "ratelimit" not in client.get("/v1/jobs").headers
+
+
+def test_without_keys_by_address_if_wanted(tmp_path: Path, api: Stack) -> None:
+    settings = {**RATES, "LITERATI_RATE_LIMITS": "on"}
+    with Stack(tmp_path, server=api.server, **settings) as stack:
+        stack.start_api()
+        with stack.client() as client:
+            statuses = [client.get("/v1/jobs").status_code for _ in range(20)]
+    assert statuses[:5] == [200] * 5
+    assert 429 in statuses[5:]
+
+
+class TestBuckets:
+    def take(self, server: ValkeyServer, bucket: Bucket, *wanted: int) -> list[Taken]:
+        async def ask() -> list[Taken]:
+            buckets = Buckets(server.url)
+            try:
+                return [await buckets.take(bucket, number) for number in wanted]
+            finally:
+                await buckets.close()
+
+        return asyncio.run(ask())
+
+    def test_a_bucket_empties_and_fills(self, api: Stack) -> None:
+        slow = Bucket("slow", 0.01, 5)
+        first, second, third = self.take(api.server, slow, 3, 3, 3)
+        assert (first.given, first.left) == (3, 2)
+        assert (second.given, second.left) == (2, 0)
+        assert (third.given, third.left) == (0, 0)
+        assert 90 < third.one_after <= 100
+        assert 490 < third.full_after <= 500
+        quick = Bucket("quick", 1000.0, 5)
+        self.take(api.server, quick, 5)
+        time.sleep(0.02)
+        assert self.take(api.server, quick, 9)[0].given == 5  # never more than it holds
+
+    def test_full_buckets_are_forgotten(self, api: Stack) -> None:
+        self.take(api.server, Bucket("b", 100.0, 5), 5)
+        assert 0 < api.connection.pttl("literati:rate:b") <= 1050
