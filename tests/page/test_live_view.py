@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 import jobs
 from acting_worker import ActingWorker, costs
 from browsing import Tab, see, until
+from page_data import Service, as_csv
 from stack import Process, Stack, poll
 from worker.messages import JobState, StopReason
 
@@ -236,22 +237,71 @@ def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: l
     live.tab.complaints[:] = [text for text in live.tab.complaints if "net::ERR_" not in text]
 
 
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def hide(page: Page) -> None:
+    """As if another tab were before it; returns when the stream is given back."""
+    ended: list[str] = []
+    page.on("requestfailed", lambda request: ended.append(request.url))
+    page.evaluate(HIDE, True)
+    until(page, lambda: any("/events" in url for url in ended), "the stream's end")
+
+
 def test_a_tab_that_nobody_sees_gives_its_stream_back(live: Live) -> None:
     live.worker.checkpoint(1.0, tree=0)
     page = live.open()
     expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
-    hide = """(hidden) => {
-      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
-      document.dispatchEvent(new Event("visibilitychange"));
-    }"""
-    ended: list[str] = []
-    page.on("requestfailed", lambda request: ended.append(request.url))
-    page.evaluate(hide, True)
-    until(page, lambda: any("/events" in url for url in ended), "the stream's end")
+    hide(page)
     live.worker.checkpoint(1.0, tree=1)
-    page.evaluate(hide, False)
+    page.evaluate(HIDE, False)
     expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
     assert "last-event-id" in live.tab.sent("GET", "/events")[-1].headers
+
+
+def test_events_that_are_gone_do_not_leave_a_gap(live: Live) -> None:
+    live.worker.checkpoint(0.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    hide(page)
+    for lower in range(1, 9):
+        live.worker.checkpoint(float(lower), tree=1 if lower == 4 else None)
+    live.stack.connection.xtrim(f"literati:job:{live.worker.id}:events", maxlen=1, approximate=False)
+    page.evaluate(HIDE, False)
+    readout = page.locator("dl.readout")
+    expect(readout).to_contain_text("Lower8")
+    page.locator(".plot").focus()
+    for lower in (7, 6, 5):  # from the trace, point by point
+        page.keyboard.press("ArrowLeft")
+        expect(readout).to_contain_text(f"Lower{lower}")
+
+
+def test_with_a_real_worker(tab: Tab, service: Service) -> None:
+    """From the form to a model, on a search that would not end by itself."""
+    cells = jobs.noise()
+    rows = [list(row) for row in zip(*cells.values(), strict=True)]
+    dataset = service.upload(as_csv(rows, tuple(cells)), "label", name="noise")
+    page = tab.go(f"/train?dataset={dataset}")
+    page.get_by_label("Depth").fill("6")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", level=1, name="noise, depth 6")).to_be_visible()
+    expect(page.locator("svg.drawing .node").first).to_be_visible()
+    figures = page.locator(".job-figures .fact")
+    expect(figures.filter(has_text="Expansions/s").locator("dd")).to_have_text(re.compile(r"[1-9]"))
+    expect(figures.filter(has_text="Memory").locator("dd")).to_have_text(re.compile(r"[1-9].* [kM]B"))
+    expect(page.locator("svg.drawing .bar").first).to_be_attached()  # distributions of the dataset
+    page.get_by_role("button", name="Pause").click()
+    see(page, "Paused")
+    page.get_by_role("button", name="Resume").click()
+    see(page, "Searching")
+    page.get_by_role("button", name="Finish").click()
+    see(page, "Finished by you")
+    page.get_by_role("link", name="Open the model").click()
+    expect(page.get_by_role("button", name="Put in production")).to_be_visible()
+    assert service.client.get(f"/v1/models/{page.url.rpartition('/')[2]}").status_code == 200
 
 
 def test_a_job_that_is_not_there(api_tab: Tab) -> None:

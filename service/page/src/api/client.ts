@@ -91,8 +91,10 @@ export function connected(): Promise<void> {
   return lost.when((away) => !away);
 }
 
+export const MOST_LISTED = 500;
+
 /** The pages of a list, one after the other, up to `most` items. */
-export async function getAll<Item>(path: string, signal?: AbortSignal, most = 500): Promise<Item[]> {
+export async function getAll<Item>(path: string, signal?: AbortSignal, most = MOST_LISTED): Promise<Item[]> {
   const items: Item[] = [];
   const mark = path.includes("?") ? "&" : "?";
   for (let token: string | null = ""; token !== null && items.length < most; ) {

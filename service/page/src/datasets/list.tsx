@@ -1,6 +1,6 @@
 // All datasets, and the place to drop a new one.
 import { useState } from "preact/hooks";
-import { getAll } from "../api/client.ts";
+import { getAll, MOST_LISTED } from "../api/client.ts";
 import type { DatasetSummary } from "../api/types.ts";
 import { bytes, count, moment } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
@@ -60,6 +60,7 @@ function Table({ items }: { items: DatasetSummary[] }) {
           ))}
         </tbody>
       </table>
+      {items.length >= MOST_LISTED && <p class="quiet">The newest {MOST_LISTED} are shown.</p>}
     </div>
   );
 }

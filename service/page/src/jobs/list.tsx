@@ -13,11 +13,12 @@ import { Trace } from "./trace.ts";
 export const MOST_TOGETHER = 3; // each has a stream of its own, and a browser keeps six connections
 const LOOK_EVERY = 1500;
 const SHOWN = 24;
+const MOST_SHOWN = 192;
 
 export function Jobs() {
   const [shown, setShown] = useState(SHOWN);
   const jobs = useResource(
-    `jobs ${shown}`, (signal) => get<Page<Job>>(`/v1/jobs?page_size=${Math.min(200, shown)}`, signal),
+    `jobs ${shown}`, (signal) => get<Page<Job>>(`/v1/jobs?page_size=${Math.min(MOST_SHOWN, shown)}`, signal),
     (page) => (page?.items.some((job) => !ended(job.state)) ? LOOK_EVERY : 4 * LOOK_EVERY),
   );
   const [chosen, setChosen] = useState<string[]>([]);
@@ -60,7 +61,9 @@ export function Jobs() {
                   <Card key={job.id} job={job} chosen={chosen.includes(job.id)} onChoose={() => toggle(job.id)} onDelete={() => void remove(job.id)} />
                 ))}
               </ul>
-              {page.next_page_token && shown < 200 && <button type="button" onClick={() => setShown(shown + SHOWN)}>Show more</button>}
+              {page.next_page_token && (shown < MOST_SHOWN
+                ? <button type="button" onClick={() => setShown(shown + SHOWN)}>Show more</button>
+                : <p class="quiet">The newest {MOST_SHOWN} are shown.</p>)}
             </>
           )}
       </Await>

@@ -1,6 +1,6 @@
 // All models, which one is in production, and the choice of two to compare.
 import { useState } from "preact/hooks";
-import { get, getAll } from "../api/client.ts";
+import { get, getAll, MOST_LISTED } from "../api/client.ts";
 import type { Alias, Model } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
@@ -63,6 +63,7 @@ export function Models() {
                   ))}
                 </tbody>
               </table>
+              {items.length >= MOST_LISTED && <p class="quiet">The newest {MOST_LISTED} are shown.</p>}
             </div>
           )}
       </Await>

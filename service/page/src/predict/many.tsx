@@ -80,19 +80,20 @@ function noticeWords({ code, column, count }: Notice): string {
 function Answered({ answers }: { answers: Answers }) {
   const { rows: [head = [], ...body] } = firstRecords(answers.csv, SHOWN + 1);
   const given = firstRecords(answers.rows, SHOWN + 1).rows;
-  const whole = joined(answers.rows, answers.csv);
   const total = answers.csv.trimEnd().split("\n").length - 1;
   const stem = fileName(answers.name.replace(/\.[^.]*$/, ""));
   const shares = head.slice(2);
+  // Rows that cannot be told apart here leave the answers alone, in their order.
+  const download = () => save(`${stem}-answers.csv`, "text/csv", joined(answers.rows, answers.csv) ?? answers.csv);
   return (
     <>
       <div class="row">
         <h2>{counted(total, "answer")}</h2>
-        <button type="button" class="primary push" onClick={() => save(`${stem}-answers.csv`, "text/csv", whole ?? answers.csv)}>
+        <button type="button" class="primary push" onClick={download}>
           Download the answers
         </button>
       </div>
-      <p class="quiet">{whole ? "Each row with its answer at the end." : "The answers in the order of the rows."}</p>
+      <p class="quiet">The file has each row with its answer at the end.</p>
       {answers.warnings.length > 0 && <ul class="notes warn">{answers.warnings.map((notice) => <li>{noticeWords(notice)}</li>)}</ul>}
       <div class="scroll" role="region" aria-label="Answers" tabIndex={0}>
         <table class="list compact">

@@ -91,7 +91,7 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
           <button type="button" class="small" onClick={() => saveJson(tree, name)}>JSON</button>
         </span>
       </div>
-      <Legend tree={tree} distribution={dataset !== undefined && tree.nodes.length <= MOST_WITH_BARS} />
+      <Legend tree={tree} distribution={boxes.some((box) => box.kind === "split" && box.strip.bars.length > 0)} />
       <div class="stage">
         <svg
           ref={svg} class={zoom.view.scale < FAR_BELOW ? "drawing from-far" : "drawing"} role="group" aria-label="The tree. Arrow keys walk it, Enter opens a node, plus and minus zoom."
