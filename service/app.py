@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 import literati
 from service import error_handlers, openapi
 from service.apart.processes import Processes
+from service.audit import open_audit
 from service.auth import AuthLayer, Keys
 from service.dependencies import Services
 from service.front import Front
@@ -55,7 +56,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     if settings.rate_limits != "off":
         app.add_middleware(RateLimits, purses=Purses(services.buckets), settings=settings)
     app.add_middleware(AuthLayer, keys=services.keys)
-    app.add_middleware(Front, metrics=services.metrics, access_log=settings.access_log)
+    app.add_middleware(
+        Front, metrics=services.metrics, audit=open_audit(settings), access_log=settings.access_log
+    )
     return app
 
 

@@ -1,4 +1,4 @@
-"""The outermost layer: request ids, security headers, measurements, and the answer when all else fails.
+"""The outermost layer: request ids, security headers, measurements, audit, the answer when all else fails.
 
 Pure ASGI and one layer for all of it: a request that is answered in a fraction of a millisecond pays for
 every layer it passes.
@@ -15,18 +15,20 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
+from service.audit import Audit
 from service.errors import Problem, problem_response
 from service.metrics import Metrics
-from service.security_headers import completed
+from service.security_headers import Header, completed
 
 log = structlog.get_logger(__name__)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Front:
-    def __init__(self, app: ASGIApp, metrics: Metrics, *, access_log: bool) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, audit: Audit, *, access_log: bool) -> None:
         self.app = app
         self.metrics = metrics
+        self.audit = audit
         self.access_log = access_log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,13 +42,14 @@ class Front:
         if method == "HEAD":  # as GET; the server leaves the body out
             scope = {**scope, "method": "GET"}
         status = 0
+        headers: list[Header] = []
 
         async def send_on(message: Message) -> None:
-            nonlocal status
+            nonlocal status, headers
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = [*message.get("headers", ()), *scope.get("literati.headers", ())]
-                message["headers"] = completed(given, request_id)
+                headers = message["headers"] = completed(given, request_id)
             await send(message)
 
         try:
@@ -59,6 +62,7 @@ class Front:
         finally:
             seconds = time.perf_counter() - started
             self.metrics.request(method, _template(scope), status, seconds)
+            self.audit.note(scope, method, status, headers)
             if self.access_log or status >= 500:
                 self._log(method, scope, status, seconds)
 

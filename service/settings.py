@@ -19,6 +19,7 @@ class Settings(WorkerSettings):
     port: Annotated[int, Field(ge=0, le=65_535)] = 8000
     api_keys_file: Path | None = None
     access_log: bool = False  # a line for every request, not only for those that failed
+    audit_log: str | None = None  # a file, "stderr" or "off"; a file in the state folder if not said
 
     # What a client may ask for
     max_upload_bytes: Annotated[int, Field(ge=1)] = 1024 * MEBIBYTE
@@ -67,3 +68,7 @@ class Settings(WorkerSettings):
     body_bytes_per_second: Annotated[float, Field(gt=0)] = 1024.0
 
     keep_alive_seconds: Annotated[float, Field(gt=0)] = 15.0  # between two signs of life on a silent stream
+
+    @property
+    def audit_path(self) -> Path:
+        return self.state_dir / "logs" / "audit.log" if self.audit_log is None else Path(self.audit_log)
