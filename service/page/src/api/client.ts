@@ -83,7 +83,7 @@ export async function send<Body>(method: string, path: string, body?: unknown, h
 
 /** Whether it is worth trying again: nothing is wrong with the request. */
 export function passing(error: unknown): boolean {
-  return error instanceof LostError || error instanceof TypeError || (error instanceof ApiError && error.status >= 500);
+  return error instanceof LostError || error instanceof TypeError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
 }
 
 /** Waits until the server answers again, if it does not. */
