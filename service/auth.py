@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
 from service import keyring
-from service.errors import Problem, problem_response
+from service.errors import Problem, problem_response, unavailable
 from service.keyring import DEFAULT_TENANT, KeyFile, Scope
 
 log = structlog.get_logger(__name__)
@@ -36,52 +36,57 @@ class Caller:
 
 
 ANYONE = Caller(DEFAULT_TENANT, frozenset(Scope))
+Stamp = tuple[int, int, int, int]
 
 
 class Keys:
-    """The keys of a file, read again when it changes. Once there were keys, it is never open again."""
+    """The keys of a file, read again when it changes. Once there is such a file, a key is needed for good:
+
+    when the keys are revoked, the file is deleted or cannot be read, nobody gets in.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: Stamp | None = None
         self._file = KeyFile()
-        self._had_keys = False
+        self.required = False
+        self.readable = True
         if path is not None and path.exists():
             self._stamp = self._read_stamp(path)
-            self._take(keyring.read(path))  # a file that cannot be read must not start an open server
+            self._file = keyring.read(path)  # a file that cannot be read must not start a server
+            self.required = True
 
     @property
-    def required(self) -> bool:
-        self._refresh()
-        return self._had_keys
+    def any(self) -> bool:
+        return bool(self._file.keys)
 
-    def caller(self, key: str) -> Caller | None:
-        self._refresh()
-        entry = self._file.find(key)
-        return None if entry is None else Caller(entry.tenant, entry.scopes, entry.id)
-
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """Before every question; a look at the file's date."""
         if self._path is None:
             return
         try:
             stamp = self._read_stamp(self._path)
             if stamp == self._stamp:
                 return
-            self._stamp = stamp
-            self._take(keyring.read(self._path))
+            self._stamp, self._file, self.readable = stamp, KeyFile(), False
+            self.required = True
+            self._file = keyring.read(self._path)
+            self.readable = True
         except FileNotFoundError:
-            self._stamp, self._file = None, KeyFile()
+            self._stamp, self._file, self.readable = None, KeyFile(), True
         except (OSError, ValueError) as error:
-            log.error("key file not read; the keys of before stay", error=type(error).__name__)
+            log.error(
+                "the file of keys cannot be read: nobody gets in", path=str(self._path), error=str(error)
+            )
 
-    def _take(self, file: KeyFile) -> None:
-        self._file = file
-        self._had_keys = self._had_keys or bool(file.keys)
+    def caller(self, key: str) -> Caller | None:
+        entry = self._file.find(key)
+        return None if entry is None else Caller(entry.tenant, entry.scopes, entry.id)
 
     @staticmethod
-    def _read_stamp(path: Path) -> tuple[int, int, int]:
+    def _read_stamp(path: Path) -> Stamp:
         status = path.stat()
-        return status.st_mtime_ns, status.st_size, status.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
 
 
 def is_open(path: str) -> bool:
@@ -119,8 +124,11 @@ class AuthLayer:
         await self.app(scope, receive, send)
 
     def _check(self, scope: ASGIScope, path: str) -> Caller | Problem:
+        self.keys.refresh()
         if not self.keys.required:
             return ANYONE if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
+        if not self.keys.readable:
+            return unavailable("The server's file of API keys cannot be read, so it lets nobody in.")
         caller = self.keys.caller(_bearer(scope))
         if caller is None:
             detail = "Send a valid API key: `Authorization: Bearer lit_...`."

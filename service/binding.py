@@ -14,8 +14,15 @@ PATIENCE = 2.0  # seconds for a server that was just killed to let go of the por
 
 
 def refuse_strangers(settings: Settings) -> None:
-    """Without keys only this machine may call."""
-    if is_loopback(settings.host) or Keys(settings.api_keys_file).required:
+    """Without keys only this machine may call; a file of keys that cannot be read lets nobody in."""
+    try:
+        keys = Keys(settings.api_keys_file)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StartError(
+            f"LITERATI_API_KEYS_FILE={settings.api_keys_file} cannot be used: {reason}"
+        ) from None
+    if is_loopback(settings.host) or keys.any:
         return
     raise StartError(
         f"LITERATI_HOST={settings.host} would let others call without a key; set LITERATI_API_KEYS_FILE to a "

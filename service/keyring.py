@@ -11,6 +11,7 @@ import hmac
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 _KEY = re.compile(r"lit_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
 TENANT = r"^[a-z0-9][a-z0-9_-]{0,63}$"
@@ -64,10 +65,26 @@ def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
+class KeyFileError(ValueError):
+    """The file is no file of keys that may be trusted; the message is a sentence that says why."""
+
+
 def read(path: Path) -> KeyFile:
-    """OSError or ValueError if it is not there or not a file of keys."""
-    text = path.read_text(encoding="utf-8")
-    return KeyFile.model_validate_json(text) if text.strip() else KeyFile()
+    """OSError if it is not there, KeyFileError if it is not as it should be."""
+    with path.open("rb") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise KeyFileError(f"It can be written by others (mode {mode:o}); say `chmod 600 {path}`.")
+        data = file.read()
+    if not data.strip():
+        return KeyFile()
+    try:
+        return KeyFile.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = f"{where}: {first['msg']}" if where else str(first["msg"])
+        raise KeyFileError(f"It is damaged ({message}); put back a copy, or make new keys.") from None
 
 
 def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
@@ -119,6 +136,11 @@ def _write(path: Path, keys: KeyFile) -> None:
         os.fsync(file.fileno())
     os.chmod(draft, 0o600)  # a draft that a crash left behind keeps its mode
     os.replace(draft, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # a key that was revoked must not come back with the power
+    finally:
+        os.close(folder)
 
 
 def _private(name: str, flags: int) -> int:

@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--file", type=Path, help="the file of keys (default: LITERATI_API_KEYS_FILE)")
     commands = parser.add_subparsers(required=True)
     add = commands.add_parser("add", help="make a key; it is shown once")
-    add.add_argument("name", metavar="NAME", help="whose key it is, or what for")
+    add.add_argument("name", type=_name, metavar="NAME", help="whose key it is, or what for")
     add.add_argument("--tenant", type=_tenant, default=DEFAULT_TENANT, help="whose data it opens")
     add.add_argument(
         "--scopes",
@@ -47,6 +47,12 @@ def _parser() -> argparse.ArgumentParser:
     revoke.add_argument("id", metavar="ID", help="the eight characters after lit_")
     revoke.set_defaults(run=_revoke)
     return parser
+
+
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable() or len(text) > 200:
+        raise argparse.ArgumentTypeError("some letters on one line, at most 200")
+    return text
 
 
 def _tenant(text: str) -> str:

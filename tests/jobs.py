@@ -31,7 +31,9 @@ def easy(rows: int = 300, seed: int = 0) -> dict[str, Any]:
     return {"x": x, "z": z, "label": np.where((np.abs(x) < 0.7) ^ (z == 3) ^ flipped, "in", "out")}
 
 
-def add_dataset(store: Store, blobs: Blobs, cells: dict[str, Any], weight: str | None = None) -> Dataset:
+def add_dataset(
+    store: Store, blobs: Blobs, cells: dict[str, Any], weight: str | None = None, *, tenant: str = TENANT
+) -> Dataset:
     """What an upload leaves behind, without the upload."""
     dataset_id = new_id("ds")
     table = pa.table(cells).replace_schema_metadata({"literati.dataset": dataset_id})
@@ -43,7 +45,7 @@ def add_dataset(store: Store, blobs: Blobs, cells: dict[str, Any], weight: str |
     roles: dict[str | None, Any] = {"label": "target", weight: "weight"}
     dataset = Dataset(
         id=dataset_id,
-        tenant=TENANT,
+        tenant=tenant,
         sha256=blob,
         blob=blob,
         bytes=1,
@@ -67,7 +69,7 @@ def spec(dataset: Dataset, parameters: dict[str, Any] | None = None, **fields: A
     limits = fields.pop("limits", {})
     return JobSpec(
         id=new_id("job"),
-        tenant=TENANT,
+        tenant=dataset.tenant,
         dataset_id=dataset.id,
         dataset_sha256=dataset.sha256,
         engine_version="test",
