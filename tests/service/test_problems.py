@@ -17,6 +17,7 @@ from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from jobs import add_dataset, easy
+from service.audit import Audit
 from service.front import Front
 from service.metrics import Metrics
 from service_client import NOWHERE, problem, submit
@@ -174,7 +175,7 @@ async def _through_the_front(api: Stack, app: Any) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    front = Front(app, Metrics(api.store, api.blobs, lambda: 0), access_log=False)
+    front = Front(app, Metrics(api.store, api.blobs, lambda: 0), Audit(None), access_log=False)
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"x-request-id", b"r1")]}
     await front(scope, receive, send)
     return sent
