@@ -148,8 +148,11 @@ class Protocol(HttpToolsProtocol):
         """In the app's place. In the middle of an answer, all that is left is to break it off."""
         self._head_has_come()
         if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.abort()
-            return
+            if self.cycle.response_started or self.pipeline:
+                self.transport.abort()
+                return
+            self.cycle.disconnected = True  # whatever the app says is not sent any more
+            self.cycle.message_event.set()
         request_id = secrets.token_hex(8)
         response = problem_response(problem, request_id)
         headers = completed(response.raw_headers, request_id)
