@@ -116,7 +116,7 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
     if is_open(path):
         operation["security"] = []
     else:
-        common += [401, 403, 503]
+        common += [401, 403, 429, 503]
     if "requestBody" in operation:
         common += [400, 408, 413]
     for status, response in problems(*common).items():

@@ -70,7 +70,7 @@ Prefer = Annotated[
             429,
             503,
             s409="There are as many jobs or models as may be; delete some.",
-            s429="As many jobs as allowed have not ended.",
+            s429="As many jobs as allowed have not ended, or too many calls.",
             s503="The queue is full, or the store is away.",
         ),
     },

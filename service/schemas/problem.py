@@ -44,8 +44,8 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
     422: ("Input that cannot be used.", "invalid-request", "The request is not valid; see `errors`."),
     429: (
         "Too much at once.",
-        "too-many-jobs",
-        "There are too many jobs that have not ended.",
+        "rate-limited",
+        "Too many calls; try again soon.",
     ),
     500: ("Something unexpected.", "unexpected", "Something went wrong here."),
     503: ("The store is away.", "unavailable", "The store does not answer; try again soon."),
