@@ -24,7 +24,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, str]]
     folder = tmp_path_factory.mktemp("fuzzed")
     path = folder / "keys.json"
     word, _ = keyring.add(path, "fuzzer", "default", frozenset(Scope))
-    with Stack(folder, LITERATI_API_KEYS_FILE=str(path)) as stack:
+    with Stack(folder, LITERATI_API_KEYS_FILE=str(path), LITERATI_RATE_LIMITS="off") as stack:
         stack.start_worker()
         stack.start_api()
         yield stack, word
