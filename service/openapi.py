@@ -112,7 +112,7 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
     responses = operation["responses"]
     if "HTTPValidationError" in json.dumps(responses.get("422", {})):
         responses["422"] = problems(422)[422]
-    common = [500]
+    common = [431, 500]
     if is_open(path):
         operation["security"] = []
     else:

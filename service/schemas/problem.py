@@ -47,6 +47,7 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
         "rate-limited",
         "Too many calls; try again soon.",
     ),
+    431: ("Address or headers are too long.", "head-too-large", "The head of the request is too long."),
     500: ("Something unexpected.", "unexpected", "Something went wrong here."),
     503: ("The store is away.", "unavailable", "The store does not answer; try again soon."),
 }
