@@ -115,7 +115,7 @@ class TestAway:
     def test_an_endpoint_that_is_no_address(
         self, bucket: BucketBlobs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://[")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "not an address")
         with pytest.raises(BucketAwayError, match="Invalid endpoint"):
             bucket.check()
 
