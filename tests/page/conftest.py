@@ -17,7 +17,8 @@ from page_data import Service
 from stack import Process, Stack
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in this thread: no test of another folder may come across it.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = executable()
     if path is None:
