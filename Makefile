@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 FORM   ?= quick
 ARGS   ?=
+COMPOSE ?= docker compose
+ENGINE ?= $(if $(findstring docker,$(COMPOSE)),docker,podman)
 CORES  ?= $(shell nproc 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
@@ -14,7 +16,7 @@ AUDIT := build/audit
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test lint openapi page bench chaos bench-service sanitize audit lock clean
+.PHONY: help serve build test test-compose lint openapi page bench chaos bench-service sanitize audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -28,6 +30,9 @@ build: $(VENV)/.extensions ## Compile the extensions and install the package in 
 
 test: build $(VENV)/.dev $(AUDIT)/.installed ## Run the test suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q $(ARGS)
+
+test-compose: ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
+	PYTHONPATH=tests $(PYTHON) -m compose.walk '$(COMPOSE)' '$(ENGINE)'
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -64,6 +65,14 @@ def test_a_volume_that_cannot_be_written(root: Path, capsys: pytest.CaptureFixtu
     assert "cannot be made" in capsys.readouterr().err
 
 
+def test_the_default_user_is_off_but_may_read_the_file() -> None:
+    """Or the server would lose what it has kept in transactions."""
+    first, second = provision.access_list("password").splitlines()
+    assert first == "user default off ~* &* +@all"
+    assert second.startswith("user literati on #")
+    assert "nopass" not in second
+
+
 @pytest.fixture(scope="module")
 def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """An API and a worker that come to the store as the user of the access list."""
@@ -73,7 +82,8 @@ def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     with Stack(folder, LITERATI_REDIS_PASSWORD_FILE=str(password)) as stack:
         stack.environment["REDIS_URL"] = stack.server.url.replace("unix://", f"unix://{provision.USER}@")
         _, user = provision.access_list("its password").splitlines()
-        stack.connection.execute_command("ACL", "SETUSER", *user.split()[1:])  # type: ignore[no-untyped-call]
+        admin: Any = stack.connection
+        admin.execute_command("ACL", "SETUSER", *user.split()[1:])
         stack.start_worker()
         stack.start_api()
         yield stack
@@ -86,19 +96,22 @@ def test_a_job_needs_no_more_rights(confined: Stack) -> None:
         assert client.get("/readyz").status_code == 200
         assert client.get("/metrics").status_code == 200
         assert client.delete(f"/v1/jobs/{job}").status_code == 204
-    assert confined.connection.execute_command("ACL", "LOG") == [], "nothing that was refused"  # type: ignore[no-untyped-call]
+    admin: Any = confined.connection
+    assert admin.execute_command("ACL", "LOG") == [], "nothing that was refused"
 
 
 def test_what_the_server_alone_may_do(confined: Stack) -> None:
-    with redis.Redis(
+    admin: Any = confined.connection
+    client: Any = redis.Redis(
         unix_socket_path=str(confined.server.socket), username=provision.USER, password="its password"
-    ) as client:
+    )
+    with client:
         for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "ACL LIST"):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*words.split())
         with pytest.raises(redis.exceptions.NoPermissionError):
             client.get("of:others")
-    confined.connection.execute_command("ACL", "LOG", "RESET")  # type: ignore[no-untyped-call]
+    admin.execute_command("ACL", "LOG", "RESET")
 
 
 def test_health(confined: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
