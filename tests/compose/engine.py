@@ -65,6 +65,11 @@ class Containers:
             raise SystemExit(f"FAILED: {shlex.join(words)}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
+    def down(self, *words: str) -> None:
+        """Twice: podman-compose takes those that were added by scaling away last, when others hang on them."""
+        for _ in range(2):
+            self.compose("down", "--remove-orphans", *words)
+
     def of(self, service: str) -> list[str]:
         """Its containers that run."""
         labels = {"project": PROJECT, "service": service}

@@ -153,7 +153,7 @@ class Walk:
         job_id = self.running(dataset)
         before, kept = self.api.job(job_id), self.everything()
         start = time.monotonic()
-        self.containers.compose("down", "--remove-orphans")
+        self.containers.down()
         assert not any(map(self.containers.of, ("redis", "api", "worker")))
         say(f"down in {time.monotonic() - start:.0f} s")
         self.up()
@@ -206,7 +206,7 @@ def _ended(job: dict[str, Any]) -> dict[str, Any] | None:
 
 def main(words: list[str]) -> None:
     containers = Containers(*words)
-    containers.compose("down", "--volumes", "--remove-orphans")  # what a walk that was killed left behind
+    containers.down("--volumes")  # what a walk that was killed left behind
     try:
         with tempfile.TemporaryDirectory() as folder:
             Walk(containers).run(Path(folder))
@@ -217,7 +217,7 @@ def main(words: list[str]) -> None:
                 print(f"--- {service} {container}\n{containers.logs(container)[-3000:]}", file=sys.stderr)
         raise
     finally:
-        containers.compose("down", "--volumes", "--remove-orphans")
+        containers.down("--volumes")
 
 
 if __name__ == "__main__":
