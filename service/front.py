@@ -21,6 +21,8 @@ from service.metrics import Metrics
 from service.security_headers import Header, completed
 
 log = structlog.get_logger(__name__)
+# What uvloop says of a client that has left, before uvicorn knows of it and says nothing more to it.
+_HUNG_UP = "the handler is closed"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -50,7 +52,11 @@ class Front:
                 status = message["status"]
                 given = [*message.get("headers", ()), *scope.get("literati.headers", ())]
                 headers = message["headers"] = completed(given, request_id)
-            await send(message)
+            try:
+                await send(message)
+            except RuntimeError as error:
+                if _HUNG_UP not in str(error):
+                    raise
 
         try:
             await self.app(scope, receive, send_on)

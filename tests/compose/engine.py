@@ -66,7 +66,7 @@ class Containers:
         return done.stdout
 
     def down(self, *words: str) -> None:
-        """Twice: podman-compose takes those that were added by scaling away last, when others hang on them."""
+        """Twice: podman-compose takes those added by scaling away last, when others hang on them."""
         for _ in range(2):
             self.compose("down", "--remove-orphans", *words)
 
