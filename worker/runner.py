@@ -138,7 +138,15 @@ class JobRun:
     def _overdue(self) -> bool:
         """A wish was to be granted by now, but the search is in the middle of something long."""
         since = 0.0 if self.stopped_at is None else time.monotonic() - self.stopped_at
-        return since > GRACE_SECONDS and self.wish is not Wish.NONE
+        return since > GRACE_SECONDS and self._granted() is not None
+
+    def _granted(self) -> Outcome | None:
+        """The end that is wished. None: the job goes back to the queue, as does one to be finished without a
+        tree: the wish stays with it, for the next worker.
+        """
+        if self.wish is Wish.FINISH and not self.stepper.has_tree:
+            return None
+        return outcomes.granted(self.wish)
 
     def _stop(self, save: bool) -> None:
         self.stepper.stop(save)
@@ -152,7 +160,7 @@ class JobRun:
         """The search does not return: say how the job stands, and end this process with it."""
         log.error("the search does not stop; ending this process")
         with suppress(RedisError, FencedError):
-            outcome = outcomes.granted(self.wish)
+            outcome = self._granted()
             if outcome is None:
                 self.store.jobs.release(self.job_id, self.claim.epoch)
             else:
@@ -217,7 +225,7 @@ class JobRun:
     def _outcome(self) -> Outcome | None:
         """None: the job goes back to the queue."""
         if self.wish is Wish.CANCEL:
-            return outcomes.granted(self.wish)
+            return self._granted()
         if isinstance(self.stepper.failure, RedisError | BucketAwayError):
             return None  # it could not read what it needs to begin; another time it will
         if self.stepper.failure is not None:
@@ -229,7 +237,7 @@ class JobRun:
                 stop_reason=StopReason(report.stop_reason),
                 proven_optimal=report.proven_optimal,
             )
-        return outcomes.granted(self.wish)
+        return self._granted()
 
     def _failed(self, error: BaseException) -> Outcome:
         outcome = outcomes.failed(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import jobs
 import store_records
 from worker import stepper
 from worker.blobs import Blobs
-from worker.messages import Job, JobState, StopReason
-from worker.runner import JobRun
+from worker.messages import Job, JobState, StopReason, Wish
+from worker.opening import Opened
+from worker.problem import Problem
+from worker.runner import GRACE_SECONDS, JobRun
 from worker.store import Store
 
 LONG = {"max_depth": 6, "max_changepoints": 3}
@@ -28,6 +31,16 @@ def begin(store: Store, blobs: Blobs, leaving: Callable[[], bool]) -> tuple[JobR
     thread = threading.Thread(target=run.run, daemon=True)
     thread.start()
     return run, thread
+
+
+class SlowToRead(JobRun):
+    """Its rows come when the test says so."""
+
+    may_read = threading.Event()
+
+    def _prepare(self) -> tuple[Problem, Opened]:
+        assert self.may_read.wait(30)
+        return super()._prepare()
 
 
 def look(store: Store, run: JobRun) -> Job:
@@ -72,3 +85,24 @@ def test_who_lost_the_job_leaves_no_saved_search_behind(
     assert job.blob is not None
     files = {path.name for path in blobs.folder.rglob("*") if path.is_file()}
     assert files == {dataset.blob, job.blob}
+
+
+def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
+    store: Store, tmp_path: Path
+) -> None:
+    """The next worker finds the first tree and finishes with it."""
+    blobs = Blobs(tmp_path / "blobs")
+    job_id = store.jobs.submit(jobs.spec(jobs.add_dataset(store, blobs, jobs.noise()), LONG)).job.spec.id
+    claim = store.jobs.claim("here")
+    assert claim is not None
+    store.jobs.control(jobs.TENANT, job_id, "finish")
+    run = SlowToRead(store, blobs, claim, 30.0, lambda: True)
+    thread = threading.Thread(target=run.run, daemon=True)
+    thread.start()
+    store_records.wait_until(lambda: run.stopped_at and time.monotonic() - run.stopped_at > 2 * GRACE_SECONDS)
+    job = look(store, run)
+    assert (job.state, job.wish, job.error) == (JobState.STOPPING, Wish.FINISH, None)
+    run.may_read.set()
+    thread.join(30)
+    job = look(store, run)
+    assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.USER_FINISH)
