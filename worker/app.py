@@ -48,6 +48,8 @@ def make_app(settings: WorkerSettings) -> Celery:
         "visibility_timeout": DAY,
         "socket_connect_timeout": 5,
         "socket_timeout": 5,
+        # A connection on which nothing comes any more is given up after twice that, and a second.
+        "health_check_interval": 5,
         # Whoever sends a wake-up does not wait long for a broker that is away: the reconciler sends another.
         "max_retries": 1,
         "interval_start": 0.2,

@@ -1,0 +1,66 @@
+"""Connections to the store that died without a word: given up within seconds, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import jobs
+import store_records
+from chaos.middleman import Middleman
+from stack import Stack, poll
+from worker.store.patience import ANSWER_SECONDS
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def middleman_and_stack(tmp_path: Path) -> Iterator[tuple[Middleman, Stack]]:
+    """All that the API and the worker say to the store goes through it."""
+    with Stack(tmp_path, LITERATI_WORKER_CONCURRENCY="2", LITERATI_RECONCILE_SECONDS="0.5") as stack:
+        middleman = Middleman(stack.server.socket)
+        stack.environment["REDIS_URL"] = middleman.url
+        stack.start_worker()
+        stack.start_api()
+        yield middleman, stack
+        stack.stop()
+        middleman.close()
+
+
+def test_connections_that_died_without_a_word(middleman_and_stack: tuple[Middleman, Stack]) -> None:
+    middleman, stack = middleman_and_stack
+    endless, easy = (jobs.add_dataset(stack.store, stack.blobs, rows) for rows in (jobs.noise(), jobs.easy()))
+    with stack.client() as client:
+        running = _submit(client, endless.id)
+        poll(lambda: _job(client, running)["progress"]["incumbents"], what="a tree")
+        before = _job(client, running)["progress"]["expansions"]
+        assert middleman.go_silent() > 4
+        new = _submit(client, easy.id)
+        poll(lambda: _job(client, new)["state"] == "SUCCEEDED", seconds=25, what="the end of a new job")
+        poll(lambda: _job(client, running)["progress"]["expansions"] > before, what="more search")
+        assert store_records.look(stack.store, running).epoch == 1, "its worker found its way back in time"
+        _ask(client, "POST", f"/v1/jobs/{running}/finish")
+        poll(lambda: _job(client, running)["state"] == "SUCCEEDED", what="the end of the old one")
+
+
+def _submit(client: httpx.Client, dataset_id: str) -> str:
+    body = {"dataset_id": dataset_id, "parameters": {"max_depth": 6}, "limits": {"time_limit": 300}}
+    return str(_ask(client, "POST", "/v1/jobs", json=body)["id"])
+
+
+def _job(client: httpx.Client, job_id: str) -> Json:
+    return _ask(client, "GET", f"/v1/jobs/{job_id}")
+
+
+def _ask(client: httpx.Client, method: str, path: str, **more: Any) -> Json:
+    """Asked again after every 503; each answer comes in seconds."""
+    while True:
+        answer = client.request(method, path, timeout=2.5 * ANSWER_SECONDS, **more)
+        if answer.status_code != 503:
+            assert answer.is_success, answer.text
+            found: Json = answer.json()
+            return found
