@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+import pandas
 import pytest
 
+from literati import LiteratiClassifier, StopReason
 from service.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+WALK = "Five minutes with the service"
 READY = re.compile(r"Literati is ready at (http://\S+)")
 
 
@@ -46,7 +49,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(place: Path) -> Iterator[str]:
-    first = commands("Five minutes with the service")[0]
+    first = commands(WALK)[0]
     assert first.strip() == "make serve"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment |= {"LITERATI_PORT": str(free_port()), "LITERATI_STATE_DIR": str(place / "state")}
@@ -78,7 +81,7 @@ def run(script: str, place: Path) -> str:
 
 
 def test_the_walk(address: str, place: Path) -> None:
-    blocks = commands("Five minutes with the service")[1:]
+    blocks = commands(WALK)[1:]
     assert len(blocks) == 5
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
@@ -104,6 +107,16 @@ def test_the_walk(address: str, place: Path) -> None:
     table = (place / "examples" / "loans.csv").read_text().splitlines()[1:]
     right = sum(row.endswith(f",{said}") for row, said in zip(table, answers["predictions"], strict=True))
     assert right > 0.85 * len(table)
+
+
+def test_the_longer_search_is_one_to_finish_by_hand() -> None:
+    """However slowly the commands are typed: `finish` is an error once the job has ended by itself."""
+    (found,) = re.findall(r'"parameters": (.*),\n  "limits": {"time_limit": 3600}', commands(WALK)[-1])
+    rows = pandas.read_csv(ROOT / "examples" / "loans.csv")
+    search = LiteratiClassifier(**json.loads(found), time_limit=None, max_expansions=20_000)
+    search.fit(rows.drop(columns="repaid"), rows["repaid"])
+    assert search.stop_reason_ is StopReason.EXPANSION_LIMIT
+    assert search.lower_bound_ < 0.5 * search.upper_bound_
 
 
 def test_a_key(place: Path) -> None:
