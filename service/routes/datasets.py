@@ -6,7 +6,6 @@ import asyncio
 import errno
 import re
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.conditional import json_answer
 from service.dependencies import BlobsDep, CallerDep, Services, ServicesDep, StoreDep
+from service.discarding import discard
 from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
 from service.ingest import errand
 from service.ingest.build import Upload
@@ -166,10 +166,10 @@ def _make(
             dataset, content_key=key, most=settings.max_datasets, most_bytes=settings.max_dataset_bytes
         )
     except LimitReachedError:
-        services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+        discard(store, services.blobs, dataset.blob)
         raise
     if stored.id != dataset.id:  # the same upload came twice at once, and the other one was first
-        services.blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+        discard(store, services.blobs, dataset.blob)
     return stored, stored.id == dataset.id
 
 
@@ -285,6 +285,5 @@ def preview_dataset(
 def delete_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
     """Jobs that have ended and their models stay."""
     dataset = store.datasets.delete(caller.tenant, dataset_id)
-    with suppress(BucketAwayError):  # the reconciler will
-        blobs.discard(dataset.blob, partial(store.blobs.wanted, dataset.blob))
+    discard(store, blobs, dataset.blob)
     return Response(status_code=204)

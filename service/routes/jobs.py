@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any
 
 import structlog
@@ -13,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from service import submission
 from service.conditional import json_answer, matches, not_modified, weak_tag
 from service.dependencies import BlobsDep, CallerDep, HubDep, SettingsDep, StoreDep
+from service.discarding import discard
 from service.errors import not_found, request_id_of
 from service.job_views import job_view
 from service.negotiation import strict_json
@@ -22,7 +21,6 @@ from service.schemas.problem import problems
 from service.schemas.requests import JobId, PageSize, PageToken, body_of
 from service.waiting import Wait
 from worker import messages
-from worker.bucket import BucketAwayError
 from worker.errors import DatasetGoneError
 from worker.messages import JobState
 from worker.store import Store
@@ -245,6 +243,5 @@ def get_trace(
 def delete_job(job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
     """Its trees, events and checkpoints go with it; the model that it made stays."""
     for name in store.jobs.delete(caller.tenant, job_id):
-        with suppress(BucketAwayError):  # the reconciler will
-            blobs.discard(name, partial(store.blobs.wanted, name))
+        discard(store, blobs, name)
     return Response(status_code=204)
