@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,12 +96,25 @@ def test_a_reader_that_takes_too_long(apart: Processes, tmp_path: Path) -> None:
     poll(lambda: not forks(), what="the end of the reader")
 
 
-def test_a_reader_that_dies(apart: Processes, tmp_path: Path) -> None:
+def test_a_reader_that_is_killed_has_a_second_try(apart: Processes, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(code, apart, errand(tmp_path, LONG))
+        found = pool.submit(run, apart, errand(tmp_path, LONG))
         for reader in poll(forks, what="a reader"):
             reader.kill()
+        assert found.result().rows == LONG.count(b"\n") - 1
+
+
+def test_a_file_that_breaks_every_reader(apart: Processes, tmp_path: Path) -> None:
+    broken = set()
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(code, apart, errand(tmp_path, LONG))
+        while not found.done():
+            for reader in forks():
+                broken.add(reader.pid)
+                with suppress(psutil.NoSuchProcess):
+                    reader.kill()
         assert found.result() == "UNREADABLE"
+    assert len(broken) >= 2  # more, if one was killed before it had begun
 
 
 def test_the_process_that_makes_readers_dies(apart: Processes, tmp_path: Path) -> None:
