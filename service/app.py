@@ -21,6 +21,7 @@ from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.purses import Purses
 from service.rate_limits import RateLimits
+from service.readiness import Readiness
 from service.routes import ROUTERS
 from service.settings import Settings
 from worker.open_blobs import open_blobs
@@ -76,6 +77,7 @@ def _services(settings: Settings) -> Services:
         predictors=Predictors(store, ModelResolver(settings.store_url)),
         apart=Processes(),
         buckets=Buckets(settings.store_url),
+        readiness=Readiness(store, blobs),
     )
 
 

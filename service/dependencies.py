@@ -12,6 +12,7 @@ from service.auth import Caller, Keys
 from service.hub import Hub
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
+from service.readiness import Readiness
 from service.settings import Settings
 from worker.blobs import Blobs
 from worker.store import Store
@@ -31,6 +32,7 @@ class Services:
     predictors: Predictors
     apart: Processes
     buckets: Buckets
+    readiness: Readiness
 
 
 async def _services(request: Request) -> Services:

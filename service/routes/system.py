@@ -12,7 +12,6 @@ from starlette.concurrency import run_in_threadpool
 
 import literati
 from service.dependencies import MetricsDep, ServicesDep
-from service.errors import unavailable
 from service.schemas import examples
 from service.schemas.problem import problems
 
@@ -49,11 +48,7 @@ async def get_health() -> Health:
 )
 async def get_readiness(services: ServicesDep) -> Health:
     """Ready means that the store answers and that its data and the blob folder can be written."""
-    await run_in_threadpool(services.store.ping)
-    try:
-        await run_in_threadpool(services.blobs.check)
-    except OSError:
-        raise unavailable("The blobs cannot be written.") from None
+    await services.readiness.check()
     return Health()
 
 

@@ -82,6 +82,7 @@ def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFa
         with stack.client() as client:
             assert client.get("/readyz").status_code == 200
             stack.server.stop()
+            poll(lambda: client.get("/readyz").status_code == 503, what="the end of what was found good")
             for path in (
                 "/readyz",
                 "/v1/jobs",

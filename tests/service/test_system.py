@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 
 import literati
+from service.readiness import KEEP_SECONDS
 from service_client import submit
 from stack import Stack
 from worker.messages import Dataset
@@ -17,6 +21,21 @@ def test_health_readiness_version(client: httpx.Client) -> None:
     assert client.get("/readyz").json() == {"status": "ok"}
     version = client.get("/version").json()
     assert (version["version"], version["api"]) == (literati.__version__, "v1")
+
+
+def test_who_asks_for_readiness_all_the_time_writes_little(api: Stack) -> None:
+    """Anyone may ask, and every look is a write that must reach the disk."""
+
+    def writes() -> int:
+        found: Any = api.connection.info("commandstats")
+        return int(found["cmdstat_set"]["calls"])
+
+    assert httpx.get(f"{api.url}/readyz").status_code == 200
+    before, started = writes(), time.monotonic()
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: httpx.get(f"{api.url}/readyz").status_code, range(200)))
+    assert set(answers) == {200}
+    assert writes() - before <= 2 + (time.monotonic() - started) / KEEP_SECONDS
 
 
 def test_metrics(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
