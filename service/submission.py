@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import literati
 from literati.options import SolverOptions
-from service.errors import FieldError, Problem, invalid, pointer
+from service.errors import FieldError, invalid, pointer
 from service.schemas.jobs import JobRequest
 from service.settings import Settings
+from worker.errors import DatasetGoneError
 from worker.messages import (
     Dataset,
     Job,
@@ -26,10 +27,42 @@ from worker.messages import (
     new_id,
 )
 from worker.store import Store
+from worker.store.jobs import Quota, Submitted
 
 NIL_ID = "job_" + 32 * "0"  # of a job that is only looked at
 # The library says what it got; the problem must not.
 _LIBRARY_ERROR = re.compile(r"(?P<name>\w+): (?P<message>.*?)(?:, got .*)?", re.DOTALL)
+
+
+def submit(
+    request: JobRequest,
+    tenant: str,
+    store: Store,
+    settings: Settings,
+    idempotency_key: str | None,
+    request_id: str,
+) -> Submitted:
+    """The job that the key made before, or a new one. Problem 422 if there cannot be one."""
+    body_digest = digest(request)
+    if idempotency_key is not None:
+        known = store.jobs.submitted_before(tenant, idempotency_key, body_digest)
+        if known is not None:
+            return Submitted(known, created=False)
+    try:
+        return store.jobs.submit(
+            job_spec(request, tenant, store, settings),
+            idempotency_key=idempotency_key,
+            body_digest=body_digest,
+            quota=Quota(
+                live=settings.max_live_jobs,
+                jobs=settings.max_jobs,
+                models=settings.max_models,
+                queued=settings.max_queue,
+            ),
+            request_id=request_id,
+        )
+    except DatasetGoneError:  # deleted a moment ago
+        raise invalid(_no_dataset()) from None
 
 
 def digest(request: JobRequest) -> str:
@@ -76,10 +109,6 @@ def imagined(spec: JobSpec) -> Job:
         created_at=now,
         queued_at=now,
     )
-
-
-def dataset_gone() -> Problem:
-    return invalid(_no_dataset())
 
 
 def _no_dataset() -> FieldError:

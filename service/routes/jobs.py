@@ -21,10 +21,8 @@ from service.schemas.problem import problems
 from service.schemas.requests import JobId, PageSize, PageToken, body_of
 from service.waiting import Wait
 from worker import messages
-from worker.errors import DatasetGoneError
 from worker.messages import JobState
 from worker.store import Store
-from worker.store.jobs import Quota
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -96,25 +94,12 @@ async def create_job(
     Two requests with one `Idempotency-Key` start one job. With `validate_only` nothing is started and the
     job that is shown has an id of zeros.
     """
-    spec = await run_in_threadpool(submission.job_spec, body, caller.tenant, store, settings)
     if validate_only:
+        spec = await run_in_threadpool(submission.job_spec, body, caller.tenant, store, settings)
         return json_answer(job_view(submission.imagined(spec)))
-    try:
-        submitted = await run_in_threadpool(
-            store.jobs.submit,
-            spec,
-            idempotency_key=idempotency_key,
-            body_digest=submission.digest(body),
-            quota=Quota(
-                live=settings.max_live_jobs,
-                jobs=settings.max_jobs,
-                models=settings.max_models,
-                queued=settings.max_queue,
-            ),
-            request_id=request_id_of(request),
-        )
-    except DatasetGoneError:  # deleted a moment ago
-        raise submission.dataset_gone() from None
+    submitted = await run_in_threadpool(
+        submission.submit, body, caller.tenant, store, settings, idempotency_key, request_id_of(request)
+    )
     if submitted.created:
         log.info("job accepted", job_id=submitted.job.spec.id, dataset_id=submitted.job.spec.dataset_id)
         await run_in_threadpool(_wake)

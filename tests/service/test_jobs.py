@@ -93,6 +93,18 @@ class TestIdempotency:
         assert again.headers["idempotency-replayed"] == "true"
         assert len(client.get("/v1/jobs").json()["items"]) == 1
 
+    def test_the_same_job_though_its_dataset_is_gone(self, client: httpx.Client, dataset: Dataset) -> None:
+        """Whoever tries again because an answer was lost wants that answer."""
+        body, key = {"dataset_id": dataset.id}, {"Idempotency-Key": "k4"}
+        first = client.post("/v1/jobs", json=body, headers=key).json()
+        assert client.post(first["links"]["cancel"]).status_code == 202
+        assert client.delete(first["links"]["dataset"]).status_code == 204
+        again = client.post("/v1/jobs", json=body, headers=key)
+        assert (again.status_code, again.json()["id"]) == (202, first["id"])
+        assert again.headers["idempotency-replayed"] == "true"
+        other = client.post("/v1/jobs", json={**body, "priority": 1}, headers=key)
+        assert pointers(other) == ["/header/Idempotency-Key"]
+
     def test_another_body_under_the_same_key_is_refused(self, client: httpx.Client, dataset: Dataset) -> None:
         for priority, status in ((1, 202), (2, 422)):
             answer = client.post(

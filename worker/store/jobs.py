@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from worker.errors import BadTokenError, JobGoneError, WrongStateError
+from worker.errors import BadTokenError, IdempotencyConflictError, JobGoneError, WrongStateError
 from worker.messages import Event, Incumbent, Job, JobSpec, JobState, TracePoint, new_id
 
 from . import records
@@ -82,6 +82,15 @@ class JobStore(Claims):
             *("" if most is None else most for most in (quota.live, quota.jobs, quota.models, quota.queued)),
         )
         return Submitted(records.job(records.pairs(record)), created=word == b"CREATED")
+
+    def submitted_before(self, tenant: str, idempotency_key: str, body_digest: str) -> Job | None:
+        """The job that this key made, whatever has become since of what it was made from."""
+        known = read_hash(self._client, f"literati:idempotency:{digest(tenant, idempotency_key)}")
+        if not known:
+            return None
+        if known[b"body"] != body_digest.encode():
+            raise IdempotencyConflictError
+        return self.get(tenant, known[b"job"].decode())
 
     def get(self, tenant: str, job_id: str) -> Job | None:
         record = read_hash(self._client, _key(job_id))
