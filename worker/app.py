@@ -26,6 +26,9 @@ log = structlog.get_logger(__name__)
 def broker_url(store_url: str) -> str:
     """The store's address as kombu spells it."""
     parts = urlsplit(store_url)
+    if parts.scheme == "rediss" and "ssl_cert_reqs=" not in parts.query:
+        # Left to itself, kombu would believe any certificate; the store's own client does not.
+        return f"{store_url}{'&' if parts.query else '?'}ssl_cert_reqs=required"
     if parts.scheme != "unix":
         return store_url
     host = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""

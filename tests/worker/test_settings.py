@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 import pytest
+from kombu import Connection
 
+from worker.app import broker_url
 from worker.settings import WorkerSettings
 
 
@@ -34,3 +37,20 @@ def test_no_password_where_the_server_is_private(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("LITERATI_REDIS_PASSWORD_FILE", str(tmp_path / "absent"))
     monkeypatch.setenv("LITERATI_STATE_DIR", str(tmp_path))
     assert WorkerSettings().store_url == f"unix://{tmp_path}/valkey.sock"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("rediss://app@host:6379/0", ssl.CERT_REQUIRED),
+        ("rediss://app@host:6379/0?ssl_ca_certs=/etc/ca.crt", ssl.CERT_REQUIRED),
+        ("rediss://app@host:6379/0?ssl_cert_reqs=none", ssl.CERT_NONE),
+    ],
+)
+def test_the_broker_checks_certificates_unless_told_not_to(url: str, expected: ssl.VerifyMode) -> None:
+    """As kombu understands the address: without a word on it, it would check none."""
+    with Connection(broker_url(url)) as connection:
+        options = connection.ssl
+    assert isinstance(options, dict)
+    assert options["ssl_cert_reqs"] == expected
+    assert ("ssl_ca_certs" in options) == ("ssl_ca_certs" in url)
