@@ -95,7 +95,10 @@ def test_heads_that_do_not_come(strict: Stack, parts: list[bytes]) -> None:
 def test_the_second_head_on_a_connection_does_not_come(strict: Stack) -> None:
     with connected(strict) as wire:
         wire.sendall(GET + b"\r\n")
-        assert wire.recv(65536).startswith(b"HTTP/1.1 200")
+        answer = b""
+        while not answer.endswith(b"}"):  # head and body may come apart
+            answer += wire.recv(65536)
+        assert status(answer) == 200
         wire.sendall(b"GET /he")
         assert status(rest(wire)) == 408
 
