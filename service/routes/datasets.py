@@ -24,6 +24,7 @@ from service.ingest.errors import IngestError
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
 from service.ingest.receiving import received
+from service.query_options import CHECKED_OPTIONS
 from service.schemas import examples
 from service.schemas.datasets import (
     DATASET_ID,
@@ -47,7 +48,7 @@ from worker.messages import new_id
 from worker.store import Store
 
 log = structlog.get_logger(__name__)
-router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+router = APIRouter(prefix="/v1/datasets", tags=["datasets"], dependencies=[CHECKED_OPTIONS])
 MOST_PREVIEWED = 100
 _DATASET_ID = re.compile(DATASET_ID)
 # A table that is read takes all cores and its size in memory: no more than two at once.

@@ -14,13 +14,14 @@ from service.dependencies import CallerDep, HubDep, SettingsDep, StoreDep
 from service.errors import FieldError, invalid, unavailable
 from service.event_stream import stream
 from service.negotiation import prefers
+from service.query_options import CHECKED_OPTIONS
 from service.routes.jobs import stored_job
 from service.schemas import examples
 from service.schemas.jobs import EventPage
 from service.schemas.problem import problems
 from service.schemas.requests import JobId
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
 _STREAM_ID = r"^[0-9]{1,19}-[0-9]{1,19}$"
 _EVENT_STREAM = "text/event-stream"
 

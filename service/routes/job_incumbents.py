@@ -11,6 +11,7 @@ from service.conditional import json_answer, matches, not_modified, strong_tag
 from service.dependencies import CallerDep, HubDep, StoreDep
 from service.errors import Problem, not_found
 from service.job_views import current_incumbent, frozen_incumbent
+from service.query_options import CHECKED_OPTIONS
 from service.routes.jobs import RETRY_SECONDS, NoneMatch, Prefer, stored_job
 from service.schemas import examples
 from service.schemas.jobs import Incumbent, NoIncumbentYet
@@ -20,7 +21,7 @@ from service.waiting import Wait
 from worker import messages
 from worker.store import Store
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
 _HELD = {"Preference-Applied": examples.header("The wait that was granted: `wait=N`.")}
 _TAGGED = {"ETag": examples.header("Strong: covers the tree and its bounds."), **_HELD}
 

@@ -15,6 +15,7 @@ from service.discarding import discard
 from service.errors import not_found, request_id_of
 from service.job_views import job_view
 from service.negotiation import strict_json
+from service.query_options import CHECKED_OPTIONS
 from service.schemas import examples
 from service.schemas.jobs import Job, JobPage, JobRequest, Trace
 from service.schemas.problem import problems
@@ -25,7 +26,7 @@ from worker.messages import JobState
 from worker.store import Store
 
 log = structlog.get_logger(__name__)
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
 RETRY_SECONDS = 1
 
 _TAGGED = {"ETag": examples.header("Of this state of it.")}

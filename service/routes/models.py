@@ -12,6 +12,7 @@ from literati.report import relative_gap
 from service.conditional import json_answer, matches, not_modified, strong_tag, tag_headers
 from service.dependencies import CallerDep, ServicesDep, StoreDep
 from service.errors import not_found
+from service.query_options import CHECKED_OPTIONS
 from service.routes.jobs import NoneMatch
 from service.schemas import examples, model_examples
 from service.schemas import models as wire
@@ -19,7 +20,7 @@ from service.schemas.problem import problems
 from service.schemas.requests import PageSize, PageToken
 from worker import messages
 
-router = APIRouter(prefix="/v1/models", tags=["models"])
+router = APIRouter(prefix="/v1/models", tags=["models"], dependencies=[CHECKED_OPTIONS])
 _MODEL = re.compile(wire.MODEL)
 _TAGGED = {"ETag": examples.header("A model never changes; an alias may name another one.")}
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {

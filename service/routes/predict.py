@@ -21,6 +21,7 @@ from service.prediction.csv_rows import CsvOptions
 from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
 from service.prediction.predictors import NoRevisionError, NoTreeYetError
+from service.query_options import CHECKED_OPTIONS
 from service.routes.models import ModelName, model_name
 from service.schemas import model_examples
 from service.schemas import models as wire
@@ -28,7 +29,7 @@ from service.schemas.problem import problems
 from service.schemas.requests import JobId
 from service.short_route import ShortRoute, with_short
 
-router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute)
+router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute, dependencies=[CHECKED_OPTIONS])
 INLINE_BYTES = 1 << 18  # longer bodies take milliseconds and are read by a thread
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",

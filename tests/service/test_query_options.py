@@ -1,0 +1,56 @@
+"""Options that an address does not know are refused, not left aside."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from service.routes import ROUTERS
+from service_client import problem
+
+CSV = {"Content-Type": "text/csv"}
+TABLE = "x,w,y\n1,1,a\n2,3,b\n3,1,a\n4,2,b\n"
+
+
+def refused(answer: httpx.Response) -> dict[str, str]:
+    (error,) = problem(answer, 422, "invalid-request")["errors"]
+    return dict(error)
+
+
+def test_a_misspelt_option(client: httpx.Client) -> None:
+    error = refused(client.post("/v1/datasets?target=y&weigth=w", content=TABLE, headers=CSV))
+    assert (error["pointer"], error["code"]) == ("/query/weigth", "UNKNOWN_OPTION")
+    assert "Did you mean `weight`?" in error["message"]
+    assert "`null_values`" in error["message"]
+
+
+def test_an_option_that_is_taken_once(client: httpx.Client) -> None:
+    error = refused(client.post("/v1/datasets?target=y&target=x", content=TABLE, headers=CSV))
+    assert (error["pointer"], error["code"]) == ("/query/target", "REPEATED")
+
+
+def test_an_option_that_is_taken_several_times(client: httpx.Client) -> None:
+    assert client.get("/v1/jobs?state=QUEUED&state=RUNNING").status_code == 200
+    answer = client.post(
+        "/v1/datasets?target=y&types=x:category&types=w:category", content=TABLE, headers=CSV
+    )
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize("name", ["sate", "STATE", "", "ẞ" * 200, "a/b"])
+def test_any_name(client: httpx.Client, name: str) -> None:
+    assert refused(client.get("/v1/jobs", params={name: "RUNNING"}))["code"] == "UNKNOWN_OPTION"
+
+
+def test_every_route_with_options_looks(client: httpx.Client) -> None:
+    """Before it looks for anything else: none of these is there."""
+    nothing = {"job_id": "job_0", "dataset_id": "ds_0", "model": "mdl_0"}
+    looked = 0
+    for route in (route for router in ROUTERS[:-2] for route in router.routes):
+        dependants = [route.dependant, *route.dependant.dependencies]  # type: ignore[attr-defined]
+        if any(dependant.query_params for dependant in dependants):
+            (method,) = route.methods  # type: ignore[attr-defined]
+            path = route.path.format(**nothing)  # type: ignore[attr-defined]
+            assert refused(client.request(method, f"{path}?nope=1"))["pointer"] == "/query/nope"
+            looked += 1
+    assert looked == 11
