@@ -70,6 +70,11 @@ def test_nothing_is_found(browser: Browser, page_stack: Stack, service: Service,
         page = tab.go(place.format(**ids))
         expect(page.locator(there).first).to_be_visible()
         act(page)
+        if name == "model":
+            assert (
+                page.locator(".node").first.evaluate("(e) => getComputedStyle(e).transitionDuration")
+                == "0.001s"
+            )
         # What a theme can change is the contrast.
         rules = {} if theme == "light" else {"runOnly": ["color-contrast"]}
         violations = Axe().run(page, options={"resultTypes": ["violations"], **rules}).response["violations"]

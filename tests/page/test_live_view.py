@@ -5,7 +5,9 @@ The worker is the test itself, so that each moment is known.
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -33,7 +35,7 @@ class Live:
         return self.page
 
     def fact(self, name: str) -> Locator:
-        return self.page.locator(".job-figures .fact").filter(has_text=re.compile(f"^{name}")).locator("dd")
+        return self.page.locator(".job-facts .fact").filter(has_text=re.compile(f"^{name}")).locator("dd")
 
     def state(self) -> JobState:
         job = self.stack.store.jobs.get(jobs.TENANT, self.worker.id)
@@ -57,6 +59,26 @@ def colours(page: Page) -> int:
               for (let i = 0; i < data.length; i += 4)
                 if (data[i] === 33 && data[i + 1] === 86 && data[i + 2] === 184) found += 1;
               return found;
+            }"""
+        )
+    )
+
+
+def lowest(page: Page) -> float:
+    """How far above the bottom of the plot the lower bound's line is, in pixels."""
+    return float(
+        page.evaluate(
+            """() => {
+              const canvas = document.querySelector(".plot canvas");
+              const box = canvas.getBoundingClientRect();
+              const over = document.querySelector(".plot .u-over").getBoundingClientRect();
+              const ratio = canvas.width / box.width;
+              const x = Math.round((over.left - box.left + over.width / 2) * ratio);
+              const { data } = canvas.getContext("2d").getImageData(x, 0, 1, canvas.height);
+              let y = 0;
+              for (let i = 0; i < canvas.height; i += 1)
+                if (data[4 * i] === 29 && data[4 * i + 1] === 35 && data[4 * i + 2] === 43) y = i;
+              return over.bottom - box.top - y / ratio;
             }"""
         )
     )
@@ -132,6 +154,52 @@ def test_the_chart_reads_out_and_changes_its_scale(live: Live) -> None:
     label = page.locator(".plot").get_attribute("aria-label")
     assert label is not None
     assert f"fell from {costs()[0]:g} to {costs()[4]:g}" in label
+
+
+def test_a_bound_of_zero_is_drawn_as_zero_on_a_log_scale(live: Live) -> None:
+    for tree in (0, 1, 2):
+        live.worker.checkpoint(0.0, tree=tree)
+    page = live.open()
+    poll(lambda: colours(page) > 100, what="the upper bound's line")
+    linear = pixels(page)
+    page.get_by_label("Log scale").check()
+    poll(lambda: pixels(page) != linear, what="another scale")
+    poll(lambda: colours(page) > 100, what="the upper bound's line")
+    assert 0 <= lowest(page) <= 3
+
+
+def test_time_is_drawn_by_its_powers_too(live: Live) -> None:
+    for lower, tree in ((0.0, 0), (10.0, 1), (30.0, 2)):
+        live.worker.checkpoint(lower, tree=tree)
+    page = live.open()
+    poll(lambda: colours(page) > 100, what="the upper bound's line")
+    linear = pixels(page)
+    page.get_by_label("Log time").check()
+    poll(lambda: pixels(page) != linear, what="another scale")
+    plot = page.locator(".plot .u-over")
+    box = plot.bounding_box()
+    assert box is not None
+    plot.hover(position={"x": box["width"] - 2, "y": 20})
+    expect(page.locator("dl.readout")).to_contain_text("Lower10")  # 0.1 s, 0.2 s, 0.3 s: just before the last
+    plot.hover(position={"x": 2, "y": 20})
+    expect(page.locator("dl.readout")).to_contain_text("Lower0")
+
+
+def test_a_polished_tree_has_a_line_of_its_own(live: Live) -> None:
+    """It may cost less than the upper bound, which is about the searched cuts."""
+    live.worker.checkpoint(0.0, tree=0)
+    page = live.open()
+    expect(page.locator("dl.readout")).to_contain_text("Tree1")
+    expect(page.locator(".key.cost")).to_have_count(0)
+    word = live.worker._word(10.0, 2)
+    trace = [point.model_copy(update={"upper": costs()[1]}) for point in word.trace]
+    better = word.model_copy(update={"upper_bound": costs()[1], "trace": trace})
+    live.stack.store.jobs.checkpoint(live.worker.id, live.worker.epoch, better)
+    expect(page.locator(".key.cost")).to_be_visible()
+    expect(live.fact("Cost of the tree")).to_have_text(f"{costs()[2]:g}")
+    expect(live.fact("Upper bound")).to_have_text(f"{costs()[1]:g}")
+    expect(page.locator("dl.readout")).to_contain_text(f"Tree2, cost {costs()[2]:g}")
+    see(page, "polishing moves a tree's cuts")
 
 
 def test_a_click_on_a_mark_shows_that_tree(live: Live) -> None:
@@ -242,6 +310,29 @@ def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: l
     live.tab.complaints[:] = [text for text in live.tab.complaints if "net::ERR_" not in text]
 
 
+def test_a_server_that_hangs_is_a_lost_connection(live: Live, api_process: list[Process]) -> None:
+    """It refuses nothing and answers nothing, as behind a dead line."""
+    live.worker.checkpoint(1.0, tree=0)
+    live.page.clock.install()
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    server = api_process[-1].process.pid
+    os.killpg(server, signal.SIGSTOP)
+    try:
+        page.clock.run_for(1_000)  # the next look at the job, and more than anybody waits for it
+        page.clock.run_for(21_000)
+        expect(page.locator(".lost")).to_contain_text("The connection is lost")
+        page.clock.run_for(60_000)  # no sign of life on the stream either
+    finally:
+        os.killpg(server, signal.SIGCONT)
+    page.clock.resume()
+    live.worker.checkpoint(2.0, tree=2)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    expect(page.locator(".lost")).to_have_count(0)
+    again = "last-event-id"
+    until(page, lambda: again in live.tab.sent("GET", "/events")[-1].headers, "another stream")
+
+
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -294,7 +385,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", level=1, name="noise, depth 6")).to_be_visible()
     expect(page.locator("svg.drawing .node").first).to_be_visible()
-    figures = page.locator(".job-figures .fact")
+    figures = page.locator(".job-facts .fact")
     expect(figures.filter(has_text="Expansions/s").locator("dd")).to_have_text(re.compile(r"[1-9]"))
     expect(figures.filter(has_text="Memory").locator("dd")).to_have_text(re.compile(r"[1-9].* [kM]B"))
     expect(page.locator("svg.drawing .bar").first).to_be_attached()  # distributions of the dataset

@@ -36,6 +36,7 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
             assert abs(shown - 100 * model["metrics"][metric]["accuracy"]) < 0.06
     leaves = [sum(node["split"] is None for node in model["tree"]["nodes"]) for model in models]
     assert [int(re.sub(r"\D", "", text)) for text in cells["Leaves"]] == leaves
+    assert "Balanced accuracy, held-back rows" in cells
     # The better one of each line stands out.
     winners = page.locator("table.compare td.strong")
     assert winners.count() >= 2

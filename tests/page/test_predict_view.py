@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,26 @@ def test_the_answer_and_its_path(page: Page, service: Service, changes: dict[str
     assert warned.count() == len(expected["warnings"])
     if "length" in changes:
         see(page, "this is outside")
+
+
+def test_numbers_are_slid_through_their_range(page: Page, service: Service) -> None:
+    fill(page, ROW)
+    field = page.get_by_label("length", exact=True)
+    slide = (
+        page.locator(".field")
+        .filter(has=page.locator("label", has_text="length"))
+        .locator("input[type=range]")
+    )
+    column = next(c for c in service.tree(service.model())["columns"] if c["name"] == "length")
+    assert float(slide.get_attribute("min") or 0) == column["minimum"]
+    assert float(slide.get_attribute("max") or 0) == column["maximum"]
+    assert float(slide.input_value()) == pytest.approx(ROW["length"], abs=0.06)
+    slide.fill("6.5")
+    expect(field).to_have_value("6.5")
+    expected = ask(service, {**ROW, "length": 6.5})
+    expect(page.locator(f'svg.drawing .node.lit[data-node="{expected["leaf_ids"][0]}"]')).to_be_visible()
+    field.fill("2")
+    expect(slide).to_have_value(re.compile(r"^(2|1\.9.*|2\.0.*)$"))
 
 
 def test_rows_of_the_dataset_to_begin_with(page: Page, service: Service) -> None:

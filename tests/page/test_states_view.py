@@ -213,12 +213,27 @@ def test_news_are_told_to_screen_readers(api: Stack, api_tab: Tab) -> None:
     expect(page.locator(".unseen[role=status]")).to_have_text("made: Pausing")
 
 
-def test_on_a_phone_nothing_hangs_out(browser: Browser, api: Stack, places: dict[str, str]) -> None:
-    tab = Tab(browser, api.url)
-    tab.page.set_viewport_size({"width": 390, "height": 800})
+def test_on_a_phone_nothing_hangs_out(browser: Browser, page_stack: Stack, service: Service) -> None:
+    model, other, dataset = service.model(3), service.model(1), service.dataset
+    job = service.client.get(f"/v1/models/{model}").json()["job_id"]
+    places = {
+        "/datasets": "flowers",
+        f"/datasets/{dataset}": "Classes of kind",
+        f"/train?dataset={dataset}": "Change points",
+        "/jobs": "flowers 3",
+        f"/jobs/{job}": "Held-back rows",
+        "/models": "flowers 3",
+        f"/models/{model}": "Held-back rows",
+        f"/compare/{model}/{other}": "Balanced accuracy",
+        f"/predict/{model}": "with probability",
+    }
+    tab = Tab(browser, page_stack.url)
     for place, word in places.items():
         page = tab.go(place)
         see(page, word)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
+        for width in (390, 320):
+            tab.page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+        tab.shoot(f"phone-{place.strip('/').partition('/')[0].partition('?')[0]}-{len(place)}")
     assert tab.complaints == []
     tab.close()

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from browsing import Tab, saved
 from literati import ShapeTree
 from page_data import Service
+from stack import poll
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,6 +134,8 @@ def test_a_leaf_tells_its_rule_in_words(page: Page, tree: dict[str, Any]) -> Non
         for above in path_to(tree, leaf) - {leaf}:
             assert tree["columns"][tree["nodes"][above]["split"]["column"]]["name"] in text
         assert f"of {node['rows']} training row" in text
+        facts = details.locator("dt").all_text_contents()
+        assert ("Proven at least" in facts) == (not node["proven"] or node["bound"] >= node["cost"])
     page.keyboard.press("Escape")
     expect(details.locator(".rule")).to_have_count(0)
 
@@ -156,8 +159,8 @@ def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Se
 def holds(condition: str, row: dict[str, Any]) -> bool:
     """Whether a row fits a part of a rule, by its words alone."""
     name, _, words = condition.strip(", ").partition(" is ")
-    value, missing = row[name], words.endswith(", or missing") or words == "missing"
-    words = words.removesuffix(", or missing")
+    value, missing = row[name], words.endswith(" (or missing)") or words == "missing"
+    words = words.removesuffix(" (or missing)")
     if value is None:
         return missing
     if isinstance(value, bool | str):
@@ -223,10 +226,28 @@ def test_zoom_and_pan(page: Page) -> None:
 def test_from_far_few_words_stand_large(page: Page) -> None:
     near = page.locator("svg.drawing text.near").first
     expect(near).to_be_visible()
-    for _ in range(4):
+    for _ in range(3):
         page.get_by_role("button", name="Zoom out").click()
     expect(near).to_be_hidden()
     expect(page.locator("svg.drawing text.far").first).to_be_visible()
+    for _ in range(2):
+        page.get_by_role("button", name="Zoom out").click()
+    expect(page.locator("svg.drawing text.far").first).to_be_hidden()
+    expect(page.locator("svg.drawing text.afar").first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_stage_is_as_high_as_the_tree_needs(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+
+    def wasted() -> float:
+        stage, root, leaf = (
+            page.locator(place).bounding_box() or {}
+            for place in (".stage", 'svg.drawing [data-node="0"]', "svg.drawing .node.leaf >> nth=-1")
+        )
+        return float(1 - (leaf["y"] + leaf["height"] - root["y"]) / stage["height"])
+
+    poll(lambda: wasted() < 0.3, what="a stage without much empty room")
 
 
 def test_the_keyboard_walks_the_tree(page: Page, tree: dict[str, Any]) -> None:
@@ -261,7 +282,7 @@ def test_export(page: Page, tree: dict[str, Any]) -> None:
     assert "var(" not in (style.text or "")
     assert "#3f78b5" in (style.text or "") or "rgb(63, 120, 181)" in (style.text or "")
     classes = {word for g in drawing.iter() for word in (g.get("class") or "").split()}
-    assert not classes & {"lit", "dim", "selected", "far"}
+    assert not classes & {"lit", "dim", "selected", "far", "afar"}
     name, text = saved(page, lambda: page.get_by_role("button", name="JSON").click())
     assert name == "flowers-3.json"
     assert json.loads(text) == tree

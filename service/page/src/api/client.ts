@@ -35,18 +35,26 @@ export interface Options {
   signal?: AbortSignal;
 }
 
+/** Milliseconds until an answer must have begun; a dead line refuses nothing. What is sent may take its time. */
+const PATIENCE = 20_000;
+
 /** The answer, whatever its status is, except 401: then it asks again with another key. */
 async function ask(path: string, options: Options): Promise<Response> {
   for (;;) {
     const key = currentKey();
     const headers = { Accept: "application/json", ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
+    const patience = new AbortController();
+    const timer = (options.method ?? "GET") === "GET" ? setTimeout(() => patience.abort(), PATIENCE) : 0;
+    const signal = AbortSignal.any([patience.signal, ...(options.signal ? [options.signal] : [])]);
     let answer: Response;
     try {
-      answer = await fetch(path, { ...options, headers, cache: "no-store" });
+      answer = await fetch(path, { ...options, signal, headers, cache: "no-store" });
     } catch (error) {
       if (options.signal?.aborted) throw error;
       notHeard();
       throw new LostError();
+    } finally {
+      clearTimeout(timer);
     }
     heard();
     if (answer.status !== 401) return answer;

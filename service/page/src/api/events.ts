@@ -9,6 +9,7 @@ export interface Listener {
   failed(error: unknown): void;
 }
 
+const SILENCE = 60_000; // milliseconds without a sign of life, of which the server gives several: the line is dead
 const PAUSE = 1000; // milliseconds before a stream that broke off is asked for again
 
 /** Follows a job's events until it ends or `stop` is called; nothing is missed when the connection breaks. */
@@ -41,7 +42,7 @@ export class EventFeed {
       this.#current = new AbortController();
       if (this.#stopped.signal.aborted) return;
       try {
-        if (await this.#read(this.#current.signal)) {
+        if (await this.#read(this.#current)) {
           this.listener.status("ended");
           return;
         }
@@ -58,16 +59,17 @@ export class EventFeed {
   }
 
   /** One stream to its end; true if that is the end of the job. */
-  async #read(signal: AbortSignal): Promise<boolean> {
+  async #read(current: AbortController): Promise<boolean> {
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.#last) headers["Last-Event-ID"] = this.#last;
-    const answer = await request(this.path, { headers, signal });
+    const answer = await request(this.path, { headers, signal: current.signal });
     this.listener.status("live");
     const parser = new Parser();
     let ended = false;
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      const { value, done } = await reader.read();
+      const silence = setTimeout(() => current.abort(), SILENCE);
+      const { value, done } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return ended;
       const events = parser.feed(value);
       for (const event of events) {

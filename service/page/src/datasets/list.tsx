@@ -27,16 +27,30 @@ export function Datasets() {
         )}
       <Await from={datasets} what="Reading the list">
         {(items) => items.length === 0
-          ? <Empty title="No datasets yet"><p>Drop a file above to begin. Its first line names the columns.</p></Empty>
+          ? <Beginning />
           : <Table items={items} />}
       </Await>
     </>
   );
 }
 
+/** Who sees this for the first time is told what there is to do. */
+function Beginning() {
+  return (
+    <Empty title="No datasets yet">
+      <p>Literati finds small decision trees that are proven to be the best there are. Three steps:</p>
+      <ol class="beginning">
+        <li><strong>Drop a table above.</strong> Its first line names the columns; choose the one to predict.</li>
+        <li><strong>Train.</strong> Watch the best tree so far, and the bounds that close in on it until it is proven optimal.</li>
+        <li><strong>Predict.</strong> Type a row or drop many, and see the way each takes through the tree.</li>
+      </ol>
+    </Empty>
+  );
+}
+
 function Table({ items }: { items: DatasetSummary[] }) {
   return (
-    <div class="scroll" role="region" aria-label="Datasets" tabIndex={0}>
+    <div class="scroll apart" role="region" aria-label="Datasets" tabIndex={0}>
       <table class="list">
         <thead>
           <tr>

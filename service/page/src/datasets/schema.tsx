@@ -101,10 +101,10 @@ function Row({ column, rows, change, editable, complaint, onChange }: RowProps) 
           )
           : TYPES[column.type]}
       </td>
-      <td class={column.missing ? "right" : "right quiet"}>
+      <td data-name="Missing" class={column.missing ? "right" : "right quiet"}>
         {column.missing ? `${count(column.missing)} (${Math.max(1, Math.round((100 * column.missing) / rows))} %)` : "none"}
       </td>
-      <td class="right">{column.distinct === null ? "" : count(column.distinct)}</td>
+      <td data-name="Distinct" class="right">{column.distinct === null ? "" : count(column.distinct)}</td>
       <td class={`spread ${change.role ?? column.role}`}><Histogram column={column} /></td>
       <td class="quiet values">{valuesOf(column)}</td>
     </tr>

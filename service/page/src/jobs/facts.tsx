@@ -8,7 +8,7 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
   const { progress } = job;
   const known = progress.upper_bound !== null;
   return (
-    <dl class="facts">
+    <dl class="facts job-facts">
       <Fact name="Cost of the tree" title="Rows that it gets wrong, with weights and penalties">
         {progress.objective === null ? "–" : number(progress.objective)}
       </Fact>
@@ -21,7 +21,7 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
       <Fact name="Gap" title="How far from the best of the searched trees it can be at most">
         {known ? `${percent(progress.gap_relative ?? 0)}` : "–"}
       </Fact>
-      <Fact name="Expansions">{count(progress.expansions)}</Fact>
+      <Fact name="Expansions" title="Steps of the search">{count(progress.expansions)}</Fact>
       <Fact name="Expansions/s">{rate === null ? "–" : count(rate)}</Fact>
       <Fact name="Memory" title="Of the search itself">{bytes(progress.memory_bytes)}</Fact>
       <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>

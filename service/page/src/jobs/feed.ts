@@ -5,6 +5,7 @@ import type { Incumbent, Job, TracePoint } from "../api/types.ts";
 import { announce } from "../state/announce.ts";
 import { number } from "../format.ts";
 import { ended, stateWords } from "../words.ts";
+import type { Improvement } from "./moments.ts";
 import { Trace } from "./trace.ts";
 
 const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events of their own
@@ -12,9 +13,6 @@ const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events o
 const pause = () => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
 
 const TRACE_EVERY = 3000; // milliseconds for each thousand points that there are already
-
-/** A moment at which a better tree was found. */
-export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
 
 export class JobFeed {
   job: Job | undefined;

@@ -7,8 +7,8 @@ import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { changes, changeWords, depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
 import { ended, title } from "../words.ts";
-import { momentOf } from "./chart.tsx";
 import type { JobFeed } from "./feed.ts";
+import { momentOf } from "./moments.ts";
 
 interface Shown { tree: Tree; before: Tree | undefined; revision: number; objective: number; former: number | null }
 

@@ -43,9 +43,9 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
       <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
       {feed.error !== undefined && <Failure error={feed.error} />}
       <Outcome job={job} />
+      <Facts job={job} rate={feed.trace.rate()} />
       <div class="job-body">
         <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
-          <Facts job={job} rate={feed.trace.rate()} />
           <div class="panel">
             <h2>Bounds</h2>
             <BoundChart trace={feed.trace} improvements={feed.improvements} onPick={(revision) => setChosen(revision)} />
@@ -55,7 +55,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           <Log feed={feed} />
         </section>
         <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
-          <h2>{chosen === null ? "Best tree so far" : `Tree ${chosen}`}</h2>
+          <h2>{chosen !== null ? `Tree ${chosen}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
           <Incumbents feed={feed} dataset={dataset.value} chosen={chosen} onChoose={setChosen} />
         </section>
       </div>
@@ -66,7 +66,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
 function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; dataset: Dataset | undefined; alone: boolean }) {
   const { parameters, limits } = job;
   const Title = alone ? "h1" : "h2";
-  const limit = limits.time_limit === null ? "no time limit" : `${number(limits.time_limit)} s`;
+  const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
   return (
     <header class="view-head">
       {alone && <nav class="crumbs" aria-label="Where you are"><a href="#/jobs">Jobs</a></nav>}
@@ -104,7 +104,10 @@ function Outcome({ job }: { job: Job }) {
     return (
       <div class="notice good">
         <Icon name="check" />
-        <p>Proven optimal after {seconds(job.progress.elapsed_seconds)}: no tree over {spaceWords(job.proven_space)} costs less.</p>
+        <p>
+          Proven optimal after {seconds(job.progress.elapsed_seconds)}: over {spaceWords(job.proven_space)}, no tree costs less
+          than {number(job.progress.upper_bound ?? 0)}.
+        </p>
       </div>
     );
   }

@@ -8,13 +8,14 @@ import { title } from "../words.ts";
 import { ConfusionMatrix } from "./confusion.tsx";
 import { type Loaded, loadModel } from "./detail.tsx";
 
-interface Line { name: string; of: (loaded: Loaded) => number | null | undefined; show: (value: number) => string; better?: "more" | "less" }
+type Rows = "validation" | "train";
+interface Line { name: string; of: (loaded: Loaded, rows: Rows) => number | null | undefined; show: (value: number) => string; better?: "more" | "less"; either?: true }
 
 const LINES: Line[] = [
   { name: "Held-back accuracy", of: ({ model }) => model.metrics.validation_accuracy, show: percent, better: "more" },
   { name: "Training accuracy", of: ({ model }) => model.metrics.train_accuracy, show: percent, better: "more" },
-  { name: "Balanced accuracy", of: ({ model }) => (model.metrics.validation ?? model.metrics.train)?.balanced_accuracy, show: percent, better: "more" },
-  { name: "Log loss", of: ({ model }) => (model.metrics.validation ?? model.metrics.train)?.log_loss, show: number, better: "less" },
+  { name: "Balanced accuracy", of: ({ model }, rows) => model.metrics[rows]?.balanced_accuracy, show: percent, better: "more", either: true },
+  { name: "Log loss", of: ({ model }, rows) => model.metrics[rows]?.log_loss, show: number, better: "less", either: true },
   { name: "Leaves", of: ({ model }) => leafCount(model.tree), show: number, better: "less" },
   { name: "Depth", of: ({ model }) => depthOf(model.tree), show: number },
   { name: "Cost on its training rows", of: ({ model }) => model.objective, show: number },
@@ -35,6 +36,9 @@ export function Compare({ ids }: { ids: string[] }) {
 }
 
 function Pair({ loaded }: { loaded: Loaded[] }) {
+  // The same kind of rows for both: training rows are easier than rows that were held back.
+  const rows = loaded.every(({ model }) => model.metrics.validation) ? "validation" : "train";
+  const caption = rows === "validation" ? "Held-back rows" : "Training rows";
   const different = loaded[0].model.dataset_id !== loaded[1].model.dataset_id;
   return (
     <>
@@ -45,7 +49,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
             <tr><th scope="col"><span class="unseen">Figure</span></th>{loaded.map(({ model }) => <th scope="col" class="right"><a href={`#/models/${model.id}`}>{title(model)}</a></th>)}</tr>
           </thead>
           <tbody>
-            {LINES.map((line) => <Figures key={line.name} line={line} values={loaded.map(line.of)} />)}
+            {LINES.map((line) => <Figures key={line.name} line={line} rows={line.either ? caption : ""} values={loaded.map((entry) => line.of(entry, rows))} />)}
           </tbody>
         </table>
       </div>
@@ -53,7 +57,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
         {loaded.map(({ model, dataset }) => (
           <section class="panel" aria-label={title(model)}>
             <h2>{title(model)}</h2>
-            <ConfusionMatrix scores={model.metrics.validation ?? model.metrics.train} caption={model.metrics.validation ? "Held-back rows" : "Training rows"} of={title(model)} />
+            <ConfusionMatrix scores={model.metrics[rows]} caption={caption} of={title(model)} />
             <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
           </section>
         ))}
@@ -63,12 +67,12 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
 }
 
 /** The better one of a line stands out, if there is one. */
-function Figures({ line, values }: { line: Line; values: (number | null | undefined)[] }) {
+function Figures({ line, rows, values }: { line: Line; rows: string; values: (number | null | undefined)[] }) {
   const [a, b] = values;
   const winner = line.better && a != null && b != null && a !== b ? Number((a < b) === (line.better === "more")) : -1;
   return (
     <tr>
-      <th scope="row">{line.name}</th>
+      <th scope="row">{line.name}{rows && <span class="quiet">, {rows.toLowerCase()}</span>}</th>
       {values.map((value, i) => (
         <td class={i === winner ? "right strong" : "right"}>{value == null ? "–" : line.show(value)}{i === winner && <span class="unseen"> (better)</span>}</td>
       ))}

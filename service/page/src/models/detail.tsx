@@ -15,6 +15,8 @@ import { reasonWords, spaceWords, title } from "../words.ts";
 import { Aliases } from "./aliases.tsx";
 import { ConfusionMatrix } from "./confusion.tsx";
 
+const MOST_IN_A_COLUMN = 5; // classes whose matrix fits beside the other panels
+
 export interface Loaded { model: ModelWithTree; dataset: Dataset | undefined }
 
 export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded> {
@@ -33,6 +35,7 @@ export function ModelView({ id }: { id: string }) {
 
 function Detail({ model, dataset }: Loaded) {
   const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
+  const broad = model.tree.classes.labels.length > MOST_IN_A_COLUMN;
   const [deleting, setDeleting] = useState(false);
   const [error, setError] = useState<unknown>();
   const remove = async () => {
@@ -77,16 +80,25 @@ function Detail({ model, dataset }: Loaded) {
           <h2>Figures</h2>
           <ModelFacts model={model} />
           <Accuracy metrics={model.metrics} />
-          <p class="quiet">The proof speaks of trees over {spaceWords(model.proven_space)}.</p>
+          <p class="quiet note">The proof speaks of trees over {spaceWords(model.proven_space)}.</p>
         </section>
-        <section class="panel" aria-label="Confusion">
-          <h2>What it takes for what</h2>
-          {model.metrics.validation && <ConfusionMatrix scores={model.metrics.validation} caption="Held-back rows" />}
-          <ConfusionMatrix scores={model.metrics.train} caption="Training rows" />
-        </section>
+        {!broad && <Confusion model={model} />}
         <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />
       </div>
+      {broad && <Confusion model={model} />}
     </>
+  );
+}
+
+function Confusion({ model }: { model: ModelWithTree }) {
+  return (
+    <section class="panel" aria-label="Confusion">
+      <h2>What it takes for what</h2>
+      <div class="matrices">
+        {model.metrics.validation && <ConfusionMatrix scores={model.metrics.validation} caption="Held-back rows" />}
+        <ConfusionMatrix scores={model.metrics.train} caption="Training rows" />
+      </div>
+    </section>
   );
 }
 

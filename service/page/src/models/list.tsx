@@ -29,9 +29,8 @@ export function Models() {
         <h1 tabIndex={-1}>Models</h1>
         <p class="quiet">Trees that jobs have kept. Choose two to compare them.</p>
         <div class="row actions">
-          {chosen.length === 2
-            ? <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>
-            : <button type="button" disabled>Compare</button>}
+          {chosen.length === 2 && <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>}
+          {chosen.length < 2 && (models.value?.length ?? 0) > 1 && <button type="button" disabled>Compare</button>}
         </div>
       </header>
       <Refusal error={error} />

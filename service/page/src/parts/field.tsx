@@ -1,5 +1,5 @@
 // A form field: its name, a sentence about it, and what the server says is wrong with it.
-import { cloneElement, type VNode } from "preact";
+import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useId } from "preact/hooks";
 
 interface Props {
@@ -7,10 +7,11 @@ interface Props {
   help?: string;
   error?: string;
   unit?: string;
+  below?: ComponentChildren; // the control
   children: VNode<Record<string, unknown>>;
 }
 
-export function Field({ name, help, error, unit, children }: Props) {
+export function Field({ name, help, error, unit, below, children }: Props) {
   const id = useId();
   const described = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
   const control = cloneElement(children, {
@@ -20,6 +21,7 @@ export function Field({ name, help, error, unit, children }: Props) {
     <div class={error ? "field wrong" : "field"}>
       <label for={id}>{name}</label>
       <div class="control">{control}{unit && <span class="unit">{unit}</span>}</div>
+      {below}
       {error && <p class="error" id={`${id}-error`}>{error}</p>}
       {help && <p class="help" id={`${id}-help`}>{help}</p>}
     </div>

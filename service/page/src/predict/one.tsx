@@ -96,14 +96,28 @@ function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answe
   return { answer: state.answer, error: state.error };
 }
 
+/** About two hundred steps from end to end, of a round size; whole ones where the training data has no other. */
+function stepOf({ minimum, maximum }: TreeColumn): number {
+  const span = (maximum ?? 1) - (minimum ?? 0);
+  const step = 10 ** Math.floor(Math.log10(span / 100));
+  return step < 1 && span >= 10 && Number.isInteger(minimum) && Number.isInteger(maximum) ? 1 : step;
+}
+
 function Input(
   { column, text, error, onText }: { column: TreeColumn; text: string; error: string | undefined; onText: (text: string) => void },
 ) {
   if (column.kind === "number") {
     const [low, high] = [column.minimum ?? 0, column.maximum ?? 0];
     const outside = text !== "" && (Number(text) < low || Number(text) > high);
+    const slide = high > low && (
+      // For the mouse, to see the path move; the field above it is for everybody.
+      <input
+        type="range" class="slide" tabIndex={-1} aria-hidden="true" min={low} max={high} step={stepOf(column)}
+        value={text === "" || !Number.isFinite(Number(text)) ? (low + high) / 2 : text} onInput={(event) => onText(event.currentTarget.value)}
+      />
+    );
     return (
-      <Field name={column.name} error={error} help={`${exact(low)} to ${exact(high)} in training${outside ? "; this is outside" : ""}`}>
+      <Field name={column.name} below={slide} error={error} help={`${exact(low)} to ${exact(high)} in training${outside ? "; this is outside" : ""}`}>
         <input inputMode="decimal" autocomplete="off" value={text} onInput={(event) => onText(event.currentTarget.value)} />
       </Field>
     );

@@ -15,7 +15,7 @@ export function Predict({ path }: { path: string[] }) {
   return (
     <>
       <header class="view-head"><h1 tabIndex={-1}>Predict</h1></header>
-      {kind === "model" && <Chooser id={id} />}
+      {kind === "model" && !id && <Chooser id={undefined} />}
       {id && <Loaded key={`${kind} ${id}`} kind={kind} id={id} />}
     </>
   );
@@ -33,14 +33,14 @@ function Chooser({ id }: { id: string | undefined }) {
           </Empty>
         )
         : (
-          <p class="row">
+          <div class="row">
             <label for="predict-model">Model</label>
             <select id="predict-model" value={id ?? ""} onChange={(event) => go(`/predict/${event.currentTarget.value}`)}>
               {!id && <option value="">Choose one</option>}
               {id && !items.some((model) => model.id === id) && <option value={id}>{id}</option>}
               {items.map((model) => <option value={model.id}>{title(model)}</option>)}
             </select>
-          </p>
+          </div>
         )}
     </Await>
   );
@@ -50,19 +50,20 @@ function Loaded({ kind, id }: { kind: "model" | "job"; id: string }) {
   const source = useResource(`${kind} ${id}`, (signal) => sourceOf(kind, id, signal));
   const [many, setMany] = useState(false);
   return (
-    <Await from={source} what="Reading the model">
-      {(value) => (
-        <>
-          <div class="row">
-            <p>With <a href={value.address}>{value.name}</a></p>
-            <div class="tabs push" role="group" aria-label="How many rows">
-              <button type="button" aria-pressed={!many} onClick={() => setMany(false)}>One row</button>
-              <button type="button" aria-pressed={many} onClick={() => setMany(true)}>Many rows</button>
-            </div>
+    <>
+      <div class="row">
+        {kind === "model" && <Chooser id={id} />}
+        {source.value && <a href={source.value.address}>{kind === "model" ? "Open the model" : source.value.name}</a>}
+        {source.value && (
+          <div class="tabs push" role="group" aria-label="How many rows">
+            <button type="button" aria-pressed={!many} onClick={() => setMany(false)}>One row</button>
+            <button type="button" aria-pressed={many} onClick={() => setMany(true)}>Many rows</button>
           </div>
-          {many ? <ManyRows source={value} /> : <OneRow source={value} />}
-        </>
-      )}
-    </Await>
+        )}
+      </div>
+      <Await from={source} what="Reading the model">
+        {(value) => (many ? <ManyRows source={value} /> : <OneRow source={value} />)}
+      </Await>
+    </>
   );
 }

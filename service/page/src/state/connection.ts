@@ -27,7 +27,7 @@ async function ask(): Promise<void> {
       setTimeout(resolve, pause);
     });
     try {
-      if ((await fetch("/healthz", { cache: "no-store" })).ok) heard();
+      if ((await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(LONGEST_PAUSE) })).ok) heard();
     } catch {
       // still away
     }

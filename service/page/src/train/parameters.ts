@@ -103,10 +103,10 @@ export const MORE: NumberField[] = [
 ];
 
 export const CANDIDATES: Record<string, string> = {
-  adaptive: "Where small trees on the same rows would cut",
-  shape: "Those, and each feature's own best cuts",
-  quantile: "A grid of quantiles of each feature",
-  all: "Every cut of every feature",
+  adaptive: "Where small trees would cut",
+  shape: "Those, and each feature's best cuts",
+  quantile: "A grid of quantiles",
+  all: "Everywhere",
 };
 
 /** A number for the request; null for an empty optional field; text as it is, for the server to judge. */

@@ -9,10 +9,17 @@ export function NodeDetails(
   { tree, index, wrong, onClose }: { tree: Tree; index: number | null; wrong: number[]; onClose: () => void },
 ) {
   const node = index === null ? undefined : tree.nodes[index];
+  // A subtree can be proven without a bound of its own: then a smaller one would only contradict.
+  const tells = node !== undefined && !(node.proven && node.bound < node.cost);
   return (
     <div class="node-details" aria-live="polite">
       {!node || index === null
-        ? <p class="quiet">Choose a leaf to read its rule, or a node for what is known about it.</p>
+        ? (
+          <p class="quiet">
+            Choose a leaf to read its rule, or a node for what is known about it. Proven: no searched subtree is better on its
+            rows. Open: that is not known, or was not needed for the proof of the whole.
+          </p>
+        )
         : (
           <>
             <div class="row">
@@ -27,7 +34,7 @@ export function NodeDetails(
               <div class="fact"><dt>Wrong</dt><dd>{number(wrong[index])}</dd></div>
               {node.split && <div class="fact"><dt>Wrong as a leaf</dt><dd>{number(node.error)}</dd></div>}
               <div class="fact"><dt>Cost of the subtree</dt><dd>{number(node.cost)}</dd></div>
-              <div class="fact"><dt>Proven at least</dt><dd>{number(node.bound)}</dd></div>
+              {tells && <div class="fact"><dt>Proven at least</dt><dd>{number(node.bound)}</dd></div>}
               <div class="fact"><dt>Subtree</dt><dd>{node.proven ? "proven optimal" : "not proven yet"}</dd></div>
             </dl>
             <Counts tree={tree} index={index} />
@@ -42,7 +49,7 @@ function SplitWords({ tree, index }: { tree: Tree; index: number }) {
   const question = questionWords(tree, tree.nodes[index]);
   return (
     <p class="rule">
-      {above.length > 0 && <>Where {above.join(" and ")}: </>}
+      {above.length > 0 && <>Where {above.join(", and ")}: </>}
       {above.length ? question : question.charAt(0).toUpperCase() + question.slice(1)}.
     </p>
   );

@@ -21,7 +21,7 @@ export function saveSvg(shown: SVGSVGElement, layout: Layout, name: string): voi
     xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "font-family": FONT,
   })) copy.setAttribute(attribute, String(value));
   copy.firstElementChild!.setAttribute("transform", `translate(${MARGIN} ${MARGIN})`);
-  for (const element of copy.querySelectorAll(".far")) element.remove();
+  for (const element of copy.querySelectorAll(".far, .afar")) element.remove();
   for (const element of copy.querySelectorAll("*")) {
     element.classList.remove(...TEMPORARY);
     for (const attribute of ["tabindex", "aria-selected", "aria-level", "role", "data-node"]) element.removeAttribute(attribute);

@@ -7,6 +7,8 @@ export interface Layout { spots: Spot[]; width: number; height: number }
 
 const GAP = 16;
 const RISE = 46;
+const BROADEST = 1.8; // width by height: beyond it, levels stand further apart
+const MOST_RISE = 8 * RISE;
 
 export function layout(tree: Tree, sizes: Size[]): Layout {
   const { nodes } = tree;
@@ -31,13 +33,15 @@ export function layout(tree: Tree, sizes: Size[]): Layout {
     const middle = (centres[split.left] + centres[split.right]) / 2;
     centres[i] = Math.min(Math.max(middle, starts[i] + half), starts[i] + spans[i] - half);
   }
-  const tops = levels(tree, sizes, depths, centres);
+  const close = levels(tree, sizes, depths, centres, 0);
+  const wanted = (spans[0] / BROADEST - close[close.length - 1]) / Math.max(1, close.length - 2);
+  const tops = wanted > 0 ? levels(tree, sizes, depths, centres, Math.min(MOST_RISE, wanted)) : close;
   const spots = sizes.map((size, i) => ({ x: centres[i] - size.width / 2, y: tops[depths[i]] }));
   return { spots, width: spans[0], height: tops[tops.length - 1] };
 }
 
 /** Where each level begins, and the end of the last; far children get more height for lines to follow. */
-function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[]): number[] {
+function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[], more: number): number[] {
   const tops = [0];
   for (let level = 0; level <= Math.max(...depths); level += 1) {
     let tallest = 0;
@@ -47,7 +51,7 @@ function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[]):
       tallest = Math.max(tallest, sizes[i].height);
       if (split) farthest = Math.max(farthest, ...[split.left, split.right].map((child) => Math.abs(centres[child] - centres[i])));
     });
-    const rise = farthest < 0 ? 0 : Math.min(Math.max(RISE, 0.05 * farthest), 3 * RISE);
+    const rise = farthest < 0 ? 0 : Math.min(Math.max(RISE, 0.05 * farthest), 3 * RISE) + more;
     tops.push(tops[level] + tallest + rise);
   }
   return tops;

@@ -4,6 +4,7 @@ import { BARS, BODY, type Box, type LeafBox, NAME, PAD, SMALL, type SplitBox, ST
 import { fit, width } from "./measure.ts";
 
 const FAR = 22; // font size
+const AFAR = 36; // font size where a whole tree is hardly more than its outline
 
 const side = (right: boolean) => (right ? "side-right" : "side-left");
 
@@ -20,6 +21,7 @@ export function BoxDrawing({ box }: { box: Box }) {
 function SplitDrawing({ box }: { box: SplitBox }) {
   const { strip, top, missing } = box;
   const middle = missing.x + missing.width / 2;
+  const afar = Math.min(AFAR, top - 10);
   const under = top + STRIP + strip.height + 8;
   return (
     <>
@@ -27,6 +29,7 @@ function SplitDrawing({ box }: { box: SplitBox }) {
       <text class="name near" x={PAD} y={PAD + NAME - 2} font-size={NAME}>{box.name}</text>
       <text class="name far" x={PAD} y={PAD + FAR - 5} font-size={FAR}>{fit(box.name, FAR, box.width - 2 * PAD, true)}</text>
       <text class="soft far" x={PAD} y={top + STRIP + FAR} font-size={FAR - 2}>{fit(box.rows, FAR - 2, box.width - 2 * PAD)}</text>
+      <text class="name afar" x={PAD} y={top - 10} font-size={afar}>{fit(box.name, afar, box.width - 2 * PAD, true)}</text>
       <g transform={`translate(${PAD} ${top})`}>
         {strip.bars.map((bar) => <rect class={`${side(bar.right)} bar`} x={bar.x} y={-1 - bar.height} width={bar.width} height={bar.height} />)}
         {strip.cells.map((entry) => <rect class={side(entry.right)} x={entry.x} width={entry.width} height={STRIP} />)}
@@ -66,6 +69,11 @@ function LeafDrawing({ box }: { box: LeafBox }) {
         <text class="name" x={PAD + 20} y={PAD + FAR - 5} font-size={FAR}>{fit(box.name, FAR, room - 20, true)}</text>
         <text class="soft" x={PAD} y={PAD + 2 * FAR} font-size={FAR - 2}>{box.percent}</text>
         {box.parts.map((part) => <rect class={part.style} x={PAD + part.from * room} y={box.height - PAD - 8} width={part.share * room} height="8" />)}
+      </g>
+      <g class="afar">
+        <rect class={box.style} x={PAD} y={PAD + 4} width="24" height="24" rx="3" />
+        <text class="name" x={PAD + 30} y={PAD + 28} font-size={AFAR - 6}>{fit(box.name, AFAR - 6, room - 30, true)}</text>
+        {box.parts.map((part) => <rect class={part.style} x={PAD + part.from * room} y={box.height - PAD - 14} width={part.share * room} height="14" />)}
       </g>
       <g class="near">
         <rect class={box.style} x={PAD} y={PAD + 1} width="10" height="10" rx="2" />

@@ -89,7 +89,7 @@ function narrow(found: Map<number, Condition>, column: TreeColumn, split: Split,
 }
 
 function conditionWords({ column, pieces: kept, categories, missing }: Condition): string {
-  const also = missing ? ", or missing" : "";
+  const also = missing ? " (or missing)" : "";
   if (column.kind === "category") {
     const names = [...categories].map((k) => label(column.categories![k]));
     if (!names.length) return `${column.name} is ${missing ? "missing" : "none of those seen in training"}`;
@@ -116,7 +116,7 @@ export function ruleWords(tree: Tree, index: number): string {
   const node = tree.nodes[index];
   const parts = conditions(tree, index);
   const answer = `${className(tree, node)} (${percent(share(node))} of ${counted(node.rows, "training row")})`;
-  return parts.length ? `If ${listed(parts, "and", 99)}, then ${answer}.` : `Always ${answer}.`;
+  return parts.length ? `If ${parts.join(", and ")}, then ${answer}.` : `Always ${answer}.`;
 }
 
 /** What a node asks, in a few words. */

@@ -10,9 +10,10 @@ import { saveJson, saveSvg } from "./export.ts";
 import { layout as arranged } from "./layout.ts";
 import { Legend } from "./legend.tsx";
 import { type Change, parents, pathTo, wrongBelow } from "./shape.ts";
-import { useZoom } from "./zoom.ts";
+import { MARGIN, useZoom } from "./zoom.ts";
 
 const FAR_BELOW = 0.62; // scale at which small print cannot be read
+const AFAR_BELOW = 0.42; // and at which only large letters can
 const MOST_WITH_BARS = 200; // nodes; beyond it nobody could read them
 
 interface Props {
@@ -41,6 +42,8 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
     if (focus !== null && focus < tree.nodes.length) return new Set(pathTo(tree, focus));
     return path ? new Set(path) : undefined;
   }, [tree, focus, path]);
+
+  const distance = zoom.view.scale < AFAR_BELOW ? " from-far from-afar" : zoom.view.scale < FAR_BELOW ? " from-far" : "";
 
   useEffect(() => {
     setHovered(null);
@@ -91,10 +94,10 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
           <button type="button" class="small" onClick={() => saveJson(tree, name)}>JSON</button>
         </span>
       </div>
-      <Legend tree={tree} distribution={boxes.some((box) => box.kind === "split" && box.strip.bars.length > 0)} />
-      <div class="stage">
+      <Legend tree={tree} changed={Boolean(changes?.size)} distribution={boxes.some((box) => box.kind === "split" && box.strip.bars.length > 0)} />
+      <div class="stage" style={{ aspectRatio: `${layout.width + 2 * MARGIN} / ${layout.height + 2 * MARGIN}` }}>
         <svg
-          ref={svg} class={zoom.view.scale < FAR_BELOW ? "drawing from-far" : "drawing"} role="group" aria-label="The tree. Arrow keys walk it, Enter opens a node, plus and minus zoom."
+          ref={svg} class={`drawing${distance}`} role="group" aria-label="The tree. Arrow keys walk it, Enter opens a node, plus and minus zoom."
           onKeyDown={keys} {...zoom.handlers}
         >
           <g transform={`translate(${zoom.view.x.toFixed(2)} ${zoom.view.y.toFixed(2)}) scale(${zoom.view.scale.toFixed(4)})`}>

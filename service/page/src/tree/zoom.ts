@@ -6,7 +6,7 @@ export interface View { x: number; y: number; scale: number }
 
 const LEAST = 0.05;
 const MOST = 4;
-const MARGIN = 14;
+export const MARGIN = 14;
 const DRAG = 4; // pixels: less is a click
 
 export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number) {
