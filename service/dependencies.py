@@ -56,6 +56,10 @@ async def _hub(request: Request) -> Hub:
     return (await _services(request)).hub
 
 
+async def _keys(request: Request) -> Keys:
+    return (await _services(request)).keys
+
+
 async def _metrics(request: Request) -> Metrics:
     return (await _services(request)).metrics
 
@@ -69,6 +73,7 @@ ServicesDep = Annotated[Services, Depends(_services)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
 StoreDep = Annotated[Store, Depends(_store)]
 BlobsDep = Annotated[Blobs, Depends(_blobs)]
+KeysDep = Annotated[Keys, Depends(_keys)]
 HubDep = Annotated[Hub, Depends(_hub)]
 MetricsDep = Annotated[Metrics, Depends(_metrics)]
 CallerDep = Annotated[Caller, Depends(_caller)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 import structlog
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.exceptions import RedisError
 from starlette.concurrency import run_in_threadpool
 
-from service.hub import Hub
+from service.hub import CrowdedError, Hub
 from worker.errors import StoreError
 from worker.messages import Event
 from worker.store import Store
@@ -29,22 +30,31 @@ def event_bytes(event: Event) -> bytes:
 
 
 RESYNC = format_sse_event(
-    event="resync", data_str='{"detail":"Events after the last one that you saw were dropped; read the job."}'
+    event="resync",
+    data_str='{"detail":"Events after the last one that you saw were dropped: a job\'s last ones are kept '
+    '(LITERATI_MAX_EVENTS). Read the job."}',
 )
 
 
 async def stream(
-    store: Store, hub: Hub, tenant: str, job_id: str, after: str | None, *, keep_alive: float
+    store: Store,
+    hub: Hub,
+    tenant: str,
+    job_id: str,
+    after: str | None,
+    *,
+    keep_alive: float,
+    allowed: Callable[[], bool],
 ) -> AsyncIterator[bytes]:
     """A client that comes back with the id of the last event it saw misses none.
 
-    The stream ends when the job has; or, without a last event, when the job is deleted, the store goes away
-    or the server stops: a client then comes back.
+    The stream ends when the job has; or, without a last event, when the job is deleted, the store goes away,
+    the server stops or the client's key is revoked: a client then comes back, and is told.
     """
     yield format_sse_event(retry=_RECONNECT, comment=f"events of {job_id}")
-    with hub.watch(job_id) as watch:
+    with suppress(CrowdedError), hub.watch(job_id) as watch:  # there was room a moment ago: it comes back
         said = time.monotonic()
-        while not watch.closing:
+        while not watch.closing and allowed():
             try:
                 page = await run_in_threadpool(store.jobs.events, tenant, job_id, after, _PAGE)
             except (RedisError, StoreError) as error:

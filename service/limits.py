@@ -131,7 +131,8 @@ def too_large(most: int, name: str) -> Problem:
 
 def too_slow(settings: Settings) -> Problem:
     rule = f"{settings.body_grace_seconds:g} s and 1 s more for {settings.body_bytes_per_second:g} bytes"
-    detail = f"The body came too slowly: it has {rule} (LITERATI_BODY_GRACE_SECONDS, ..._BYTES_PER_SECOND)."
+    named = "LITERATI_BODY_GRACE_SECONDS, LITERATI_BODY_BYTES_PER_SECOND"
+    detail = f"The body came too slowly: it has {rule} ({named})."
     return Problem(408, detail, kind="body-too-slow", headers=_CLOSE)
 
 

@@ -10,7 +10,7 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from service.conditional import json_answer
-from service.dependencies import CallerDep, HubDep, SettingsDep, StoreDep
+from service.dependencies import CallerDep, HubDep, KeysDep, SettingsDep, StoreDep
 from service.errors import FieldError, invalid, unavailable
 from service.event_stream import stream
 from service.negotiation import prefers
@@ -49,6 +49,7 @@ async def get_events(
     store: StoreDep,
     hub: HubDep,
     settings: SettingsDep,
+    keys: KeysDep,
     after: Annotated[
         str | None, Query(pattern=_STREAM_ID, description="Only events after the one of this id.")
     ] = None,
@@ -80,6 +81,15 @@ async def get_events(
         )
     await run_in_threadpool(stored_job, store, caller.tenant, job_id)
     if hub.crowded:
-        raise unavailable("Too many requests wait for news; read the events as JSON, or try again.")
-    events = stream(store, hub, caller.tenant, job_id, after, keep_alive=settings.keep_alive_seconds)
+        most = f"at most {settings.max_waiting:,} may (LITERATI_MAX_WAITING)"
+        raise unavailable(f"Too many requests wait for news: {most}; read the events as JSON, or try again.")
+    events = stream(
+        store,
+        hub,
+        caller.tenant,
+        job_id,
+        after,
+        keep_alive=settings.keep_alive_seconds,
+        allowed=lambda: keys.knows(caller),
+    )
     return EventSourceResponse(events, headers={"X-Accel-Buffering": "no"})

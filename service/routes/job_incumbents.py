@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from service.conditional import json_answer, matches, not_modified, strong_tag
-from service.dependencies import CallerDep, HubDep, StoreDep
+from service.dependencies import CallerDep, HubDep, SettingsDep, StoreDep
 from service.errors import Problem, not_found
 from service.job_views import current_incumbent, frozen_incumbent
 from service.query_options import CHECKED_OPTIONS
@@ -45,7 +45,7 @@ class Sight:
         return strong_tag(self.found.revision, *bounds)
 
 
-def _look(store: Store, tenant: str, job_id: str, revision: int | None) -> Sight:
+def _look(store: Store, tenant: str, job_id: str, revision: int | None, kept: int) -> Sight:
     """Without a revision the job says which one: its bounds must not be newer than the tree."""
     job = stored_job(store, tenant, job_id)
     wanted = job.progress.incumbents if revision is None else revision
@@ -53,7 +53,7 @@ def _look(store: Store, tenant: str, job_id: str, revision: int | None) -> Sight
         return Sight(job, None, revision is not None)
     found = store.jobs.incumbent(tenant, job_id, wanted)
     if found is None:
-        detail = "This tree is not kept any longer: of a job's trees only the last ones are."
+        detail = f"This tree is not kept: of a job's trees the last {kept:,} are (LITERATI_MAX_INCUMBENTS)."
         raise Problem(404, detail, kind="not-found")
     return Sight(job, found, revision is not None)
 
@@ -83,6 +83,7 @@ async def get_incumbent(
     caller: CallerDep,
     store: StoreDep,
     hub: HubDep,
+    settings: SettingsDep,
     revision: Annotated[
         int | None,
         Query(ge=1, le=1 << 53, description="This tree, frozen with the bounds of when it was found."),
@@ -97,13 +98,14 @@ async def get_incumbent(
     ask for 1, 2, 3, ... and see every one of them. If it is not there in time, the answer is 202.
     """
     wait = Wait(request, hub, job_id)
+    kept = settings.max_incumbents
 
     def enough(sight: Sight) -> bool:
         if sight.tag is None:
             return sight.job.state.terminal
         return sight.frozen or sight.job.state.terminal or not matches(request, sight.tag)
 
-    sight = await wait.until(lambda: _look(store, caller.tenant, job_id, revision), enough)
+    sight = await wait.until(lambda: _look(store, caller.tenant, job_id, revision, kept), enough)
     if sight.found is None or sight.tag is None:
         return _absent(sight, wait)
     if matches(request, sight.tag):

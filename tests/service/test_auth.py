@@ -15,6 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
+import store_records
+from event_client import listen
 from jobs import add_dataset, easy
 from service import keyring
 from service.auth import ANYONE, Keys, needed_scope
@@ -109,6 +111,18 @@ def test_the_file_is_read_again_when_it_changes(visitor: httpx.Client, key_file:
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
     keyring.revoke(key_file, headers["Authorization"].split("_")[1])
     assert visitor.get("/v1/jobs", headers=headers).status_code == 401
+
+
+def test_a_stream_ends_with_its_key(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
+    headers = new_key(key_file, Scope.READ, Scope.TRAIN)
+    body = {"dataset_id": add_dataset(closed.store, closed.blobs, easy()).id}
+    job_id = visitor.post("/v1/jobs", headers=headers, json=body).json()["id"]
+    with closed.client(headers=headers) as listener:
+        stream = listen(listener, f"/v1/jobs/{job_id}/events", timeout=12.0)  # less than a sign of life takes
+        assert next(stream).event == "state"
+        keyring.revoke(key_file, headers["Authorization"].split("_")[1])
+        assert list(stream) == []
+    assert store_records.look(closed.store, job_id).state == "QUEUED", "it was not the job that ended"
 
 
 @pytest.mark.parametrize("damage", ["{", '{"version": 2, "keys": []}', "\0" * 100])

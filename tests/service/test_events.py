@@ -111,6 +111,7 @@ def test_dropped_history_is_told(api: Stack, client: httpx.Client, here: str) ->
     assert [event.event for event in seen] == ["resync", *[event.event for event in seen[1:]]]
     assert len(seen) == 3
     assert seen[0].id is None
+    assert "LITERATI_MAX_EVENTS" in seen[0].data["detail"]
     assert page(client, here, after=first)["resync"]
     assert not page(client, here, after=seen[1].id)["resync"]
 
@@ -204,6 +205,7 @@ def test_too_many_waiting_requests(narrow: Stack, here: str) -> None:
         assert next(stream).event == "state"
         answer = visitor.get(here, headers={"Accept": "text/event-stream"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        assert "at most 1 may (LITERATI_MAX_WAITING)" in answer.json()["detail"]
         started = time.monotonic()
         answer = visitor.get(here.replace("/events", ""), headers={"Prefer": "wait=30"})
         assert answer.status_code == 200
