@@ -49,7 +49,7 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
         name = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}[delimiter]
         warnings.append(f"Cells were taken to be separated by {name}; `delimiter` says otherwise.")
     names = [cell.strip() for cell in cells]
-    _refuse_data(names, options)
+    warnings += _data_for_names(names, options)
     for place, name in enumerate(names, start=1):
         if not name:
             names[place - 1] = f"column_{place}"
@@ -170,15 +170,17 @@ def _one_column(text: str, given: str | None) -> str:
     return "there is only one column (cells may be separated by , ; | or tabs; `delimiter` names another)"
 
 
-def _refuse_data(names: Sequence[str], options: Options) -> None:
-    """A first row of numbers is data, unless it just counts the columns as pandas does."""
+def _data_for_names(names: Sequence[str], options: Options) -> list[str]:
+    """A first row of numbers is data, unless it just counts the columns as pandas does; others may be."""
     numbers = sum(bool(_NUMBER.fullmatch(name)) for name in names)
-    if list(names) == [str(place) for place in range(len(names))]:
-        return
-    lost = options.target is not None and options.target not in names
-    if numbers == len(names) or (lost and 2 * numbers >= len(names)):
-        message = (
-            "The first row looks like data: add a header line with the columns' names"
-            f"{f', {shown(options.target)} among them' if options.target else ''}."
-        )
-        raise IngestError(body_fault("NO_HEADER", message))
+    if 2 * numbers < len(names) or list(names) == [str(place) for place in range(len(names))]:
+        return []
+    if numbers < len(names) and options.target in names:
+        return ["The first row looks like data; if it is, add a header line with the columns' names."]
+    then = (
+        "and say with ?target= which column holds the classes"
+        if options.target is None
+        else f"{shown(options.target)} among them"
+    )
+    message = f"The first row looks like data: add a header line with the columns' names, {then}."
+    raise IngestError(body_fault("NO_HEADER", message))

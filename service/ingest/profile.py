@@ -96,9 +96,11 @@ def _edges(low: float, high: float, whole: bool) -> npt.NDArray[np.float64]:
 
 def oddities(info: ColumnInfo, rows: int) -> list[str]:
     """What is no error and still worth a sentence."""
-    if info.role == "target":
-        return []
     name = shown(info.name)
+    if info.role == "target":
+        if rows < _FEW_ROWS or 2 * (info.distinct or 0) <= rows:
+            return []
+        return [f"The target {name} has {info.distinct:,} classes in {rows:,} rows; is it the right column?"]
     if info.missing == rows:
         return [f"Column {name} has no value at all and is not used."] if info.role == "feature" else []
     if info.distinct == 1 and info.missing == 0 and info.role == "feature":

@@ -279,12 +279,23 @@ def test_a_missing_header_of_numbers_and_a_word(tmp_path: Path) -> None:
     assert "'species' among them" in found.message
 
 
+def test_a_missing_header_of_numbers_and_a_word_without_a_target(tmp_path: Path) -> None:
+    """Not the advice to take a cell of the first row for the target's name."""
+    found = fault(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target=None)
+    assert found.code == "NO_HEADER"
+    assert "?target=" in found.message
+
+
 def test_a_header_that_counts_its_columns_is_one(tmp_path: Path) -> None:
     assert cells(parsed(tmp_path, "0,1,2\n7,8,a\n9,7,b\n", target="2"), "0") == [7, 9]
 
 
 def test_years_as_names_are_fine(tmp_path: Path) -> None:
-    assert parsed(tmp_path, "2020,2021,label\n7,8,a\n9,7,b\n").rows == 2
+    result = parsed(tmp_path, "2020,2021,label\n7,8,a\n9,7,b\n")
+    assert result.rows == 2
+    assert result.warnings == [
+        "The first row looks like data; if it is, add a header line with the columns' names."
+    ]
 
 
 def test_duplicate_names(tmp_path: Path) -> None:

@@ -117,6 +117,12 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
     assert said["x"] == []
 
 
+def test_a_target_with_a_class_for_every_row(tmp_path: Path) -> None:
+    rows = "".join(f"{i % 3},2024-01-{i:02}\n" for i in range(1, 31))
+    (warning,) = made(tmp_path, f"x,day\n{rows}", target="day").warnings
+    assert "'day' has 30 classes in 30 rows" in warning
+
+
 def test_a_measurement_that_differs_in_every_row_is_no_id(tmp_path: Path) -> None:
     rows = "".join(f"{i / 7:.5f},{i % 2}\n" for i in range(50))
     assert made(tmp_path, f"length,label\n{rows}").warnings == []
