@@ -32,6 +32,9 @@ from worker.bucket import BucketAwayError
 
 log = structlog.get_logger(__name__)
 _MOST_ERRORS = 20
+_MESSAGES = {  # where Pydantic's words say too little
+    "extra_forbidden": "There is no such field; see /docs for those that there are.",
+}
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -97,7 +100,7 @@ def field_errors(details: Iterable[Any], body: Any) -> list[FieldError]:
         FieldError(
             pointer=_pointer(detail["loc"], detail["type"], body),
             code=str(detail["type"]).upper(),
-            message=str(detail["msg"]),
+            message=_MESSAGES.get(detail["type"], str(detail["msg"])),
         )
         for detail in details
     ]

@@ -45,9 +45,15 @@ def not_found(what: str) -> Problem:
     return Problem(404, f"There is no such {what}.", kind="not-found")
 
 
-def invalid(*errors: FieldError, detail: str = "The request is not valid; see `errors`.") -> Problem:
+def invalid(*errors: FieldError, detail: str | None = None) -> Problem:
     """422 for input that has the right form and cannot be used."""
-    return Problem(422, detail, kind="invalid-request", errors=errors)
+    return Problem(422, detail or _first(errors), kind="invalid-request", errors=errors)
+
+
+def _first(errors: Sequence[FieldError]) -> str:
+    """For those who read no further."""
+    more = f" {len(errors) - 1} more: see `errors`." if len(errors) > 1 else ""
+    return f"{errors[0].pointer}: {errors[0].message.removesuffix('.')}.{more}"
 
 
 def unavailable(detail: str) -> Problem:

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 ID_BITS = 128
 
@@ -116,7 +116,16 @@ class ValidationColumn(Message):
     column: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-Validation = ValidationFraction | ValidationColumn
+def _kind_of_validation(given: Any) -> str:
+    """Which of the two is meant, so that complaints are about that one."""
+    named = given if isinstance(given, dict) else vars(given) if isinstance(given, Message) else {}
+    return "column" if "column" in named else "fraction"
+
+
+Validation = Annotated[
+    Annotated[ValidationFraction, Tag("fraction")] | Annotated[ValidationColumn, Tag("column")],
+    Discriminator(_kind_of_validation),
+]
 
 
 class JobSpec(Message):

@@ -41,7 +41,11 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
     409: ("Not possible in this state.", "wrong-state", "The job has ended."),
     413: ("The body is too large.", "body-too-large", "The body is larger than the bytes taken here."),
     415: ("Not a media type that is read here.", "media-type", "Send application/json."),
-    422: ("Input that cannot be used.", "invalid-request", "The request is not valid; see `errors`."),
+    422: (
+        "Input that cannot be used.",
+        "invalid-request",
+        "/body/parameters/max_depth: Input should be less than or equal to 12.",
+    ),
     429: (
         "Too much at once.",
         "rate-limited",

@@ -73,6 +73,26 @@ def test_what_is_wrong_is_pointed_at(
     assert client.get("/v1/jobs").json()["items"] == []
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"validation": {"fraction": 1}}, "/body/validation/fraction: Input should be less than 1."),
+        ({"validation": {"column": ""}}, "/body/validation/column: String should have at least 1 character."),
+        ({"dataset_id": NO_DATASET}, "/body/dataset_id: There is no such dataset."),
+        ({"max_depth": 3}, "/body/max_depth: There is no such field; see /docs for those that there are."),
+        (
+            {"priority": 101, "parameters": {"max_depth": 0}, "limits": {"gap": 1}},
+            "/body/priority: Input should be less than or equal to 100. 2 more: see `errors`.",
+        ),
+    ],
+)
+def test_the_detail_says_what_and_where(
+    client: httpx.Client, dataset: Dataset, change: dict[str, Any], told: str
+) -> None:
+    answer = client.post("/v1/jobs", json={"dataset_id": dataset.id, **change})
+    assert problem(answer, 422, "invalid-request")["detail"] == told
+
+
 def test_everything_wrong_is_told_at_once(client: httpx.Client) -> None:
     body = {"dataset_id": NO_DATASET, "parent_job_id": NOWHERE, "parameters": {"candidate_leaves": 1}}
     assert pointers(client.post("/v1/jobs", json=body)) == [
