@@ -54,7 +54,10 @@ async def upload_options(
     ] = None,
     name: Annotated[str | None, Query(max_length=200, pattern=PLAIN_TEXT, description="For people.")] = None,
 ) -> Options:
-    words = None
-    if null_values is not None:
-        words = tuple(word for item in null_values for word in item.split(",") if word)
+    words = None if null_values is None else null_words(null_values)
     return Options(target, weight, tuple(drop or ()), tuple(types or ()), delimiter, decimal, words, name)
+
+
+def null_words(given: list[str]) -> tuple[str, ...]:
+    """Each is a word, or words with commas between them."""
+    return tuple(word for item in given for word in item.split(",") if word)

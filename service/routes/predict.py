@@ -15,6 +15,7 @@ from service.dependencies import Services
 from service.error_handlers import malformed
 from service.errors import FieldError, Problem, invalid, not_found
 from service.ingest.header import DELIMITER_WORDS
+from service.ingest.query import null_words
 from service.negotiation import best
 from service.prediction import errand
 from service.prediction.csv_rows import CsvOptions
@@ -51,7 +52,10 @@ Delimiter = Annotated[
 Decimal = Annotated[str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV.")]
 NullValues = Annotated[
     list[str] | None,
-    Query(max_length=100, description="Words that mean a missing value in CSV, besides the empty cell."),
+    Query(
+        max_length=100,
+        description="CSV: words for a missing cell, as in an upload; repeat, or put commas between them.",
+    ),
 ]
 
 _BODY: dict[str, Any] = {
@@ -208,7 +212,7 @@ def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[s
     if decimal == delimiter == ",":
         message = "The decimal sign and the delimiter cannot be the same."
         raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", message))
-    nulls = defaults.nulls if null_values is None else frozenset({"", *null_values})
+    nulls = defaults.nulls if null_values is None else frozenset({"", *null_words(null_values)})
     return CsvOptions(delimiter, decimal or defaults.decimal, nulls)
 
 

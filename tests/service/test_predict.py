@@ -104,14 +104,15 @@ def test_answers_may_go_in_every_format(client: httpx.Client, model: str, accept
         ]
 
 
-def test_csv_options_come_as_parameters(client: httpx.Client, model: str) -> None:
+@pytest.mark.parametrize("nulls", [["?", "none"], ["none,?"]])
+def test_csv_options_come_as_parameters(client: httpx.Client, model: str, nulls: list[str]) -> None:
     plain = predict(client, model, [{**GOOD, "size": None}, {**GOOD, "age": 30.5}])
     body = as_csv([{**GOOD, "size": "?"}, {**GOOD, "size": "0,5", "age": "30,5"}], "\t")
     answer = client.post(
         f"/v1/models/{model}/predict",
         content=body,
         headers={"Content-Type": "text/csv"},
-        params={"delimiter": "tab", "decimal": ",", "null_values": ["?", "none"]},
+        params={"delimiter": "tab", "decimal": ",", "null_values": nulls},
     )
     assert answer.json() == plain
 
