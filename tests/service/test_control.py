@@ -63,6 +63,14 @@ def test_a_running_job_is_finished(api: Stack, client: httpx.Client, job: str) -
     assert worker.checkpoint(11) is Wish.FINISH
 
 
+def test_a_job_that_ended_before_it_was_finished(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.prove()
+    told = problem(client.post(f"/v1/jobs/{job}/finish"), 409, "wrong-state")["detail"]
+    assert "its best tree is its model already" in told
+
+
 def test_a_running_job_is_cancelled(api: Stack, client: httpx.Client, job: str) -> None:
     worker = ActingWorker(api.store)
     worker.checkpoint(10, tree=0)

@@ -121,7 +121,9 @@ class JobStore(Claims):
                 raise WrongStateError(
                     state, f"The job is {state} and has no tree yet to finish with; cancel it instead."
                 )
-            raise WrongStateError(state, f"The job is {state}, so it cannot be {_DONE[verb]}.")
+            kept = verb == "finish" and state is JobState.SUCCEEDED
+            hint = " It ended by itself, and its best tree is its model already." if kept else ""
+            raise WrongStateError(state, f"The job is {state}, so it cannot be {_DONE[verb]}.{hint}")
         return Controlled(records.job(records.pairs(rest[0])), repeated=word == b"REPEATED")
 
     def delete(self, tenant: str, job_id: str) -> BlobNames:
