@@ -117,7 +117,8 @@ def _check_rows(rows: int, limits: TableLimits) -> None:
 
 def _check_bytes(size: int, limits: TableLimits) -> None:
     if size > limits.max_table_bytes:
-        message = f"The table takes {size:,} bytes in memory; at most {limits.max_table_bytes:,} are taken."
+        most = f"at most {limits.max_table_bytes:,} are taken (LITERATI_MAX_TABLE_BYTES)"
+        message = f"The table takes {size:,} bytes in memory; {most}."
         raise IngestError(body_fault("TABLE_TOO_LARGE", message))
 
 

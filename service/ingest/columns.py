@@ -103,8 +103,8 @@ class Shaper:
         if len(words.values) > self.limits.max_categories:
             message = (
                 f"Column {shown(name)} has {len(words.values):,} different values; as categories at most "
-                f"{self.limits.max_categories:,} are taken. It looks like an id: leave it out with "
-                f"drop={name[:80]}." + "".join(f" {hint}" for hint in hints)
+                f"{self.limits.max_categories:,} are taken (LITERATI_MAX_CATEGORIES). It looks like an id: "
+                f"leave it out with drop={name[:80]}." + "".join(f" {hint}" for hint in hints)
             )
             raise IngestError(column_fault(name, "TOO_MANY_CATEGORIES", message))
         return Column(name, "category", words.array(), hints)
@@ -116,7 +116,8 @@ class Shaper:
             row = words.first_row(pa.compute.index(lengths, longest).as_py())
             message = (
                 f"A cell of column {shown(name)} in row {row:,} is {longest:,} bytes long; at most "
-                f"{self.limits.max_cell_bytes:,} are taken. Leave the column out with drop={name[:80]}."
+                f"{self.limits.max_cell_bytes:,} are taken (LITERATI_MAX_CELL_BYTES). Leave the column out "
+                f"with drop={name[:80]}."
             )
             raise IngestError(cell_fault(row, name, "CELL_TOO_LONG", message))
 

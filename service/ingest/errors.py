@@ -76,4 +76,5 @@ def broke_reader() -> Fault:
 
 
 def too_many_rows(rows: int, most: int) -> Fault:
-    return body_fault("TOO_MANY_ROWS", f"The table has {rows:,} rows; at most {most:,} are taken.")
+    message = f"The table has {rows:,} rows; at most {most:,} are taken (LITERATI_MAX_ROWS)."
+    return body_fault("TOO_MANY_ROWS", message)

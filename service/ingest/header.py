@@ -65,7 +65,8 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
 def check_names(names: Sequence[str], limits: TableLimits) -> None:
     """For every format: not too many, none twice, none absurd."""
     if len(names) > limits.max_columns:
-        message = f"The table has {len(names):,} columns; at most {limits.max_columns:,} are taken."
+        most = f"at most {limits.max_columns:,} are taken (LITERATI_MAX_COLUMNS)"
+        message = f"The table has {len(names):,} columns; {most}."
         raise IngestError(body_fault("TOO_MANY_COLUMNS", message))
     if any(len(name) > LONGEST_NAME for name in names):
         message = f"A column's name is longer than {LONGEST_NAME:,} characters; is the first row a header?"

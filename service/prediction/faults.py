@@ -43,7 +43,8 @@ def no_rows(pointer: str) -> RowsError:
 
 
 def too_many_rows(pointer: str, most: int) -> RowsError:
-    return refused(pointer, "TOO_MANY_ROWS", f"At most {most:,} rows are taken at once; send them in parts.")
+    message = f"At most {most:,} rows are taken at once (LITERATI_MAX_PREDICT_ROWS); send them in parts."
+    return refused(pointer, "TOO_MANY_ROWS", message)
 
 
 def absent(pointer: str, name: str) -> FieldError:

@@ -105,19 +105,25 @@ def test_too_slow(small: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "code"),
+    ("data", "code", "named"),
     [
-        ("x,label\n" + "1,2\n" * 1001, "TOO_MANY_ROWS"),
-        ("a,b,c,d,e,label\n1,2,3,4,5,x\n", "TOO_MANY_COLUMNS"),
-        (f"x,label\n{'w' * 51},a\nv,b\n", "CELL_TOO_LONG"),
-        ("x,label\n" + "".join(f"w{i},{i % 2}\n" for i in range(11)), "TOO_MANY_CATEGORIES"),
+        ("x,label\n" + "1,2\n" * 1001, "TOO_MANY_ROWS", "1,000 are taken (LITERATI_MAX_ROWS)"),
+        ("a,b,c,d,e,label\n1,2,3,4,5,x\n", "TOO_MANY_COLUMNS", "5 are taken (LITERATI_MAX_COLUMNS)"),
+        (f"x,label\n{'w' * 51},a\nv,b\n", "CELL_TOO_LONG", "50 are taken (LITERATI_MAX_CELL_BYTES)"),
+        (
+            "x,label\n" + "".join(f"w{i},{i % 2}\n" for i in range(11)),
+            "TOO_MANY_CATEGORIES",
+            "10 are taken (LITERATI_MAX_CATEGORIES)",
+        ),
     ],
 )
-def test_caps_by_setting(small: Stack, data: str, code: str) -> None:
+def test_caps_by_setting(small: Stack, data: str, code: str, named: str) -> None:
     with small.client() as client:
         answer = client.post("/v1/datasets?target=label", content=data, headers={"Content-Type": "text/csv"})
     assert answer.status_code == 422
-    assert answer.json()["errors"][0]["code"] == code
+    (error,) = answer.json()["errors"]
+    assert error["code"] == code
+    assert f"at most {named}" in error["message"]
 
 
 def test_memory_does_not_grow_with_the_upload(tmp_path: Path) -> None:

@@ -178,7 +178,9 @@ def test_limits(tmp_path: Path, form: Form) -> None:
     data = packed(table, form)
     assert fault(tmp_path, data, form, limits={"max_rows": 299}).code == "TOO_MANY_ROWS"
     assert fault(tmp_path, data, form, limits={"max_columns": 2}).code == "TOO_MANY_COLUMNS"
-    assert fault(tmp_path, data, form, limits={"max_table_bytes": 4000}).code == "TABLE_TOO_LARGE"
+    too_large = fault(tmp_path, data, form, limits={"max_table_bytes": 4000})
+    assert too_large.code == "TABLE_TOO_LARGE"
+    assert "4,000 are taken (LITERATI_MAX_TABLE_BYTES)" in too_large.message
     assert parsed(tmp_path, data, form, limits={"max_rows": 300, "max_columns": 3}).rows == 300
 
 

@@ -76,6 +76,8 @@ def test_more_rows_than_allowed(tmp_path_factory: pytest.TempPathFactory, api: S
             for rows, status in ((10, 200), (11, 422)):
                 answer = client.post(f"/v1/models/{model}/predict", json={"records": [GOOD] * rows})
                 assert answer.status_code == status
+            assert "At most 10 rows" in answer.json()["errors"][0]["message"]
+            assert "LITERATI_MAX_PREDICT_ROWS" in answer.json()["errors"][0]["message"]
 
 
 def test_requests_at_the_same_time_each_get_their_own_answer(api: Stack) -> None:

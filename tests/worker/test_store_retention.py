@@ -11,10 +11,13 @@ import redis
 from store_records import SUCCESS, TENANT, add_dataset, checkpoint, look, run, spec, submit, wait_until
 from worker.blobs import Blobs
 from worker.messages import Dataset, Job, JobState
+from worker.open_store import open_store
 from worker.reconciler import Reconciler
-from worker.store import Kept, LimitReachedError, Store
+from worker.settings import WorkerSettings
+from worker.store import LimitReachedError, Store
 from worker.store.jobs import Quota
 from worker.store.retention import KINDS
+from worker.valkey import ValkeyServer
 
 DAY = 86_400.0
 AT_ONCE = 0.0  # seconds: whatever has ended by now
@@ -136,8 +139,16 @@ def test_the_reconciler_applies_it(store: Store, tmp_path: Path) -> None:
 
 
 class TestHowMuchIsKeptOfAJob:
-    def test_trees(self, client: redis.Redis) -> None:
-        store = Store(client, kept=Kept(incumbents=3))
+    """By the settings, as every process reads them."""
+
+    @pytest.fixture
+    def store(self, client: redis.Redis, server: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> Store:
+        monkeypatch.setenv("REDIS_URL", server.url)
+        for name, most in (("EVENTS", 100), ("TRACE_POINTS", 20), ("INCUMBENTS", 3)):
+            monkeypatch.setenv(f"LITERATI_MAX_{name}", str(most))
+        return open_store(WorkerSettings())
+
+    def test_trees(self, store: Store) -> None:
         claim = run(store)
         for objective in range(90, 80, -1):
             store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(objective=objective / 10))
@@ -149,8 +160,16 @@ class TestHowMuchIsKeptOfAJob:
         ]
         assert there == [newest - 2, newest - 1, newest]
 
-    def test_events(self, client: redis.Redis) -> None:
-        store = Store(client, kept=Kept(events=100))
+    def test_points_of_the_trace(self, store: Store) -> None:
+        claim = run(store)
+        for number in range(1, 100):
+            word = checkpoint(lower=number / 100, expansions=number, seconds=float(number))
+            store.jobs.checkpoint(claim.job.spec.id, claim.epoch, word)
+        points = store.jobs.trace(TENANT, claim.job.spec.id)
+        assert 10 <= len(points) <= 20
+        assert points[-1].seconds == 99.0
+
+    def test_events(self, store: Store, client: redis.Redis) -> None:
         claim = run(store)
         for number in range(1000):
             store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(log=f"line {number}"))
