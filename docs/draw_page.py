@@ -28,13 +28,13 @@ def main(url: str) -> None:
         here = f"/v1/jobs/{job.raise_for_status().json()['id']}"
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1360, "height": 940}, color_scheme="light")
+            page = browser.new_page(viewport={"width": 1360, "height": 960}, color_scheme="light")
             page.goto(f"{url}/#{here.removeprefix('/v1')}")
             page.wait_for_selector("svg.drawing .node")
             while (gap := client.get(here).json()["progress"]["gap_relative"]) is None or gap > NEARLY:
                 page.wait_for_timeout(100)
-            page.wait_for_timeout(1200)
-            page.screenshot(path=HERE / "page.png")
+            page.wait_for_timeout(300)
+            page.screenshot(path=HERE / "page.png", full_page=True)
             browser.close()
 
 

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from browsing import PATIENCE, Tab, executable, free_port, launch
+from live_job import Live
 from page_data import Service
 from stack import Process, Stack
 
@@ -90,3 +91,8 @@ def tab(browser: Browser, page_stack: Stack, request: pytest.FixtureRequest) -> 
 def api_tab(browser: Browser, api: Stack, request: pytest.FixtureRequest) -> Iterator[Tab]:
     """The same on the stack where the test is the worker."""
     yield from _watched(Tab(browser, api.url), request)
+
+
+@pytest.fixture
+def live(api: Stack, api_tab: Tab) -> Live:
+    return Live(api, api_tab)

@@ -1,4 +1,4 @@
-"""The tree: zoom and pan, paths, rules in words, distributions by side, proofs, files."""
+"""The tree: paths, rules in words, distributions by side, proofs, files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from browsing import Tab, saved
 from literati import ShapeTree
 from page_data import Service
-from stack import poll
+from tree_drawing import leaves, lit, open_model, path_to
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,38 +25,7 @@ def tree(service: Service) -> dict[str, Any]:
 
 @pytest.fixture
 def page(tab: Tab, service: Service) -> Page:
-    page = tab.go(f"/models/{service.model()}")
-    expect(page.locator("svg.drawing .node").first).to_be_visible()
-    return page
-
-
-def leaves(tree: dict[str, Any]) -> list[int]:
-    return [i for i, node in enumerate(tree["nodes"]) if node["split"] is None]
-
-
-def path_to(tree: dict[str, Any], index: int) -> set[int]:
-    above = {
-        child: i
-        for i, node in enumerate(tree["nodes"])
-        if node["split"]
-        for child in (node["split"]["left"], node["split"]["right"])
-    }
-    path = {index}
-    while index in above:
-        index = above[index]
-        path.add(index)
-    return path
-
-
-def lit(page: Page) -> set[int]:
-    nodes = page.locator("svg.drawing .node.lit")
-    return {int(nodes.nth(i).get_attribute("data-node") or -1) for i in range(nodes.count())}
-
-
-def transform(page: Page) -> tuple[float, float, float]:
-    text = page.locator("svg.drawing > g").get_attribute("transform") or ""
-    x, y, scale = map(float, re.findall(r"-?[\d.]+", text))
-    return x, y, scale
+    return open_model(tab, service)
 
 
 def test_every_node_tells_its_counts_its_errors_and_its_proof(page: Page, tree: dict[str, Any]) -> None:
@@ -185,88 +154,6 @@ def test_a_split_tells_what_is_known_about_it(page: Page, tree: dict[str, Any]) 
     assert float(facts["Cost of the subtree"]) == root["cost"]
     assert float(facts["Wrong as a leaf"]) == root["error"]
     assert float(facts["Proven at least"]) == root["bound"]
-
-
-def test_zoom_and_pan(page: Page) -> None:
-    start = transform(page)
-    page.get_by_role("button", name="Zoom in").click()
-    assert transform(page)[2] == pytest.approx(1.25 * start[2], rel=0.01)
-    page.get_by_role("button", name="Zoom out").click()
-    assert transform(page) == pytest.approx(start, abs=0.5)
-    box = page.locator("svg.drawing").bounding_box()
-    assert box is not None
-    x, y = box["x"] + 30, box["y"] + box["height"] - 30  # an empty corner
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 60, y - 40, steps=4)
-    page.mouse.up()
-    moved = transform(page)
-    assert (moved[0] - start[0], moved[1] - start[1]) == pytest.approx((60, -40), abs=1)
-    # The wheel zooms around the pointer with Ctrl; without, the page scrolls.
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -300)
-    page.keyboard.up("Control")
-    page.wait_for_function(
-        "(before) => !document.querySelector('svg.drawing > g').getAttribute('transform').includes(before)",
-        arg=f"scale({moved[2]:.4f})",
-    )
-    assert transform(page)[2] > moved[2]
-    page.get_by_role("button", name="Fit the tree").click()
-    assert transform(page) == pytest.approx(start, abs=0.5)
-    # A drag that begins on a node does not open it.
-    node = page.locator('svg.drawing [data-node="0"]').bounding_box()
-    assert node is not None
-    page.mouse.move(node["x"] + 20, node["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(node["x"] + 60, node["y"] + 50, steps=4)
-    page.mouse.up()
-    expect(page.locator(".node-details .rule")).to_have_count(0)
-
-
-def test_from_far_few_words_stand_large(page: Page) -> None:
-    near = page.locator("svg.drawing text.near").first
-    expect(near).to_be_visible()
-    for _ in range(3):
-        page.get_by_role("button", name="Zoom out").click()
-    expect(near).to_be_hidden()
-    expect(page.locator("svg.drawing text.far").first).to_be_visible()
-    for _ in range(2):
-        page.get_by_role("button", name="Zoom out").click()
-    expect(page.locator("svg.drawing text.far").first).to_be_hidden()
-    expect(page.locator("svg.drawing text.afar").first).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [390, 1440])
-def test_the_stage_is_as_high_as_the_tree_needs(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-
-    def wasted() -> float:
-        stage, root, leaf = (
-            page.locator(place).bounding_box() or {}
-            for place in (".stage", 'svg.drawing [data-node="0"]', "svg.drawing .node.leaf >> nth=-1")
-        )
-        return float(1 - (leaf["y"] + leaf["height"] - root["y"]) / stage["height"])
-
-    poll(lambda: wasted() < 0.3, what="a stage without much empty room")
-
-
-def test_the_keyboard_walks_the_tree(page: Page, tree: dict[str, Any]) -> None:
-    page.locator('svg.drawing [data-node="0"]').focus()
-    root = tree["nodes"][0]["split"]
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(f'svg.drawing [data-node="{root["left"]}"]')).to_be_focused()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(f'svg.drawing [data-node="{root["right"]}"]')).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator(".node-details .rule")).to_be_visible()
-    page.keyboard.press("ArrowUp")
-    expect(page.locator('svg.drawing [data-node="0"]')).to_be_focused()
-    before = transform(page)[2]
-    page.keyboard.press("+")
-    assert transform(page)[2] > before
-    page.keyboard.press("0")
-    assert transform(page)[2] == pytest.approx(before, rel=0.01)
-    assert page.locator('svg.drawing [tabindex="0"]').count() == 1
 
 
 def test_export(page: Page, tree: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ export function polished(improvements: Improvement[]): boolean {
   return improvements.some((entry) => entry.objective < entry.upper);
 }
 
-/** The cost of the best tree at each point of the trace; nothing where it is the upper bound anyway. */
+/** The cost of the best tree at each point of the trace, which is never above the upper bound; empty if it never is below. */
 export function costs(trace: Trace, improvements: Improvement[]): (number | null)[] {
   const line = new Array<number | null>(trace.length).fill(null);
   if (!polished(improvements)) return line;
@@ -25,7 +25,8 @@ export function costs(trace: Trace, improvements: Improvement[]): (number | null
     const moment = momentOf(trace, improvements, i);
     if (moment === null) return;
     const next = i + 1 < improvements.length ? momentOf(trace, improvements, i + 1) : null;
-    line.fill(entry.objective, Math.max(0, trace.at(moment)), next === null ? trace.length : Math.max(0, trace.at(next)));
+    const end = next === null ? trace.length : trace.at(next);
+    for (let at = Math.max(0, trace.at(moment)); at < end; at += 1) line[at] = Math.min(entry.objective, trace.upper[at]);
   });
   return line;
 }

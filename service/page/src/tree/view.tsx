@@ -95,7 +95,7 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
         </span>
       </div>
       <Legend tree={tree} changed={Boolean(changes?.size)} distribution={boxes.some((box) => box.kind === "split" && box.strip.bars.length > 0)} />
-      <div class="stage" style={{ aspectRatio: `${layout.width + 2 * MARGIN} / ${layout.height + 2 * MARGIN}` }}>
+      <div class="stage" style={{ height: stageHeight(layout) }}>
         <svg
           ref={svg} class={`drawing${distance}`} role="group" aria-label="The tree. Arrow keys walk it, Enter opens a node, plus and minus zoom."
           onKeyDown={keys} {...zoom.handlers}
@@ -108,6 +108,12 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
       <NodeDetails tree={tree} index={selected} wrong={wrong} onClose={() => setSelected(null)} />
     </div>
   );
+}
+
+/** As high as the fitted tree needs; the stylesheet sets the ends of it. */
+function stageHeight({ width, height }: { width: number; height: number }): string {
+  const around = 2 * MARGIN + 2; // with the stage's border
+  return `min(calc((100cqw - ${around}px) * ${(height / width).toFixed(4)} + ${around}px), ${Math.ceil(height) + 80}px)`;
 }
 
 function depthsOf(tree: Tree): number[] {

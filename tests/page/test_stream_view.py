@@ -1,0 +1,95 @@
+"""A job's events when the connection breaks, hangs, is given back, or has missed some."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+from playwright.sync_api import Page, expect
+
+from browsing import until
+from live_job import Live
+from stack import Process
+
+
+def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: list[Process]) -> None:
+    live.worker.checkpoint(1.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    api_process[-1].stop()
+    expect(page.locator(".lost")).to_contain_text("The connection is lost")
+    expect(page.locator("svg.drawing .node")).to_have_count(3)  # what was there stays
+    live.worker.checkpoint(2.0, tree=2)  # nobody hears of it now
+    api_process.append(live.stack.start_api())
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    expect(page.locator(".lost")).to_have_count(0)
+    first, *later = live.tab.sent("GET", "/events")
+    assert "last-event-id" not in first.headers
+    assert re.fullmatch(r"\d+-\d+", later[-1].headers["last-event-id"])
+    live.tab.complaints[:] = [text for text in live.tab.complaints if "net::ERR_" not in text]
+
+
+def test_a_server_that_hangs_is_a_lost_connection(live: Live, api_process: list[Process]) -> None:
+    """It refuses nothing and answers nothing, as behind a dead line."""
+    live.worker.checkpoint(1.0, tree=0)
+    live.page.clock.install()
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    server = api_process[-1].process.pid
+    os.killpg(server, signal.SIGSTOP)
+    try:
+        page.clock.run_for(1_000)  # the next look at the job, and more than anybody waits for it
+        page.clock.run_for(21_000)
+        expect(page.locator(".lost")).to_contain_text("The connection is lost")
+        page.clock.run_for(60_000)  # no sign of life on the stream either
+    finally:
+        os.killpg(server, signal.SIGCONT)
+    page.clock.resume()
+    live.worker.checkpoint(2.0, tree=2)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    expect(page.locator(".lost")).to_have_count(0)
+    again = "last-event-id"
+    until(page, lambda: again in live.tab.sent("GET", "/events")[-1].headers, "another stream")
+
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def hide(page: Page) -> None:
+    """As if another tab were before it; returns when the stream is given back."""
+    ended: list[str] = []
+    page.on("requestfailed", lambda request: ended.append(request.url))
+    page.evaluate(HIDE, True)
+    until(page, lambda: any("/events" in url for url in ended), "the stream's end")
+
+
+def test_a_tab_that_nobody_sees_gives_its_stream_back(live: Live) -> None:
+    live.worker.checkpoint(1.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    hide(page)
+    live.worker.checkpoint(1.0, tree=1)
+    page.evaluate(HIDE, False)
+    expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
+    assert "last-event-id" in live.tab.sent("GET", "/events")[-1].headers
+
+
+def test_events_that_are_gone_do_not_leave_a_gap(live: Live) -> None:
+    live.worker.checkpoint(0.0, tree=0)
+    page = live.open()
+    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    hide(page)
+    for lower in range(1, 9):
+        live.worker.checkpoint(float(lower), tree=1 if lower == 4 else None)
+    live.stack.connection.xtrim(f"literati:job:{live.worker.id}:events", maxlen=1, approximate=False)
+    page.evaluate(HIDE, False)
+    readout = page.locator("dl.readout")
+    expect(readout).to_contain_text("Lower8")
+    page.locator(".plot").focus()
+    for lower in (7, 6, 5):  # from the trace, point by point
+        page.keyboard.press("ArrowLeft")
+        expect(readout).to_contain_text(f"Lower{lower}")
