@@ -19,6 +19,8 @@ from benchmarks.progress import Progress
 from benchmarks.runners.ours import _last_improvement, _thinned
 from benchmarks.runners.pytrees import Quantiles
 from benchmarks.runs import Results, RunResult, RunSpec
+from benchmarks.service import predict as service_predict
+from benchmarks.service import results as service_results
 
 MIB = 2**20
 
@@ -306,3 +308,20 @@ def test_the_full_search_of_the_ablations_is_run_once_a_dataset() -> None:
     specs = plots.specs()
     assert len(specs) == len(plots.DATASETS) * (2 + 3 + 3 - 2)
     assert len({spec.key for spec in specs}) == len(specs)
+
+
+def test_the_page_of_the_service_says_what_was_measured() -> None:
+    measured = [
+        service_predict.Measured(server, rows, connections, speed / rows, 1.5, 4.0, 0.99, 0.3)
+        for server, speed in (("Literati, records", 3000.0), ("MLServer, flat", 1000.0))
+        for rows in service_predict.SIZES
+        for connections in service_predict.CONNECTIONS
+    ]
+    job = {"rows": 1000, "trials": 9, "p50_ms": 42.0, "worst_ms": 51.0}
+    upload = {"bytes": 10**8, "upload_seconds": 2.0, "parse_seconds": 0.5, "ratio": 4.0, "ratio_limit": 5.0}
+    upload |= {"memory_beyond_table_bytes": 65 << 20, "memory_beyond_table_limit": 128 << 20}
+    page = service_results.page(measured, job, upload)
+    assert "3000 / 1000 = 3.0 times" in page
+    assert "does not hold" not in page
+    slow = service_results.page(measured, {**job, "p50_ms": 301.0}, upload)
+    assert slow.count("does not hold") == 1

@@ -95,6 +95,7 @@ def page(measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]) 
                     "p50 ms",
                     "p99 ms",
                     "server's core",
+                    "requests/s of its time",
                 ),
                 [_line(entry) for entry in sorted(measured, key=lambda e: (e.rows, e.server, e.connections))],
             ),

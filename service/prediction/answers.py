@@ -17,6 +17,7 @@ from pyarrow import csv as arrow_csv
 from pydantic_core import to_json
 
 from literati import ShapeTree
+from literati._answers import joined_parts
 from literati.labels import plain
 from worker.messages import label_text
 
@@ -63,14 +64,13 @@ class Answers:
     ) -> bytes:
         """`source` says what predicted: fields that end the answer."""
         self._refuse_floods(leaves)
-        order = leaves.tolist()
         parts = [
             b'{"predictions":[',
-            b",".join([self._labels[leaf] for leaf in order]),
+            joined_parts(self._labels, leaves),
             b'],"probabilities":[',
-            b",".join([self._shares[leaf] for leaf in order]),
+            joined_parts(self._shares, leaves),
             b'],"leaf_ids":[',
-            b",".join([self._ids[leaf] for leaf in order]),
+            joined_parts(self._ids, leaves),
             b'],"warnings":',
             to_json(notices),
         ]

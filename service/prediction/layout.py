@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.columns import Kind
+from literati.export import number_text
 from literati.table import Schema
 
 from .faults import too_many_rows
@@ -36,6 +37,7 @@ class Field:
     index: dict[Any, float] = field(default_factory=dict)  # kind "category": cell to code
     minimum: float = -math.inf  # what training saw
     maximum: float = math.inf
+    span: str = ""  # both in words
 
 
 class Layout:
@@ -86,7 +88,8 @@ def _field(
     if kind == "number":
         assert minimum is not None
         assert maximum is not None
-        return Field(name, place, kind, NUMBER_TYPES, "a number", {}, minimum, maximum)
+        span = f"[{number_text(minimum)}, {number_text(maximum)}]"
+        return Field(name, place, kind, NUMBER_TYPES, "a number", {}, minimum, maximum, span)
     if kind == "boolean":
         return Field(name, place, kind, BOOLEAN_TYPES, "true or false", {}, 0.0, 1.0)
     index: dict[Any, float] = {category: float(code) for code, category in enumerate(categories)}

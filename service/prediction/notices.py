@@ -6,14 +6,16 @@ from itertools import islice
 from typing import Any, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 
-from literati.export import number_text
+from literati._answers import unusual_cells
 from service.errors import FieldError
 
 from .batch import Batch
 from .faults import MOST_ERRORS, refuse
-from .layout import Field, Floats, Layout
+from .layout import Field, Layout
 
+Rows = npt.NDArray[np.intp]
 MOST_EXAMPLES = 5
 MOST_NOTICES = 100
 LONGEST_EXAMPLE = 100
@@ -31,11 +33,11 @@ def notices(batch: Batch, layout: Layout) -> list[Notice]:
     """Unknown columns, missing values, unseen categories, numbers outside the training range."""
     rows = len(batch.matrix)
     found: list[Notice] = [_unknown_column(name, rows) for name in batch.ignored]
-    usual = (batch.matrix >= layout.lows) & (batch.matrix <= layout.highs)
-    if not usual.all():
+    unusual = unusual_cells(batch.matrix, layout.lows, layout.highs)
+    if unusual:
         _refuse_infinite(batch, layout)
-        for place in np.flatnonzero(~usual.all(axis=0)).tolist():
-            found += _of_column(batch, layout.by_place[place], batch.matrix[:, place])
+    for place, rows_there in unusual.items():
+        found += _of_column(batch, layout.by_place[place], rows_there)
     if len(found) > MOST_NOTICES:
         rest = len(found) - MOST_NOTICES
         found[MOST_NOTICES:] = [
@@ -46,7 +48,10 @@ def notices(batch: Batch, layout: Layout) -> list[Notice]:
 
 def _refuse_infinite(batch: Batch, layout: Layout) -> None:
     """JSON cannot spell infinity, but 1e999 is read as it; CSV and Arrow can."""
-    rows, places = np.nonzero(np.isinf(batch.matrix))
+    infinite = np.isinf(batch.matrix)
+    if not infinite.any():
+        return
+    rows, places = np.nonzero(infinite)
     errors = [
         FieldError(
             batch.where(row, place), "INFINITE", f"{layout.by_place[place].name}: expected a finite number."
@@ -61,7 +66,8 @@ def _unknown_column(name: str, rows: int) -> Notice:
     return Notice(code="UNKNOWN_COLUMN", column=shown(name), count=rows, examples=[], message=message)
 
 
-def _of_column(batch: Batch, entry: Field, cells: Floats) -> list[Notice]:
+def _of_column(batch: Batch, entry: Field, rows: Rows) -> list[Notice]:
+    """`rows` are those with an unusual cell in this column."""
     found: list[Notice] = []
 
     def note(code: str, count: int, examples: list[Any], message: str) -> None:
@@ -69,19 +75,25 @@ def _of_column(batch: Batch, entry: Field, cells: Floats) -> list[Notice]:
         found.append(Notice(code=code, column=entry.name, count=count, examples=examples, message=text))
 
     name = repr(shown(entry.name))
-    missing = int(np.count_nonzero(np.isnan(cells)))
+    cells = batch.matrix[rows, entry.place]
+    present = cells == cells
+    missing = len(rows) - int(np.count_nonzero(present))
     if missing:
+        rows, cells = rows[present], cells[present]
         note("MISSING_VALUE", missing, [], f"no value in {name}; each node has a side for those.")
-    outside = np.flatnonzero((cells < entry.minimum) | (cells > entry.maximum))
-    if len(outside) and entry.kind == "category":
-        labels = dict.fromkeys(batch.cell(row, entry.place) for row in outside.tolist())
+    if len(rows) and entry.kind == "category":
+        labels = dict.fromkeys(batch.cell(row, entry.place) for row in rows.tolist())
         examples = [shown(label) for label in islice(labels, MOST_EXAMPLES)]
         words = f"a category in {name} that training did not see; each node sends it where most rows went."
-        note("UNSEEN_CATEGORY", len(outside), examples, words)
-    elif len(outside):
-        examples = np.unique(cells[outside])[:MOST_EXAMPLES].tolist()
-        span = f"[{number_text(entry.minimum)}, {number_text(entry.maximum)}]"
-        note("OUT_OF_RANGE", len(outside), examples, f"a number in {name} outside the training range {span}.")
+        note("UNSEEN_CATEGORY", len(rows), examples, words)
+    elif len(rows):
+        examples = sorted(set(cells.tolist()))[:MOST_EXAMPLES]
+        note(
+            "OUT_OF_RANGE",
+            len(rows),
+            examples,
+            f"a number in {name} outside the training range {entry.span}.",
+        )
     return found
 
 

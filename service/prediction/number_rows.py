@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+import numpy as np
 from pydantic_core import from_json
 
 from literati._number_json import numbers_in_arrays, numbers_in_records
@@ -35,7 +36,7 @@ def read_numbers(body: bytes, layout: Layout, max_rows: int) -> Batch | None:
 
 
 def _records(body: bytes, at: int, layout: Layout, max_rows: int, names: list[bytes]) -> Batch | None:
-    rows = body.count(b"}") - 1
+    rows = _count(body, b"}") - 1
     if not _is_sensible(rows, len(names), max_rows, body):
         return None
     found = numbers_in_records(body, at, rows, names)
@@ -54,7 +55,7 @@ def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -
     except ValueError:
         return None
     places = {name: place for place, name in enumerate(columns) if type(name) is str}
-    rows = body.count(b"]", at) - 1
+    rows = _count(body, b"]", at) - 1
     if (
         len(places) < len(columns)
         or not places.keys() >= layout.by_name.keys()
@@ -71,6 +72,11 @@ def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -
 
     ignored = [name for name in places if name not in layout.names]
     return Batch(_matrix(found[0], keys, layout), ignored, _no_cell, where)
+
+
+def _count(body: bytes, sign: bytes, start: int = 0) -> int:
+    """As `bytes.count`, which takes three times as long where the sign is found often."""
+    return int(np.count_nonzero(np.frombuffer(body, np.uint8, offset=start) == ord(sign)))
 
 
 def _is_sensible(rows: int, width: int, max_rows: int, body: bytes) -> bool:
