@@ -26,7 +26,7 @@ FILES_KEPT = 9  # besides the one that is written to
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _LONGEST_PATH = 200
 _LOCATION = re.compile(r"/v1/[a-z/]+/([^/]+)")
-# Whoever has no key must not be able to fill the files, so that what others did is forgotten.
+# Whoever is not let in must not be able to fill the files, so that what others did is forgotten.
 _STRANGERS_A_SECOND, _STRANGERS_AT_ONCE = 1.0, 100.0
 
 Write = Callable[[bytes], None]
@@ -50,6 +50,7 @@ class Audit:
         if caller is None and not self._has_room():
             self._left_out += 1
             return
+        known = caller or scope.get("literati.refused")
         line = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "action": action,
@@ -58,8 +59,8 @@ class Audit:
             "object": _object(scope, headers),
             "outcome": "done" if status < 400 else "refused" if status < 500 else "failed",
             "status": status,
-            "tenant": getattr(caller, "tenant", None),
-            "key": getattr(caller, "key_id", None),
+            "tenant": getattr(known, "tenant", None),
+            "key": getattr(known, "key_id", None),
             "address": scope["client"][0] if scope.get("client") else None,
             "request_id": scope["literati.request_id"],
         }

@@ -110,7 +110,7 @@ def needed_scope(method: str, path: str) -> Scope:
 
 
 class AuthLayer:
-    """Sets `literati.caller` in the scope, or answers 401 or 403."""
+    """Sets `literati.caller` in the scope, or answers 401 or 403 (and sets `literati.refused`)."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self.app = app
@@ -142,6 +142,7 @@ class AuthLayer:
             return Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)
         needed = needed_scope(scope["method"], path)
         if needed not in caller.scopes and Scope.ADMIN not in caller.scopes:
+            scope["literati.refused"] = caller  # for the audit log
             return Problem(403, f"This key lacks the scope `{needed}`.", kind="scope-needed")
         return caller
 

@@ -45,7 +45,7 @@ class Purse:
             wait = self._empty_until - loop.time()
             if wait > 0:
                 return Spent(False, 0, wait)
-            await self._fetch()
+            await asyncio.shield(self._fetch())
         self._tokens -= 1
         if 2 * self._tokens < self._handful > 1:
             self._fetch()

@@ -14,6 +14,7 @@ import pytest
 from jobs import add_dataset, easy
 from service import keyring
 from service.keyring import Scope
+from service.purses import Purses, Spent
 from service_client import problem
 from stack import Stack
 from worker.store.buckets import Bucket, Buckets, Taken
@@ -148,3 +149,19 @@ class TestBuckets:
     def test_full_buckets_are_forgotten(self, api: Stack) -> None:
         self.take(api.server, Bucket("b", 100.0, 5), 5)
         assert 0 < api.connection.pttl("literati:rate:b") <= 1050
+
+    def test_who_gives_up_waiting_takes_nobody_along(self, api: Stack) -> None:
+        async def ask() -> list[Spent | BaseException]:
+            buckets = Buckets(api.server.url)
+            purse = Purses(buckets).of("calls", "someone", 10.0, 10)
+            try:
+                asking = [asyncio.create_task(purse.spend()) for _ in range(3)]
+                await asyncio.sleep(0)
+                asking[0].cancel()
+                return await asyncio.gather(*asking, return_exceptions=True)
+            finally:
+                await buckets.close()
+
+        gone, *others = asyncio.run(ask())
+        assert isinstance(gone, asyncio.CancelledError)
+        assert [isinstance(other, Spent) and other.allowed for other in others] == [True, True]
