@@ -118,6 +118,8 @@ class Processes:
                 paths = filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")])
                 environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
                 environment["OPENBLAS_NUM_THREADS"] = "1"  # threads would not survive the fork
+                # Arrow's allocator reserves a gibibyte at once; this way only what it uses counts as used.
+                environment["MIMALLOC_ARENA_EAGER_COMMIT"] = "0"
                 self._nursery = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
         return self._server
 

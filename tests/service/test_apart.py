@@ -159,3 +159,18 @@ class TestRowsToPredict:
         with pytest.raises(error) as there:
             predict.run(apart, predictor, body, Wanted(), 1000, 60.0)
         assert (there.value.detail, there.value.errors) == (here.value.detail, here.value.errors)
+
+    def test_memory_that_is_only_reserved_is_not_counted(self) -> None:
+        """Arrow's allocator reserves a gibibyte at once, about what a process may have."""
+        line = b"0.5,30,red,true,1\n"
+        predictor = Predictor(mixed_tree(), {"model_id": "m"})
+        wanted = Wanted(body_format="csv", answer_format="csv")
+        processes = Processes()
+        try:
+            for mebibytes in (3, 4, 5):  # where there was room for that gibibyte, and for little else
+                rows = mebibytes * MEBIBYTE // len(line)
+                body = b"size,age,colour,member,zone\n" + rows * line
+                found = predict.run(processes, predictor, body, wanted, rows, 60.0)
+                assert found.content.count(b"\n") == rows + 1
+        finally:
+            processes.stop()
