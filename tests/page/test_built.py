@@ -112,6 +112,16 @@ class TestServing:
         hashed = "-" in name
         assert ("immutable" in packed.headers["cache-control"]) == hashed
 
+    def test_the_icon_that_the_page_names(self, client: httpx.Client) -> None:
+        """A headless browser does not ask for it by itself."""
+        named = re.search(r'<link rel="icon" href="([^"]+)" type="([^"]+)"', client.get("/").text)
+        assert named is not None
+        icon = client.get(named[1])
+        assert icon.status_code == 200
+        assert icon.headers["content-type"].partition(";")[0] == named[2] == "image/svg+xml"
+        assert b"<svg" in icon.content
+        assert "default-src 'self'" in client.get("/").headers["content-security-policy"]
+
     @pytest.mark.parametrize("name", ["nope.js", "../index.html", "%2e%2e/built.json", "", "docs.js/"])
     def test_nothing_else_is_served(self, client: httpx.Client, name: str) -> None:
         assert client.get(f"/assets/{name}").status_code == 404

@@ -12,7 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browsing import Tab, drop, saved, see
+from model_maker import add_model, mixed_tree
 from page_data import COLUMNS, Service, as_csv, flowers
+from stack import Process, Stack
 
 ROW = {"length": 3.4, "width": 2.5, "zip": 10115, "colour": "red", "fresh": True}
 
@@ -177,6 +179,23 @@ def test_rows_that_cannot_be_used_say_why(page: Page, tab: Tab) -> None:
     page.get_by_label("Or paste rows").fill("length,width\nlong,2\n")
     page.get_by_role("button", name="Predict", exact=True).click()
     expect(page.locator(".refusal")).to_contain_text("colour")
+
+
+def test_the_answer_comes_when_the_server_is_back(
+    api: Stack, api_tab: Tab, api_process: list[Process]
+) -> None:
+    page = api_tab.go(f"/predict/{add_model(api, mixed_tree())}")
+    expect(page.locator(".verdict")).to_be_visible()
+    page.get_by_label("member", exact=True).select_option("true")
+    expect(page.locator(".steps")).to_contain_text("member is true")
+    api_process[-1].stop()
+    page.get_by_label("member", exact=True).select_option("false")
+    expect(page.locator(".refusal")).to_contain_text("does not answer")
+    expect(page.locator(".steps")).to_contain_text("member is true")  # what was there stays
+    api_process.append(api.start_api())
+    expect(page.locator(".steps")).to_contain_text("member is false")
+    expect(page.locator(".refusal")).to_have_count(0)
+    api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
 
 
 def test_with_the_best_tree_of_a_job(tab: Tab, service: Service) -> None:

@@ -104,4 +104,10 @@ def test_the_keyboard_walks_the_tree(page: Page, tree: dict[str, Any]) -> None:
     assert transform(page)[2] > before
     page.keyboard.press("0")
     assert transform(page)[2] == pytest.approx(before, rel=0.01)
-    assert page.locator('svg.drawing [tabindex="0"]').count() == 1
+    # The tree is one stop of the Tab key, however many nodes it has.
+    page.keyboard.press("Shift+Tab")
+    expect(page.get_by_role("button", name="JSON")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator('svg.drawing [data-node="0"]')).to_be_focused()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('svg.drawing')") is None

@@ -33,18 +33,19 @@ export interface Options {
   body?: BodyInit;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  slow?: boolean; // a table on its way may take its time
 }
 
-/** Milliseconds until an answer must have begun; a dead line refuses nothing. What is sent may take its time. */
+/** Milliseconds until an answer must have begun: a dead line refuses nothing. */
 const PATIENCE = 20_000;
 
 /** The answer, whatever its status is, except 401: then it asks again with another key. */
-async function ask(path: string, options: Options): Promise<Response> {
+async function ask(path: string, { slow, ...options }: Options): Promise<Response> {
   for (;;) {
     const key = currentKey();
     const headers = { Accept: "application/json", ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
     const patience = new AbortController();
-    const timer = (options.method ?? "GET") === "GET" ? setTimeout(() => patience.abort(), PATIENCE) : 0;
+    const timer = slow ? 0 : setTimeout(() => patience.abort(), PATIENCE);
     const signal = AbortSignal.any([patience.signal, ...(options.signal ? [options.signal] : [])]);
     let answer: Response;
     try {

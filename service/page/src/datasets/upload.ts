@@ -58,7 +58,7 @@ export async function upload(file: File, options: UploadOptions): Promise<Datase
     if (options.nullValues.trim()) query.set("null_values", options.nullValues);
   }
   const type = parquet ? "application/vnd.apache.parquet" : `text/csv; charset=${options.charset}`;
-  const answer = await request(`/v1/datasets?${query}`, { method: "POST", body: file, headers: { "Content-Type": type } });
+  const answer = await request(`/v1/datasets?${query}`, { method: "POST", body: file, slow: true, headers: { "Content-Type": type } });
   const dataset = (await answer.json()) as Dataset;
   uploaded.set(dataset.id, { file, options });
   return dataset;

@@ -29,7 +29,7 @@ export function ManyRows({ source }: { source: Source }) {
     setAnswers(undefined);
     try {
       const answer = await request(`${source.path}/predict`, {
-        method: "POST", body: rows, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
+        method: "POST", body: rows, slow: true, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
       });
       const warnings = JSON.parse(answer.headers.get("Literati-Warnings") ?? "[]") as Notice[];
       setAnswers({ rows, csv: await answer.text(), warnings, name });

@@ -1,6 +1,6 @@
 // One row: a form made from the model's columns, the answer, and its path in the tree.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { complaintAt, LostError, pointerPart, send } from "../api/client.ts";
+import { complaintAt, connected, LostError, pointerPart, send } from "../api/client.ts";
 import type { Cell, Predictions, Step, TreeColumn } from "../api/types.ts";
 import { cell, count, counted, exact, label, labelKey, listed, percent } from "../format.ts";
 import { Field } from "../parts/field.tsx";
@@ -81,6 +81,7 @@ function cellOf(column: TreeColumn, text: string): unknown {
 
 function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answer: Predictions | undefined; error: unknown } {
   const [state, setState] = useState<{ answer?: Predictions; error?: unknown }>({});
+  const [round, setRound] = useState(0);
   const latest = useRef(0);
   useEffect(() => {
     const mine = (latest.current += 1);
@@ -88,11 +89,16 @@ function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answe
     const timer = setTimeout(() => {
       send<Predictions>("POST", `${source.path}/predict?explain=true`, { records: [record] }).then(
         (answer) => mine === latest.current && setState({ answer }),
-        (error) => mine === latest.current && setState((old) => ({ error, answer: error instanceof LostError ? old.answer : undefined })),
+        (error) => {
+          if (mine !== latest.current) return;
+          const lost = error instanceof LostError;
+          setState((old) => ({ error, answer: lost ? old.answer : undefined }));
+          if (lost) void connected().then(() => mine === latest.current && setRound((number) => number + 1));
+        },
       );
     }, PAUSE);
     return () => clearTimeout(timer);
-  }, [source, columns, texts]);
+  }, [source, columns, texts, round]);
   return { answer: state.answer, error: state.error };
 }
 

@@ -67,7 +67,7 @@ function Node({ index, tree, boxes, layout, depths, changes, lit, selected, acti
   return (
     <g
       class={words.filter(Boolean).join(" ")} transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`} data-node={index}
-      role="treeitem" aria-level={depths[index] + 1} aria-selected={index === selected} tabIndex={index === active ? 0 : -1}
+      role="treeitem" aria-level={depths[index] + 1} aria-selected={index === selected} tabindex={index === active ? 0 : -1}
       aria-label={nodeWords(tree, index, change)}
       onMouseEnter={() => onHover(index)} onMouseLeave={() => onHover(null)}
       onFocus={() => onHover(index)} onBlur={() => onHover(null)}
