@@ -49,6 +49,21 @@ def fuzz(stack: Stack, word: str, folder: Path, *words: str) -> str:
     return run.stdout
 
 
+def generated(told: str) -> int:
+    """How many cases."""
+    found = re.search(r"Test cases:\s+(\d+) generated", told)
+    assert found, told[-3000:]
+    print(f"{found[1]} cases")
+    return int(found[1])
+
+
+def links_covered(told: str) -> tuple[int, int]:
+    """Of how many."""
+    found = re.search(r"API Links:\s+(\d+) covered / (\d+)", told)
+    assert found, told[-3000:]
+    return int(found[1]), int(found[2])
+
+
 def make_models(stack: Stack, word: str) -> None:
     """So that the fuzzer finds some in the list when it begins."""
     with stack.client(headers={"Authorization": f"Bearer {word}"}) as client:
@@ -64,12 +79,16 @@ def make_models(stack: Stack, word: str) -> None:
 def test_every_operation(key: tuple[Stack, str], tmp_path: Path) -> None:
     told = fuzz(*key, tmp_path, "--phases", "examples,coverage,fuzzing")
     assert re.search(r"API Operations:\s+Selected: (\d+)/\1\s+Tested: \1", told), told[-3000:]
+    assert generated(told) > 1000
 
 
 def test_from_one_operation_to_the_next(key: tuple[Stack, str], tmp_path: Path) -> None:
     """A job answers as of now, which a replay does not find again: rounds end early, so there are several."""
     make_models(*key)
-    told = fuzz(*key, tmp_path, "--phases", "stateful", "--max-time", "12")
-    links = re.search(r"API Links:\s+(\d+) covered / (\d+)", told)
-    assert links, told[-3000:]
-    assert int(links[1]) >= int(links[2]) / 2, told[-3000:]
+    for seconds in ("12", "60"):  # a busy machine takes longer
+        told = fuzz(*key, tmp_path, "--phases", "stateful", "--max-time", seconds)
+        covered, links = links_covered(told)
+        if 2 * covered >= links:
+            break
+    assert 2 * covered >= links, told[-3000:]
+    assert generated(told) > 50
