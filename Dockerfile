@@ -62,7 +62,6 @@ ENV PATH=/opt/literati/bin:$PATH \
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8000
-VOLUME /var/lib/literati
 # Asks the API or looks for the worker's sign of life, by what runs here.
 HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=4 CMD ["python", "-m", "service.healthcheck"]
 CMD ["python", "-m", "service.server"]

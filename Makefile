@@ -31,8 +31,8 @@ build: $(VENV)/.extensions ## Compile the extensions and install the package in 
 test: build $(VENV)/.dev $(AUDIT)/.installed ## Run the test suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q $(ARGS)
 
-test-compose: ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
-	PYTHONPATH=tests $(PYTHON) -m compose.walk '$(COMPOSE)' '$(ENGINE)'
+test-compose: $(VENV)/.dev ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
+	PYTHONPATH=.:tests $(BIN)/python -m compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .

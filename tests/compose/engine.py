@@ -1,23 +1,19 @@
-"""A stack of containers as an operator has it: compose, the engine under it, the API on its port."""
+"""A stack of containers as an operator has it: compose, and the engine under it."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import shlex
-import socket
 import subprocess
+import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = "literati-walk"
 Seen = TypeVar("Seen")
 
 
@@ -37,18 +33,12 @@ def until(look: Callable[[], Seen | None], seconds: float, what: str) -> Seen:
 class Containers:
     """A project of its own, so that a stack that runs here for real is left alone."""
 
-    def __init__(self, compose: str, engine: str) -> None:
+    def __init__(self, compose: str, engine: str, project: str, **environment: str) -> None:
         self._compose = shlex.split(compose)
         self._engine = engine
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
-        self._environment = {
-            **os.environ,
-            "COMPOSE_PROJECT_NAME": PROJECT,
-            "LITERATI_IMAGE": "literati:walk",
-            "LITERATI_PORT": str(self.port),
-        }
+        self._project = project
+        named = {"COMPOSE_PROJECT_NAME": project, "LITERATI_IMAGE": "literati:walk"}
+        self._environment = {**os.environ, **named, **environment}
 
     def compose(self, *words: str, seconds: float = 300.0) -> str:
         """What it prints; an error ends the walk with what it said."""
@@ -70,14 +60,42 @@ class Containers:
         for _ in range(2):
             self.compose("down", "--remove-orphans", *words)
 
+    def back_up(self, file: Path) -> None:
+        with file.open("wb") as stream:
+            self._backup_service(stdout=stream)
+
+    def restore(self, file: Path) -> None:
+        with file.open("rb") as stream:
+            self._backup_service("tar", "-C", "/volumes", "-xpz", stdin=stream)
+
+    def _backup_service(
+        self, *words: str, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None
+    ) -> None:
+        command = [*self._compose, "--profile", "backup", "run", "--rm", "-T", "backup", *words]
+        subprocess.run(
+            command, cwd=ROOT, env=self._environment, stdin=stdin, stdout=stdout, check=True, timeout=300
+        )
+
     def of(self, service: str) -> list[str]:
         """Its containers that run."""
-        labels = {"project": PROJECT, "service": service}
+        labels = {"project": self._project, "service": service}
         filters = [f"--filter=label=com.docker.compose.{name}={value}" for name, value in labels.items()]
         return self.engine("ps", "--quiet", *filters).split()
 
-    def started(self, container: str) -> str:
-        return self.engine("inspect", "--format", "{{.State.StartedAt}}", container)
+    def holders(self, job_id: str) -> list[str]:
+        """The workers that have spoken of a job."""
+        return [container for container in self.of("worker") if f'"{job_id}"' in self.logs(container)]
+
+    def inspect(self, container: str) -> dict[str, Any]:
+        (found,) = json.loads(self.engine("inspect", container))
+        return dict(found)
+
+    def execute(self, container: str, *words: str) -> str:
+        return self.engine("exec", container, *words)
+
+    def address(self, container: str) -> str:
+        """Where the API of this container is published."""
+        return f"http://{self.engine('port', container, '8000').split()[0]}"
 
     def logs(self, container: str) -> str:
         words = [self._engine, "logs", container]
@@ -86,50 +104,7 @@ class Containers:
     def shown_keys(self) -> list[str]:
         return re.findall(r"lit_[0-9a-f]{8}_[\w-]{43}", self.compose("logs", "init"))
 
-
-class Api:
-    def __init__(self, port: int, key: str) -> None:
-        self.address = f"http://127.0.0.1:{port}"
-        self.key = key
-        self._direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-    def call(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
-        """Text is CSV, anything else JSON."""
-        table = isinstance(body, str)
-        data = body.encode() if table else None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {key or self.key}"}
-        headers["Content-Type"] = "text/csv" if table else "application/json"
-        request = urllib.request.Request(f"{self.address}{path}", data, headers, method=method)
-        with self._direct.open(request, timeout=60) as answer:
-            text = answer.read().decode()
-        return json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text
-
-    def status(self, path: str, key: str | None = None) -> int | None:
-        """None: nobody answers."""
-        try:
-            self.call("GET", path, key=key)
-        except urllib.error.HTTPError as error:
-            return error.code
-        except (OSError, http.client.HTTPException):
-            return None
-        return 200
-
-    def ready(self) -> bool:
-        return self.status("/readyz") == 200
-
-    def job(self, job_id: str) -> dict[str, Any]:
-        """Asked again while a part of the stack is away."""
-
-        def look() -> dict[str, Any] | None:
-            try:
-                found: dict[str, Any] = self.call("GET", f"/v1/jobs/{job_id}")
-            except (OSError, http.client.HTTPException):
-                return None
-            return found
-
-        return until(look, 60, "an answer")
-
-    def submit(self, dataset: str, parameters: dict[str, Any], **limits: Any) -> str:
-        body = {"dataset_id": dataset, "parameters": parameters, "limits": limits}
-        job_id: str = self.call("POST", "/v1/jobs", body)["id"]
-        return job_id
+    def say_last_words(self) -> None:
+        for service in ("init", "redis", "api", "worker"):
+            for container in self.of(service):
+                print(f"--- {service} {container}\n{self.logs(container)[-3000:]}", file=sys.stderr)

@@ -1,7 +1,8 @@
-"""`make test-compose`: the whole stack in containers, from the build to a second life, with accidents.
+"""The whole stack in containers on one machine, from the build to a second life, with accidents.
 
 Builds the image, starts the stack, goes the README's way by its own commands against the published port,
-scales the workers, kills one in the middle of a job, restarts Redis, takes everything down and up again.
+scales the workers, kills one in the middle of a job, stops all of them, restarts Redis, takes everything down
+and up again, and moves it into new volumes by way of a backup.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ import os
 import random
 import re
 import subprocess
-import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from compose.engine import ROOT, Api, Containers, say, until
+from compose import hardening
+from compose.api import Api
+from compose.engine import ROOT, Containers, say, until
 
 SECTION = "Five minutes with the service"
 LONG = {"max_depth": 7, "max_changepoints": 3}
 LEASE = 30.0
+GRACE = "45"  # the workers' stop_grace_period
 
 
 def readme_commands() -> str:
@@ -69,23 +71,27 @@ def follow_readme(api: Api, folder: Path) -> None:
 
 
 class Walk:
-    def __init__(self, containers: Containers) -> None:
+    def __init__(self, containers: Containers, address: str) -> None:
         self.containers = containers
-        self.api = Api(containers.port, "")
+        self.api = Api(address, "")
 
     def run(self, folder: Path) -> None:
         self.build()
         self.up()
-        (self.api.key,) = self.containers.shown_keys()
+        (key,) = self.containers.shown_keys()
+        self.api = Api(self.api.address, key)
         say(f"up; the key {self.api.key[:12]}... was shown once")
         self.refuses_strangers()
+        hardening.look(self.containers)
         follow_readme(self.api, folder)
         say("the README's commands did what it says")
         dataset = self.api.call("POST", "/v1/datasets?target=label", noise())["id"]
         self.scale(3)
         self.kill_worker(dataset)
+        self.stop_workers(dataset)
         self.restart_redis(dataset)
         self.down_and_up(dataset)
+        self.back_up_and_restore(folder)
 
     def build(self) -> None:
         start = time.monotonic()
@@ -117,11 +123,7 @@ class Walk:
 
     def kill_worker(self, dataset: str) -> None:
         job_id = self.running(dataset)
-        (victim,) = [
-            container
-            for container in self.containers.of("worker")
-            if f'"{job_id}"' in self.containers.logs(container)
-        ]
+        (victim,) = self.containers.holders(job_id)
         before = self.api.job(job_id)
         self.containers.engine("kill", "--signal", "KILL", victim)
         killed = time.monotonic()
@@ -132,14 +134,31 @@ class Walk:
         say(f"another worker has it after {time.monotonic() - killed:.0f} s at {_bounds(taken)}")
         self.finish(job_id, before)
 
+    def stop_workers(self, dataset: str) -> None:
+        """They have the time to hand their jobs back, so no lease is waited for."""
+        job_id = self.running(dataset)
+        before = self.api.job(job_id)
+        start = time.monotonic()
+        # By the engine: podman-compose would stop one of them.
+        self.containers.engine("stop", "-t", GRACE, *self.containers.of("worker"))
+        stopped = time.monotonic() - start
+        left = self.api.job(job_id)
+        assert (left["state"], left["transitions"][-1]["reason"]) == ("QUEUED", "WORKER_STOPPED"), left
+        assert left["progress"]["expansions"] >= before["progress"]["expansions"]
+        say(f"the workers stopped in {stopped:.0f} s and handed their job back at {_bounds(left)}")
+        self.up("--scale", "worker=3")
+        until(lambda: _running_again(self.api.job(job_id), left), LEASE, "the job on another worker")
+        self.finish(job_id, left)
+
     def restart_redis(self, dataset: str) -> None:
         job_id = self.running(dataset)
         before, kept = self.api.job(job_id), self.everything()
         (container,) = self.containers.of("redis")
-        started = self.containers.started(container)
+        started = self.containers.inspect(container)["State"]["StartedAt"]
         self.containers.engine("kill", "--signal", "KILL", container)
         self.up("--scale", "worker=3")
-        assert [self.containers.started(here) for here in self.containers.of("redis")] > [started]
+        (container,) = self.containers.of("redis")
+        assert self.containers.inspect(container)["State"]["StartedAt"] > started
         assert self.everything() == kept, "something was lost"
         until(
             lambda: self.api.job(job_id)["progress"]["expansions"] > before["progress"]["expansions"] or None,
@@ -166,6 +185,19 @@ class Walk:
         say(f"up again with everything; the running job goes on ({reasons[-3:]}) at {_bounds(after)}")
         self.finish(job_id, before)
 
+    def back_up_and_restore(self, folder: Path) -> None:
+        """As docs/deployment.md has it."""
+        kept = self.everything()
+        self.containers.down()
+        backup = folder / "literati.tar.gz"
+        self.containers.back_up(backup)
+        self.containers.down("--volumes")
+        self.containers.compose("up", "--no-start")
+        self.containers.restore(backup)
+        self.up()
+        assert self.everything() == kept, "something was lost"
+        say(f"everything is there again from a backup of {backup.stat().st_size} bytes, the key included")
+
     def running(self, dataset: str) -> str:
         """A long job that has a tree and has been saved."""
         job_id = self.api.submit(dataset, LONG, time_limit=3600)
@@ -174,7 +206,7 @@ class Walk:
 
     def finish(self, job_id: str, before: dict[str, Any]) -> None:
         self.api.call("POST", f"/v1/jobs/{job_id}/finish")
-        job = until(lambda: _ended(self.api.job(job_id)), 60, "the job's end")
+        job = self.api.ended(job_id)
         assert (job["state"], job["stop_reason"]) == ("SUCCEEDED", "USER_FINISH"), job
         assert job["progress"]["upper_bound"] <= before["progress"]["upper_bound"]
         assert job["progress"]["lower_bound"] >= before["progress"]["lower_bound"]
@@ -198,27 +230,3 @@ def _bounds(job: dict[str, Any]) -> str:
 def _running_again(job: dict[str, Any], before: dict[str, Any]) -> dict[str, Any] | None:
     again = job["state"] == "RUNNING" and len(job["transitions"]) > len(before["transitions"])
     return job if again else None
-
-
-def _ended(job: dict[str, Any]) -> dict[str, Any] | None:
-    return job if job["finished_at"] else None
-
-
-def main(words: list[str]) -> None:
-    containers = Containers(*words)
-    containers.down("--volumes")  # what a walk that was killed left behind
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            Walk(containers).run(Path(folder))
-        say("PASSED")
-    except BaseException:
-        for service in ("init", "redis", "api", "worker"):
-            for container in containers.of(service):
-                print(f"--- {service} {container}\n{containers.logs(container)[-3000:]}", file=sys.stderr)
-        raise
-    finally:
-        containers.down("--volumes")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
