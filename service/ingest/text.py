@@ -16,6 +16,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4}|\d{1,2}/\d{1,2}/\d{2})([ T]\d{1,2}:\d{2}.*)?"
 )
+_MOSTLY_DATES = 0.9
 _BOOLEANS = ({"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"})
 
 
@@ -66,7 +67,9 @@ def are_numbers(words: list[str]) -> list[bool]:
 
 
 def look_like_dates(words: list[str]) -> bool:
-    return bool(words) and all(_DATE.fullmatch(word.strip()) for word in words)
+    """All but a few: some may be words for missing."""
+    dates = sum(bool(_DATE.fullmatch(word.strip())) for word in words)
+    return bool(words) and dates >= _MOSTLY_DATES * len(words)
 
 
 def have_decimal_commas(words: list[str]) -> bool:

@@ -385,6 +385,13 @@ def test_dates(tmp_path: Path, when: str) -> None:
     assert parsed(tmp_path, data, drop="when").rows == 2
 
 
+def test_dates_with_a_word_among_them(tmp_path: Path) -> None:
+    days = [*(f"2024-03-{day:02}" for day in range(1, 20)), "unknown"]
+    data = "day,x,label\n" + "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(days))
+    assert fault(tmp_path, data).code == "DATES"
+    assert kind(parsed(tmp_path, data, types=("day:category",)), "day") == "category"
+
+
 def test_infinity(tmp_path: Path) -> None:
     for word in ("inf", "-Infinity", "1e999"):
         found = fault(tmp_path, f"x,label\n1.5,a\n2,b\n{word},a\n")
