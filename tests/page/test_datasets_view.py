@@ -54,6 +54,20 @@ def test_a_dropped_csv_becomes_a_dataset_with_its_schema(api_tab: Tab, tmp_path:
     expect(page.get_by_role("region", name="First rows").locator("tbody tr")).to_have_count(8)
 
 
+def test_a_file_that_misses_its_place_does_not_take_the_pages(api_tab: Tab) -> None:
+    page = api_tab.go("/datasets")
+    see(page, "No datasets yet")
+    opened = page.locator("h1").evaluate(
+        """(place) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File(["a,b"], "a.csv"));
+          const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+          return ["dragover", "drop"].map((kind) => place.dispatchEvent(new DragEvent(kind, options)));
+        }"""
+    )
+    assert opened == [False, False]  # the browser is told to leave it alone
+
+
 def test_a_parquet_file(api_tab: Tab, tmp_path: Path) -> None:
     table = pyarrow.csv.read_csv(write_csv(tmp_path))
     pyarrow.parquet.write_table(table, tmp_path / "blooms.parquet")

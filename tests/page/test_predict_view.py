@@ -212,3 +212,12 @@ def test_the_model_is_chosen_from_a_list(tab: Tab, service: Service) -> None:
     page.get_by_label("Model").select_option(model)
     expect(page.locator(".verdict")).to_be_visible()
     assert page.url.endswith(model)
+
+
+def test_by_the_name_of_a_model(tab: Tab, service: Service) -> None:
+    service.client.put("/v1/models/aliases/spring", json={"model_id": service.model()})
+    page = tab.go("/predict/spring")
+    expect(page.locator(".verdict")).to_be_visible()
+    expect(page.get_by_label("Model").locator("option:checked")).to_have_text("spring (flowers 3)")
+    assert tab.sent("POST", "/v1/models/spring/predict")
+    service.client.delete("/v1/models/aliases/spring")

@@ -61,4 +61,11 @@ function Page() {
   return <Shell here={here}><View at={at} /></Shell>;
 }
 
+// A file that misses its place must not take the page's: a browser would open it instead.
+for (const kind of ["dragover", "drop"] as const) {
+  addEventListener(kind, (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+}
+
 render(<Page />, document.getElementById("page")!);

@@ -15,13 +15,13 @@ export function Predict({ path }: { path: string[] }) {
   return (
     <>
       <header class="view-head"><h1 tabIndex={-1}>Predict</h1></header>
-      {kind === "model" && !id && <Chooser id={undefined} />}
+      {kind === "model" && !id && <Chooser />}
       {id && <Loaded key={`${kind} ${id}`} kind={kind} id={id} />}
     </>
   );
 }
 
-function Chooser({ id }: { id: string | undefined }) {
+function Chooser({ id, name }: { id?: string; name?: string }) {
   const models = useResource("models", (signal) => getAll<Model>("/v1/models", signal, 200));
   return (
     <Await from={models} what="Reading the models">
@@ -37,7 +37,7 @@ function Chooser({ id }: { id: string | undefined }) {
             <label for="predict-model">Model</label>
             <select id="predict-model" value={id ?? ""} onChange={(event) => go(`/predict/${event.currentTarget.value}`)}>
               {!id && <option value="">Choose one</option>}
-              {id && !items.some((model) => model.id === id) && <option value={id}>{id}</option>}
+              {id && !items.some((model) => model.id === id) && <option value={id}>{name ?? id}</option>}
               {items.map((model) => <option value={model.id}>{title(model)}</option>)}
             </select>
           </div>
@@ -52,7 +52,7 @@ function Loaded({ kind, id }: { kind: "model" | "job"; id: string }) {
   return (
     <>
       <div class="row">
-        {kind === "model" && <Chooser id={id} />}
+        {kind === "model" && <Chooser id={id} name={source.value?.name} />}
         {source.value && <a href={source.value.address}>{kind === "model" ? "Open the model" : source.value.name}</a>}
         {source.value && (
           <div class="tabs push" role="group" aria-label="How many rows">
