@@ -11,6 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
+
 from service.ingest import errand as dataset
 from service.prediction import errand as predict
 from worker.tether import die_with_parent
@@ -24,6 +26,9 @@ _SECONDS_MORE = 2  # before the system ends a process that the server has alread
 def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the server
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
+    # Where pandas is installed, pyarrow imports it with the first array that it hands over: half a second,
+    # better spent once here than in every process.
+    pa.array([0]).to_numpy()
     here = os.getpid()
     with socket.socket(fileno=descriptor) as server:
         while True:
