@@ -31,7 +31,8 @@ from service.schemas.requests import JobId
 from service.short_route import ShortRoute, with_short
 
 router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute, dependencies=[CHECKED_OPTIONS])
-INLINE_BYTES = 1 << 18  # longer bodies take milliseconds and are read by a thread
+SHORT_BYTES = 1 << 14  # longer bodies may take many milliseconds, and are read by a thread ...
+QUICK_BYTES = 1 << 18  # ... but for plain numbers up to here
 MEDIA_TYPES: dict[Format, str] = {
     "json": "application/json",
     "csv": "text/csv",
@@ -245,10 +246,13 @@ def _answer_format(request: Request) -> Format:
 async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Response:
     services: Services = request.app.state.services
     body = await request.body()
+    answer: Answer | None = None
     try:
-        if len(body) <= INLINE_BYTES and not wanted.explain:
+        if len(body) <= SHORT_BYTES and not wanted.explain:
             answer = _answer_here(services, predictor, body, wanted)
-        else:
+        elif len(body) <= QUICK_BYTES:
+            answer = predictor.quick_answer(body, wanted, services.settings.max_predict_rows)
+        if answer is None:
             answer = await anyio.to_thread.run_sync(
                 _answer_apart if len(body) > APART_BYTES else _answer_here,
                 *(services, predictor, body, wanted),

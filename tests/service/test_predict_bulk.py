@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,7 +20,9 @@ from jobs import TENANT
 from literati import LiteratiClassifier
 from model_maker import COLOURS, ZONES, add_model, mixed_tree
 from predict_bodies import GOOD, as_arrays, as_arrow, as_csv, as_records, as_table
+from service.app import create_app
 from service.prediction.predictors import Predictors
+from service.settings import Settings
 from stack import Stack
 from worker.errors import ModelGoneError
 from worker.store.resolver import ModelResolver
@@ -205,3 +209,31 @@ def test_an_answer_of_absurd_size_is_refused(api: Stack, client: httpx.Client) -
     )
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["code"] == "TOO_MANY_ROWS"
+
+
+def test_rows_that_are_slow_to_read_do_not_hold_up_others(api: Stack, tmp_path: Path) -> None:
+    """A first row of nothing but commas: 50 times as slow as the same bytes of numbers."""
+    path = f"/v1/models/{add_model(api, mixed_tree())}/predict"
+    body = b"size" + b"," * ((1 << 18) - 10) + b"\n1\n"
+    app = create_app(Settings.model_validate({"REDIS_URL": api.server.url, "state_dir": tmp_path}))
+
+    async def share_of_the_longest_break(client: httpx.AsyncClient) -> float:
+        """Of the time that the answer takes: how long nothing else was done."""
+        asking = asyncio.create_task(client.post(path, content=body, headers={"Content-Type": "text/csv"}))
+        started = last = time.perf_counter()
+        longest = 0.0
+        while not asking.done():
+            await asyncio.sleep(0.001)
+            longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+        assert (await asking).status_code == 400
+        return longest / (last - started)
+
+    async def best() -> float:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            found = [await share_of_the_longest_break(client) for _ in range(4)]
+        await app.state.services.predictors.close()
+        return min(found)
+
+    assert asyncio.run(best()) < 0.6
+    app.state.services.store.client.close()
