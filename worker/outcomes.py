@@ -5,6 +5,9 @@ from __future__ import annotations
 from .blobs import BlobGoneError
 from .messages import JobError, JobState, Outcome, StopReason, Wish
 
+# The job may not have named the limit that it met.
+_MEMORY_HINT = "; workers lower it to LITERATI_WORKER_MEMORY_LIMIT"
+
 
 def granted(wish: Wish) -> Outcome | None:
     """None: nothing is wished, and the job goes back to the queue."""
@@ -29,5 +32,5 @@ def _described(error: BaseException) -> JobError:
     if isinstance(error, BlobGoneError):
         return JobError(code="DATASET_GONE", message="The dataset is no longer there.")
     if isinstance(error, ValueError | TypeError):
-        return JobError(code="DATA", message=str(error))
+        return JobError(code="DATA", message=f"{error}{_MEMORY_HINT if 'memory_limit' in str(error) else ''}")
     return JobError(code="INTERNAL", message="The search failed unexpectedly; the worker's log says more.")

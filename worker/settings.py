@@ -28,6 +28,9 @@ class WorkerSettings(BaseSettings):
     blobs: Annotated[str | None, Field(pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$")] = None
     blob_cache_bytes: Annotated[int, Field(ge=0)] = 10 * GIBIBYTE
     worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = os.cpu_count() or 1
+    worker_memory_limit: Annotated[int | None, Field(gt=0)] = (
+        None  # bytes a job; None: its share of what there is
+    )
     lease_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
     reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0  # between two looks for lost jobs and wake-ups

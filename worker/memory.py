@@ -1,0 +1,41 @@
+"""How much memory a job may take on this worker, whatever it asks for.
+
+A search that has reached its limit goes on within it; a process that the system kills begins again.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from .settings import WorkerSettings
+from .store import Claim
+
+SHARE = 0.7  # of what there is; the rest is for the processes themselves and the rows they read
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+def memory_of_this_machine(control_group: Path = CONTROL_GROUP) -> int:
+    """Or of the container, in bytes."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # version 2, version 1
+        with suppress(OSError, ValueError):  # not there, or "max"
+            total = min(total, int((control_group / name).read_text()))
+    return total
+
+
+def limit_of_a_job(settings: WorkerSettings) -> int:
+    if settings.worker_memory_limit is not None:
+        return settings.worker_memory_limit
+    return int(SHARE * memory_of_this_machine() / settings.worker_concurrency)
+
+
+def within(claim: Claim, most: int) -> Claim:
+    """The claim with a memory limit of at most so many bytes. The job's record stays as it was submitted."""
+    spec = claim.job.spec
+    wanted = spec.limits.memory_limit
+    limits = spec.limits.model_copy(update={"memory_limit": most if wanted is None else min(most, wanted)})
+    job = claim.job.model_copy(update={"spec": spec.model_copy(update={"limits": limits})})
+    return replace(claim, job=job)
