@@ -20,7 +20,7 @@ RUN CFLAGS=-g0 SOURCE_DATE_EPOCH=0 python -m pip --python /opt/literati/bin/pyth
       --no-build-isolation --no-deps --wheel-dir /build/dist . \
     && python -m pip --python /opt/literati/bin/python install --no-deps --no-compile /build/dist/*.whl
 # What only building, testing and other services than S3 need goes; bytecode is made now, since the running container
-# cannot write any.
+# cannot write any, and all of it anew: what the build left behind has times in it.
 WORKDIR /opt/literati/lib
 RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setuptools \
     && find . -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
@@ -28,7 +28,7 @@ RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setup
     && find . -path '*/pyarrow/*' \( -name '*flight*' -o -name '*_s3*' -o -name '*_cpp_tests*' \) -delete \
     && find . -path '*/botocore/data/*/*' -type f \
        ! -path '*/data/s3/*' ! -path '*/data/sso*/*' ! -path '*/data/sts/*' -delete \
-    && /opt/literati/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash .
+    && /opt/literati/bin/python -m compileall -q -f -j 0 --invalidation-mode unchecked-hash .
 WORKDIR /app
 COPY worker worker
 COPY service service
