@@ -105,6 +105,7 @@ class Site:
     def watched(self) -> Iterator[list[Use]]:
         """What is used meanwhile is in the list afterwards."""
         found: list[Use] = []
+        held = self._held()
         before, began, cores = self._store.info("everything"), time.monotonic(), self._cores()
         yield found
         after, seconds = self._store.info("everything"), time.monotonic() - began
@@ -120,10 +121,14 @@ class Site:
                 api,
                 workers,
                 int(more("total_commands_processed")),
-                int(more("used_memory_dataset")),
+                self._held() - held,
                 int(more("aof_current_size")),
             )
         )
+
+    def _held(self) -> int:
+        """Bytes of all keys, without what clients are about to be sent: that may be more than a job."""
+        return sum(self._store.memory_usage(key, samples=0) or 0 for key in self._store.scan_iter(count=1000))
 
     def _cores(self) -> tuple[float, float]:
         """Seconds that the API has used, and the workers."""
