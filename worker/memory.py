@@ -33,9 +33,11 @@ def limit_of_a_job(settings: WorkerSettings) -> int:
 
 
 def within(claim: Claim, most: int) -> Claim:
-    """The claim with a memory limit of at most so many bytes. The job's record stays as it was submitted."""
+    """The same claim, or one with this memory limit. The job's record stays as it was submitted."""
     spec = claim.job.spec
     wanted = spec.limits.memory_limit
-    limits = spec.limits.model_copy(update={"memory_limit": most if wanted is None else min(most, wanted)})
+    if wanted is not None and wanted <= most:
+        return claim
+    limits = spec.limits.model_copy(update={"memory_limit": most})
     job = claim.job.model_copy(update={"spec": spec.model_copy(update={"limits": limits})})
     return replace(claim, job=job)

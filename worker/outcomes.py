@@ -5,8 +5,7 @@ from __future__ import annotations
 from .blobs import BlobGoneError
 from .messages import JobError, JobState, Outcome, StopReason, Wish
 
-# The job may not have named the limit that it met.
-_MEMORY_HINT = "; workers lower it to LITERATI_WORKER_MEMORY_LIMIT"
+_LOWERED = "; this worker lowered it (LITERATI_WORKER_MEMORY_LIMIT)"
 
 
 def granted(wish: Wish) -> Outcome | None:
@@ -19,11 +18,12 @@ def granted(wish: Wish) -> Outcome | None:
     }[wish]
 
 
-def failed(error: BaseException) -> Outcome:
-    return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=_described(error))
+def failed(error: BaseException, *, memory_lowered: bool) -> Outcome:
+    told = _described(error, memory_lowered)
+    return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=told)
 
 
-def _described(error: BaseException) -> JobError:
+def _described(error: BaseException, memory_lowered: bool) -> JobError:
     """Bad data in the library's words, anything else without its inside."""
     if isinstance(error, MemoryError):
         return JobError(
@@ -32,5 +32,6 @@ def _described(error: BaseException) -> JobError:
     if isinstance(error, BlobGoneError):
         return JobError(code="DATASET_GONE", message="The dataset is no longer there.")
     if isinstance(error, ValueError | TypeError):
-        return JobError(code="DATA", message=f"{error}{_MEMORY_HINT if 'memory_limit' in str(error) else ''}")
+        met = memory_lowered and str(error).startswith("memory_limit:")
+        return JobError(code="DATA", message=f"{error}{_LOWERED if met else ''}")
     return JobError(code="INTERNAL", message="The search failed unexpectedly; the worker's log says more.")

@@ -17,6 +17,7 @@ from . import outcomes, tables
 from .blobs import BlobGoneError, Blobs
 from .bucket import BucketAwayError
 from .errors import FencedError, StoreError
+from .memory import within
 from .messages import Checkpoint, JobState, Outcome, StopReason, Wish
 from .opening import Opened, open_search
 from .problem import Problem
@@ -38,11 +39,18 @@ class JobRun:
     """Belongs to the main thread of a worker's child process."""
 
     def __init__(
-        self, store: Store, blobs: Blobs, claim: Claim, lease_seconds: float, leaving: Callable[[], bool]
+        self,
+        store: Store,
+        blobs: Blobs,
+        claim: Claim,
+        lease_seconds: float,
+        leaving: Callable[[], bool],
+        most_memory: int,
     ) -> None:
         self.store = store
         self.blobs = blobs
-        self.claim = claim
+        self.claim = within(claim, most_memory)
+        self.memory_lowered = self.claim is not claim
         self.job_id = claim.job.spec.id
         self.lease_seconds = lease_seconds
         self.leaving = leaving  # the worker is shutting down: hand the job back
@@ -240,6 +248,6 @@ class JobRun:
         return self._granted()
 
     def _failed(self, error: BaseException) -> Outcome:
-        outcome = outcomes.failed(error)
+        outcome = outcomes.failed(error, memory_lowered=self.memory_lowered)
         log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
         return outcome

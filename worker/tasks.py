@@ -22,7 +22,7 @@ from structlog.contextvars import bound_contextvars
 
 from . import logs
 from .app import TASK, app, wake
-from .memory import limit_of_a_job, within
+from .memory import limit_of_a_job
 from .open_blobs import open_blobs
 from .open_store import open_store
 from .reconciler import Reconciler, keep_days
@@ -71,8 +71,8 @@ def work() -> None:
     if claim is None:
         return
     with leaving.busy(), bound_contextvars(**_labels(claim)):
-        claim = within(claim, limit_of_a_job(here.settings))
-        JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving).run()
+        memory = limit_of_a_job(here.settings)
+        JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving, memory).run()
     with suppress(RedisError):  # the reconciler will see
         wake(min(1, here.store.jobs.wakeups_wanted()))
 

@@ -187,7 +187,7 @@ def test_a_job_whose_data_cannot_be_read_now_goes_back_to_the_queue(tmp_path: Pa
         assert server.process is not None
         server.process.kill()
         server.process.wait()
-        run = JobRun(store, blobs, claim, 30.0, lambda: False)
+        run = JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30)
         thread = threading.Thread(target=run.run, daemon=True)
         thread.start()
         poll(run.stepper.done.is_set, what="the search gives up")

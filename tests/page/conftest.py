@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from browsing import PATIENCE, Tab, executable, free_port, launch
 from live_job import Live
 from page_data import Service
 from stack import Process, Stack
+from tree_drawing import open_model
 
 
 # Playwright keeps an event loop running in this thread: no test of another folder may come across it.
@@ -96,3 +98,14 @@ def api_tab(browser: Browser, api: Stack, request: pytest.FixtureRequest) -> Ite
 @pytest.fixture
 def live(api: Stack, api_tab: Tab) -> Live:
     return Live(api, api_tab)
+
+
+@pytest.fixture
+def tree(service: Service) -> dict[str, Any]:
+    """Of the model that `page` shows."""
+    return service.tree(service.model())
+
+
+@pytest.fixture
+def page(tab: Tab, service: Service) -> Page:
+    return open_model(tab, service)

@@ -7,20 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browsing import Tab
-from page_data import Service
 from stack import poll
-from tree_drawing import open_model, transform
-
-
-@pytest.fixture
-def tree(service: Service) -> dict[str, Any]:
-    return service.tree(service.model())
-
-
-@pytest.fixture
-def page(tab: Tab, service: Service) -> Page:
-    return open_model(tab, service)
+from tree_drawing import transform
 
 
 def test_zoom_and_pan(page: Page) -> None:

@@ -13,19 +13,9 @@ from playwright.sync_api import Page, expect
 from browsing import Tab, saved
 from literati import ShapeTree
 from page_data import Service
-from tree_drawing import leaves, lit, open_model, path_to
+from tree_drawing import leaves, lit, path_to
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture
-def tree(service: Service) -> dict[str, Any]:
-    return service.tree(service.model())
-
-
-@pytest.fixture
-def page(tab: Tab, service: Service) -> Page:
-    return open_model(tab, service)
 
 
 def test_every_node_tells_its_counts_its_errors_and_its_proof(page: Page, tree: dict[str, Any]) -> None:

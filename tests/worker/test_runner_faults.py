@@ -27,7 +27,7 @@ def begin(store: Store, blobs: Blobs, leaving: Callable[[], bool]) -> tuple[JobR
     store.jobs.submit(jobs.spec(dataset, LONG))
     claim = store.jobs.claim("here")
     assert claim is not None
-    run = JobRun(store, blobs, claim, 30.0, leaving)
+    run = JobRun(store, blobs, claim, 30.0, leaving, 1 << 30)
     thread = threading.Thread(target=run.run, daemon=True)
     thread.start()
     return run, thread
@@ -96,7 +96,7 @@ def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
     claim = store.jobs.claim("here")
     assert claim is not None
     store.jobs.control(jobs.TENANT, job_id, "finish")
-    run = SlowToRead(store, blobs, claim, 30.0, lambda: True)
+    run = SlowToRead(store, blobs, claim, 30.0, lambda: True, 1 << 30)
     thread = threading.Thread(target=run.run, daemon=True)
     thread.start()
     store_records.wait_until(lambda: run.stopped_at and time.monotonic() - run.stopped_at > 2 * GRACE_SECONDS)

@@ -319,6 +319,7 @@ def test_what_cannot_be_searched_fails_with_the_librarys_words(
     assert job.error is not None
     assert job.error.code == "DATA"
     assert word in job.error.message
+    assert "LITERATI_WORKER_MEMORY_LIMIT" not in job.error.message  # the job's own
 
 
 def test_a_dataset_that_is_gone_from_the_disk(busy: Bench) -> None:
