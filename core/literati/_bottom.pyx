@@ -8,7 +8,8 @@ from libc.string cimport memset
 
 from literati._bounds cimport leaf_cost_of
 from literati._cart cimport Cart, Cut, cart_cuts
-from literati._rows cimport cut_between
+from literati._class_order cimport ClassOrder, class_order_merge, class_order_sort, class_rows
+from literati._rows cimport cut_between, position_of_cut
 from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
     LANES, LEGAL_CUT, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
@@ -99,61 +100,112 @@ cdef void extend(
         best.at[k] = at
 
 
-cdef cost_t solve_one(Problem* p, const Rows* rows, Shape* shape) noexcept nogil:
-    cdef int32_t a, b, j, i, k, known, turn, sign
-    cdef int64_t total = 0, doomed, both, right, walk, missing, left_sum
-    cdef int64_t counts[MAX_CLASSES]
+cdef void offer_pair(
+    Problem* p, const Rows* rows, const uint32_t* entries, int32_t known, int32_t n, int32_t feature, int32_t label,
+    int64_t both, int64_t total, cost_t* cost, Shape* shape
+) noexcept nogil:
+    """Offer the best shape functions of one feature that separate two labels, given the rows of these in its order.
+
+    `both` is the weight of the two labels, `label` one of them, `total` the weight of the state.
+    """
     cdef Segments best[2][8]
+    cdef int32_t i, k, turn, sign
     cdef uint32_t row
-    cdef const uint32_t* entries
-    cdef cost_t cost, found
+    cdef int64_t walk = 0, missing = 0, left_sum, right
+    cdef cost_t found
+    memset(best, 0, sizeof(best))
+    for i in range(known):
+        row = entries[i] & ROW_MASK
+        walk += p.weight[row] if p.label[row] == label else -p.weight[row]
+        if entries[i] & LEGAL_CUT or i == known - 1:
+            for k in range(p.max_k - 1, -1, -1):
+                for turn in range(2):
+                    # Positions among the rows of the pair; translated to those of the state when the shape is kept.
+                    extend(&best[turn][k], &best[turn][k - 1] if k else NULL, walk, 1 - 2 * turn, k, i + 1)
+    for i in range(known, n):
+        row = entries[i] & ROW_MASK
+        missing += p.weight[row] if p.label[row] == label else -p.weight[row]
+    for k in range(p.max_k):
+        for turn in range(2):
+            sign = 1 - 2 * turn
+            left_sum = best[turn][k].sum + (walk if k & 1 else 0)
+            if sign * missing > 0:
+                left_sum += missing
+            # right minus wrong is twice the left sum less the total, or its negative
+            right = (both + sign * (2 * left_sum - walk - missing)) // 2
+            found = p.split_cost + k * p.refine_cost + (total - right) * p.weight_cost
+            if found < cost[0]:
+                to_state(p, rows, entries, known, feature, &best[turn][k], k + 1)
+                if write_shape(p, rows, feature, &best[turn][k], k + 1, 0 if sign * missing > 0 else 1, shape):
+                    cost[0] = found
+
+
+cdef void to_state(
+    const Problem* p, const Rows* rows, const uint32_t* entries, int32_t known, int32_t feature, Segments* segments,
+    int32_t k
+) noexcept nogil:
+    """Turn change points between rows of a pair into change points between rows of the state.
+
+    A change point behind a row of the pair goes behind the last row of the state that has the same value; one behind the
+    last row of the pair goes behind all values.
+    """
+    cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
+    cdef int32_t i
+    for i in range(k):
+        if segments.at[i] == known:
+            segments.at[i] = rows.known[feature]
+        elif segments.at[i] > 0:
+            segments.at[i] = next_legal_at(
+                p, rows, feature, codes[entries[segments.at[i] - 1] & ROW_MASK]
+            )
+
+
+cdef int32_t next_legal_at(const Problem* p, const Rows* rows, int32_t feature, int32_t code) noexcept nogil:
+    """The first legal position behind all rows of the state with this code or a lower one."""
+    cdef const uint32_t* entries = feature_order(rows, feature)
+    cdef int32_t at = position_of_cut(p, rows, feature, code + 1)
+    while at < rows.known[feature] and not entries[at - 1] & LEGAL_CUT:
+        at += 1
+    return at
+
+
+cdef cost_t solve_one(Problem* p, ClassOrder* order, const Rows* rows, Shape* shape) noexcept nogil:
+    cdef int32_t a, b, j, i, k, known
+    cdef int64_t total = 0, doomed, both
+    cdef int64_t counts[MAX_CLASSES]
+    cdef cost_t cost
     shape.feature = -1
     count_classes(p, rows, counts, &doomed)
     cost = leaf_cost_of(p, counts)
     for a in range(p.n_classes):
         total += counts[a]
-    for a in range(p.n_classes):
-        for b in range(a + 1, p.n_classes):
+    if p.n_classes == 2:
+        for j in range(p.n_features):
+            if p.stop:
+                return cost
+            p.work += 2 * rows.n
+            offer_pair(
+                p, rows, feature_order(rows, j), rows.known[j], rows.n, j, 0, total, total, &cost, shape
+            )
+        return cost
+    class_order_sort(p, order, rows, counts)
+    # The heaviest pairs come first: a pair that is too light ends the round, and so do all lighter ones.
+    for i in range(order.n_present - 1):
+        a = order.present[i]
+        for k in range(i + 1, order.n_present):
+            b = order.present[k]
             both = counts[a] + counts[b]
-            if counts[a] == 0 or counts[b] == 0 or p.split_cost + (total - both) * p.weight_cost >= cost:
-                continue
+            if p.split_cost + (total - both) * p.weight_cost >= cost:
+                break
             for j in range(p.n_features):
                 if p.stop:
                     return cost
-                entries = feature_order(rows, j)
-                known = rows.known[j]
-                memset(best, 0, sizeof(best))
-                walk = 0
-                for i in range(known):
-                    row = entries[i] & ROW_MASK
-                    if p.label[row] == a:
-                        walk += p.weight[row]
-                    elif p.label[row] == b:
-                        walk -= p.weight[row]
-                    if entries[i] & LEGAL_CUT or i == known - 1:
-                        for k in range(p.max_k - 1, -1, -1):
-                            for turn in range(2):
-                                extend(&best[turn][k], &best[turn][k - 1] if k else NULL, walk, 1 - 2 * turn, k, i + 1)
-                missing = 0
-                for i in range(known, rows.n):
-                    row = entries[i] & ROW_MASK
-                    if p.label[row] == a:
-                        missing += p.weight[row]
-                    elif p.label[row] == b:
-                        missing -= p.weight[row]
-                for k in range(p.max_k):
-                    for turn in range(2):
-                        sign = 1 - 2 * turn
-                        left_sum = best[turn][k].sum + (walk if k & 1 else 0)
-                        if sign * missing > 0:
-                            left_sum += missing
-                        # right minus wrong is twice the left sum less the total, or its negative
-                        right = (both + sign * (2 * left_sum - walk - missing)) // 2
-                        found = p.split_cost + k * p.refine_cost + (total - right) * p.weight_cost
-                        if found < cost and write_shape(
-                            p, rows, j, &best[turn][k], k + 1, 0 if sign * missing > 0 else 1, shape
-                        ):
-                            cost = found
+                known = class_order_merge(p, order, rows, j, a, b)
+                p.work += 2 * (class_rows(order, a) + class_rows(order, b))
+                offer_pair(
+                    p, rows, order.merged + 1, known, class_rows(order, a) + class_rows(order, b), j, a, both, total,
+                    &cost, shape,
+                )
     return cost
 
 
@@ -204,15 +256,16 @@ cdef bint write_shape(
 
 
 cdef cost_t solve_two(
-    Problem* p, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t bound, Shape* shape
+    Problem* p, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t bound, Shape* shape, int32_t* number
 ) noexcept nogil:
     cdef int64_t counts[MAX_CLASSES]
     cdef int64_t doomed
-    cdef int32_t n_cuts, n, i
+    cdef int32_t n_cuts, n, i, seen = 0
     cdef ShapeWalk walk
     cdef bint more = True
     cdef cost_t best, found
     shape.feature = -1
+    number[0] = -1
     count_classes(p, rows, counts, &doomed)
     best = leaf_cost_of(p, counts)
     if best <= bound or best <= p.split_cost:
@@ -240,6 +293,24 @@ cdef cost_t solve_two(
             if found < best:
                 best = found
                 shape[0] = sweep.shapes[i]
+                number[0] = seen + i
+        seen += n
         if best <= bound:
             break
     return best
+
+
+cdef bint nth_shape(
+    Problem* p, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, int32_t number, Shape* shape
+) noexcept nogil:
+    cdef ShapeWalk walk
+    cdef int32_t n_cuts = cart_cuts(p, cart, rows, leaves, sweep.cuts)
+    if p.stop:
+        return False
+    shapes_start(&walk, n_cuts)
+    while shapes_next(p, rows, sweep.cuts, &walk, p.max_k, shape):
+        if number == 0:
+            return True
+        number -= 1
+    shape.feature = -1
+    return False

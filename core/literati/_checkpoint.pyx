@@ -149,7 +149,10 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
             for i in range(ao.space.cache.size):
                 entry = &ao.space.cache.entries[i]
                 if entry.depth == depth:
-                    write_value(&w, entry.hash, depth, entry.lower, entry.exact, entry.tree, entry.n_tree)
+                    write_value(
+                        &w, entry.hash, depth, entry.lower, entry.exact, entry.tree,
+                        entry.n_tree if entry.tree != NULL else 0,
+                    )
     head = _header(ao)
     head["hash"] = (ao.root.hash[0], ao.root.hash[1])
     head["expansions"], head["seconds"] = ao.space.expansions, seconds

@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from literati._bottom cimport solve_one, solve_two
+from literati._bottom cimport nth_shape, solve_one, solve_two
 from literati._cart cimport Cart, CartNode, cart_lookahead
 from literati._states cimport Space, leaves_at
 from literati._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode
@@ -83,11 +83,14 @@ cdef void emit_node(Emit* emit, const TreeNode* t, const Rows* rows) noexcept no
 
 cdef void solve(Emit* emit, const TreeNode* t, const Rows* rows, Shape* shape) noexcept nogil:
     cdef Space* space = emit.space
+    cdef int32_t number
     memset(shape, 0, sizeof(Shape))
     if t.depth == 1:
-        solve_one(space.p, rows, shape)
-    else:
-        solve_two(space.p, &space.sweep, &space.cart, rows, leaves_at(space.p, t.depth), 0, shape)
+        solve_one(space.p, &space.sweep.classes, rows, shape)
+    elif t.feature < 0 or not nth_shape(
+        space.p, &space.sweep, &space.cart, rows, leaves_at(space.p, t.depth), t.feature, shape
+    ):
+        solve_two(space.p, &space.sweep, &space.cart, rows, leaves_at(space.p, t.depth), 0, shape, &number)
     emit.failed = emit.failed or space.p.stop
 
 
@@ -113,6 +116,10 @@ cdef void emit_split(
         if i:
             apply_shape(p, rows, shape, side)  # the left subtree has used the array since
         rows_filter(p, rows, side, i, &part)
+        if p.stop:
+            rows_free(p, &part)
+            emit.failed = True
+            return
         if i:
             emit.out[index].right = emit.n
         else:

@@ -21,7 +21,7 @@ from literati._states cimport (
 )
 from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, MAX_CLASSES, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, uint32_t,
+    DONE, LANES, MAX_CLASSES, NO_MEMORY, Outcome, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, uint32_t,
     uint64_t,
 )
 
@@ -164,6 +164,8 @@ cdef bint guess_children(Space* space, Choice* c) noexcept nogil:
     if not rows_ready(space, c.owner):
         return False
     part_rows(space, c.owner, &c.shape, &space.left if left else NULL, &space.right if right else NULL)
+    if space.p.stop:
+        return True
     if left:
         look_ahead(space, &c.left, &space.left)
     if right and not space.p.stop:
@@ -322,6 +324,7 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
     cdef Shape shape
     cdef Choice* c = s.parent
     cdef cost_t value
+    cdef int32_t number = -1
     if s.depth == 2 and p.every_cut:
         return solve_deep(space, s, budget)
     if c != NULL:
@@ -332,14 +335,17 @@ cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil:
             part_rows(space, c.owner, &c.shape, rows, NULL)
         else:
             part_rows(space, c.owner, &c.shape, NULL, rows)
+        if p.stop:
+            return True
     if s.depth == 1:
-        value = solve_one(p, rows, &shape)
+        value = solve_one(p, &space.sweep.classes, rows, &shape)
     else:
-        value = solve_two(p, &space.sweep, &space.cart, rows, leaves_at(p, s.depth), s.lower, &shape)
+        value = solve_two(p, &space.sweep, &space.cart, rows, leaves_at(p, s.depth), s.lower, &shape, &number)
     if p.stop:
         return True
     s.upper = s.lower = value
     s.policy = LEAF if shape.feature < 0 else SOLVED
+    s.n_tree = number + 1
     count_step(space, state_key(s))
     data_complete(space, s)
     return True
@@ -350,7 +356,7 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
     cdef Problem* p = space.p
     cdef Choice* c = s.parent
     cdef Deep* deep = s.deep
-    cdef bint done
+    cdef Outcome outcome
     if deep == NULL:
         if c != NULL and not rows_ready(space, c.owner):
             return False
@@ -370,28 +376,41 @@ cdef bint solve_deep(Space* space, Data* s, cost_t budget) noexcept nogil:
             part_rows(space, c.owner, &c.shape, &deep.rows, NULL)
         else:
             part_rows(space, c.owner, &c.shape, NULL, &deep.rows)
+        if p.stop:
+            drop_deep(p, s)
+            return True
     deep.least = s.lower
-    done = deep_solve(p, &space.sweep, deep, budget, space.until)
+    outcome = deep_solve(p, &space.sweep, deep, budget, space.until)
+    if outcome == NO_MEMORY:
+        # Its intervals are no longer complete: begin again when there is room.
+        drop_deep(p, s)
+        return False
     # Half done, it has its best tree so far. Only the root shows it: elsewhere it would change the search's way,
     # which must not depend on when a slice ends.
-    if (done or c == NULL) and deep.value < s.upper and deep.best.feature >= 0 and not take_deep_tree(space, s):
+    if (
+        (outcome == DONE or c == NULL) and deep.value < s.upper and deep.best.feature >= 0
+        and not take_deep_tree(space, s)
+    ):
+        drop_deep(p, s)
         return False
-    if not done:
+    if outcome != DONE:
         return True
     count_step(space, state_key(s))
     if deep.value >= budget and deep.value > s.lower and budget < s.upper:
         # Nothing below the budget: that is a bound, not the value.
         s.lower = max_cost(s.lower, budget)
         cache_store(p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
-        deep_free(p, deep)
-        drop(p, deep)
-        s.deep = NULL
+        drop_deep(p, s)
         return True
-    deep_free(p, deep)
-    drop(p, deep)
-    s.deep = NULL
+    drop_deep(p, s)
     data_complete(space, s)
     return True
+
+
+cdef void drop_deep(Problem* p, Data* s) noexcept nogil:
+    deep_free(p, s.deep)
+    drop(p, s.deep)
+    s.deep = NULL
 
 
 cdef bint take_deep_tree(Space* space, Data* s) noexcept nogil:

@@ -17,7 +17,7 @@ cdef enum Policy:
 # A node of a compact tree, in preorder: the left child follows its parent. Only SPLIT has children.
 cdef struct TreeNode:
     cost_t lower         # of the subtree, where it was known
-    int32_t feature
+    int32_t feature      # with policy SOLVED and depth left 2: the number of its split, -1: not known
     int32_t right        # offset of the right child from this node
     int32_t cut[8]
     int8_t n_cuts
@@ -43,7 +43,7 @@ cdef struct Data:        # a data state: rows and depth left
     int32_t n
     int32_t n_choices
     int32_t choice_room
-    int32_t n_tree
+    int32_t n_tree       # nodes of `tree`; with policy SOLVED and depth left 2: 1 + number of its split, 0: not known
     int32_t n_cuts
     int32_t n_gaps
     int32_t gap_room
@@ -79,7 +79,7 @@ cdef struct Entry:       # of the value cache
     cost_t lower
     cost_t upper         # cost of `tree`, or of the solver's tree; read where exact
     TreeNode* tree
-    int32_t n_tree
+    int32_t n_tree       # as in Data
     int8_t depth         # 0: the entry is empty
     bint exact           # lower is the value
 

@@ -129,7 +129,7 @@ cdef int32_t tree_write(const Data* s, TreeNode* out) noexcept nogil:
     out.proven = s.complete
     out.depth = s.depth
     out.policy = s.policy
-    out.feature = -1
+    out.feature = s.n_tree - 1 if s.policy == SOLVED else -1
     if s.policy == SPLIT:
         shape = &s.best.shape
         out.feature = shape.feature
@@ -268,7 +268,7 @@ cdef void cache_store(
         if entry.tree == NULL:
             return
         memcpy(entry.tree, tree, n_tree * sizeof(TreeNode))
-        entry.n_tree = n_tree
         cache.bytes += tree_bytes
+    entry.n_tree = n_tree
     entry.lower = entry.upper = lower
     entry.exact = True

@@ -1,7 +1,7 @@
 """Depth left 2 over every cut: intervals of positions instead of positions."""
 
 from literati._sweep cimport Sweep
-from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, int64_t
+from literati._types cimport Outcome, Problem, Rows, Shape, cost_t, int32_t, int64_t
 
 cdef struct Interval:    # untried positions of one change point, the others being fixed
     int32_t feature
@@ -31,9 +31,9 @@ cdef struct Deep:
 
 cdef bint deep_init(Problem* p, Deep* deep, int32_t n) noexcept nogil
 cdef void deep_free(Problem* p, Deep* deep) noexcept nogil
-# Works until `until` (seconds of the monotonic clock; 0: no limit). True when done: deep.value is then the optimum, or
-# at least `budget` where nothing cheaper than the budget exists.
-cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil
+# Works until `until` (seconds of the monotonic clock; 0: no limit). When it is DONE, deep.value is the optimum, or at
+# least `budget` where nothing cheaper than the budget exists. After NO_MEMORY it cannot go on.
+cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil
 cdef double monotonic() noexcept nogil
 cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t first, int32_t last) noexcept nogil
 cdef int32_t cut_at(const Problem* p, const Rows* rows, int32_t feature, int32_t at) noexcept nogil

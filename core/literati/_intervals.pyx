@@ -17,8 +17,8 @@ from literati._bounds cimport leaf_cost_of
 from literati._rows cimport cut_between, drop, grab, rows_alloc, rows_free
 from literati._sweep cimport Sweep, sweep_shapes
 from literati._types cimport (
-    LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
-    max_cost, min_cost, uint32_t,
+    DONE, LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, Outcome, Problem, ROW_MASK, Rows, STOPPED, Shape, TIME_UP,
+    cost_t, feature_order, int32_t, int64_t, max_cost, min_cost, uint32_t,
 )
 
 
@@ -72,6 +72,8 @@ cdef int32_t cut_at(const Problem* p, const Rows* rows, int32_t feature, int32_t
 cdef bint add_interval(Problem* p, Deep* deep, const Interval* interval) noexcept nogil:
     cdef Interval* larger
     if deep.n_intervals == deep.room:
+        if p.byte_limit and p.bytes + 2 * deep.room * <int64_t>sizeof(Interval) > p.byte_limit:
+            return False
         larger = <Interval*>grab(p, 2 * deep.room * sizeof(Interval))
         if larger == NULL:
             return False
@@ -105,12 +107,12 @@ cdef bint shrink(const Problem* p, Interval* interval, cost_t base, cost_t cutof
     return interval.first <= interval.last
 
 
-cdef bint search_last(
+cdef Outcome search_last(
     Problem* p, Sweep* sweep, Deep* deep, const Shape* prefix, cost_t budget
 ) noexcept nogil:
     """The best place for one more change point behind those of the prefix, all features if it has none.
 
-    The intervals stand in deep.intervals. False when it was interrupted or memory ran out.
+    The intervals stand in deep.intervals. DONE, STOPPED or NO_MEMORY.
     """
     cdef int32_t k = prefix.n_cuts, n, i, j, per, taken, at, previous, count
     cdef bint grow_right = k & 1
@@ -124,7 +126,7 @@ cdef bint search_last(
     cdef Shape* shape
     while deep.n_intervals and deep.value > deep.least:
         if p.stop:
-            return False
+            return STOPPED
         cutoff = min_cost(deep.value, budget)
         n = 0
         for i in range(deep.n_intervals):
@@ -165,7 +167,7 @@ cdef bint search_last(
             continue
         sweep_shapes(p, sweep, rows, sweep.shapes, taken, False)
         if p.stop:
-            return False
+            return STOPPED
         for i in range(n_picked):
             source = picked[i]
             piece = source
@@ -179,15 +181,15 @@ cdef bint search_last(
                 piece.above_cost = cost
                 piece.shrunk = max_cost(source.shrunk, sweep.left[j] if grow_right else sweep.right[j])
                 if piece.first <= piece.last and not add_interval(p, deep, &piece):
-                    return False
+                    return NO_MEMORY
                 piece = source
                 piece.first = sweep.shapes[j].at[k] + 1
                 piece.below_at = sweep.shapes[j].at[k]
                 piece.below_cost = cost
                 piece.grown = max_cost(source.grown, sweep.right[j] if grow_right else sweep.left[j])
             if start[i] < start[i + 1] and piece.first <= piece.last and not add_interval(p, deep, &piece):
-                return False
-    return True
+                return NO_MEMORY
+    return DONE
 
 
 cdef void fresh_interval(
@@ -203,7 +205,7 @@ cdef void fresh_interval(
         interval.last += 1
 
 
-cdef bint first_change_point(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexcept nogil:
+cdef Outcome first_change_point(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexcept nogil:
     cdef int32_t j, side
     cdef Interval interval
     deep.n_intervals = 0
@@ -212,7 +214,7 @@ cdef bint first_change_point(Problem* p, Sweep* sweep, Deep* deep, cost_t budget
         for side in range(2 if deep.rows.known[j] < deep.rows.n else 1):
             fresh_interval(&deep.rows, &interval, j, side, 1)
             if interval.first <= interval.last and not add_interval(p, deep, &interval):
-                return False
+                return NO_MEMORY
     return search_last(p, sweep, deep, &deep.prefix, budget)
 
 
@@ -281,25 +283,27 @@ cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at, int32_t l
     return 0
 
 
-cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil:
+cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil:
     cdef int64_t counts[MAX_CLASSES]
     cdef int64_t doomed
     cdef Interval interval
     cdef int32_t k
+    cdef Outcome outcome
     if deep.stage == 0:
         count_classes(p, &deep.rows, counts, &doomed)
         deep.value = leaf_cost_of(p, counts)
         deep.best.feature = -1
-        if not first_change_point(p, sweep, deep, budget):
-            return False
+        outcome = first_change_point(p, sweep, deep, budget)
+        if outcome != DONE:
+            return outcome
         deep.stage = 1
         memset(&deep.prefix, 0, sizeof(Shape))
     while deep.stage == 1 and p.max_k > 1 and deep.value > deep.least:
         if until > 0.0 and monotonic() > until:
-            return False
+            return TIME_UP
         if not deep.pending and not next_prefix(p, sweep, deep, budget):
             if p.stop:
-                return False
+                return STOPPED
             break
         deep.pending = True
         k = deep.prefix.n_cuts
@@ -311,9 +315,10 @@ cdef bint deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double
         interval.shrunk = deep.grown[k - 1]
         deep.n_intervals = 0
         if interval.first <= interval.last and not add_interval(p, deep, &interval):
-            return False
-        if not search_last(p, sweep, deep, &deep.prefix, budget):
-            return False
+            return NO_MEMORY
+        outcome = search_last(p, sweep, deep, &deep.prefix, budget)
+        if outcome != DONE:
+            return outcome
         deep.pending = False
     deep.stage = 2
-    return True
+    return DONE

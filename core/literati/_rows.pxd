@@ -17,8 +17,9 @@ cdef int32_t keep_side(
 cdef int32_t part_entries(
     const uint32_t* entries, int32_t n, const uint8_t* side, uint32_t* left, uint32_t* right
 ) noexcept nogil
+# A stop request ends it early: `out` then holds no rows, and the caller must look at p.stop before it uses them.
 cdef void rows_filter(
-    const Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
+    Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
 ) noexcept nogil
 
 # Sets side[row] to 0 (left) or 1 (right) for the rows of the state; returns how many go left.

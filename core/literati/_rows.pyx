@@ -13,7 +13,13 @@ from literati._types cimport (
 
 cdef void* grab(Problem* p, int64_t size) noexcept nogil:
     """malloc that is counted; NULL when there is none. The kernels may read up to 32 bytes behind the end."""
-    cdef int64_t* block = <int64_t*>malloc(size + 96)
+    cdef int64_t* block
+    if p.allocations_failing > 0:
+        if p.allocations_left == 0:
+            p.allocations_failing -= 1
+            return NULL
+        p.allocations_left -= 1
+    block = <int64_t*>malloc(size + 96)
     if block == NULL:
         return NULL
     # The vectors of the kernels need 32 bytes of alignment; the size stands just before the block.
@@ -100,14 +106,17 @@ cdef int32_t part_entries(
 
 
 cdef void rows_filter(
-    const Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
+    Problem* p, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
 ) noexcept nogil:
-    """The rows of one side, in memory that `out` already has for out.n of them."""
+    """The rows of one side, in memory that `out` already has for out.n of them; unfinished after a stop request."""
     cdef int32_t j, known
     cdef const uint32_t* entries
     cdef uint32_t* kept
     cdef uint32_t last
     for j in range(p.n_features):
+        if p.stop:
+            return
+        p.work += rows.n
         entries = feature_order(rows, j)
         kept = feature_order(out, j)
         known = keep_side(entries, rows.known[j], side, target, kept)

@@ -11,7 +11,7 @@ from literati._graph cimport (
     LEAF, SOLVED, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store, data_clear,
     data_keep_tree, tree_write,
 )
-from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter
+from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter, rows_free
 from literati._sweep cimport sweep_free, sweep_init
 from literati._types cimport MAX_K, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint64_t
 
@@ -30,7 +30,7 @@ cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nog
     space.side = <uint8_t*>grab(p, p.n_rows)
     space.recent = <uint64_t*>grab(p, RECENT * sizeof(uint64_t))
     return (
-        cart_init(p, &space.cart, max(capacity, whole)) and sweep_init(p, &space.sweep)
+        cart_init(p, &space.cart, max(capacity, whole)) and sweep_init(p, &space.sweep, &space.cart)
         and cache_init(p, &space.cache, cache_bytes) and rows_alloc(p, &space.left, p.n_rows)
         and rows_alloc(p, &space.right, p.n_rows) and space.sums.at != NULL and space.sums.counts != NULL
         and space.sums.doomed != NULL and space.sums.hash != NULL and space.side != NULL and space.recent != NULL
@@ -95,7 +95,10 @@ cdef void count_step(Space* space, uint64_t key) noexcept nogil:
 
 
 cdef void part_rows(Space* space, Data* owner, const Shape* shape, Rows* left, Rows* right) noexcept nogil:
-    """The rows of one or both children, in memory that has room for them; NULL: not wanted."""
+    """The rows of one or both children, in memory that has room for them; NULL: not wanted.
+
+    After a stop request they are not there: the caller looks at p.stop before it uses them.
+    """
     cdef int32_t n_left = apply_shape(space.p, &owner.rows, shape, space.side)
     if left != NULL:
         left.n = n_left
@@ -126,6 +129,9 @@ cdef bint rows_ready(Space* space, Data* s) noexcept nogil:
         part_rows(space, c.owner, &c.shape, &s.rows, NULL)
     else:
         part_rows(space, c.owner, &c.shape, NULL, &s.rows)
+    if space.p.stop:
+        rows_free(space.p, &s.rows)
+        return False
     return True
 
 
@@ -164,6 +170,7 @@ cdef void recall(Space* space, Data* s, const Entry* known) noexcept nogil:
     """Takes over a value that was proven before, with the way to its tree."""
     if known.tree == NULL:
         s.policy = SOLVED
+        s.n_tree = known.n_tree
     else:
         s.tree = <TreeNode*>grab(space.p, known.n_tree * sizeof(TreeNode))
         if s.tree == NULL:
@@ -187,7 +194,7 @@ cdef void data_complete(Space* space, Data* s) noexcept nogil:
         s.tree.proven = True
         cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, s.tree, s.n_tree)
     elif s.policy == SOLVED:
-        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, NULL, 0)
+        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, NULL, s.n_tree)
     else:
         tree_write(s, &single)
         cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, &single, 1)

@@ -1,9 +1,8 @@
 """Many candidate splits swept at once: the best trees of depth 1 on both children of each."""
 
-from literati._cart cimport Cut
-from literati._types cimport (
-    Problem, Rows, Shape, cost_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-)
+from literati._cart cimport Cart, Cut
+from literati._class_order cimport ClassOrder
+from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, int64_t, uint16_t
 
 cdef enum:
     BATCHES = 8  # of LANES candidates each, swept in one call
@@ -17,16 +16,16 @@ cdef struct Sweep:
     int64_t* piece_counts   # [piece of a feature's order][class]
     uint16_t* piece_bits    # [piece]
     void* scratch           # prefix maxima of the sweep over many classes
-    uint32_t* pair_order    # the rows of two classes, by feature
-    void* pair_weight       # [row] their signed weights
-    uint8_t* side           # [row]
-    int32_t* pairs          # [2 * pair] class indices
+    ClassOrder classes      # the rows by class; filled where pairs of labels are tried
+    void* pair_weight       # [row] the weights of two classes, one of them negated
+    int64_t* needs          # [batch][lane][side] two labels must weigh more than this to be of use
     Cut* cuts
     Shape* shapes           # [BATCHES * LANES]
     cost_t* left            # [BATCHES * LANES] cost of the left child of each shape
     cost_t* right
 
-cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil
+# A sweep and a CART are never at work at the same time: the lists by class stand in the CART's buffers.
+cdef bint sweep_init(Problem* p, Sweep* sweep, const Cart* cart) noexcept nogil
 cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil
 
 # Costs of the best trees of depth 1 on both children of n <= BATCHES * LANES shapes, sorted by feature.

@@ -7,19 +7,22 @@ from libc.stdint cimport int16_t
 from libc.string cimport memset
 
 from literati._bounds cimport leaf_cost_of
-from literati._cart cimport Cut, cart_cut_room
-from literati._rows cimport drop, grab, keep_side
+from literati._cart cimport Cart, Cut, cart_cut_room
+from literati._class_order cimport (
+    ClassOrder, class_order_free, class_order_init, class_order_merge, class_order_sort, class_rows, sort_classes,
+)
+from literati._rows cimport drop, grab
 from literati._types cimport (
-    LANES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, min_cost, uint8_t,
-    uint16_t, uint32_t,
+    LANES, MAX_K, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, min_cost, uint16_t,
+    uint32_t,
 )
 
 cdef enum:
     PIECES = LANES * MAX_K + 2  # that the cuts of one batch can make of one feature's order
 
 
-cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil:
-    cdef int64_t n = p.n_rows, m = p.n_features, c = p.n_classes
+cdef bint sweep_init(Problem* p, Sweep* sweep, const Cart* cart) noexcept nogil:
+    cdef int64_t n = p.n_rows, c = p.n_classes
     cdef bint many = c > 2, pairs = c > 2 and p.max_k > 1
     memset(sweep, 0, sizeof(Sweep))
     sweep.bits = <uint16_t*>grab(p, BATCHES * n * sizeof(uint16_t))
@@ -29,18 +32,17 @@ cdef bint sweep_init(Problem* p, Sweep* sweep) noexcept nogil:
     sweep.piece_counts = <int64_t*>grab(p, PIECES * c * sizeof(int64_t))
     sweep.piece_bits = <uint16_t*>grab(p, PIECES * sizeof(uint16_t))
     sweep.scratch = grab(p, 64 * (n + c + 1) * (1 if many else 0) + 64)
-    sweep.pair_order = <uint32_t*>grab(p, m * (n + 1) * sizeof(uint32_t) * (1 if pairs else 0) + 64)
     sweep.pair_weight = grab(p, n * sizeof(int64_t) * (1 if pairs else 0) + 64)
-    sweep.side = <uint8_t*>grab(p, n)
-    sweep.pairs = <int32_t*>grab(p, c * c * sizeof(int32_t) * (1 if pairs else 0) + 64)
+    sweep.needs = <int64_t*>grab(p, BATCHES * LANES * 2 * sizeof(int64_t))
     sweep.cuts = <Cut*>grab(p, cart_cut_room(p) * sizeof(Cut))
     sweep.shapes = <Shape*>grab(p, BATCHES * LANES * sizeof(Shape))
     sweep.left = <cost_t*>grab(p, 2 * BATCHES * LANES * sizeof(cost_t))
     if (
         sweep.bits == NULL or sweep.best == NULL or sweep.counts == NULL or sweep.totals == NULL
-        or sweep.piece_counts == NULL or sweep.piece_bits == NULL or sweep.scratch == NULL or sweep.pair_order == NULL
-        or sweep.pair_weight == NULL or sweep.side == NULL or sweep.pairs == NULL or sweep.cuts == NULL
+        or sweep.piece_counts == NULL or sweep.piece_bits == NULL or sweep.scratch == NULL
+        or sweep.pair_weight == NULL or sweep.needs == NULL or sweep.cuts == NULL
         or sweep.shapes == NULL or sweep.left == NULL
+        or not class_order_init(p, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
     ):
         return False
     sweep.right = sweep.left + BATCHES * LANES
@@ -55,10 +57,9 @@ cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil:
     drop(p, sweep.piece_counts)
     drop(p, sweep.piece_bits)
     drop(p, sweep.scratch)
-    drop(p, sweep.pair_order)
     drop(p, sweep.pair_weight)
-    drop(p, sweep.side)
-    drop(p, sweep.pairs)
+    drop(p, sweep.needs)
+    class_order_free(p, &sweep.classes)
     drop(p, sweep.cuts)
     drop(p, sweep.shapes)
     drop(p, sweep.left)
@@ -214,6 +215,7 @@ cdef void sweep_shapes(
         for j in range(p.n_features):
             if p.stop:
                 return
+            p.work += 4 * rows.n
             entries = feature_order(rows, j)
             if p.n_classes == 2:
                 p.lanes.walk[width](entries, rows.known[j], rows.n, bits, weight, p.max_k, best)
@@ -240,121 +242,139 @@ cdef void sweep_shapes(
         sweep_pairs(p, sweep, rows, n, width)
 
 
-cdef bint pair_may_help(Problem* p, Sweep* sweep, int32_t b, int32_t n, int32_t first, int32_t second) noexcept nogil:
-    """Could two or more change points between these two labels beat what some candidate of the batch has?"""
+# --- more than two classes, two or more change points -----------------------------------------------------------------
+
+
+cdef void set_needs(Problem* p, Sweep* sweep, int32_t n) noexcept nogil:
+    """Note for every child of every candidate how much weight two labels must have to beat what it has."""
     cdef int32_t i, side, c
     cdef int64_t total
     cdef const int64_t* counts
-    cdef cost_t have
-    for i in range(b * LANES, min(n, (b + 1) * LANES)):
+    for i in range(n):
         for side in range(2):
             counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
-            total = -counts[first] - counts[second]
+            total = 0
             for c in range(p.n_classes):
                 total += counts[c]
-            have = sweep.right[i] if side else sweep.left[i]
-            if p.split_cost + p.refine_cost + total * p.weight_cost < have:
-                return True
+            sweep.totals[2 * i + side] = total
+            set_need(p, sweep, i, side)
+
+
+cdef inline void set_need(Problem* p, Sweep* sweep, int32_t i, int32_t side) noexcept nogil:
+    """Two labels that weigh `both` may help a child if split + refine + (total - both) * weight_cost < its cost."""
+    cdef cost_t have = sweep.right[i] if side else sweep.left[i]
+    cdef cost_t excess = p.split_cost + p.refine_cost + sweep.totals[2 * i + side] * p.weight_cost - have
+    sweep.needs[2 * i + side] = excess // p.weight_cost if excess >= 0 else -1
+
+
+cdef inline bint pair_may_help(
+    const Problem* p, const Sweep* sweep, int32_t first, int32_t last, int32_t a, int32_t b
+) noexcept nogil:
+    """Could two or more change points between these labels beat what some child of these candidates has?"""
+    cdef int32_t i
+    cdef const int64_t* counts = sweep.counts + 2 * <int64_t>first * p.n_classes
+    for i in range(2 * first, 2 * last):
+        if counts[a] + counts[b] > sweep.needs[i]:
+            return True
+        counts += p.n_classes
     return False
 
 
-cdef int32_t order_pairs(Problem* p, const int64_t* totals, int32_t* pairs) noexcept nogil:
-    """Pairs of classes that the state has, the heaviest first: they raise the bar for the others."""
-    cdef int32_t a, b, n = 0, i
-    for a in range(p.n_classes):
-        for b in range(a + 1, p.n_classes):
-            if totals[a] == 0 or totals[b] == 0:
-                continue
-            i = n
-            while i > 0 and totals[pairs[2 * i - 2]] + totals[pairs[2 * i - 1]] < totals[a] + totals[b]:
-                pairs[2 * i] = pairs[2 * i - 2]
-                pairs[2 * i + 1] = pairs[2 * i - 1]
-                i -= 1
-            pairs[2 * i] = a
-            pairs[2 * i + 1] = b
-            n += 1
-    return n
+cdef int64_t least_need(const Sweep* sweep, int32_t n) noexcept nogil:
+    cdef int64_t least = sweep.needs[0]
+    cdef int32_t i
+    for i in range(1, 2 * n):
+        if sweep.needs[i] < least:
+            least = sweep.needs[i]
+    return least
 
 
 cdef void sweep_pairs(Problem* p, Sweep* sweep, const Rows* rows, int32_t n, int32_t width) noexcept nogil:
-    """More than two classes: shape functions of two or more change points, one pair of labels after the other."""
-    cdef int32_t n_batches = (n + LANES - 1) // LANES
-    cdef int32_t pair, n_pairs, a, b, j, i, side, k, c, batch, n_pair = 0
-    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), total, both, right
-    cdef int64_t* counts = sweep.counts
-    cdef int64_t* totals = sweep.piece_counts
-    cdef bint listed
-    cdef char* best
-    cdef cost_t cost
+    """More than two classes: shape functions of two or more change points, one pair of labels after the other.
+
+    Pairs come heaviest first, so that they raise the bar for the others. A pair whose rows weigh no more than the least
+    need of all children helps none of them, and neither does one that is lighter still.
+    """
+    cdef ClassOrder* order = &sweep.classes
+    cdef int32_t n_batches = (n + LANES - 1) // LANES, i, j, a, b, c, batch
+    cdef int64_t* weight = sweep.piece_counts
+    cdef int64_t least
+    cdef bint sorted_by_class = False
     for c in range(p.n_classes):
-        totals[c] = counts[c] + counts[p.n_classes + c]
-    n_pairs = order_pairs(p, totals, sweep.pairs)
-    for pair in range(n_pairs):
-        a = sweep.pairs[2 * pair]
-        b = sweep.pairs[2 * pair + 1]
-        listed = False
-        for batch in range(n_batches):
-            if not pair_may_help(p, sweep, batch, n, a, b):
-                continue
-            if not listed:
-                listed = True
-                n_pair = list_pair(p, sweep, rows, a, b, width)
-            best = <char*>sweep.best + batch * best_size
-            memset(best, 0, best_size)
-            for j in range(p.n_features):
+        weight[c] = sweep.counts[c] + sweep.counts[p.n_classes + c]
+    sort_classes(p, order, weight)
+    set_needs(p, sweep, n)
+    for i in range(order.n_present - 1):
+        least = least_need(sweep, n)
+        a = order.present[i]
+        if weight[a] + weight[order.present[i + 1]] <= least:
+            return
+        for j in range(i + 1, order.n_present):
+            b = order.present[j]
+            if weight[a] + weight[b] <= least:
+                break
+            for batch in range(n_batches):
                 if p.stop:
                     return
-                p.lanes.walk[width](
-                    sweep.pair_order + j * (<int64_t>rows.n + 1) + 1, pair_known(sweep, rows, j), n_pair,
-                    sweep.bits + batch * <int64_t>p.n_rows, sweep.pair_weight, p.max_k, best,
-                )
-            for i in range(batch * LANES, min(n, (batch + 1) * LANES)):
-                for side in range(2):
-                    counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
-                    both = counts[a] + counts[b]
-                    total = 0
-                    for c in range(p.n_classes):
-                        total += counts[c]
-                    cost = sweep.right[i] if side else sweep.left[i]
-                    for k in range(1, p.max_k):
-                        right = (both + lane_best(best, width, side, k, i - batch * LANES)) // 2
-                        cost = min_cost(cost, p.split_cost + k * p.refine_cost + (total - right) * p.weight_cost)
-                    if side:
-                        sweep.right[i] = cost
-                    else:
-                        sweep.left[i] = cost
+                if not pair_may_help(p, sweep, batch * LANES, min(n, (batch + 1) * LANES), a, b):
+                    continue
+                if not sorted_by_class:
+                    sorted_by_class = True
+                    class_order_sort(p, order, rows, weight)
+                    if p.stop:
+                        return
+                sweep_pair(p, sweep, rows, batch, n, width, a, b)
 
 
-cdef inline int32_t pair_known(Sweep* sweep, const Rows* rows, int32_t feature) noexcept nogil:
-    # list_pair leaves the number of rows with a value in the spare entry before the order.
-    return <int32_t>sweep.pair_order[feature * (<int64_t>rows.n + 1)]
-
-
-cdef int32_t list_pair(Problem* p, Sweep* sweep, const Rows* rows, int32_t a, int32_t b, int32_t width) noexcept nogil:
-    """The rows of two classes in every feature's order, and their weights with the sign of their class."""
-    cdef int32_t i, j, known, n_pair = 0
-    cdef uint32_t row, last
-    cdef const uint32_t* entries = rows.order + 1
-    cdef uint32_t* out
-    cdef int64_t w
-    for i in range(rows.n):
-        row = entries[i] & ROW_MASK
-        sweep.side[row] = p.label[row] == a or p.label[row] == b
-        n_pair += sweep.side[row]
-        w = p.weight[row] if p.label[row] == a else -p.weight[row]
-        if width == 0:
-            (<int16_t*>sweep.pair_weight)[row] = <int16_t>w
-        elif width == 1:
-            (<int32_t*>sweep.pair_weight)[row] = <int32_t>w
-        else:
-            (<int64_t*>sweep.pair_weight)[row] = w
+cdef void sweep_pair(
+    Problem* p, Sweep* sweep, const Rows* rows, int32_t batch, int32_t n, int32_t width, int32_t a, int32_t b
+) noexcept nogil:
+    """Offer the children of one batch the best shape functions between two labels."""
+    cdef ClassOrder* order = &sweep.classes
+    cdef int32_t j, i, side, k, known, n_pair = class_rows(order, a) + class_rows(order, b)
+    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), both, right
+    cdef char* best = <char*>sweep.best + batch * best_size
+    cdef const int64_t* counts
+    cdef cost_t cost
+    weigh_pair(p, sweep, a, 1, width)
+    weigh_pair(p, sweep, b, -1, width)
+    memset(best, 0, best_size)
     for j in range(p.n_features):
-        entries = feature_order(rows, j)
-        out = sweep.pair_order + j * (<int64_t>rows.n + 1) + 1
-        known = keep_side(entries, rows.known[j], sweep.side, 1, out)
-        if rows.known[j] < rows.n:
-            last = out[known - 1]
-            keep_side(entries + rows.known[j], rows.n - rows.known[j], sweep.side, 1, out + known)
-            out[known - 1] = last
-        (out - 1)[0] = known
-    return n_pair
+        if p.stop:
+            return
+        known = class_order_merge(p, order, rows, j, a, b)
+        p.lanes.walk[width](
+            order.merged + 1, known, n_pair, sweep.bits + batch * <int64_t>p.n_rows, sweep.pair_weight, p.max_k, best,
+        )
+        p.work += 3 * n_pair
+    for i in range(batch * LANES, min(n, (batch + 1) * LANES)):
+        for side in range(2):
+            counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
+            both = counts[a] + counts[b]
+            cost = sweep.right[i] if side else sweep.left[i]
+            for k in range(1, p.max_k):
+                right = (both + lane_best(best, width, side, k, i - batch * LANES)) // 2
+                cost = min_cost(
+                    cost,
+                    p.split_cost + k * p.refine_cost + (sweep.totals[2 * i + side] - right) * p.weight_cost,
+                )
+            if side:
+                sweep.right[i] = cost
+            else:
+                sweep.left[i] = cost
+            set_need(p, sweep, i, side)
+
+
+cdef void weigh_pair(Problem* p, Sweep* sweep, int32_t c, int32_t sign, int32_t width) noexcept nogil:
+    """Give the rows of a class their weight with a sign, in the count type of the sweep."""
+    cdef const ClassOrder* order = &sweep.classes
+    cdef int32_t i
+    cdef uint32_t row
+    for i in range(order.start[c], order.start[c + 1]):
+        row = order.rows[i]
+        if width == 0:
+            (<int16_t*>sweep.pair_weight)[row] = <int16_t>(sign * p.weight[row])
+        elif width == 1:
+            (<int32_t*>sweep.pair_weight)[row] = <int32_t>(sign * p.weight[row])
+        else:
+            (<int64_t*>sweep.pair_weight)[row] = sign * p.weight[row]

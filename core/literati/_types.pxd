@@ -42,6 +42,13 @@ cdef enum Criterion:
     GINI = 0
     ENTROPY = 1
 
+# How a solve that can be left half done came back.
+cdef enum Outcome:
+    DONE = 0
+    TIME_UP = 1       # the slice is over; the solve goes on where it is when it is called again
+    STOPPED = 2       # a stop was requested
+    NO_MEMORY = 3     # an allocation failed, or would have passed the limit
+
 cdef struct Problem:
     int32_t n_rows
     int32_t n_features
@@ -77,6 +84,9 @@ cdef struct Problem:
     volatile int32_t stop       # set from outside: leave as soon as possible
     int64_t bytes               # allocated by the search
     int64_t byte_limit          # 0: none
+    int64_t work                # rows visited, summed over all passes: a clock that does not depend on the machine
+    int64_t allocations_left    # for tests: after so many allocations ...
+    int64_t allocations_failing  # ... this many fail
 
 cdef struct Rows:
     int32_t n            # rows of the state
