@@ -37,9 +37,14 @@ cdef struct Ao:
     cost_t known_upper
     bint warming             # still in the adaptive space, for a first good tree
     cost_t least             # lower bound of the root before anything was opened: true in every space
+    bint looked_ahead        # the root has had its CART
 
-cdef bint ao_start(Ao* ao) noexcept nogil
+cdef void ao_start(Ao* ao) noexcept nogil
+# Comes before every other step, and counts as no expansion.
+cdef Step ao_look_ahead(Ao* ao) noexcept nogil
 cdef Step ao_step(Ao* ao) noexcept nogil
+cdef cost_t ao_lower(const Ao* ao) noexcept nogil
+cdef bint ao_proven(const Ao* ao) noexcept nogil
 # Ends the warming up when it is complete or long enough; False when memory ran out.
 cdef bint ao_warmed(Ao* ao) noexcept nogil
 cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil

@@ -7,11 +7,11 @@ at the admissible bounds alone, so the order of the search never changes what is
 
 from literati._bottom cimport count_classes
 from literati._expand cimport expand_data, guess_children, refine_choice, solve_data
-from literati._states cimport Space, data_complete, data_forget, data_remember, data_start
+from literati._states cimport Space, cart_tree, data_complete, data_forget, data_remember, data_start
 from literati._cart cimport cart_lookahead
 from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
 from literati._graph cimport (
-    LOOKAHEAD, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
+    LEAF, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
     TreeNode, cache_clear, data_clear, data_free_values, tree_size, tree_write,
 )
 from literati._rows cimport drop, grab, rows_free
@@ -20,17 +20,14 @@ from literati._types cimport (
 )
 
 
-cdef bint ao_start(Ao* ao) noexcept nogil:
-    """The root state, with the CART of full depth as its first incumbent; False after a stop request."""
+cdef void ao_start(Ao* ao) noexcept nogil:
+    """Set up the root state. Its first incumbent is a leaf, or the tree of a checkpoint."""
     cdef Space* space = &ao.space
     cdef Problem* p = space.p
     cdef int64_t counts[MAX_CLASSES]
     cdef int64_t doomed
     cdef uint64_t hash[2]
     cdef int32_t row
-    cdef cost_t cost
-    drop(p, ao.root.tree)  # of an interrupted start
-    ao.root.tree = NULL
     count_classes(p, &space.all_rows, counts, &doomed)
     hash[0] = hash[1] = 0
     for row in range(p.n_rows):
@@ -38,20 +35,37 @@ cdef bint ao_start(Ao* ao) noexcept nogil:
         hash[1] += p.row_hash[2 * <int64_t>row + 1]
     data_start(space, &ao.root, p.max_depth, p.n_rows, counts, doomed, hash)
     ao.least = ao.root.lower
-    if ao.root.complete:
-        return True
-    cost = cart_lookahead(p, &space.cart, &space.all_rows, p.max_depth)
-    if p.stop:
-        return False
-    if cost < ao.root.upper:
-        ao.root.upper = cost
-        ao.root.policy = LOOKAHEAD
-    if ao.known_tree != NULL:
+    if ao.known_tree != NULL and not ao.root.complete:
         take_up(ao)
     ao.root.guess = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
+    ao.looked_ahead = ao.looked_ahead or ao.root.complete
     ao.improvements = 1
-    return True
+
+
+cdef Step ao_look_ahead(Ao* ao) noexcept nogil:
+    """The first step: the CART of full depth, which lies in the space. Its tree is kept, not made again from its rows."""
+    cdef Space* space = &ao.space
+    cdef Problem* p = space.p
+    cdef TreeNode* tree
+    cdef cost_t cost = cart_lookahead(p, &space.cart, &space.all_rows, p.max_depth)
+    if p.stop:
+        return INTERRUPTED
+    if cost < ao.root.upper:
+        tree = <TreeNode*>grab(p, space.cart.n_nodes * sizeof(TreeNode))
+        if tree == NULL:
+            return OUT_OF_MEMORY
+        drop(p, ao.root.tree)
+        ao.root.tree = tree
+        ao.root.n_tree = cart_tree(&space.cart, 0, tree)
+        ao.root.policy = TREE
+        ao.root.upper = cost
+        ao.improvements += 1
+    ao.root.floor = ao.root.upper
+    ao.root.guess = <double>ao.root.upper
+    ao.root.complete = ao.root.lower >= ao.root.upper
+    ao.looked_ahead = True
+    return WENT_ON
 
 
 cdef bint ao_warmed(Ao* ao) noexcept nogil:
@@ -79,7 +93,7 @@ cdef bint ao_warmed(Ao* ao) noexcept nogil:
     data_free_values(p, &ao.root)
     cache_clear(p, &space.cache)
     ao.root.lower = ao.least
-    ao.root.complete = False
+    ao.root.complete = ao.root.lower >= ao.root.upper
     ao.root.policy = TREE
     ao.root.tree = tree
     ao.root.n_tree = n
@@ -90,8 +104,19 @@ cdef bint ao_warmed(Ao* ao) noexcept nogil:
     return True
 
 
+cdef cost_t ao_lower(const Ao* ao) noexcept nogil:
+    """What no tree of the whole space undercuts. What the warming up has proven is true of a narrower space only."""
+    return min_cost(ao.least if ao.warming else ao.root.lower, ao.root.upper)
+
+
+cdef bint ao_proven(const Ao* ao) noexcept nogil:
+    """The bounds have met: no tree of the space costs less than the one at hand."""
+    return ao_lower(ao) >= ao.root.upper
+
+
 cdef void take_up(Ao* ao) noexcept nogil:
-    """The incumbent and the lower bound of a checkpoint."""
+    """The incumbent and the lower bound of a checkpoint, which has had its lookahead unless its tree is a leaf."""
+    ao.looked_ahead = ao.known_tree.policy != LEAF
     if ao.known_upper < ao.root.upper:
         drop(ao.space.p, ao.root.tree)
         ao.root.upper = ao.known_upper

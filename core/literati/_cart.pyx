@@ -162,6 +162,8 @@ cdef void scan_general(
             return
         if i < known - 1 and not entries[i] & LEGAL_CUT:
             continue
+        if p.stop:
+            return
         for c in range(p.n_classes):
             b[c] = counts[c] - a[c]
         offer(best, score_of(p, a, b), feature, i + 1, 1)
@@ -263,6 +265,7 @@ cdef void place_children(Problem* p, Cart* cart, const Rows* rows, int32_t index
     for j in range(p.n_features):
         if p.stop:
             return
+        p.work += node.n
         entries = node_entries(cart, rows, node, j)
         known = node_known[j]
         to_left = node_entries(cart, rows, left, j)
@@ -290,6 +293,7 @@ cdef void score_node(Problem* p, Cart* cart, const Rows* rows, int32_t index) no
     for j in range(p.n_features):
         if p.stop:
             return
+        p.work += node.n
         entries = node_entries(cart, rows, node, j)
         scan(p, cart, entries, known[j], node.n - known[j], entries + known[j], counts, j, &node.split)
     node.scored = True

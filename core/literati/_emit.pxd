@@ -16,4 +16,4 @@ cdef packed struct Node:   # the twin of NODE_DTYPE in _emit.pyx
 
 # Writes the tree, worked out down to its leaves, to `out` (room for 2 << max_depth nodes). Returns its size, or -1
 # when memory ran out or a stop was requested.
-cdef int32_t emit_tree(Space* space, const TreeNode* tree, Node* out, double cost_unit) noexcept nogil
+cdef int32_t emit_tree(Space* space, const TreeNode* tree, Node* out, double scale) noexcept nogil

@@ -9,8 +9,8 @@ from libc.string cimport memset
 import numpy as np
 
 from literati._bottom cimport nth_shape, solve_one, solve_two
-from literati._cart cimport Cart, CartNode, cart_lookahead
-from literati._states cimport Space, leaves_at
+from literati._cart cimport Cart, cart_lookahead
+from literati._states cimport Space, cart_tree, leaves_at
 from literati._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode
 from literati._rows cimport apply_shape, drop, grab, position_of_cut, rows_alloc, rows_filter, rows_free
 from literati._types cimport Problem, Rows, Shape, int32_t, uint8_t
@@ -25,16 +25,16 @@ cdef struct Emit:
     Space* space
     Node* out
     int32_t n
-    double unit      # objective of one cost unit
+    double scale     # cost units of one misclassified row
     bint failed
 
 
-cdef int32_t emit_tree(Space* space, const TreeNode* tree, Node* out, double cost_unit) noexcept nogil:
+cdef int32_t emit_tree(Space* space, const TreeNode* tree, Node* out, double scale) noexcept nogil:
     cdef Emit emit
     emit.space = space
     emit.out = out
     emit.n = 0
-    emit.unit = cost_unit
+    emit.scale = scale
     emit.failed = False
     emit_node(&emit, tree, &space.all_rows)
     return -1 if emit.failed else emit.n
@@ -45,7 +45,7 @@ cdef Node* new_node(Emit* emit, const TreeNode* t) noexcept nogil:
     memset(node, 0, sizeof(Node))
     node.feature = node.left = node.right = -1
     node.proven = t.proven
-    node.lower_bound = t.lower * emit.unit
+    node.lower_bound = t.lower / emit.scale
     emit.n += 1
     return node
 
@@ -141,26 +141,8 @@ cdef void emit_lookahead(Emit* emit, const TreeNode* t, const Rows* rows) noexce
     if tree == NULL:
         emit.failed = True
         return
-    copy_cart(cart, 0, tree)
+    cart_tree(cart, 0, tree)
     tree.lower = t.lower
     tree.proven = t.proven
     emit_node(emit, tree, rows)
     drop(space.p, tree)
-
-
-cdef int32_t copy_cart(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil:
-    cdef const CartNode* node = &cart.nodes[index]
-    cdef int32_t n = 1
-    memset(out, 0, sizeof(TreeNode))
-    out.policy = LEAF
-    out.feature = -1
-    if node.left >= 0:
-        out.policy = SPLIT
-        out.feature = node.split.feature
-        out.n_cuts = 1
-        out.cut[0] = node.cut
-        out.missing_right = node.split.missing_right
-        n += copy_cart(cart, node.left, out + n)
-        out.right = n
-        n += copy_cart(cart, node.right, out + n)
-    return n

@@ -4,6 +4,9 @@ from libc.stdint cimport int32_t
 
 from literati._wishes cimport MAX_CHANGEPOINTS, Function
 
+cdef enum:
+    ROWS_BETWEEN_LOOKS = (1 << 16) - 1  # a mask: how many rows are visited before the next look at the stop flag
+
 cdef enum Change:
     KEEP = 0
     TO_LEAF = 1
@@ -48,6 +51,9 @@ cdef class MutableTree:
     cdef Node* nodes
     cdef int32_t capacity               # entries of `nodes`; entry 0 is the root
     cdef int32_t unused                 # no entry below this one is free
+    cdef volatile int32_t stop          # set from outside: leave as soon as possible
+    cdef double until                   # seconds of the monotonic clock; 0: no limit
+    cdef bint broken                    # a pass over the rows was left early: what it sums up is not to be used
 
     cdef int load(self, nodes) except -1
     cdef object dump(self, given)
@@ -56,6 +62,7 @@ cdef class MutableTree:
     cdef double penalties(self, int32_t v, int32_t* size) noexcept
     cdef int change(self, int32_t v, Change what, const Function* function) except -1
     cdef int tidy(self) except -1
+    cdef bint over(self) noexcept nogil
     # Parts of the above.
     cdef int32_t load_node(self, nodes, int index, int32_t parent) except -1
     cdef int32_t new_node(self, int32_t parent) except -1

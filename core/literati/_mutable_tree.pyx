@@ -9,6 +9,8 @@ from libc.string cimport memset
 
 import numpy as np
 
+from literati._intervals cimport monotonic
+
 NODE_DTYPE = np.dtype([
     ("feature", "<i4"), ("n_changepoints", "<i4"), ("changepoints", "<i4", (8,)), ("missing_right", "i1"),
     ("proven", "i1"), ("left", "<i4"), ("right", "<i4"), ("lower_bound", "<f8"),
@@ -56,6 +58,10 @@ cdef class MutableTree:
 
     def __dealloc__(self):
         free(self.nodes)
+
+    cdef bint over(self) noexcept nogil:
+        """Whether a stop was requested or the time is up."""
+        return self.stop or (self.until > 0.0 and monotonic() > self.until)
 
     cdef int load(self, nodes) except -1:
         cdef int32_t v
@@ -143,6 +149,9 @@ cdef class MutableTree:
         with nogil:
             memset(&self.counts[0], 0, self.counts.shape[0] * sizeof(double))
             for row in range(self.n_rows):
+                if not row & ROWS_BETWEEN_LOOKS and self.over():
+                    self.broken = True
+                    break
                 v = self.descend(0, row, self.max_depth)
                 self.counts[self.nodes[v].slot * self.n_classes + self.y[row]] += (
                     1.0 if self.weight == NULL else self.weight[row]
@@ -228,6 +237,9 @@ cdef class MutableTree:
                 all_seen[v].low[i] = -1
         with nogil:
             for row in range(self.n_rows):
+                if not row & ROWS_BETWEEN_LOOKS and self.over():
+                    self.broken = True
+                    break
                 v = 0
                 while self.nodes[v].function.feature >= 0:
                     function = &self.nodes[v].function
@@ -242,10 +254,9 @@ cdef class MutableTree:
                         if seen.low[segment] < 0 or code < seen.low[segment]:
                             seen.low[segment] = code
                     v = self.nodes[v].right if goes_right(function, code) else self.nodes[v].left
-        try:
+        if not self.broken:
             self.tidy_node(0, all_seen)
-        finally:
-            free(all_seen)
+        free(all_seen)
         self.place()
         for v in range(self.capacity):
             self.nodes[v].stale = True

@@ -7,21 +7,24 @@ above two leaves, may become the best tree of depth one. Levels go bottom-up, as
 see each other, until nothing changes. Every step lowers the objective, or keeps it with a smaller tree.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-import time
-
 import numpy as np
 
+from literati._intervals cimport monotonic
+
 from literati._mutable_tree cimport (
-    KEEP, NEW_FUNCTION, TO_LEAF, TO_LEFT, TO_RIGHT, Change, MutableTree, Node, goes_right,
+    KEEP, NEW_FUNCTION, ROWS_BETWEEN_LOOKS, TO_LEAF, TO_LEFT, TO_RIGHT, Change, MutableTree, Node, goes_right,
 )
 from literati._wishes cimport MAX_CHANGEPOINTS, NEW_CODE, Column, Wishes, scan_feature
 
-# Sweeps rarely pass a dozen; with weights that round, this ends a cycle of steps that only seem to gain.
+# Sweeps rarely pass a dozen. Costs are exact, so every step gains; only weights that round could go in a circle.
 cdef int MAX_SWEEPS = 200
+cdef enum:
+    VISITS_PER_SCAN = 3      # a scan reads the rows out of order: it takes as long as three visits by the search
+    JOBS_BETWEEN_LOOKS = 64  # whose classes are sorted before the next look at the stop flag
 
 cdef struct Job:          # a node that is looked at
     int32_t node
@@ -63,7 +66,10 @@ cdef void sort_rows(
 
 
 cdef class Polisher(MutableTree):
-    """Polishes trees of one training table; sorts its columns once."""
+    """Polishes trees of one training table; sorts its columns once, when they are first wanted.
+
+    `work` counts the rows that it has visited; `finished` says whether the last tree could not be made better still.
+    """
 
     cdef uint32_t[:, ::1] order         # [feature]: rows without a value, then the others by code, flagged
     cdef int32_t[::1] n_missing
@@ -71,7 +77,10 @@ cdef class Polisher(MutableTree):
     cdef int16_t[::1] job_of            # [row] job whose node it reaches, -1: none
     cdef int32_t[:, ::1] ranked         # [job] classes by falling weight
     cdef int32_t max_changepoints
-    cdef double tolerance               # a gain below it may be rounding
+    cdef int32_t n_sorted               # features whose rows are in order
+    cdef readonly int64_t work
+    cdef int64_t last_work              # where the budget of this call ends
+    cdef readonly bint finished
     cdef Wishes* wishes                 # one for each job
     cdef Job* jobs
 
@@ -89,21 +98,10 @@ cdef class Polisher(MutableTree):
         if not 1 <= max_changepoints <= MAX_CHANGEPOINTS:
             raise ValueError(f"max_changepoints must be 1..{MAX_CHANGEPOINTS}, not {max_changepoints}")
         self.max_changepoints = max_changepoints
-        self.tolerance = 1e-9 * (self.n_rows if weights is None else float(np.sum(weights)))
         self.want = np.empty(self.n_rows, dtype=np.int16)
         self.job_of = np.empty(self.n_rows, dtype=np.int16)
         self.order = np.zeros((self.n_features, self.n_rows), dtype=np.uint32)
         self.n_missing = np.empty(self.n_features, dtype=np.int32)
-        cdef int feature
-        cdef int32_t[::1] start
-        for feature in range(self.n_features):
-            counts = np.bincount(np.add(self.codes[feature], 1), minlength=self.cardinality[feature] + 1)
-            self.n_missing[feature] = counts[0]
-            if not np.all(counts[1:]):
-                raise ValueError(f"codes: some code of feature {feature} has no row; they must be ranks")
-            start = (np.cumsum(counts) - counts).astype(np.int32)
-            with nogil:
-                sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
         self.wishes = <Wishes*>calloc(1 << max_depth, sizeof(Wishes))
         self.jobs = <Job*>calloc(1 << max_depth, sizeof(Job))
         if self.wishes == NULL or self.jobs == NULL:
@@ -118,26 +116,76 @@ cdef class Polisher(MutableTree):
         self.load(nodes)
         return self.relabel()
 
-    def polish(self, nodes, seconds=None):
-        """A tree that is at least as good, as an array like `nodes`; ends early after `seconds`."""
-        deadline = None if seconds is None else time.monotonic() + seconds
-        cdef bint changed = False
+    def request_stop(self):
+        """Make `polish` return soon; may be called from any thread. It holds until `clear_stop`."""
+        self.stop = 1
+
+    def clear_stop(self):
+        self.stop = 0
+
+    def polish(self, nodes, seconds=None, budget=None):
+        """Return a tree that is at least as good, as an array like `nodes`.
+
+        It ends early after `seconds`, after `budget` visits of rows, or at a stop request; `finished` is then False,
+        and a call with the tree that it returned goes on.
+        """
+        self.until = 0.0 if seconds is None else monotonic() + max(seconds, 1e-9)
+        self.last_work = -1 if budget is None else self.work + budget
+        self.finished = self.broken = False
+        try:
+            return self.improve(nodes)
+        finally:
+            self.until, self.last_work, self.broken = 0.0, -1, False
+
+    cdef object improve(self, nodes):
+        best = nodes.copy()
+        if not self.sort_columns():
+            return best
         self.load(nodes)
-        before = after = self.relabel()
+        before = self.relabel()
         # Tidying moves change points within gaps, which is news to the nodes above: so sweep once more.
-        while self.sweep_until_still(deadline):
-            changed = True
+        for _ in range(MAX_SWEEPS):
+            if self.broken:
+                break
+            if not self.sweep_until_still():
+                self.finished = not (self.broken or self.spent())
+                break
             self.tidy()
             after = self.relabel()
-        # Sums of weights that round may claim a gain where there is none.
-        return self.dump(nodes) if changed and after <= before else nodes.copy()
+            if self.broken or after > before:
+                break
+            best, before = self.dump(nodes), after
+            if self.spent():
+                break
+        return best
 
-    cdef bint sweep_until_still(self, deadline) except -1:
-        """Whether the tree changed."""
+    cdef bint spent(self) noexcept:
+        return 0 <= self.last_work <= self.work
+
+    cdef bint sort_columns(self) except -1:
+        """Sort the columns that are not yet sorted; False when there was no time for all of them."""
+        cdef int32_t feature
+        cdef int32_t[::1] start
+        for feature in range(self.n_sorted, self.n_features):
+            if self.over():
+                return False
+            counts = np.bincount(np.add(self.codes[feature], 1), minlength=self.cardinality[feature] + 1)
+            self.n_missing[feature] = counts[0]
+            if not np.all(counts[1:]):
+                raise ValueError(f"codes: some code of feature {feature} has no row; they must be ranks")
+            start = (np.cumsum(counts) - counts).astype(np.int32)
+            with nogil:
+                sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
+            self.work += self.n_rows
+            self.n_sorted += 1
+        return True
+
+    cdef bint sweep_until_still(self) except -1:
+        """Whether the tree changed; `broken` or `spent` where it might change further."""
         cdef bint changed_ever = False, changed = True
         cdef int32_t level, deepest, n_jobs
         for _ in range(MAX_SWEEPS):
-            if not changed or (deadline is not None and time.monotonic() > deadline):
+            if not changed:
                 break
             changed = False
             deepest = self.place()
@@ -145,12 +193,14 @@ cdef class Polisher(MutableTree):
                 n_jobs = self.collect(level)
                 if n_jobs == 0:
                     continue
-                if not self.solve(level, n_jobs, deadline):
+                if not self.solve(level, n_jobs):
                     return changed_ever
                 if self.apply(n_jobs):
                     changed = changed_ever = True
                     self.place()
                     self.relabel()
+                    if self.broken:
+                        return changed_ever
         return changed_ever
 
     cdef int32_t collect(self, int32_t level) noexcept:
@@ -176,15 +226,15 @@ cdef class Polisher(MutableTree):
             n_jobs += 1
         return n_jobs
 
-    cdef bint solve(self, int32_t level, int32_t n_jobs, deadline) except -1:
-        """Find the best function for every job; False when the time is over."""
+    cdef bint solve(self, int32_t level, int32_t n_jobs) except -1:
+        """Find the best function for every job; False when time or budget are over."""
         cdef int32_t j, feature, active
         cdef Job* job
         cdef Column column
         with nogil:
             self.gather(level, n_jobs)
-        weights = np.asarray(self.counts)[:n_jobs * self.n_classes].reshape(n_jobs, self.n_classes)
-        self.ranked = np.argsort(-weights, axis=1, kind="stable").astype(np.int32)
+        if self.broken or not self.rank_classes(n_jobs):
+            return False
         for j in range(n_jobs):
             job = &self.jobs[j]
             job.cost = job.error + self.penalties(job.node, NULL)
@@ -201,7 +251,9 @@ cdef class Polisher(MutableTree):
             with nogil:
                 self.wish()
             for feature in range(self.n_features):
-                if deadline is not None and time.monotonic() > deadline:
+                if self.over():
+                    self.broken = True
+                if self.broken or self.spent():
                     return False
                 column.feature = feature
                 column.cardinality = self.cardinality[feature]
@@ -212,6 +264,20 @@ cdef class Polisher(MutableTree):
                         self.wishes, n_jobs, &self.want[0], self.weight, &column, self.n_rows,
                         self.max_changepoints, self.changepoint_penalty,
                     )
+                self.work += VISITS_PER_SCAN * self.n_rows
+
+    cdef bint rank_classes(self, int32_t n_jobs) except -1:
+        """Sort the classes of every job by falling weight; False when time is over."""
+        weights = np.asarray(self.counts)[:n_jobs * self.n_classes].reshape(n_jobs, self.n_classes)
+        ranked = np.empty((n_jobs, self.n_classes), dtype=np.int32)
+        for first in range(0, n_jobs, JOBS_BETWEEN_LOOKS):
+            if self.over():
+                self.broken = True
+                return False
+            some = slice(first, first + JOBS_BETWEEN_LOOKS)
+            ranked[some] = np.argsort(-weights[some], axis=1, kind="stable")
+        self.ranked = ranked
+        return True
 
     cdef bint next_round(self, int32_t j) noexcept:
         """Set up the wishes of a job's next round; False when it has no more."""
@@ -263,7 +329,11 @@ cdef class Polisher(MutableTree):
         cdef Job* job
         cdef double weight
         memset(&self.counts[0], 0, sizeof(double) * n_jobs * self.n_classes)
+        self.work += VISITS_PER_SCAN * self.n_rows
         for row in range(self.n_rows):
+            if not row & ROWS_BETWEEN_LOOKS and self.over():
+                self.broken = True
+                return
             self.want[row] = self.job_of[row] = -1
             node = &self.nodes[self.descend(0, row, level)]
             if node.depth != level or node.job < 0:
@@ -344,7 +414,7 @@ cdef class Polisher(MutableTree):
 
     cdef bint gains(self, double cost, int32_t size, double* best, int32_t* best_size) noexcept:
         """Keep the choice if it is cheaper, or not dearer and smaller."""
-        if cost >= best[0] - self.tolerance and not (cost <= best[0] and size < best_size[0]):
+        if cost > best[0] or (cost == best[0] and size >= best_size[0]):
             return False
         best[0], best_size[0] = cost, size
         return True

@@ -1,28 +1,29 @@
 """The search as an object that is stepped: data in, bounds and trees out."""
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy, memset
 
 from hashlib import sha256
 
-from libc.math cimport floor
 import numpy as np
 
 from literati._ao cimport (
     ADMISSIBLE, INFORMATIVE, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
-    ao_make_room, ao_start, ao_step, ao_warmed,
+    ao_look_ahead, ao_lower, ao_make_room, ao_proven, ao_start, ao_step, ao_warmed,
 )
-from literati._checkpoint cimport load_search, save_search
+from literati._checkpoint cimport load_search, save_search, weight_cost_of
 from literati._emit cimport Node, emit_tree
 from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
 from literati._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, cost_t, int16_t,
-    int32_t, int64_t, lanes_t, min_cost, uint8_t, uint32_t, uint64_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, Rows, feature_order,
+    int16_t, int32_t, int64_t, lanes_t, uint8_t, uint32_t, uint64_t,
 )
 
 from literati._emit import NODE_DTYPE
+from literati.costs import choose_scale, whole_weights
 
 cdef extern from "_lanes_table.h" nogil:
     const lanes_t* lanes_table()
@@ -35,10 +36,19 @@ HEURISTICS = {"cart": CART_LOOKAHEAD, "primal": PRIMAL, "impurity": IMPURITY}
 
 TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
 
-SLICE_OVER, PROVEN, GAP_REACHED, EXPANSION_LIMIT, MEMORY_LIMIT, STOPPED, TARGET_REACHED = range(7)
-
 cdef enum:
     TRACE_ROOM = 1 << 14
+
+
+# Why a run of the engine ended.
+cpdef enum RunStatus:
+    SLICE_OVER = 0
+    PROVEN = 1
+    GAP_REACHED = 2
+    EXPANSION_LIMIT = 3
+    MEMORY_LIMIT = 4
+    STOP_REQUESTED = 5
+    POLISH_DUE = 6       # a better tree than the caller has polished, and work enough done since
 
 
 cdef packed struct TracePoint:
@@ -48,24 +58,42 @@ cdef packed struct TracePoint:
     double lower
 
 
+cdef void sort_feature(const Problem* p, Rows* rows, int32_t feature, int64_t* place) noexcept nogil:
+    """Sort the root's rows by their codes, which are ranks, and flag the cuts. `place` has a zero for every code."""
+    cdef uint32_t* entries = feature_order(rows, feature)
+    cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
+    cdef const uint8_t* grid
+    cdef int32_t i, known, above
+    cdef bint legal
+    for i in range(p.n_rows):
+        place[codes[i] + 1] += 1
+    for i in range(p.card[feature] + 1):
+        place[i + 1] += place[i]
+    known = <int32_t>place[p.card[feature]]
+    for i in range(p.n_rows):
+        entries[place[codes[i]]] = i
+        place[codes[i]] += 1
+    rows.known[feature] = known
+    for i in range(known - 1):
+        legal = codes[entries[i]] != codes[entries[i + 1]]
+        if legal and p.grid != NULL:
+            grid = p.grid + p.value_start[feature]
+            above = codes[entries[i]] + 1
+            while above < codes[entries[i + 1]] and not grid[above]:
+                above += 1
+            legal = grid[above]
+        if legal:
+            entries[i] |= LEGAL_CUT
+
+
+def saved_scale(blob):
+    """The cost units of one row in the search that a checkpoint comes from; None where it does not say."""
+    return weight_cost_of(blob)
+
+
 def simd() -> str:
     """The instruction set that the lane kernels use on this machine."""
     return lanes_table().name.decode()
-
-
-def cost_bits(weights, penalties, total):
-    """Binary places that make all weights and penalties whole, as far as sums stay exact in 50 bits.
-
-    Returns whether they all are, too: weights and penalties that are not are rounded.
-    """
-    most = 50 - int(np.ceil(np.log2(total)))
-    for bits in range(min(most, 0), most + 1):
-        scale = 2.0**bits
-        if all(float(x * scale).is_integer() for x in penalties) and (
-            weights is None or bool(np.all(weights * scale == np.floor(weights * scale)))
-        ):
-            return bits, True
-    return most, False
 
 
 cdef class Engine:
@@ -74,22 +102,20 @@ cdef class Engine:
     cdef Problem problem
     cdef Ao ao
     cdef object arrays          # keeps what the problem points to alive
-    cdef bint started
     cdef bint deaf              # a tree is being written: stop requests wait in `asked`
     cdef int32_t asked
     cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
     cdef int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
-    cdef double unit            # objective of one cost unit
-    cdef int decimals           # places of the objective that are reported; -1: all
-    cdef double elapsed
+    cdef double scale           # cost units of one misclassified row
+    cdef bint has_run
     cdef TracePoint* points
     cdef int64_t n_points
 
     def __init__(
         self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, split_penalty,
         changepoint_penalty, candidates, candidate_leaves, or_selection="informative", and_selection="round_robin",
-        heuristic="cart", criterion="gini", memory_limit=0, grid=None,
+        heuristic="cart", criterion="gini", memory_limit=0, grid=None, scale=None,
     ):
         cdef Problem* p = &self.problem
         if not 1 <= n_classes <= MAX_CLASSES:
@@ -115,7 +141,7 @@ cdef class Engine:
         if self.points == NULL:
             raise MemoryError("no memory for the trace of the search")
         self._take_data(codes, values, np.ascontiguousarray(y, dtype=np.int32), weights, grid)
-        self._take_costs(weights, split_penalty, changepoint_penalty)
+        self._take_costs(weights, split_penalty, changepoint_penalty, scale)
         leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
         self._hold("leaves", leaves)
         p.leaves = <const int32_t*><size_t>leaves.ctypes.data
@@ -125,6 +151,7 @@ cdef class Engine:
         self.ao.space.heuristic = HEURISTICS[heuristic]
         shape_of_space = (candidates, criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
         self.ao.space.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
+        ao_start(&self.ao)
 
     def __cinit__(self, *args, **kwargs):
         memset(&self.problem, 0, sizeof(Problem))
@@ -170,22 +197,18 @@ cdef class Engine:
             self._hold("grid", allowed)
             p.grid = <const uint8_t*><size_t>allowed.ctypes.data
 
-    def _take_costs(self, weights, split_penalty, changepoint_penalty):
+    def _take_costs(self, weights, split_penalty, changepoint_penalty, scale):
         cdef Problem* p = &self.problem
         n = p.n_rows
         y = self.arrays["label"]
         p.weighted = weights is not None
-        total = float(np.sum(weights)) if weights is not None else float(n)
-        bits, exact = cost_bits(weights, (split_penalty, changepoint_penalty), total)
-        scale = 2.0**bits
-        # Rounded penalties show in the last places of a sum over all nodes of a tree: those are not reported.
-        self.decimals = -1 if exact else int(np.floor(np.log10(scale / 2.0 ** (p.max_depth + 2))))
-        self.unit = 1.0 / scale
+        self.scale = scale or choose_scale(weights, n, (split_penalty, changepoint_penalty))
+        scale = self.scale
         if weights is None:
             whole = np.ones(n, dtype=np.int64)
             p.weight_cost = int(scale)
         else:
-            whole = np.maximum(np.rint(np.asarray(weights, dtype=np.float64) * scale), 1).astype(np.int64)
+            whole = whole_weights(np.asarray(weights, dtype=np.float64), scale).astype(np.int64)
             p.weight_cost = 1
         p.heaviest = int(whole.max())
         p.split_cost = round(split_penalty * scale)
@@ -214,14 +237,10 @@ cdef class Engine:
         p.doomed = <const int64_t*><size_t>doomed.ctypes.data
 
     def _sort_rows(self):
-        """The root's rows in the order of every feature, with the flags of the cuts."""
+        """Put the root's rows in the order of every feature, with the flags of the cuts."""
         cdef Problem* p = &self.problem
-        cdef uint32_t* entries
         cdef int64_t[::1] place
-        cdef int32_t j, i, known, above
-        cdef const int32_t* codes
-        cdef const uint8_t* grid
-        cdef bint legal
+        cdef int32_t j
         cdef int64_t cache_bytes = 256 << 20
         if p.byte_limit:
             cache_bytes = min(cache_bytes, p.byte_limit // 4)
@@ -237,91 +256,81 @@ cdef class Engine:
                 cache_bytes, self.ao.space.cache.bytes + (p.byte_limit - p.bytes) // 4
             )
         for j in range(p.n_features):
-            entries = self.ao.space.all_rows.order + j * (<int64_t>p.n_rows + 1) + 1
-            codes = p.codes + j * <int64_t>p.n_rows
-            # A counting sort: the codes are ranks.
+            PyErr_CheckSignals()
             place = np.zeros(p.card[j] + 2, dtype=np.int64)
-            for i in range(p.n_rows):
-                place[codes[i] + 1] += 1
-            for i in range(p.card[j] + 1):
-                place[i + 1] += place[i]
-            known = <int32_t>place[p.card[j]]
-            for i in range(p.n_rows):
-                entries[place[codes[i]]] = i
-                place[codes[i]] += 1
-            self.ao.space.all_rows.known[j] = known
-            for i in range(known - 1):
-                legal = codes[entries[i]] != codes[entries[i + 1]]
-                if legal and p.grid != NULL:
-                    grid = p.grid + p.value_start[j]
-                    above = codes[entries[i]] + 1
-                    while above < codes[entries[i + 1]] and not grid[above]:
-                        above += 1
-                    legal = grid[above]
-                if legal:
-                    entries[i] |= LEGAL_CUT
+            with nogil:
+                sort_feature(p, &self.ao.space.all_rows, j, &place[0])
 
     # --- running ------------------------------------------------------------------------------------------------------
 
     def run(
-        self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, double target=-1.0
+        self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
+        double clock=0.0, double polish_below=-1.0, int64_t polish_work=0,
     ):
-        """Searches for about so long, or until a tree costs no more than the target; returns why it stopped."""
+        """Search for about so long and return why it ended, a RunStatus.
+
+        `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
+        `polish_below` and the search has done `polish_work`.
+        """
         cdef double start, until
-        cdef int status = SLICE_OVER
+        cdef RunStatus status = RunStatus.SLICE_OVER
         cdef Ao* ao = &self.ao
         cdef Problem* p = &self.problem
         cdef Step step
-        cdef int64_t spare = p.byte_limit - self.fixed_bytes
+        cdef int64_t spare = p.byte_limit - self.fixed_bytes, work
         if p.stop:
             p.stop = 0
-            return STOPPED
+            return RunStatus.STOP_REQUESTED
         self._take()
+        self.has_run = True
         with nogil:
             start = monotonic()
             until = start + seconds
             ao.space.until = until
-            if not self.started:
-                self.started = ao_start(ao)
-                self.record(monotonic() - start)
+            self.record(clock)
             while not p.stop:
-                if ao.warming and not ao_warmed(ao):
-                    status = 4
+                if ao_proven(ao):
+                    status = RunStatus.PROVEN
                     break
-                if ao.root.complete and not ao.warming:
-                    status = 1
+                if ao.looked_ahead and ao.warming and not ao_warmed(ao):
+                    status = RunStatus.MEMORY_LIMIT
                     break
                 if self.gap_met(gap, gap_absolute):
-                    status = 2
+                    status = RunStatus.GAP_REACHED
                     break
-                if self.upper_now() <= target:
-                    status = 6
+                if p.work >= polish_work and self.upper_now() < polish_below:
+                    status = RunStatus.POLISH_DUE
                     break
-                if max_expansions >= 0 and ao.space.expansions >= max_expansions:
-                    status = 3
+                if max_expansions >= 0 and ao.space.expansions >= max_expansions and ao.looked_ahead:
+                    status = RunStatus.EXPANSION_LIMIT
                     break
                 if p.byte_limit and p.bytes > p.byte_limit - spare // 8:
                     ao_make_room(ao, p.byte_limit - spare // 2)
                     if p.bytes > p.byte_limit - spare // 8:
-                        status = 4
+                        status = RunStatus.MEMORY_LIMIT
                         break
-                step = ao_step(ao)
+                work = p.work
+                step = self.step()
                 if step == OUT_OF_MEMORY:
                     ao_make_room(ao, p.bytes // 2)
-                    step = ao_step(ao)
+                    step = self.step()
                     if step == OUT_OF_MEMORY:
-                        status = 4
+                        status = RunStatus.MEMORY_LIMIT
                         break
-                self.record(monotonic() - start)
+                if p.stop:
+                    p.work = work  # what is done again is not counted twice: work decides when a tree is polished
+                self.record(clock + monotonic() - start)
                 if monotonic() >= until:
                     break
-            self.elapsed += monotonic() - start
         self.running = False
         if p.stop:
             p.stop = 0
-            if status == SLICE_OVER:
-                return STOPPED
+            if status == RunStatus.SLICE_OVER:
+                return RunStatus.STOP_REQUESTED
         return status
+
+    cdef Step step(self) noexcept nogil:
+        return ao_step(&self.ao) if self.ao.looked_ahead else ao_look_ahead(&self.ao)
 
     def request_stop(self):
         """Makes run() return soon; may be called from any thread."""
@@ -336,22 +345,11 @@ cdef class Engine:
             return False
         return upper - lower <= gap_absolute or upper - lower <= gap * upper
 
-    cdef double objective_of(self, cost_t cost) noexcept nogil:
-        cdef double places
-        if self.decimals < 0:
-            return cost * self.unit
-        places = 10.0 ** self.decimals
-        return floor(cost * self.unit * places + 0.5) / places
-
     cdef double upper_now(self) noexcept nogil:
-        return self.objective_of(self.ao.root.upper)
+        return self.ao.root.upper / self.scale
 
     cdef double lower_now(self) noexcept nogil:
-        if self.ao.warming:
-            return self.objective_of(self.ao.least)
-        if self.ao.root.complete:
-            return self.objective_of(self.ao.root.upper)
-        return self.objective_of(min_cost(self.ao.root.lower, self.ao.root.upper))
+        return ao_lower(&self.ao) / self.scale
 
     cdef void record(self, double seconds) noexcept nogil:
         """Adds a point to the trace when a bound has moved. A full trace keeps every second point."""
@@ -364,7 +362,7 @@ cdef class Engine:
             for i in range(TRACE_ROOM // 2):
                 self.points[i] = self.points[2 * i + 1]
             self.n_points = TRACE_ROOM // 2
-        self.points[self.n_points].seconds = self.elapsed + seconds
+        self.points[self.n_points].seconds = seconds
         self.points[self.n_points].expansions = self.ao.space.expansions
         self.points[self.n_points].upper = upper
         self.points[self.n_points].lower = lower
@@ -374,18 +372,20 @@ cdef class Engine:
 
     @property
     def upper(self):
-        self._begin()
         return self.upper_now()
 
     @property
     def lower(self):
-        self._begin()
         return self.lower_now()
 
     @property
     def proven(self):
-        self._begin()
-        return bool(self.ao.root.complete) and not self.ao.warming
+        return bool(ao_proven(&self.ao))
+
+    @property
+    def work(self):
+        """Rows visited so far: a clock that does not depend on the machine."""
+        return self.problem.work
 
     @property
     def expansions(self):
@@ -411,10 +411,6 @@ cdef class Engine:
     def improvements(self):
         return self.ao.improvements
 
-    @property
-    def seconds(self):
-        return self.elapsed
-
     def trace(self):
         cdef int64_t n = self.n_points
         out = np.empty(n, dtype=TRACE_DTYPE)
@@ -428,45 +424,28 @@ cdef class Engine:
             raise RuntimeError("this search is running in another thread")
         self.running = True
 
-    def _begin(self):
-        """Makes the first incumbent, if no run has."""
-        cdef bint asked = False
-        if self.started or self.running:
-            return
-        self._take()
-        with nogil:
-            # A stop request is for run(), and is kept for it.
-            while not self.started:
-                asked = asked or self.problem.stop
-                self.problem.stop = 0
-                self.started = ao_start(&self.ao)
-            self.record(0.0)
-        if asked:
-            self.problem.stop = 1
-        self.running = False
-
-    def checkpoint(self, max_bytes=16 << 20):
+    def checkpoint(self, max_bytes=16 << 20, seconds=0.0):
         """What the search knows, in at most so many bytes (and never less than its tree needs)."""
-        self._begin()
         self._take()
         try:
-            return save_search(&self.ao, self.elapsed, max_bytes)
+            return save_search(&self.ao, seconds, max_bytes)
         finally:
             self.running = False
 
     def restore(self, blob):
-        """Goes on from a checkpoint of the same data and options; before the first run."""
-        if self.started:
+        """Goes on from a checkpoint of the same data and options; before the first run. Returns its seconds."""
+        if self.has_run:
             raise ValueError("a search that has run cannot take up a checkpoint")
-        self.elapsed = load_search(&self.ao, bytes(blob))
+        seconds = load_search(&self.ao, bytes(blob))
+        ao_start(&self.ao)
+        return seconds
 
-    def nodes(self):
-        """The tree whose cost is `upper`, as an array of NODE_DTYPE."""
+    def nodes(self, *, interruptible=False):
+        """The tree whose cost is `upper`, as an array of NODE_DTYPE; None if it is interruptible and was stopped."""
         cdef Problem* p = &self.problem
         cdef int32_t n, size
         cdef TreeNode* tree
         cdef Node* nodes
-        self._begin()
         self._take()
         size = tree_size(&self.ao.root)
         tree = <TreeNode*>grab(p, size * sizeof(TreeNode))
@@ -477,16 +456,25 @@ cdef class Engine:
         out = np.zeros(room, dtype=NODE_DTYPE)
         tree_write(&self.ao.root, tree)
         nodes = <Node*><size_t>out.ctypes.data
-        # A stop request is for run(): the tree is wanted all the same, and the request is kept.
-        self.asked, p.stop, self.deaf = p.stop, 0, True
+        if not interruptible:
+            # A stop request is for run(): the tree is wanted all the same, and the request is kept.
+            self.asked, p.stop, self.deaf = p.stop, 0, True
         with nogil:
-            n = emit_tree(&self.ao.space, tree, nodes, self.unit)
-        self.deaf, p.stop = False, self.asked
+            n = emit_tree(&self.ao.space, tree, nodes, self.scale)
+        stopped = bool(p.stop)
+        if not interruptible:
+            self.deaf, p.stop = False, self.asked
         drop(p, tree)
         self.running = False
+        if n < 0 and stopped:
+            return None
         if n < 0:
             raise MemoryError("no memory for the tree")
         return out[:n].copy()
+
+    def fail_allocations(self, after, count=1):
+        """Let so many allocations fail after some that do not: for tests."""
+        self.problem.allocations_left, self.problem.allocations_failing = after, count
 
 
 def _row_hashes(n):

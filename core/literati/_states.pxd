@@ -1,7 +1,7 @@
 """States and what they share: working space, rows, first values, completion."""
 
 from literati._cart cimport Cart
-from literati._graph cimport Cache, Choice, Counters, Data
+from literati._graph cimport Cache, Choice, Counters, Data, TreeNode
 from literati._sweep cimport Sweep
 from literati._types cimport Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint64_t
 
@@ -58,3 +58,4 @@ cdef void data_complete(Space* space, Data* s) noexcept nogil
 cdef void data_remember(Space* space, Data* s) noexcept nogil
 cdef void data_forget(Space* space, Data* s) noexcept nogil
 cdef void data_clear_below(Space* space, Data* s) noexcept nogil
+cdef int32_t cart_tree(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil

@@ -6,9 +6,9 @@ A state's rows are filtered from its parent's when they are needed; its values c
 from libc.string cimport memcpy, memset
 
 from literati._bounds cimport leaf_cost_of, lower_bound_of
-from literati._cart cimport cart_cut_room, cart_free, cart_init
+from literati._cart cimport Cart, CartNode, cart_cut_room, cart_free, cart_init
 from literati._graph cimport (
-    LEAF, SOLVED, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store, data_clear,
+    LEAF, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store, data_clear,
     data_keep_tree, tree_write,
 )
 from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter, rows_free
@@ -229,3 +229,22 @@ cdef void data_forget(Space* space, Data* s) noexcept nogil:
     remember_all(space, s)
     data_clear_below(space, s)
     s.floor = s.upper
+
+
+cdef int32_t cart_tree(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil:
+    """Write the nodes of a CART as a compact tree of splits and leaves; returns its size."""
+    cdef const CartNode* node = &cart.nodes[index]
+    cdef int32_t n = 1
+    memset(out, 0, sizeof(TreeNode))
+    out.policy = LEAF
+    out.feature = -1
+    if node.left >= 0:
+        out.policy = SPLIT
+        out.feature = node.split.feature
+        out.n_cuts = 1
+        out.cut[0] = node.cut
+        out.missing_right = node.split.missing_right
+        n += cart_tree(cart, node.left, out + n)
+        out.right = n
+        n += cart_tree(cart, node.right, out + n)
+    return n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,17 +17,28 @@ from .table import TrainingTable
 Rows = npt.NDArray[np.intp]
 
 
-def assemble(encoded: npt.NDArray[Any], table: TrainingTable, settings: Settings) -> tuple[Node, ...]:
+def assemble(
+    encoded: npt.NDArray[Any],
+    table: TrainingTable,
+    settings: Settings,
+    poll: Callable[[], None] | None = None,
+) -> tuple[Node, ...]:
     """Nodes in preorder, with thresholds, counts and costs worked out from the training rows."""
     nodes: list[Node | None] = []
-    _Assembler(encoded, table, settings, nodes).grow(0, np.arange(table.n_rows), 0)
+    _Assembler(encoded, table, settings, nodes, poll).grow(0, np.arange(table.n_rows), 0)
     return tuple(node for node in nodes if node is not None)
 
 
 class _Assembler:
     def __init__(
-        self, encoded: npt.NDArray[Any], table: TrainingTable, settings: Settings, nodes: list[Node | None]
+        self,
+        encoded: npt.NDArray[Any],
+        table: TrainingTable,
+        settings: Settings,
+        nodes: list[Node | None],
+        poll: Callable[[], None] | None,
     ) -> None:
+        self.poll = poll
         self.encoded = encoded
         self.table = table
         self.settings = settings
@@ -34,6 +46,8 @@ class _Assembler:
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:
         """Append the subtree of an engine node. Depth is at most 12, so recursion is safe."""
+        if self.poll is not None:
+            self.poll()
         if not len(rows) or depth > self.settings.max_depth:
             raise SearchInvariantError("the search returned a node that is empty or too deep")
         record = self.encoded[index]

@@ -6,12 +6,15 @@ from typing import Any
 
 from ._polish import Polisher
 from ._search import Engine
+from .costs import ExactCosts
 from .nodes import Settings
 from .options import SearchLimits, SolverOptions
 from .table import TrainingTable
 
 
-def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> Any:
+def make_engine(
+    table: TrainingTable, costs: ExactCosts, options: SolverOptions, limits: SearchLimits
+) -> Any:
     memory = 0
     if (
         limits.memory_limit is not None
@@ -23,8 +26,6 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
                 f"memory_limit: {limits.memory_limit} bytes are too few for this data "
                 f"(its table takes {beside})"
             )
-    # A split as dear as all rows together never pays; not charging more keeps the engine's integers small.
-    total = float(table.n_rows if table.weights is None else table.weights.sum())
     try:
         return Engine(
             table.codes,
@@ -34,8 +35,9 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
             table.weights,
             max_depth=options.max_depth,
             max_changepoints=options.max_changepoints,
-            split_penalty=min(options.split_penalty, total),
-            changepoint_penalty=min(options.changepoint_penalty, total),
+            split_penalty=costs.split_penalty / costs.scale,
+            changepoint_penalty=costs.changepoint_penalty / costs.scale,
+            scale=costs.scale,
             candidates=options.candidates,
             candidate_leaves=list(options.leaves),
             or_selection=options.or_selection,
@@ -53,7 +55,8 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
         ) from None
 
 
-def make_polisher(table: TrainingTable, settings: Settings) -> Any:
+def make_polisher(costs: ExactCosts, settings: Settings) -> Any:
+    table = costs.table
     return Polisher(
         table.codes,
         table.values,
@@ -61,7 +64,7 @@ def make_polisher(table: TrainingTable, settings: Settings) -> Any:
         len(table.classes),
         table.weights,
         max_changepoints=settings.max_changepoints,
-        split_penalty=settings.split_penalty,
-        changepoint_penalty=settings.changepoint_penalty,
+        split_penalty=costs.split_penalty,
+        changepoint_penalty=costs.changepoint_penalty,
         max_depth=settings.max_depth,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,13 @@ class ShapeTree:
         proven_optimal: bool,
         proven_space: str,
         candidate_leaves: tuple[int, ...] = (),
+        poll: Callable[[], None] | None = None,
     ) -> ShapeTree:
-        """The tree that the engine's nodes describe; everything but its shape is worked out from the rows."""
-        parts = assemble(nodes, table, settings)
+        """The tree that the engine's nodes describe; everything but its shape is worked out from the rows.
+
+        `poll` is called at every node, and may raise to break it off.
+        """
+        parts = assemble(nodes, table, settings, poll)
         proof = Proof(parts[0].cost, upper_bound, lower_bound, proven_optimal, proven_space, candidate_leaves)
         return cls(table.schema, table.classes, parts, settings, proof)
 
@@ -176,9 +181,9 @@ class ShapeTree:
         leaves = leaves_by_numpy(self.nodes, self.schema, lambda j, rows: matrix[rows, j], len(matrix))
         return self._cost(leaves, known[codes], weights)
 
-    def evaluate_table(self, table: TrainingTable) -> float:
+    def evaluate_table(self, table: TrainingTable, poll: Callable[[], None] | None = None) -> float:
         """`evaluate` on encoded training data."""
-        leaves = leaves_by_numpy(self.nodes, self.schema, table.column_values, table.n_rows)
+        leaves = leaves_by_numpy(self.nodes, self.schema, table.column_values, table.n_rows, poll)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights
         return self._cost(leaves, table.y, weights)
 

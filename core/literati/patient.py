@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Event, Thread
 from time import perf_counter
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class Interrupted(Exception):
+    """Work was broken off because a stop is wanted or the time is over."""
+
 
 # The main thread wakes this often to run bytecode: only there does Python handle a signal, whichever thread
 # the system gave it to. Thread.join would not do: in Python 3.11 an interrupted join takes a thread that
@@ -12,13 +20,15 @@ from time import perf_counter
 NAP = 0.1
 
 
-def call_patiently(work: Callable[[], int], ask_to_stop: Callable[[], None], seconds: float) -> int:
+def call_patiently(
+    work: Callable[[], Result], ask_to_stop: Callable[[], None], seconds: float
+) -> Result:
     """Do the work in another thread and wait; ask it to stop after so many seconds or at an interrupt.
 
     One step of a search on a million rows can take ten seconds. The work must end soon after it is asked to;
     it is waited for in any case.
     """
-    outcome: list[int | BaseException] = []
+    outcome: list[Result | BaseException] = []
     done = Event()
 
     def run() -> None:

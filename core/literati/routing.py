@@ -59,11 +59,17 @@ def leaves_by_numpy(
     schema: Schema,
     cells: Callable[[int, npt.NDArray[np.intp]], Floats],
     n_rows: int,
+    poll: Callable[[], None] | None = None,
 ) -> Leaves:
-    """The same as the kernel, sharing no code with it or with the search: a check, and not a fast one."""
+    """The same as the kernel, sharing no code with it or with the search: a check, and not a fast one.
+
+    `poll` is called at every node, and may raise to break it off.
+    """
     leaves = np.zeros(n_rows, dtype=np.int32)
     waiting = [(0, np.arange(n_rows))]
     while waiting:
+        if poll is not None:
+            poll()
         index, rows = waiting.pop()
         split = nodes[index].split
         if split is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from numbers import Real
 from time import perf_counter
@@ -12,14 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from . import checkpoint as checkpoints
+from ._search import RunStatus, saved_scale
 from ._version import __version__
-from .engines import make_engine, make_polisher
+from .costs import exact_costs
+from .engines import make_engine
 from .errors import CheckpointError, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
 from .options import SearchLimits, SolverOptions, integer, number
-from .patient import call_patiently
+from .patient import Interrupted, call_patiently
+from .polishing import Polishing
 from .report import SearchReport, StopReason, relative_gap
+from .stopwatch import Stopwatch
 from .table import build
 from .transfer import transfer_bounds
 from .transplant import transplant
@@ -27,17 +33,16 @@ from .transplant import transplant
 __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 
 SLICE = 0.1  # seconds without the GIL: how long Ctrl-C may have to wait
-POLISH_STEP = 31 / 32  # a tree is polished on the way when it costs this much of the last one polished
-POLISH_CELLS = 1 << 20  # rows times columns up to which trees are polished on the way, not only at the end
-LEAST_POLISH = 0.05  # seconds
+FINISH_SHARE = 0.2  # of the time limit, at most, is set aside to finish the last tree
+POLISH_SECONDS = 1.5e-7  # that polishing a tree is expected to take for each cell of the table ...
+BUILD_SECONDS = 3e-8  # ... and building it
 TRACE_KEPT = 512  # points of the trace in a checkpoint
-STOPPED = 5
 _STATUS = {
-    1: StopReason.PROVEN_OPTIMAL,
-    2: StopReason.GAP_REACHED,
-    3: StopReason.EXPANSION_LIMIT,
-    4: StopReason.MEMORY_LIMIT,
+    RunStatus.GAP_REACHED: StopReason.GAP_REACHED,
+    RunStatus.EXPANSION_LIMIT: StopReason.EXPANSION_LIMIT,
+    RunStatus.MEMORY_LIMIT: StopReason.MEMORY_LIMIT,
 }
+Moment = tuple[int, float]  # expansions and upper bound of the engine
 
 
 class Search:
@@ -66,33 +71,32 @@ class Search:
         )
         self._begin()
 
-    def _begin(self) -> None:
-        start = perf_counter()
+    def _begin(self, scale: float | None = None) -> None:
+        """Set up the engine, which encodes the table for itself. `scale` is that of a search to be resumed."""
+        options = self.options
+        self._clock = Stopwatch()
         self.settings = Settings(
-            self.options.max_depth,
-            self.options.max_changepoints,
-            self.options.split_penalty,
-            self.options.changepoint_penalty,
+            options.max_depth, options.max_changepoints, options.split_penalty, options.changepoint_penalty
         )
-        self._engine = make_engine(self.table, self.options, self.limits)
-        self._polisher: Any = None
-        self._half_polished: npt.NDArray[Any] | None = None  # nodes whose polish ran out of time
-        self._first_upper = math.inf  # the engine's upper bound when it had its first tree
-        self._polished_at = math.inf  # the engine's upper bound when its tree was last polished
+        costs = exact_costs(self.table, options.split_penalty, options.changepoint_penalty, scale)
+        self._costs = costs
+        self._in_units = replace(
+            self.settings, split_penalty=costs.split_penalty, changepoint_penalty=costs.changepoint_penalty
+        )
+        self._engine = make_engine(self.table, costs, options, self.limits)
+        self._polishing = Polishing(self._costs, self.settings) if options.polish else None
+        self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0
+        self._build_seconds = BUILD_SECONDS * self.table.codes.size
         self._tree: ShapeTree | None = None  # the best so far, as far as it has been built
-        self._built_at: tuple[int, float] | None = (
-            None  # expansions and bound when its nodes' bounds were read
-        )
+        self._built_at: Moment | None = None  # when its nodes' bounds were read
         self._reason = StopReason.RUNNING
-        self._has_started = False
         self._stop_wanted = False
         self._objective = math.inf
         self._improvements = 0
         self._improved_at = 0.0  # search seconds
         self._earlier_expansions = 0  # before a resume
-        self._earlier_seconds = 0.0  # of the trace before a resume
         self._earlier_trace: npt.NDArray[Any] | None = None
-        self._elapsed = perf_counter() - start
+        self._note(self._engine.upper)
 
     # Running
 
@@ -102,86 +106,109 @@ class Search:
         if seconds is not None and not (real and seconds >= 0):
             raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
         until = math.inf if seconds is None else perf_counter() + seconds
-        self._started()
-        self._reason = self._next_reason()
-        while self._reason is StopReason.RUNNING and (left := until - perf_counter()) > 0:
-            self._slice(max(0.0, min(SLICE, left, self._seconds_left())))
+        with self._clock:
+            self._reason = self._next_reason()
+            while self._reason is StopReason.RUNNING and (left := until - perf_counter()) > 0:
+                self._reason = self._slice(left)
+            if self._reason not in (StopReason.RUNNING, StopReason.USER_STOP):
+                self._finish()
         return self.report()
 
     def stop(self) -> None:
         """Make `run` return within a tenth of a second, from any thread. A later `run` goes on."""
         self._stop_wanted = True
         self._engine.request_stop()
+        if self._polishing is not None:
+            self._polishing.request_stop()
 
-    def _slice(self, seconds: float) -> None:
-        start = perf_counter()
-        status = self._step(seconds)
+    def _slice(self, seconds: float) -> StopReason:
+        """Search for a slice of time at most, polish if it is time to, and say why not to go on."""
+        left = self._seconds_left()
+        status = self._step(max(0.0, min(SLICE, seconds, left)), left)
         self._note(self._engine.upper)
-        self._elapsed += perf_counter() - start
-        start = perf_counter()
-        reason = _STATUS.get(status) or self._next_reason()
-        if reason is not StopReason.USER_STOP:  # who asks to stop does not want to wait for it
-            self._polish(last=reason is not StopReason.RUNNING)
-        self._elapsed += perf_counter() - start
-        self._reason = reason
+        if status is RunStatus.POLISH_DUE:
+            self._polish(last=False)
+        return self._next_reason(_STATUS.get(status, StopReason.RUNNING))
 
-    def _step(self, seconds: float) -> int:
-        """Some expansions. One that is longer than the time limit allows is broken off."""
-        engine, limits, most, target = self._engine, self.limits, -1, self._polish_target()
+    def _step(self, seconds: float, left: float) -> RunStatus:
+        """Some expansions. One that is longer than the limits allow is broken off."""
+        engine, limits, most = self._engine, self.limits, -1
         if limits.max_expansions is not None:
             most = max(0, limits.max_expansions - self._earlier_expansions)
-        left = math.inf if limits.time_limit is None else limits.time_limit - self._elapsed
+        below, work = (-1.0, 0) if self._polishing is None else self._polishing.due()
+        clock = self._clock.seconds
         return call_patiently(
-            lambda: int(engine.run(seconds, most, limits.gap, limits.gap_absolute, target)),
+            lambda: RunStatus(
+                engine.run(
+                    seconds,
+                    most,
+                    limits.gap,
+                    limits.gap_absolute,
+                    clock=clock,
+                    polish_below=below,
+                    polish_work=work,
+                )
+            ),
             engine.request_stop,
             left,
         )
 
     def _seconds_left(self) -> float:
-        limit = math.inf if self.limits.time_limit is None else self.limits.time_limit - self._elapsed
-        if self.limits.patience is not None:
-            limit = min(limit, self._improved_at + self.limits.patience - self._elapsed)
-        return limit
+        """Seconds until a limit ends the search; the time to finish its tree is set aside."""
+        seconds, limits = self._clock.seconds, self.limits
+        left = math.inf if limits.time_limit is None else limits.time_limit - seconds - self._time_to_finish()
+        if limits.patience is not None:
+            left = min(left, self._improved_at + limits.patience - seconds)
+        return left
 
-    def _next_reason(self) -> StopReason:
-        """A limit, or else the wish to stop, which is thereby granted."""
+    def _time_to_finish(self) -> float:
+        """Seconds that polishing and building the tree at hand will take; 0 if that is done."""
+        assert self.limits.time_limit is not None
+        polished = self._polishing is None or not self._polishing.wants(self._engine.upper)
+        if polished and self._built_at == self._moment():
+            return 0.0
+        expected = self._build_seconds + (0.0 if polished else self._polish_seconds)
+        return min(FINISH_SHARE * self.limits.time_limit, expected)
+
+    def _next_reason(self, reached: StopReason = StopReason.RUNNING) -> StopReason:
+        """Return the reason to stop: the proof, the limit that was reached, or the wish to stop.
+
+        A wish to stop is thereby granted, whatever the reason is.
+        """
         wanted, self._stop_wanted = self._stop_wanted, False
-        reason = self._limit()
-        return StopReason.USER_STOP if wanted and reason is StopReason.RUNNING else reason
-
-    def _limit(self) -> StopReason:
-        """The limit that is reached whatever the engine does next."""
+        if wanted and self._polishing is not None:
+            self._polishing.clear_stop()
         if self._engine.proven:
             return StopReason.PROVEN_OPTIMAL
-        if self.limits.time_limit is not None and self._elapsed >= self.limits.time_limit:
+        if reached is not StopReason.RUNNING:
+            return reached
+        limits, seconds = self.limits, self._clock.seconds
+        if limits.time_limit is not None and seconds >= limits.time_limit - self._time_to_finish():
             return StopReason.TIME_LIMIT
-        if self.limits.patience is not None and self._elapsed - self._improved_at >= self.limits.patience:
+        if limits.patience is not None and seconds - self._improved_at >= limits.patience:
             return StopReason.NO_IMPROVEMENT
-        return StopReason.RUNNING
+        return StopReason.USER_STOP if wanted else StopReason.RUNNING
 
     def _note(self, objective: float) -> None:
-        if objective < self._objective - self._tolerance():
+        if objective < self._objective:
             self._improvements += 1
-            self._improved_at = self._elapsed
-        self._objective = min(self._objective, objective)
+            self._improved_at = self._clock.seconds
+            self._objective = objective
 
-    def _tolerance(self) -> float:
-        """Of sums of weights that are no dyadic numbers; nothing at all for those that are counts."""
-        return 0.0 if self.table.weights is None else 1e-9 * float(self.table.weights.sum())
+    def _finish(self) -> None:
+        """Polish and build the last tree, as far as the time limit allows."""
+        self._polish(last=True)
+        with suppress(Interrupted, MemoryError):
+            self._refresh(self._poll, interruptible=True)
 
-    def _started(self) -> None:
-        """Have a first incumbent, whatever the limits."""
-        if not self._has_started:
-            start = perf_counter()
-            engine = self._engine
-            while call_patiently(lambda: int(engine.run(0.0, 0)), engine.request_stop, math.inf) == STOPPED:
-                pass  # that takes back the request, which `_stop_wanted` remembers
-            self._has_started = True
-            self._note(self._engine.upper)
-            self._first_upper = self._engine.upper
-            if self._limit() is not StopReason.RUNNING:
-                self._polish(last=True)
-            self._elapsed += perf_counter() - start
+    def _poll(self) -> None:
+        """Raise Interrupted when a stop is wanted or the time limit is over."""
+        if self._stop_wanted or self._limit_seconds() <= 0:
+            raise Interrupted
+
+    def _limit_seconds(self) -> float:
+        limit = self.limits.time_limit
+        return math.inf if limit is None else limit - self._clock.seconds
 
     # The incumbent
 
@@ -191,11 +218,10 @@ class Search:
         The bounds stay those of the search: the tree need not lie in its space. ValueError if the tree asks
         for columns that the data does not have.
         """
-        nodes = transplant(tree.nodes, tree.schema, self.table, self.settings)
         best = self.incumbent()
-        proof = replace(best.proof, objective=nodes[0].cost)
-        adopted = replace(best, nodes=nodes, proof=proof)
-        if adopted.evaluate_table(self.table) >= best.objective:
+        nodes = transplant(tree.nodes, tree.schema, self._costs.table, self._in_units)
+        adopted = self._checked(replace(best, nodes=nodes, settings=self._in_units))
+        if adopted.objective >= best.objective:
             return False
         self._tree, self._built_at = adopted, None
         self._note(adopted.objective)
@@ -203,70 +229,89 @@ class Search:
 
     def incumbent(self) -> ShapeTree:
         """The best tree so far, with what is known about it now."""
-        self._started()
-        moment = (int(self._engine.expansions), float(self._engine.upper))
-        if self._tree is None or self._built_at != moment:
-            searched = self._searched_tree()
+        tree = self._refresh()
+        return tree.with_proof(self._engine.upper, self._engine.lower, bool(self._engine.proven))
+
+    def _moment(self) -> Moment:
+        return int(self._engine.expansions), float(self._engine.upper)
+
+    def _refresh(self, poll: Callable[[], None] | None = None, *, interruptible: bool = False) -> ShapeTree:
+        """Build the best tree so far, with what is known of its nodes. `poll` may raise Interrupted."""
+        if self._tree is None or self._built_at != self._moment():
+            engine, moment = self._engine, self._moment()
+            left = self._limit_seconds() if interruptible else math.inf
+            nodes = call_patiently(
+                lambda: engine.nodes(interruptible=interruptible), engine.request_stop, left
+            )
+            if nodes is None:
+                raise Interrupted
+            searched = self._searched_tree(nodes, poll)
             if self._tree is None or searched.objective < self._tree.objective:
                 self._tree = searched
             else:
-                nodes = transfer_bounds(self._tree.nodes, searched.nodes, self.table, self.options.max_depth)
-                self._tree = replace(self._tree, nodes=nodes)
+                bounds = transfer_bounds(
+                    self._tree.nodes, searched.nodes, self._costs.table, self.options.max_depth, poll
+                )
+                self._tree = replace(self._tree, nodes=bounds)
             self._built_at = moment
-        self._note(self._tree.objective)
-        return self._tree.with_proof(self._engine.upper, self._engine.lower, bool(self._engine.proven))
+            self._note(self._tree.objective)
+        return self._tree
 
-    def _searched_tree(self, nodes: npt.NDArray[Any] | None = None) -> ShapeTree:
-        """The engine's tree, or these nodes of the same kind; its cost is checked against the claim."""
-        engine = self._engine
+    def _searched_tree(
+        self, nodes: npt.NDArray[Any], poll: Callable[[], None] | None = None
+    ) -> ShapeTree:
+        """Build the tree of the engine's nodes, or of nodes that are polished."""
+        engine, start = self._engine, perf_counter()
         tree = ShapeTree.from_nodes(
-            engine.nodes() if nodes is None else nodes,
-            self.table,
-            settings=self.settings,
+            nodes,
+            self._costs.table,
+            settings=self._in_units,
             upper_bound=engine.upper,
             lower_bound=engine.lower,
             proven_optimal=bool(engine.proven),
             proven_space=self.options.candidates,
             candidate_leaves=self.options.leaves,
+            poll=poll,
         )
-        slack = self._tolerance() or 1e-9 * max(1.0, engine.upper)
-        cost = tree.evaluate_table(self.table)
-        if cost > engine.upper + slack or abs(cost - tree.nodes[0].cost) > slack:
+        tree = self._checked(tree, poll)
+        self._build_seconds = max(self._build_seconds, perf_counter() - start)
+        if tree.objective > engine.upper:
             raise SearchInvariantError(
-                f"the tree found costs {cost!r} on the training rows, not {engine.upper!r} as the search says"
+                f"the tree found costs {tree.objective!r} on the training rows, "
+                f"not {engine.upper!r} as the search says"
             )
         return tree
 
-    def _polish_target(self) -> float:
-        """Cost of a tree that is polished on the way.
-
-        It depends on the data and the trees found, never on the clock: a run can be repeated.
-        """
-        on_the_way = self.options.polish and self.table.codes.size <= POLISH_CELLS
-        return POLISH_STEP * min(self._polished_at, self._first_upper) if on_the_way else -1.0
+    def _checked(self, tree: ShapeTree, poll: Callable[[], None] | None = None) -> ShapeTree:
+        """Return a tree whose costs are in units with these in rows, if it costs what it says: to the unit."""
+        cost = tree.evaluate_table(self._costs.table, poll)
+        if cost != tree.nodes[0].cost:
+            raise SearchInvariantError(
+                f"a tree said to cost {tree.nodes[0].cost!r} units costs {cost!r} on the training rows"
+            )
+        nodes = self._costs.in_rows(tree.nodes)
+        proof = replace(tree.proof, objective=nodes[0].cost)
+        return replace(tree, nodes=nodes, settings=self.settings, proof=proof)
 
     def _polish(self, last: bool) -> None:
-        """Polish the engine's tree if it is time to, or go on where time was up."""
-        engine = self._engine
-        fresh = engine.upper < self._polished_at if last else engine.upper <= self._polish_target()
-        if not self.options.polish or not (fresh or (last and self._half_polished is not None)):
+        """Polish the tree at hand, or go on with one that is not finished."""
+        engine, polishing = self._engine, self._polishing
+        left = self._limit_seconds() - self._build_seconds
+        if polishing is None or not polishing.wants(engine.upper) or left <= 0:
             return
-        if self._polisher is None:
-            self._polisher = make_polisher(self.table, self.settings)
-        room = max(LEAST_POLISH, self._seconds_left())
-        start = perf_counter()
-        nodes = self._polisher.polish(engine.nodes() if fresh else self._half_polished, room)
-        self._half_polished = nodes if perf_counter() - start >= room else None
-        self._polished_at = engine.upper
-        tree = self._searched_tree(nodes)
-        if self._tree is None or tree.objective < self._tree.objective:
-            self._tree, self._built_at = tree, None
-            self._note(tree.objective)
+        start = self._clock.seconds
+        with suppress(Interrupted, MemoryError):
+            nodes = polishing.polish(engine, left, last)
+            self._polish_seconds = max(self._polish_seconds, self._clock.seconds - start)
+            if nodes is not None:
+                tree = self._searched_tree(nodes, self._poll)
+                if self._tree is None or tree.objective < self._tree.objective:
+                    self._tree, self._built_at = tree, None
+                    self._note(tree.objective)
 
     # What is known
 
     def report(self) -> SearchReport:
-        self._started()
         engine = self._engine
         upper, lower = float(engine.upper), float(engine.lower)
         return SearchReport(
@@ -283,14 +328,13 @@ class Search:
             states_freed=int(engine.states_freed),
             cache_hits=int(engine.cache_hits),
             memory_bytes=int(engine.bytes) + self.table.nbytes,
-            elapsed_seconds=self._elapsed,
+            elapsed_seconds=self._clock.seconds,
             improvements=self._improvements,
         )
 
     def trace(self) -> npt.NDArray[Any]:
         """Structured array of seconds, expansions, upper, lower: a row for each time a bound moved."""
         trace: npt.NDArray[Any] = self._engine.trace()
-        trace["seconds"] += self._earlier_seconds
         trace["expansions"] += self._earlier_expansions
         if self._earlier_trace is None:
             return trace
@@ -316,7 +360,7 @@ class Search:
             "tree": tree.to_dict(),
             "trace": [list(row) for row in trace[kept[: len(trace)]].tolist()],
         }
-        return checkpoints.pack(header, self._engine.checkpoint())
+        return checkpoints.pack(header, self._engine.checkpoint(seconds=report.elapsed_seconds))
 
     @classmethod
     def resume(
@@ -336,6 +380,9 @@ class Search:
             raise CheckpointError(
                 "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
             )
+        scale = saved_scale(payload)
+        if scale is not None and scale != search._costs.scale:
+            search._begin(scale)  # an earlier version counted in other units
         try:
             search._engine.restore(payload)
         except (TypeError, ValueError) as error:
@@ -346,12 +393,12 @@ class Search:
     def _continue_from(self, header: dict[str, Any], tree: ShapeTree) -> None:
         if tree.schema != self.table.schema or tree.classes.tolist() != self.table.classes.tolist():
             raise CheckpointError("blob: the checkpoint's tree belongs to other data")
-        if abs(tree.evaluate_table(self.table) - tree.objective) > max(self._tolerance(), 1e-9):
+        tolerance = 1e-9 * max(1.0, tree.nodes[0].weight)
+        if abs(tree.evaluate_table(self.table) - tree.objective) > tolerance:
             raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
         try:
             spent = number("elapsed_seconds", header["elapsed_seconds"])
-            self._improved_at = self._elapsed + spent - number("idle_seconds", header["idle_seconds"])
-            self._elapsed += spent
+            idle = number("idle_seconds", header["idle_seconds"])
             self._improvements = integer("improvements", header["improvements"], 0)
             self._earlier_expansions = integer("expansions", header["expansions"], 0)
             self._earlier_expansions -= int(self._engine.expansions)
@@ -359,10 +406,12 @@ class Search:
             earlier = np.array(rows, dtype=self._engine.trace().dtype)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
+        self._clock.add(spent)
+        self._improved_at = self._clock.seconds - idle
         self._earlier_trace = earlier
-        self._earlier_seconds = spent - float(self._engine.seconds)
-        self._tree = tree
-        self._objective = tree.objective
+        # Its costs are worked out again: an earlier version may have rounded them in another way.
+        self._objective = self._engine.upper
+        self.adopt(tree)
 
 
 def _checked_limits(limits: Any) -> SearchLimits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,15 +13,19 @@ from .table import TrainingTable
 
 
 def transfer_bounds(
-    nodes: tuple[Node, ...], searched: tuple[Node, ...], table: TrainingTable, max_depth: int
+    nodes: tuple[Node, ...],
+    searched: tuple[Node, ...],
+    table: TrainingTable,
+    max_depth: int,
+    poll: Callable[[], None] | None = None,
 ) -> tuple[Node, ...]:
     """Bounds and proofs of the search for the same rows at the same depth; elsewhere only what is plain.
 
     A polished tree sends other rows to some of its nodes: what is known of the old rows says nothing there.
     """
-    known = dict(zip(_keys(searched, table), searched, strict=True))
+    known = dict(zip(_keys(searched, table, poll), searched, strict=True))
     result = []
-    for key, node in zip(_keys(nodes, table), nodes, strict=True):
+    for key, node in zip(_keys(nodes, table, poll), nodes, strict=True):
         twin = known.get(key)
         if twin is not None:
             result.append(replace(node, bound=twin.bound, proven=twin.proven))
@@ -31,9 +36,11 @@ def transfer_bounds(
     return tuple(result)
 
 
-def _keys(nodes: tuple[Node, ...], table: TrainingTable) -> list[tuple[int, int]]:
+def _keys(
+    nodes: tuple[Node, ...], table: TrainingTable, poll: Callable[[], None] | None
+) -> list[tuple[int, int]]:
     """(depth, hash of the rows) of each node; the hash of a set is the sum of its rows' hashes."""
-    leaves = leaves_by_numpy(nodes, table.schema, table.column_values, table.n_rows)
+    leaves = leaves_by_numpy(nodes, table.schema, table.column_values, table.n_rows, poll)
     hashes = np.random.default_rng(0).integers(0, 1 << 63, table.n_rows, dtype=np.uint64)
     at_leaves = np.zeros(len(nodes), dtype=np.uint64)
     np.add.at(at_leaves, leaves, hashes)

@@ -262,7 +262,7 @@ def test_codes_that_are_not_ranks_are_refused() -> None:
     problem = random_problem(5, depth=3)
     gaps = problem.but(values=[[*column, 1e300] for column in problem.values])
     with pytest.raises(ValueError, match="ranks"):
-        polisher(gaps)
+        polisher(gaps).polish(LEAF)
 
 
 def test_a_tree_too_deep_is_refused() -> None:

@@ -104,7 +104,7 @@ def test_time_limit() -> None:
     report = long_search(time_limit=0.4).run()
     check(report)
     assert report.stop_reason is StopReason.TIME_LIMIT
-    assert 0.4 <= report.elapsed_seconds < 1.2
+    assert 0.32 <= report.elapsed_seconds < 1.2  # a fifth, at most, is for finishing the tree
 
 
 def test_a_time_limit_that_is_over_at_once_still_gives_a_tree() -> None:

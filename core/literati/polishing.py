@@ -1,0 +1,77 @@
+"""Which trees of a search are polished, and for how long: a share of the work that the search itself does."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy.typing as npt
+
+from .costs import ExactCosts
+from .engines import make_polisher
+from .nodes import Settings
+from .patient import call_patiently
+
+SEARCH_PER_POLISH = 4  # visits of rows by the search for one by polishing: a fifth of all work is polishing
+LAST_WORK = 1 << 28  # visits of rows that the last tree gets at least: a second or two
+
+
+class Polishing:
+    """Polish new best trees on the way and the last one at the end.
+
+    When it is time to polish, and for how long, is counted in visits of rows, never by the clock: a search
+    that is repeated polishes the same trees at the same moments.
+    """
+
+    def __init__(self, costs: ExactCosts, settings: Settings) -> None:
+        self._costs = costs
+        self._settings = settings
+        self._polisher: Any = None
+        self._unfinished: npt.NDArray[Any] | None = None  # nodes whose budget or time ran out
+        self._polished_upper = math.inf  # the engine's upper bound when its tree was last polished
+        rows, features = costs.table.n_rows, len(costs.table.features)
+        self._turn = rows * (features + 8)  # visits in one pass over all features: less is not worth a start
+
+    @property
+    def work(self) -> int:
+        return 0 if self._polisher is None else int(self._polisher.work)
+
+    def wants(self, upper: float) -> bool:
+        """Whether there is anything left to polish while the engine's tree costs `upper`."""
+        return upper < self._polished_upper or self._unfinished is not None
+
+    def due(self) -> tuple[float, int]:
+        """Return the cost that the engine's tree must undercut, and the engine's work, to be polished next."""
+        below = math.inf if self._unfinished is not None else self._polished_upper
+        return below, SEARCH_PER_POLISH * (self.work + self._turn)
+
+    def polish(self, engine: Any, seconds: float, last: bool) -> npt.NDArray[Any] | None:
+        """Polish the engine's tree, or go on with the one that was not finished.
+
+        None if it was stopped before there was anything new.
+        """
+        nodes = self._unfinished
+        if engine.upper < self._polished_upper:
+            nodes = call_patiently(lambda: engine.nodes(interruptible=True), engine.request_stop, seconds)
+        if nodes is None:
+            return None
+        if self._polisher is None:
+            self._polisher = make_polisher(self._costs, self._settings)
+        polisher, start = self._polisher, nodes
+        budget = max(LAST_WORK if last else self._turn, engine.work // SEARCH_PER_POLISH - self.work)
+        polished: npt.NDArray[Any] = call_patiently(
+            lambda: polisher.polish(start, None if math.isinf(seconds) else seconds, budget),
+            polisher.request_stop,
+            math.inf,
+        )
+        self._unfinished = None if polisher.finished else polished
+        self._polished_upper = engine.upper
+        return polished
+
+    def request_stop(self) -> None:
+        if self._polisher is not None:
+            self._polisher.request_stop()
+
+    def clear_stop(self) -> None:
+        if self._polisher is not None:
+            self._polisher.clear_stop()
