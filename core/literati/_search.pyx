@@ -476,6 +476,10 @@ cdef class Engine:
         """Let so many allocations fail after some that do not: for tests."""
         self.problem.allocations_left, self.problem.allocations_failing = after, count
 
+    @property
+    def allocations_left(self):
+        return self.problem.allocations_left
+
 
 def _row_hashes(n):
     """Two 64-bit hashes a row, the same in every process (splitmix64)."""
