@@ -296,7 +296,8 @@ cdef void sweep_pairs(Problem* p, Sweep* sweep, const Rows* rows, int32_t n, int
     need of all children helps none of them, and neither does one that is lighter still.
     """
     cdef ClassOrder* order = &sweep.classes
-    cdef int32_t n_batches = (n + LANES - 1) // LANES, i, j, a, b, c, batch
+    cdef int32_t n_batches = (n + LANES - 1) // LANES, i, j, k, a, b, c, batch, n_helped
+    cdef int32_t helped[BATCHES]
     cdef int64_t* weight = sweep.piece_counts
     cdef int64_t least
     cdef bint sorted_by_class = False
@@ -313,40 +314,60 @@ cdef void sweep_pairs(Problem* p, Sweep* sweep, const Rows* rows, int32_t n, int
             b = order.present[j]
             if weight[a] + weight[b] <= least:
                 break
+            n_helped = 0
             for batch in range(n_batches):
+                if pair_may_help(p, sweep, batch * LANES, min(n, (batch + 1) * LANES), a, b):
+                    helped[n_helped] = batch
+                    n_helped += 1
+            if p.stop:
+                return
+            if n_helped == 0:
+                continue
+            if not sorted_by_class:
+                sorted_by_class = True
+                class_order_sort(p, order, rows, weight)
                 if p.stop:
                     return
-                if not pair_may_help(p, sweep, batch * LANES, min(n, (batch + 1) * LANES), a, b):
-                    continue
-                if not sorted_by_class:
-                    sorted_by_class = True
-                    class_order_sort(p, order, rows, weight)
-                    if p.stop:
-                        return
-                sweep_pair(p, sweep, rows, batch, n, width, a, b)
+            walk_pair(p, sweep, rows, helped, n_helped, width, a, b)
+            if p.stop:
+                return
+            for k in range(n_helped):
+                offer_pair(p, sweep, helped[k], n, width, a, b)
 
 
-cdef void sweep_pair(
-    Problem* p, Sweep* sweep, const Rows* rows, int32_t batch, int32_t n, int32_t width, int32_t a, int32_t b
+cdef void walk_pair(
+    Problem* p, Sweep* sweep, const Rows* rows, const int32_t* batches, int32_t n_batches, int32_t width, int32_t a,
+    int32_t b
 ) noexcept nogil:
-    """Offer the children of one batch the best shape functions between two labels."""
+    """Find the best shape functions between two labels for the candidates of some batches."""
     cdef ClassOrder* order = &sweep.classes
-    cdef int32_t j, i, side, k, known, n_pair = class_rows(order, a) + class_rows(order, b)
-    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), both, right
-    cdef char* best = <char*>sweep.best + batch * best_size
-    cdef const int64_t* counts
-    cdef cost_t cost
+    cdef int32_t j, i, known, n_pair = class_rows(order, a) + class_rows(order, b)
+    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width)
     weigh_pair(p, sweep, a, 1, width)
     weigh_pair(p, sweep, b, -1, width)
-    memset(best, 0, best_size)
+    for i in range(n_batches):
+        memset(<char*>sweep.best + batches[i] * best_size, 0, best_size)
     for j in range(p.n_features):
         if p.stop:
             return
         known = class_order_merge(p, order, rows, j, a, b)
-        p.lanes.walk[width](
-            order.merged + 1, known, n_pair, sweep.bits + batch * <int64_t>p.n_rows, sweep.pair_weight, p.max_k, best,
-        )
-        p.work += 3 * n_pair
+        for i in range(n_batches):
+            p.lanes.walk[width](
+                order.merged + 1, known, n_pair, sweep.bits + batches[i] * <int64_t>p.n_rows, sweep.pair_weight,
+                p.max_k, <char*>sweep.best + batches[i] * best_size,
+            )
+        p.work += (1 + 2 * n_batches) * n_pair
+
+
+cdef void offer_pair(
+    Problem* p, Sweep* sweep, int32_t batch, int32_t n, int32_t width, int32_t a, int32_t b
+) noexcept nogil:
+    """Offer the children of a batch what was found between two labels."""
+    cdef int32_t i, side, k
+    cdef int64_t best_size = 2 * MAX_K * LANES * (2 << width), both, right
+    cdef const char* best = <const char*>sweep.best + batch * best_size
+    cdef const int64_t* counts
+    cdef cost_t cost
     for i in range(batch * LANES, min(n, (batch + 1) * LANES)):
         for side in range(2):
             counts = sweep.counts + (2 * <int64_t>i + side) * p.n_classes
