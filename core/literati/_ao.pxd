@@ -43,6 +43,8 @@ cdef void ao_start(Ao* ao) noexcept nogil
 # Comes before every other step, and counts as no expansion.
 cdef Step ao_look_ahead(Ao* ao) noexcept nogil
 cdef Step ao_step(Ao* ao) noexcept nogil
+# Room for tree_size(&ao.root) nodes.
+cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil
 cdef bint ao_proven(const Ao* ao) noexcept nogil
 # Ends the warming up when it is complete or long enough; False when memory ran out.

@@ -77,17 +77,14 @@ cdef bint ao_warmed(Ao* ao) noexcept nogil:
     cdef Space* space = &ao.space
     cdef Problem* p = space.p
     cdef TreeNode* tree
-    cdef int32_t n, i
+    cdef int32_t n
     if not ao.root.complete and space.expansions < WARM_STEPS:
         return True
     n = tree_size(&ao.root)
     tree = <TreeNode*>grab(p, n * sizeof(TreeNode))
     if tree == NULL:
         return False
-    tree_write(&ao.root, tree)
-    for i in range(n):
-        tree[i].proven = False
-        tree[i].lower = 0
+    ao_tree(ao, tree)
     ao.root.rows.order = NULL
     data_clear(p, &space.counters, &ao.root)
     data_free_values(p, &ao.root)
@@ -102,6 +99,15 @@ cdef bint ao_warmed(Ao* ao) noexcept nogil:
     ao.warming = False
     p.every_cut = True
     return True
+
+
+cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
+    """Write the incumbent. What the warming up has proven of its nodes is not true of the whole space."""
+    cdef int32_t i, n = tree_write(&ao.root, out)
+    if ao.warming:
+        for i in range(n):
+            out[i].proven = False
+            out[i].lower = 0
 
 
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil:

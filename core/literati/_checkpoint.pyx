@@ -11,10 +11,10 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
-from literati._ao cimport Ao
+from literati._ao cimport Ao, ao_tree
 from literati._states cimport RECENT, choice_key, state_key
 from literati._graph cimport (
-    LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, Data, Entry, TreeNode, cache_store, tree_size, tree_write,
+    LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, Data, Entry, TreeNode, cache_store, tree_size,
 )
 from literati._rows cimport grab
 from literati._types cimport Problem, cost_t, int32_t, int64_t, uint64_t
@@ -130,7 +130,7 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
         raise NotImplementedError("checkpoints need a little-endian machine")
     memset(&w, 0, sizeof(Writer))
     tree = np.zeros(n_tree, dtype=NODE)
-    tree_write(&ao.root, <TreeNode*><size_t>tree.ctypes.data)
+    ao_tree(ao, <TreeNode*><size_t>tree.ctypes.data)
     w.room = max(room - HEADER.itemsize - tree.nbytes, 0)
     # One block for each kind of record, each as large as the room: untouched pages cost nothing.
     values, nodes, steps = np.empty(w.room, np.uint8), np.empty(w.room, np.uint8), np.empty(w.room, np.uint8)

@@ -9,12 +9,12 @@ import numpy as np
 
 from literati._ao cimport (
     ADMISSIBLE, INFORMATIVE, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
-    ao_look_ahead, ao_lower, ao_make_room, ao_proven, ao_start, ao_step, ao_warmed,
+    ao_look_ahead, ao_lower, ao_make_room, ao_proven, ao_start, ao_step, ao_tree, ao_warmed,
 )
 from literati._checkpoint cimport load_search, save_search, weight_cost_of
 from literati._emit cimport Node, emit_tree
 from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
-from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size, tree_write
+from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
 from literati._types cimport (
@@ -454,7 +454,7 @@ cdef class Engine:
             raise MemoryError("no memory for the tree")
         room = min(2 << p.max_depth, 2 * p.n_rows + 1)
         out = np.zeros(room, dtype=NODE_DTYPE)
-        tree_write(&self.ao.root, tree)
+        ao_tree(&self.ao, tree)
         nodes = <Node*><size_t>out.ctypes.data
         if not interruptible:
             # A stop request is for run(): the tree is wanted all the same, and the request is kept.
