@@ -110,4 +110,5 @@ def _incumbent(
         tree=tree,
         metrics=found.metrics,
         found_at=found.found_at,
+        found_seconds=found.found_seconds,
     )

@@ -104,7 +104,12 @@ def checkpoint(
     """Every one has its point of the trace; with an objective it has a tree."""
     found = None
     if objective is not None:
-        found = NewIncumbent(objective=objective, tree=tree(objective), metrics={"accuracy": objective / 100})
+        found = NewIncumbent(
+            objective=objective,
+            tree=tree(objective),
+            metrics={"accuracy": objective / 100},
+            found_seconds=seconds,
+        )
     return Checkpoint(
         upper_bound=upper,
         lower_bound=lower,

@@ -181,6 +181,7 @@ class NewIncumbent(Message):
     objective: float
     tree: dict[str, Any]
     metrics: dict[str, Any]
+    found_seconds: float = 0.0  # search seconds over all attempts
 
 
 class Checkpoint(Message):
@@ -254,6 +255,7 @@ class Incumbent(Message):
     tree: dict[str, Any]
     metrics: dict[str, Any]
     found_at: datetime
+    found_seconds: float | None = None  # search seconds; trees stored by version 0.1.0 have none
 
 
 class Histogram(Message):

@@ -28,6 +28,7 @@ TICK = 0.1  # seconds between two looks at the wishes
 PUBLISH_SECONDS = 0.5  # while bounds move without a better tree
 BEATS_PER_LEASE = 6
 GRACE_SECONDS = 0.6  # that a search has to come to its end; then its wish is granted with what is stored
+MAX_OVERTIME = 1.0  # seconds that a search may go on beyond its time limit before it is stopped from outside
 WATCHDOG_SECONDS = 10.0  # a search that does not return by then takes its process along
 STORE_PAUSE = 0.5  # after an answer that did not come
 STUCK = 70  # exit status
@@ -59,6 +60,7 @@ class JobRun:
         self.heard_at = time.monotonic()  # of the store, with the lease renewed
         self.published_at = 0.0
         self.stopped_at: float | None = None
+        self.overtime = False  # the search did not keep its time limit
         self.quiet_until = 0.0  # the store did not answer: do not ask again before
         self.stepper = Stepper(self.job_id, self._prepare, blobs, claim.job.progress.objective)
 
@@ -139,7 +141,10 @@ class JobRun:
             Wish.PAUSE: True,
             Wish.FINISH: self.stepper.has_tree,
         }[self.wish]
-        if granted or self.leaving():
+        if self.stepper.seconds_over() > MAX_OVERTIME and not self.overtime:
+            self.overtime = True
+            log.warning("the search goes on beyond its time limit; stopping it")
+        if granted or self.overtime or self.leaving():
             self._stop(save=self.wish is not Wish.CANCEL)
             self._check_watchdog()
 
@@ -154,6 +159,8 @@ class JobRun:
         """
         if self.wish is Wish.FINISH and not self.stepper.has_tree:
             return None
+        if self.wish is Wish.NONE and self.overtime and self.stepper.has_tree:
+            return Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
         return outcomes.granted(self.wish)
 
     def _stop(self, save: bool) -> None:

@@ -67,6 +67,13 @@ class Stepper(threading.Thread):
         if self._search is not None:
             self._search.stop()
 
+    def seconds_over(self) -> float:
+        """How long the search has gone on beyond its time limit; 0 if it has not."""
+        search = self._search
+        if search is None or search.limits.time_limit is None or self.done.is_set():
+            return 0.0
+        return max(0.0, search.elapsed_seconds - search.limits.time_limit)
+
     def take(self) -> Checkpoint | None:
         """What is new since the last call."""
         with self._lock:
@@ -110,7 +117,7 @@ class Stepper(threading.Thread):
     def _offer(self, search: Search, report: SearchReport, judge: Judge, ended: bool) -> None:
         better = self._shown is None or report.objective < self._shown
         tree = search.incumbent() if better or (ended and self._saving) else None
-        incumbent = None if tree is None else self._judged(tree, judge)
+        incumbent = None if tree is None else self._judged(tree, judge, search.report().found_seconds)
         blob = self._save(search) if self._save_is_due(ended) else None
         fresh = Checkpoint(
             upper_bound=report.upper_bound,
@@ -132,10 +139,15 @@ class Stepper(threading.Thread):
             self.has_tree = True
             self.news.set()
 
-    def _judged(self, tree: ShapeTree, judge: Judge) -> NewIncumbent:
+    def _judged(self, tree: ShapeTree, judge: Judge, found_seconds: float) -> NewIncumbent:
         metrics = judge.judge(tree)
         self._shown = tree.objective
-        return NewIncumbent(objective=tree.objective, tree=tree.to_dict(), metrics=metrics)
+        return NewIncumbent(
+            objective=tree.objective,
+            tree=tree.to_dict(),
+            metrics=metrics,
+            found_seconds=max(0.0, found_seconds - self._spent.seconds),
+        )
 
     def _trace(self, search: Search, now: bool) -> list[TracePoint]:
         if not now and time.monotonic() - self._traced_at < TRACE_SECONDS:

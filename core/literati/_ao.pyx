@@ -44,7 +44,7 @@ cdef void ao_start(Ao* ao) noexcept nogil:
 
 
 cdef Step ao_look_ahead(Ao* ao) noexcept nogil:
-    """The first step: the CART of full depth, which lies in the space. Its tree is kept, not made again from its rows."""
+    """The first step: the CART of full depth, which lies in the space. Its tree is kept, not made again."""
     cdef Space* space = &ao.space
     cdef Problem* p = space.p
     cdef TreeNode* tree

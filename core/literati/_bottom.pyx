@@ -146,7 +146,7 @@ cdef void to_state(
 ) noexcept nogil:
     """Turn change points between rows of a pair into change points between rows of the state.
 
-    A change point behind a row of the pair goes behind the last row of the state that has the same value; one behind the
+    A change point behind a row of the pair goes behind the last row of the state with the same value; one behind the
     last row of the pair goes behind all values.
     """
     cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows

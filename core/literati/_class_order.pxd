@@ -11,7 +11,7 @@ cdef struct ClassOrder:
     int32_t* known       # [feature][class] how many of them have a value; the others come last
     int32_t* next        # [class] where the next row goes, while the lists are written
     uint32_t* rows       # [feature][n] rows, by class, then by value: lent
-    int32_t* values      # [feature][n] for each of these the number of legal cuts below it; NO_VALUE where it is missing: lent
+    int32_t* values      # [feature][n] the number of legal cuts below each of these; NO_VALUE where it is missing: lent
     uint32_t* merged     # room for the order of one feature, with a spare entry before it
 
 cdef bint class_order_init(Problem* p, ClassOrder* order, uint32_t* rows, int32_t* values) noexcept nogil

@@ -21,8 +21,8 @@ from literati._states cimport (
 )
 from literati._sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._types cimport (
-    DONE, LANES, MAX_CLASSES, NO_MEMORY, Outcome, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, uint32_t,
-    uint64_t,
+    DONE, LANES, MAX_CLASSES, NO_MEMORY, Outcome, ROW_MASK, Problem, Rows, Shape, cost_t, feature_order, int32_t,
+    int64_t, max_cost, uint32_t, uint64_t,
 )
 
 cdef enum:

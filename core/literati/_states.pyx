@@ -8,8 +8,8 @@ from libc.string cimport memcpy, memset
 from literati._bounds cimport leaf_cost_of, lower_bound_of
 from literati._cart cimport Cart, CartNode, cart_cut_room, cart_free, cart_init
 from literati._graph cimport (
-    LEAF, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store, data_clear,
-    data_keep_tree, tree_write,
+    LEAF, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store,
+    data_clear, data_keep_tree, tree_write,
 )
 from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter, rows_free
 from literati._sweep cimport sweep_free, sweep_init

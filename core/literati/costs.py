@@ -1,7 +1,8 @@
 """Count costs in whole units, so that every sum of weights and penalties is exact.
 
-A unit is the part of one misclassified row that makes all weights and penalties whole: a power of two or of ten. Inside
-a search every cost is a whole number of units; what people read is that number divided by the units in a row.
+A unit is a part of one misclassified row, by a power of two or of ten, that makes all weights and penalties
+whole. Inside a search every cost is a number of units; what people read is that number divided by the units
+in a row.
 """
 
 from __future__ import annotations
@@ -68,10 +69,8 @@ def whole_weights(weights: npt.NDArray[np.float64], scale: float) -> npt.NDArray
     return np.maximum(np.rint(weights * scale), 1.0)
 
 
-def choose_scale(
-    weights: npt.NDArray[np.float64] | None, n_rows: int, penalties: Sequence[float]
-) -> float:
-    """Return the units in one row: the smallest number that makes all weights and penalties whole, if one does.
+def choose_scale(weights: npt.NDArray[np.float64] | None, n_rows: int, penalties: Sequence[float]) -> float:
+    """Return the units in one row: the fewest that make all weights and penalties whole, if any do.
 
     Powers of two come first (counts, 0.5, 3.125), then powers of ten (0.1, 0.003). Penalties such as 1/3 are
     rounded to as many decimal places as there is room for, weights that have no end to as many binary ones.

@@ -12,9 +12,7 @@ from .options import SearchLimits, SolverOptions
 from .table import TrainingTable
 
 
-def make_engine(
-    table: TrainingTable, costs: ExactCosts, options: SolverOptions, limits: SearchLimits
-) -> Any:
+def make_engine(table: TrainingTable, costs: ExactCosts, options: SolverOptions, limits: SearchLimits) -> Any:
     memory = 0
     if (
         limits.memory_limit is not None

@@ -20,9 +20,7 @@ class Interrupted(Exception):
 NAP = 0.1
 
 
-def call_patiently(
-    work: Callable[[], Result], ask_to_stop: Callable[[], None], seconds: float
-) -> Result:
+def call_patiently(work: Callable[[], Result], ask_to_stop: Callable[[], None], seconds: float) -> Result:
     """Do the work in another thread and wait; ask it to stop after so many seconds or at an interrupt.
 
     One step of a search on a million rows can take ten seconds. The work must end soon after it is asked to;

@@ -41,7 +41,7 @@ class Polishing:
         return upper < self._polished_upper or self._unfinished is not None
 
     def due(self) -> tuple[float, int]:
-        """Return the cost that the engine's tree must undercut, and the engine's work, to be polished next."""
+        """Return the cost that the engine's tree must undercut to be polished next, and its work by then."""
         below = math.inf if self._unfinished is not None else self._polished_upper
         return below, SEARCH_PER_POLISH * (self.work + self._turn)
 

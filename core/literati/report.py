@@ -39,6 +39,7 @@ class SearchReport:
     memory_bytes: int
     elapsed_seconds: float
     improvements: int  # how often a better tree was found
+    found_seconds: float = 0.0  # search seconds when the kept tree was found
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "stop_reason": str(self.stop_reason)}

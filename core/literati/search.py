@@ -72,7 +72,7 @@ class Search:
         self._begin()
 
     def _begin(self, scale: float | None = None) -> None:
-        """Set up the engine, which encodes the table for itself. `scale` is that of a search to be resumed."""
+        """Set up the engine, which encodes the table for itself. `scale`: that of a search to be resumed."""
         options = self.options
         self._clock = Stopwatch()
         self.settings = Settings(
@@ -257,9 +257,7 @@ class Search:
             self._note(self._tree.objective)
         return self._tree
 
-    def _searched_tree(
-        self, nodes: npt.NDArray[Any], poll: Callable[[], None] | None = None
-    ) -> ShapeTree:
+    def _searched_tree(self, nodes: npt.NDArray[Any], poll: Callable[[], None] | None = None) -> ShapeTree:
         """Build the tree of the engine's nodes, or of nodes that are polished."""
         engine, start = self._engine, perf_counter()
         tree = ShapeTree.from_nodes(
@@ -283,7 +281,7 @@ class Search:
         return tree
 
     def _checked(self, tree: ShapeTree, poll: Callable[[], None] | None = None) -> ShapeTree:
-        """Return a tree whose costs are in units with these in rows, if it costs what it says: to the unit."""
+        """Check, to the unit, that a tree costs what it says; return it with its costs in rows, not units."""
         cost = tree.evaluate_table(self._costs.table, poll)
         if cost != tree.nodes[0].cost:
             raise SearchInvariantError(
@@ -311,6 +309,11 @@ class Search:
 
     # What is known
 
+    @property
+    def elapsed_seconds(self) -> float:
+        """Search seconds so far; any thread may ask."""
+        return self._clock.seconds
+
     def report(self) -> SearchReport:
         engine = self._engine
         upper, lower = float(engine.upper), float(engine.lower)
@@ -330,6 +333,7 @@ class Search:
             memory_bytes=int(engine.bytes) + self.table.nbytes,
             elapsed_seconds=self._clock.seconds,
             improvements=self._improvements,
+            found_seconds=self._improved_at,
         )
 
     def trace(self) -> npt.NDArray[Any]:

@@ -114,6 +114,13 @@ class Incumbent(BaseModel):
     tree: Annotated[dict[str, Any], Field(description="The JSON model; `ShapeTree.from_dict` reads it.")]
     metrics: dict[str, Any]
     found_at: datetime
+    found_seconds: Annotated[
+        float | None,
+        Field(
+            description="Search seconds when the tree was found, on the clock of the trace and of "
+            "`time_limit`; null for trees that version 0.1.0 stored."
+        ),
+    ]
 
 
 class NoIncumbentYet(BaseModel):

@@ -1,4 +1,4 @@
-"""An allocation that fails anywhere ends in a result or a retry, never in a wrong bound, a crash or a loop."""
+"""An allocation that fails anywhere ends in a result or a retry, never in a wrong bound or a loop."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_one_that_fails_is_made_up_for(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_from_then_on_all_fail(mode: str) -> None:
-    """The search ends by its memory limit, or with the proof if it needs no more; with memory again it goes on."""
+    """The search ends by its memory limit, or with the proof; when there is memory again it goes on."""
     ended = 0
     for problem in problems(mode):
         best = oracle.optimum(problem)

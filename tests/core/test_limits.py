@@ -32,7 +32,7 @@ def test_a_tree_without_error_is_proven_at_once(
         generator = np.random.RandomState(seed)
         X = generator.randint(0, 3, (2 + seed % 5, 2))  # two rows are enough
         y = np.arange(len(X)) % 2 if seed % 4 == 0 else generator.randint(0, 2, len(X))
-        if len(set(y)) == 1 or (X == X[0]).all(axis=0).any():
+        if len(set(y)) == 1 or (X[0] == X).all(axis=0).any():
             continue
         clf = LiteratiClassifier(
             max_depth=max_depth, max_changepoints=max_changepoints, candidates=candidates, time_limit=30

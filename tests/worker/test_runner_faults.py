@@ -11,6 +11,7 @@ import pytest
 
 import jobs
 import store_records
+from literati import Search, SearchReport
 from worker import stepper
 from worker.blobs import Blobs
 from worker.messages import Job, JobState, StopReason, Wish
@@ -106,3 +107,36 @@ def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
     thread.join(30)
     job = look(store, run)
     assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.USER_FINISH)
+
+
+def test_a_search_that_ignores_its_time_limit_is_ended_by_the_worker(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job ends with the tree that was published, within its limit and a few seconds."""
+    released = threading.Event()
+    honest = Search.run
+
+    def deaf(self: Search, seconds: float | None = None) -> SearchReport:
+        report = honest(self, seconds)
+        if report.elapsed_seconds > 0.3:
+            with self._clock:
+                released.wait(30)
+        return report
+
+    monkeypatch.setattr(Search, "run", deaf)
+    blobs = Blobs(tmp_path / "blobs")
+    dataset = jobs.add_dataset(store, blobs, jobs.noise())
+    job_id = store.jobs.submit(jobs.spec(dataset, LONG, limits={"time_limit": 1.0})).job.spec.id
+    claim = store.jobs.claim("here")
+    assert claim is not None
+    run = JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30)
+    thread = threading.Thread(target=run.run, daemon=True)
+    start = time.monotonic()
+    thread.start()
+    store_records.wait_until(lambda: look(store, run).state.terminal)
+    assert time.monotonic() - start < 8
+    released.set()
+    thread.join(30)
+    job = look(store, run)
+    assert (job.spec.id, job.state, job.stop_reason) == (job_id, JobState.SUCCEEDED, StopReason.TIME_LIMIT)
+    assert job.model_id is not None

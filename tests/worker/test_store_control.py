@@ -208,7 +208,24 @@ def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
     job_id = claim.job.spec.id
     store.jobs.checkpoint(job_id, 1, checkpoint(upper=10.0, lower=10.0, objective=10.0))
     store.jobs.release(job_id, 1)
-    assert store.jobs.control(TENANT, job_id, "finish").job.proven_optimal
+    job = store.jobs.control(TENANT, job_id, "finish").job
+    assert (job.proven_optimal, job.stop_reason) == (True, StopReason.PROVEN_OPTIMAL)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [StopReason.USER_FINISH, StopReason.GAP_REACHED, StopReason.TIME_LIMIT, StopReason.NO_IMPROVEMENT],
+)
+def test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it(store: Store, reason: StopReason) -> None:
+    job_id = start(store).job.spec.id
+    last = checkpoint(upper=10.0, lower=10.0, objective=9.0)
+    store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=reason), last)
+    job = look(store, job_id)
+    assert (job.proven_optimal, job.stop_reason) == (True, StopReason.PROVEN_OPTIMAL)
+    assert job.model_id is not None
+    model = store.models.get(TENANT, job.model_id)
+    assert model is not None
+    assert (model.proven_optimal, model.stop_reason) == (True, StopReason.PROVEN_OPTIMAL)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ def test_load_parts_features_labels_and_weights(tmp_path: Path) -> None:
     assert loaded.weights is not None
     assert loaded.weights.dtype == np.float64
     assert loaded.weights.tolist() == [1.0, 2.0, 0.0, 3.0]
-    tree = Search(loaded.X, loaded.y, sample_weight=loaded.weights, max_depth=1).incumbent()
+    search = Search(loaded.X, loaded.y, sample_weight=loaded.weights, max_depth=1)
+    search.run()
+    tree = search.incumbent()
     assert tree.predict(loaded.X)[[0, 1, 3]].tolist() == ["no", "yes", "yes"]
 
 

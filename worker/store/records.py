@@ -115,6 +115,7 @@ def incumbent(job_id: str, revision: int, record: Hash) -> Incumbent:
         tree=unpack(record[b"tree"]),
         metrics=json.loads(record[b"metrics"]),
         found_at=moment(record[b"found_at"]),
+        found_seconds=float(record[b"found_seconds"]) if b"found_seconds" in record else None,
     )
 
 
@@ -189,6 +190,7 @@ def checkpoint_arguments(checkpoint: Checkpoint | None) -> tuple[str, bytes, str
         "blob": checkpoint.blob or "",
         "blob_bytes": str(checkpoint.blob_bytes),
         "objective": "" if found is None else repr(found.objective),
+        "found_seconds": "" if found is None else repr(found.found_seconds),
         "trace": [
             [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]
             for point in checkpoint.trace

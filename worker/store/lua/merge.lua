@@ -15,7 +15,8 @@ local function tighten(upper, lower, old_upper, old_lower)
     return upper, lesser(greater(old_lower, lower), upper)
 end
 
-local function keep_incumbent(job, objective, tree, metrics)
+local function keep_incumbent(job, given, tree, metrics)
+    local objective = given.objective
     if job.objective ~= '' and tonumber(objective) >= tonumber(job.objective) then
         return false
     end
@@ -27,7 +28,7 @@ local function keep_incumbent(job, objective, tree, metrics)
         put(job, 'first_incumbent_at', now)
     end
     call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
-        'found_at', now)
+        'found_at', now, 'found_seconds', given.found_seconds)
     call('DEL', job.key .. ':incumbent:' .. (tonumber(job.incumbents) - MAX_INCUMBENTS)) -- the oldest
     return true
 end
@@ -111,13 +112,14 @@ end
 local function merge(job, given, tree, metrics, log)
     count('checkpoints')
     local news = merge_effort(job, given)
-    local better = given.objective ~= '' and keep_incumbent(job, given.objective, tree, metrics)
+    local better = given.objective ~= '' and keep_incumbent(job, given, tree, metrics)
     if has_tree(job) then
         local moved = merge_bounds(job, given) or better
         extend_trace(job, given.trace)
         if better then
             call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'upper', job.upper, 'lower', job.lower)
-            emit(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job) .. '}')
+            emit(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job)
+                .. ',"found_seconds":' .. given.found_seconds .. '}')
         end
         if moved then
             emit(job, 'bound', '{' .. bounds_as_json(job) .. ',"expansions":' .. job.expansions

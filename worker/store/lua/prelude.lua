@@ -183,9 +183,13 @@ local function make_model(job, id, stop_reason, proven)
 end
 
 -- The one way into a terminal state. `proven` is '1' or '0'. The search's blob stays: another job may start from it.
+-- Equal bounds are a proof, whatever else ended the search.
 local function end_job(job, state, stop_reason, proven, failure, model_id)
     detach(job)
     if state == 'SUCCEEDED' then
+        if job.lower ~= '' and tonumber(job.lower) >= tonumber(job.upper) then
+            stop_reason, proven = 'PROVEN_OPTIMAL', '1'
+        end
         make_model(job, model_id, stop_reason, proven)
     end
     put(job, 'stop_reason', stop_reason)
@@ -210,8 +214,7 @@ local function cancel(job)
 end
 
 local function finish_with_stored_tree(job, model_id)
-    local proven = tonumber(job.lower) >= tonumber(job.upper) and '1' or '0'
-    end_job(job, 'SUCCEEDED', 'USER_FINISH', proven, '', model_id)
+    end_job(job, 'SUCCEEDED', 'USER_FINISH', '0', '', model_id)
 end
 
 local function pause(job, reason)
