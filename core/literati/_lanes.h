@@ -12,9 +12,13 @@
 #define LEGAL_CUT 0x80000000u    /* a cut may lie behind this row */
 #define ROW_MASK 0x7fffffffu
 
-typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *);
+#define BLOCK_ROWS 65536         /* rows visited between two looks at the stop flag */
+
+/* The last argument is the stop flag: once it is set, a kernel returns soon and what it has written means nothing. */
+typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *,
+                        const volatile int32_t *);
 typedef void (*classes_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, const int32_t *,
-                           int32_t, void *, void *);
+                           int32_t, void *, void *, const volatile int32_t *);
 typedef double (*gini_two_fn)(const uint32_t *, int32_t, const int32_t *, const double *, double *, double, int32_t *);
 typedef double (*gini_many_fn)(const uint32_t *, int32_t, const int32_t *, const double *, int32_t, double *, double,
                                int32_t *);

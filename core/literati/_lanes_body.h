@@ -42,19 +42,23 @@ static inline __attribute__((always_inline)) TARGET VEC NAME(expand)(uint16_t bi
 
 static inline __attribute__((always_inline)) TARGET void NAME(walk_part)(
         const uint32_t *order, int32_t known, int32_t n, const uint16_t *bits, const T *signed_weight,
-        const int K, T *best, const int part) {
+        const int K, T *best, const volatile int32_t *stop, const int part) {
     const VEC zero = {0};
     VEC left = zero, right = zero;
     VEC left_high[MAX_K], left_low[MAX_K], right_high[MAX_K], right_low[MAX_K];
     for (int k = 0; k < K; k++) left_high[k] = left_low[k] = right_high[k] = right_low[k] = zero;
-    for (int32_t i = 0; i < known; i++) {
-        const uint32_t entry = order[i], row = entry & ROW_MASK;
-        const VEC side = NAME(expand)(bits[row], part), step = NAME(broadcast)(signed_weight[row]);
-        left += step & side;
-        right += step & ~side;
-        if (entry & LEGAL_CUT) {
-            AT_CUT(left, left_high, left_low)
-            AT_CUT(right, right_high, right_low)
+    for (int32_t block = 0; block < known; block += BLOCK_ROWS) {
+        const int32_t end = known - block < BLOCK_ROWS ? known : block + BLOCK_ROWS;
+        if (*stop) return;
+        for (int32_t i = block; i < end; i++) {
+            const uint32_t entry = order[i], row = entry & ROW_MASK;
+            const VEC side = NAME(expand)(bits[row], part), step = NAME(broadcast)(signed_weight[row]);
+            left += step & side;
+            right += step & ~side;
+            if (entry & LEGAL_CUT) {
+                AT_CUT(left, left_high, left_low)
+                AT_CUT(right, right_high, right_low)
+            }
         }
     }
     AT_CUT(left, left_high, left_low)
@@ -85,15 +89,15 @@ static inline __attribute__((always_inline)) TARGET void NAME(walk_part)(
 /* Both children of sixteen candidates, split on one feature between two labels with at most 1..K change points.
  * best[side][k][lane] keeps the largest (right minus wrong) weight over the calls. */
 static TARGET void NAME(walk)(const uint32_t *order, int32_t known, int32_t n, const uint16_t *bits,
-                              const void *signed_weight, int K, void *best) {
+                              const void *signed_weight, int K, void *best, const volatile int32_t *stop) {
     const T *w = (const T *)signed_weight;
     T *b = (T *)best;
     for (int part = 0; part < PARTS; part++) {
         switch (K) {
-            case 1: NAME(walk_part)(order, known, n, bits, w, 1, b, part); break;
-            case 2: NAME(walk_part)(order, known, n, bits, w, 2, b, part); break;
-            case 3: NAME(walk_part)(order, known, n, bits, w, 3, b, part); break;
-            default: NAME(walk_part)(order, known, n, bits, w, K, b, part); break;
+            case 1: NAME(walk_part)(order, known, n, bits, w, 1, b, stop, part); break;
+            case 2: NAME(walk_part)(order, known, n, bits, w, 2, b, stop, part); break;
+            case 3: NAME(walk_part)(order, known, n, bits, w, 3, b, stop, part); break;
+            default: NAME(walk_part)(order, known, n, bits, w, K, b, stop, part); break;
         }
     }
 }
@@ -106,7 +110,8 @@ static TARGET void NAME(walk)(const uint32_t *order, int32_t known, int32_t n, c
 
 static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
         const uint32_t *order, int32_t known, int32_t n, const uint16_t *bits, const T *weight,
-        const int32_t *label, int32_t n_classes, VEC *counts, VEC *prefix, T *best, const int part) {
+        const int32_t *label, int32_t n_classes, VEC *counts, VEC *prefix, T *best, const volatile int32_t *stop,
+        const int part) {
     const VEC zero = {0};
     VEC left_best = ((VEC *)best)[part], right_best = ((VEC *)(best + MAX_K * LANES))[part];
     /* Missing rows, if any, lie beyond the last value in one round and before the first in the other. */
@@ -123,14 +128,18 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
             }
         }
         VEC *slot = prefix;
-        for (int32_t i = 0; i < known; i++) {
-            const uint32_t entry = order[i], row = entry & ROW_MASK;
-            COUNT_ROW(counts, row, left, right)
-            left_top = VMAX(left_top, left);
-            right_top = VMAX(right_top, right);
-            if (entry & LEGAL_CUT) {
-                *slot++ = left_top;
-                *slot++ = right_top;
+        for (int32_t block = 0; block < known; block += BLOCK_ROWS) {
+            const int32_t end = known - block < BLOCK_ROWS ? known : block + BLOCK_ROWS;
+            if (*stop) return;
+            for (int32_t i = block; i < end; i++) {
+                const uint32_t entry = order[i], row = entry & ROW_MASK;
+                COUNT_ROW(counts, row, left, right)
+                left_top = VMAX(left_top, left);
+                right_top = VMAX(right_top, right);
+                if (entry & LEGAL_CUT) {
+                    *slot++ = left_top;
+                    *slot++ = right_top;
+                }
             }
         }
         const VEC left_all = left_top, right_all = right_top;
@@ -146,16 +155,20 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
             left_best = VMAX(left_best, left_all + left_top);
             right_best = VMAX(right_best, right_all + right_top);
         }
-        for (int32_t i = known - 1; i >= 0; i--) {
-            const uint32_t entry = order[i], row = entry & ROW_MASK;
-            if (entry & LEGAL_CUT) {
-                slot -= 2;
-                left_best = VMAX(left_best, slot[0] + left_top);
-                right_best = VMAX(right_best, slot[1] + right_top);
+        for (int32_t block = known; block > 0; block -= BLOCK_ROWS) {
+            const int32_t end = block < BLOCK_ROWS ? 0 : block - BLOCK_ROWS;
+            if (*stop) return;
+            for (int32_t i = block - 1; i >= end; i--) {
+                const uint32_t entry = order[i], row = entry & ROW_MASK;
+                if (entry & LEGAL_CUT) {
+                    slot -= 2;
+                    left_best = VMAX(left_best, slot[0] + left_top);
+                    right_best = VMAX(right_best, slot[1] + right_top);
+                }
+                COUNT_ROW(counts, row, left, right)
+                left_top = VMAX(left_top, left);
+                right_top = VMAX(right_top, right);
             }
-            COUNT_ROW(counts, row, left, right)
-            left_top = VMAX(left_top, left);
-            right_top = VMAX(right_top, right);
         }
     }
     ((VEC *)best)[part] = left_best;
@@ -167,10 +180,10 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
  * best[side][0][lane] keeps the largest weight classified right over the calls. Scratch: 64 bytes a class and 64 a row. */
 static TARGET void NAME(classes)(const uint32_t *order, int32_t known, int32_t n, const uint16_t *bits,
                                  const void *weight, const int32_t *label, int32_t n_classes,
-                                 void *scratch, void *best) {
+                                 void *scratch, void *best, const volatile int32_t *stop) {
     VEC *counts = (VEC *)scratch, *prefix = counts + 2 * n_classes;
     for (int part = 0; part < PARTS; part++)
-        NAME(classes_part)(order, known, n, bits, (const T *)weight, label, n_classes, counts, prefix, (T *)best, part);
+        NAME(classes_part)(order, known, n, bits, (const T *)weight, label, n_classes, counts, prefix, (T *)best, stop, part);
 }
 
 #undef VEC

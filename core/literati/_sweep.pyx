@@ -85,7 +85,7 @@ cdef void mark_batch(
     if tally_classes:
         memset(counts, 0, LANES * 2 * p.n_classes * sizeof(int64_t))
     memset(totals, 0, LANES * 2 * sizeof(int64_t))
-    while lane < n:
+    while lane < n and not p.stop:
         first = lane
         feature = shapes[first].feature
         n_pieces = 0
@@ -218,10 +218,11 @@ cdef void sweep_shapes(
             p.work += 4 * rows.n
             entries = feature_order(rows, j)
             if p.n_classes == 2:
-                p.lanes.walk[width](entries, rows.known[j], rows.n, bits, weight, p.max_k, best)
+                p.lanes.walk[width](entries, rows.known[j], rows.n, bits, weight, p.max_k, best, &p.stop)
             else:
                 p.lanes.classes[width](
-                    entries, rows.known[j], rows.n, bits, weight, p.label, p.n_classes, sweep.scratch, best
+                    entries, rows.known[j], rows.n, bits, weight, p.label, p.n_classes, sweep.scratch, best,
+                    &p.stop,
                 )
         for i in range(min(LANES, n - b * LANES)):
             for side in range(2):
@@ -354,7 +355,7 @@ cdef void walk_pair(
         for i in range(n_batches):
             p.lanes.walk[width](
                 order.merged + 1, known, n_pair, sweep.bits + batches[i] * <int64_t>p.n_rows, sweep.pair_weight,
-                p.max_k, <char*>sweep.best + batches[i] * best_size,
+                p.max_k, <char*>sweep.best + batches[i] * best_size, &p.stop,
             )
         p.work += (1 + 2 * n_batches) * n_pair
 

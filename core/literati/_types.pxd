@@ -11,10 +11,11 @@ cdef extern from "_lanes.h" nogil:
         LEGAL_CUT   # flag of an order entry: a cut may lie behind this row
         ROW_MASK    # the row of an order entry
     ctypedef void (*walk_fn)(
-        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, int, void*
+        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, int, void*, const volatile int32_t*
     ) noexcept nogil
     ctypedef void (*classes_fn)(
-        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, const int32_t*, int32_t, void*, void*
+        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, const int32_t*, int32_t, void*, void*,
+        const volatile int32_t*
     ) noexcept nogil
     ctypedef double (*gini_two_fn)(
         const uint32_t*, int32_t, const int32_t*, const double*, double*, double, int32_t*
