@@ -28,8 +28,15 @@ class JudgementError(RuntimeError):
 class Problem:
     """The training rows and, where the job keeps some back, the validation rows."""
 
-    def __init__(self, spec: JobSpec, train: Loaded, validation: Loaded | None) -> None:
+    def __init__(
+        self,
+        spec: JobSpec,
+        train: Loaded,
+        validation: Loaded | None,
+        poll: Callable[[], None] | None = None,
+    ) -> None:
         self.spec = spec
+        self.poll = poll  # called while the rows are encoded; may raise to give up
         self.train = train
         self.validation = validation
         self.notes: list[str] = []  # what the library warned of
@@ -37,14 +44,24 @@ class Problem:
     def search(self, limits: SearchLimits) -> Search:
         return self._noting(
             lambda: Search(
-                self.train.X, self.train.y, sample_weight=self.train.weights, limits=limits, **self.parameters
+                self.train.X,
+                self.train.y,
+                sample_weight=self.train.weights,
+                limits=limits,
+                poll=self.poll,
+                **self.parameters,
             )
         )
 
     def resume(self, blob: bytes, limits: SearchLimits) -> Search:
         return self._noting(
             lambda: Search.resume(
-                self.train.X, self.train.y, blob, sample_weight=self.train.weights, limits=limits
+                self.train.X,
+                self.train.y,
+                blob,
+                sample_weight=self.train.weights,
+                limits=limits,
+                poll=self.poll,
             )
         )
 

@@ -96,7 +96,7 @@ class JobRun:
             raise BlobGoneError(spec.dataset_id)
         loaded = tables.load(self.blobs.path(dataset.blob), dataset)
         train, validation = tables.split(loaded, spec.validation)
-        problem = Problem(spec, train, validation)
+        problem = Problem(spec, train, validation, self.stepper.poll)
         return problem, open_search(self.claim, problem, self.store, self.blobs)
 
     # While it runs

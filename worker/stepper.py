@@ -11,6 +11,7 @@ from contextvars import copy_context
 import structlog
 
 from literati import Search, SearchReport, ShapeTree, StopReason
+from literati.errors import Interrupted
 
 from .blobs import Blobs
 from .messages import Checkpoint, NewIncumbent, TracePoint
@@ -67,6 +68,11 @@ class Stepper(threading.Thread):
         if self._search is not None:
             self._search.stop()
 
+    def poll(self) -> None:
+        """Raise Interrupted when the search is to stop: while its rows are encoded, there is none to be told."""
+        if self._stopping:
+            raise Interrupted
+
     def seconds_over(self) -> float:
         """How long the search has gone on beyond its time limit; 0 if it has not."""
         search = self._search
@@ -95,6 +101,8 @@ class Stepper(threading.Thread):
             if self._stopping and not self._saving:
                 return
             self._step(opened.search, Judge(problem, opened.search))
+        except Interrupted:
+            log.info("stopped before the first tree")
         except BaseException as error:  # it must reach the main thread, whatever it is
             self.failure = error
         finally:

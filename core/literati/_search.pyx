@@ -115,7 +115,7 @@ cdef class Engine:
     def __init__(
         self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, split_penalty,
         changepoint_penalty, candidates, candidate_leaves, or_selection="informative", and_selection="round_robin",
-        heuristic="cart", criterion="gini", memory_limit=0, grid=None, scale=None,
+        heuristic="cart", criterion="gini", memory_limit=0, grid=None, scale=None, poll=None,
     ):
         cdef Problem* p = &self.problem
         if not 1 <= n_classes <= MAX_CLASSES:
@@ -147,7 +147,7 @@ cdef class Engine:
         p.leaves = <const int32_t*><size_t>leaves.ctypes.data
         p.n_leaves = len(leaves)
         p.bytes += sum(a.nbytes for a in self.arrays.values())
-        self._sort_rows()
+        self._sort_rows(poll)
         self.ao.space.heuristic = HEURISTICS[heuristic]
         shape_of_space = (candidates, criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
         self.ao.space.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
@@ -236,7 +236,7 @@ cdef class Engine:
         p.row_hash = <const uint64_t*><size_t>hashes.ctypes.data
         p.doomed = <const int64_t*><size_t>doomed.ctypes.data
 
-    def _sort_rows(self):
+    def _sort_rows(self, poll):
         """Put the root's rows in the order of every feature, with the flags of the cuts."""
         cdef Problem* p = &self.problem
         cdef int64_t[::1] place
@@ -257,6 +257,8 @@ cdef class Engine:
             )
         for j in range(p.n_features):
             PyErr_CheckSignals()
+            if poll is not None:
+                poll()
             place = np.zeros(p.card[j] + 2, dtype=np.int64)
             with nogil:
                 sort_feature(p, &self.ao.space.all_rows, j, &place[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ._polish import Polisher
@@ -12,7 +13,13 @@ from .options import SearchLimits, SolverOptions
 from .table import TrainingTable
 
 
-def make_engine(table: TrainingTable, costs: ExactCosts, options: SolverOptions, limits: SearchLimits) -> Any:
+def make_engine(
+    table: TrainingTable,
+    costs: ExactCosts,
+    options: SolverOptions,
+    limits: SearchLimits,
+    poll: Callable[[], None] | None = None,
+) -> Any:
     memory = 0
     if (
         limits.memory_limit is not None
@@ -36,6 +43,7 @@ def make_engine(table: TrainingTable, costs: ExactCosts, options: SolverOptions,
             split_penalty=costs.split_penalty / costs.scale,
             changepoint_penalty=costs.changepoint_penalty / costs.scale,
             scale=costs.scale,
+            poll=poll,
             candidates=options.candidates,
             candidate_leaves=list(options.leaves),
             or_selection=options.or_selection,

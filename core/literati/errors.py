@@ -21,5 +21,9 @@ class SearchInvariantError(LiteratiError, RuntimeError):
     """A search returned a tree that does not cost what the search said: a bug, please report it."""
 
 
+class Interrupted(LiteratiError):
+    """Work was broken off because a stop is wanted or the time is over."""
+
+
 class DataWarning(UserWarning):
     """Something in the data was set aside, for example a constant column."""

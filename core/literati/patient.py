@@ -9,11 +9,6 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-
-class Interrupted(Exception):
-    """Work was broken off because a stop is wanted or the time is over."""
-
-
 # The main thread wakes this often to run bytecode: only there does Python handle a signal, whichever thread
 # the system gave it to. Thread.join would not do: in Python 3.11 an interrupted join takes a thread that
 # still runs for finished.

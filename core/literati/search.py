@@ -18,11 +18,11 @@ from ._search import RunStatus, saved_scale
 from ._version import __version__
 from .costs import exact_costs
 from .engines import make_engine
-from .errors import CheckpointError, LiteratiError, SearchInvariantError
+from .errors import CheckpointError, Interrupted, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
 from .options import SearchLimits, SolverOptions, integer, number
-from .patient import Interrupted, call_patiently
+from .patient import call_patiently
 from .polishing import Polishing
 from .report import SearchReport, StopReason, relative_gap
 from .stopwatch import Stopwatch
@@ -49,6 +49,8 @@ class Search:
     """A search that is stepped: `run` for a while, look at `report` and `incumbent`, run on.
 
     Keyword parameters are those of LiteratiClassifier. All methods belong to one thread, but for `stop`.
+    `poll` is called again and again while the data is encoded, which `stop` cannot end because there is no
+    search yet; it may raise to give up.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Search:
         *,
         sample_weight: Any = None,
         limits: SearchLimits | None = None,
+        poll: Callable[[], None] | None = None,
         **parameters: Any,
     ) -> None:
         self.limits = _checked_limits(limits)
@@ -68,10 +71,11 @@ class Search:
             sample_weight=sample_weight,
             class_weight=self.options.class_weight,
             categories=self.options.categories,
+            poll=poll,
         )
-        self._begin()
+        self._begin(poll)
 
-    def _begin(self, scale: float | None = None) -> None:
+    def _begin(self, poll: Callable[[], None] | None, scale: float | None = None) -> None:
         """Set up the engine, which encodes the table for itself. `scale`: that of a search to be resumed."""
         options = self.options
         self._clock = Stopwatch()
@@ -83,7 +87,7 @@ class Search:
         self._in_units = replace(
             self.settings, split_penalty=costs.split_penalty, changepoint_penalty=costs.changepoint_penalty
         )
-        self._engine = make_engine(self.table, costs, options, self.limits)
+        self._engine = make_engine(self.table, costs, options, self.limits, poll)
         self._polishing = Polishing(self._costs, self.settings) if options.polish else None
         self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0
         self._build_seconds = BUILD_SECONDS * self.table.codes.size
@@ -368,7 +372,14 @@ class Search:
 
     @classmethod
     def resume(
-        cls, X: Any, y: Any, blob: bytes, *, sample_weight: Any = None, limits: SearchLimits | None = None
+        cls,
+        X: Any,
+        y: Any,
+        blob: bytes,
+        *,
+        sample_weight: Any = None,
+        limits: SearchLimits | None = None,
+        poll: Callable[[], None] | None = None,
     ) -> Search:
         """Go on where `checkpoint` was called: the same data, the same parameters, new limits if given."""
         header, payload = checkpoints.unpack(blob)
@@ -379,14 +390,14 @@ class Search:
         except (LiteratiError, TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
         parameters = {name: getattr(options, name) for name in options.__dataclass_fields__}
-        search = cls(X, y, sample_weight=sample_weight, limits=limits or saved, **parameters)
+        search = cls(X, y, sample_weight=sample_weight, limits=limits or saved, poll=poll, **parameters)
         if search.table.fingerprint != header["fingerprint"]:
             raise CheckpointError(
                 "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
             )
         scale = saved_scale(payload)
         if scale is not None and scale != search._costs.scale:
-            search._begin(scale)  # an earlier version counted in other units
+            search._begin(poll, scale)  # an earlier version counted in other units
         try:
             search._engine.restore(payload)
         except (TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ import hashlib
 import math
 import numbers
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -226,8 +226,12 @@ def build(
     sample_weight: Any = None,
     class_weight: str | Mapping[Any, float] | None = None,
     categories: CategoryMode = "ordered",
+    poll: Callable[[], None] | None = None,
 ) -> TrainingTable:
-    """Encode training data; every complaint names the argument or the column."""
+    """Encode training data; every complaint names the argument or the column.
+
+    `poll` is called before every column, and may raise to break it off.
+    """
     table = open_table(data)
     codes, classes = labels.encode(y)
     if len(codes) != table.n_rows:
@@ -254,7 +258,7 @@ def build(
         if (weights == 1).all():
             weights = None  # the integer path
     builder = _Builder(table, codes, len(classes), weights, keep, categories)
-    return builder.build(classes)
+    return builder.build(classes, poll)
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
@@ -318,13 +322,15 @@ class _Builder:
     keep: npt.NDArray[np.bool_] | None
     mode: CategoryMode
 
-    def build(self, classes: npt.NDArray[Any]) -> TrainingTable:
+    def build(self, classes: npt.NDArray[Any], poll: Callable[[], None] | None) -> TrainingTable:
         names = self.table.names or tuple(f"x{i}" for i in range(self.table.n_columns))
         columns: list[Column] = []
         features: list[Feature] = []
         parts: list[Codes] = []
         values: list[Floats] = []
         for index, name in enumerate(names):
+            if poll is not None:
+                poll()
             column, codes, distinct = self._column(self.table.read(index, name), name)
             columns.append(column)
             if column.constant:

@@ -11,7 +11,7 @@ import pytest
 
 import jobs
 import store_records
-from literati import Search, SearchReport
+from literati import Search, SearchReport, table
 from worker import stepper
 from worker.blobs import Blobs
 from worker.messages import Job, JobState, StopReason, Wish
@@ -106,7 +106,37 @@ def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
     run.may_read.set()
     thread.join(30)
     job = look(store, run)
+    assert (job.state, job.wish) == (JobState.QUEUED, Wish.FINISH)
+    claim = store.jobs.claim("there")
+    assert claim is not None
+    JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30).run()
+    job = look(store, run)
     assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.USER_FINISH)
+
+
+def test_a_stop_is_heard_while_the_rows_are_encoded(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A column at a time; what is cancelled then was never searched."""
+    encoding, columns = threading.Event(), []
+    honest = table.rank
+
+    def slow(numbers: table.Floats) -> tuple[table.Codes, table.Floats]:
+        encoding.set()
+        columns.append(1)
+        time.sleep(0.5)
+        return honest(numbers)
+
+    monkeypatch.setattr(table, "rank", slow)
+    run, thread = begin(store, Blobs(tmp_path / "blobs"), lambda: False)
+    assert encoding.wait(30)
+    store.jobs.control(jobs.TENANT, run.job_id, "cancel")
+    thread.join(30)
+    job = look(store, run)
+    assert (job.state, job.stop_reason, job.error) == (JobState.CANCELLED, StopReason.USER_CANCEL, None)
+    assert run.stepper.done.is_set()
+    assert run.stepper.failure is None
+    assert len(columns) < 8
 
 
 def test_a_search_that_ignores_its_time_limit_is_ended_by_the_worker(
