@@ -69,7 +69,7 @@ class Stepper(threading.Thread):
             self._search.stop()
 
     def poll(self) -> None:
-        """Raise Interrupted when the search is to stop: while its rows are encoded, there is none to be told."""
+        """Raise Interrupted when a stop is wanted: while the rows are encoded there is no search to stop."""
         if self._stopping:
             raise Interrupted
 
