@@ -159,12 +159,10 @@ def test_the_tree_is_the_one_that_the_library_finds(busy: Bench) -> None:
     """The same steps, the same tree: workers add nothing of their own."""
     cells = jobs.noise(200, 4)
     limits = Limits(time_limit=None, max_expansions=400)
-    parameters = {"max_depth": 4, "class_weight": {"a": 2.0}, "split_penalty": 0.5}
+    parameters: dict[str, Any] = {"max_depth": 4, "class_weight": {"a": 2.0}, "split_penalty": 0.5}
     job = busy.ended(busy.submit(cells, parameters, limits=limits.model_dump()))
     assert job.stop_reason is StopReason.EXPANSION_LIMIT
-    search = Search(
-        _frame(cells), cells["label"], limits=_library(limits), **{**parameters, "class_weight": {"a": 2.0}}
-    )
+    search = Search(_frame(cells), cells["label"], limits=_library(limits), **parameters)
     search.run()
     assert job.progress.expansions == 400
     assert job.progress.objective == search.incumbent().objective
