@@ -9,7 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from literati.nodes import BEYOND_SPACE
+
 ID_BITS = 128
+BeyondSpace = Annotated[
+    bool, Field(description=f"True exactly if `objective` is lower than `upper_bound`. {BEYOND_SPACE}")
+]
 
 
 class JobState(StrEnum):
@@ -156,6 +161,7 @@ class Progress(Message):
     upper_bound: float | None = None
     gap_absolute: float | None = None
     gap_relative: float | None = None
+    beyond_space: BeyondSpace = False
     expansions: int = 0
     states_live: int = 0
     incumbents: int = 0  # the revision of the best tree

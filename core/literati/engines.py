@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ._polish import Polisher
 from ._search import Engine
 from .nodes import Settings
 from .options import SearchLimits, SolverOptions
 from .table import TrainingTable
+
+COST_BITS = 50  # of the engine's costs
 
 
 def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> Any:
@@ -65,3 +70,13 @@ def make_polisher(table: TrainingTable, settings: Settings) -> Any:
         changepoint_penalty=settings.changepoint_penalty,
         max_depth=settings.max_depth,
     )
+
+
+def costs_are_exact(table: TrainingTable, settings: Settings) -> bool:
+    """Whether all weights and penalties are whole multiples of one unit of the engine (decision 4)."""
+    total = float(table.n_rows if table.weights is None else table.weights.sum())
+    scale = 2.0 ** (COST_BITS - math.ceil(math.log2(total)))
+    scaled = np.array([settings.split_penalty, settings.changepoint_penalty]) * scale
+    if not (scaled == np.floor(scaled)).all():
+        return False
+    return table.weights is None or bool((table.weights * scale == np.floor(table.weights * scale)).all())

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import checkpoint as checkpoints
 from ._version import __version__
-from .engines import make_engine, make_polisher
+from .engines import costs_are_exact, make_engine, make_polisher
 from .errors import CheckpointError, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
@@ -31,6 +31,7 @@ POLISH_STEP = 31 / 32  # a tree is polished on the way when it costs this much o
 POLISH_CELLS = 1 << 20  # rows times columns up to which trees are polished on the way, not only at the end
 LEAST_POLISH = 0.05  # seconds
 TRACE_KEPT = 512  # points of the trace in a checkpoint
+ROUNDING = 5e-10  # of the total weight: how far costs of rounded weights and penalties may be off
 STOPPED = 5
 _STATUS = {
     1: StopReason.PROVEN_OPTIMAL,
@@ -169,6 +170,17 @@ class Search:
         """Of sums of weights that are no dyadic numbers; nothing at all for those that are counts."""
         return 0.0 if self.table.weights is None else 1e-9 * float(self.table.weights.sum())
 
+    def _without_rounding(self, objective: float) -> float:
+        """Return the upper bound for a cost that is lower by rounding only, and else the cost.
+
+        So no tree of the space looks as if it were beyond the space (`SearchReport.beyond_space`).
+        """
+        below = float(self._engine.upper) - objective
+        weight = self.table.n_rows if self.table.weights is None else float(self.table.weights.sum())
+        if not 0 < below <= ROUNDING * weight or costs_are_exact(self.table, self.settings):
+            return objective
+        return float(self._engine.upper)
+
     def _started(self) -> None:
         """Have a first incumbent, whatever the limits."""
         if not self._has_started:
@@ -193,9 +205,9 @@ class Search:
         """
         nodes = transplant(tree.nodes, tree.schema, self.table, self.settings)
         best = self.incumbent()
-        proof = replace(best.proof, objective=nodes[0].cost)
+        proof = replace(best.proof, objective=self._without_rounding(nodes[0].cost))
         adopted = replace(best, nodes=nodes, proof=proof)
-        if adopted.evaluate_table(self.table) >= best.objective:
+        if max(adopted.evaluate_table(self.table), adopted.objective) >= best.objective:
             return False
         self._tree, self._built_at = adopted, None
         self._note(adopted.objective)
@@ -235,7 +247,7 @@ class Search:
             raise SearchInvariantError(
                 f"the tree found costs {cost!r} on the training rows, not {engine.upper!r} as the search says"
             )
-        return tree
+        return replace(tree, proof=replace(tree.proof, objective=self._without_rounding(tree.objective)))
 
     def _polish_target(self) -> float:
         """Cost of a tree that is polished on the way.
@@ -346,7 +358,9 @@ class Search:
     def _continue_from(self, header: dict[str, Any], tree: ShapeTree) -> None:
         if tree.schema != self.table.schema or tree.classes.tolist() != self.table.classes.tolist():
             raise CheckpointError("blob: the checkpoint's tree belongs to other data")
-        if abs(tree.evaluate_table(self.table) - tree.objective) > max(self._tolerance(), 1e-9):
+        if abs(tree.evaluate_table(self.table) - tree.objective) > max(
+            self._tolerance(), 1e-9 * self.table.n_rows
+        ):
             raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
         try:
             spent = number("elapsed_seconds", header["elapsed_seconds"])

@@ -27,6 +27,7 @@ JOB: dict[str, Any] = {
         "upper_bound": 3.0,
         "gap_absolute": 1.0,
         "gap_relative": 0.3333333333333333,
+        "beyond_space": False,
         "expansions": 4211,
         "states_live": 1830,
         "incumbents": 2,
@@ -118,6 +119,7 @@ INCUMBENT: dict[str, Any] = {
     "lower_bound": 0.0,
     "gap_absolute": 0.0,
     "gap_relative": 0.0,
+    "beyond_space": False,
     "proven_optimal": True,
     "proven_space": "all",
     "tree": TREE,
@@ -136,13 +138,20 @@ EVENT = {
     "id": "1767605400148-0",
     "type": "incumbent",
     "at": "2026-01-05T09:30:00.148000Z",
-    "data": {"revision": 1, "objective": 6.0},
+    "data": {
+        "revision": 1,
+        "objective": 6.0,
+        "upper_bound": 6.0,
+        "lower_bound": 0.0,
+        "beyond_space": False,
+    },
 }
 
 EVENTS = {"items": [EVENT], "last_event_id": EVENT["id"], "resync": False, "ended": False}
 
 EVENT_STREAM = (
-    'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0}\n'
+    'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0,'
+    '"upper_bound":6.0,"lower_bound":0.0,"beyond_space":false}\n'
     "id: 1767605400148-0\n\n"
 )
 

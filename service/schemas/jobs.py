@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from worker.messages import (
+    BeyondSpace,
     Event,
     JobError,
     JobState,
@@ -109,6 +110,7 @@ class Incumbent(BaseModel):
     lower_bound: float
     gap_absolute: float
     gap_relative: float
+    beyond_space: BeyondSpace
     proven_optimal: bool
     proven_space: str
     tree: Annotated[dict[str, Any], Field(description="The JSON model; `ShapeTree.from_dict` reads it.")]

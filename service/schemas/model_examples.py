@@ -20,6 +20,7 @@ MODEL: dict[str, Any] = {
     "lower_bound": 3.0,
     "gap_absolute": 0.0,
     "gap_relative": 0.0,
+    "beyond_space": False,
     "proven_optimal": True,
     "proven_space": "all",
     "stop_reason": "PROVEN_OPTIMAL",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from worker.messages import Parameters, StopReason
+from worker.messages import BeyondSpace, Parameters, StopReason
 
 MODEL_ID = r"^mdl_[0-9a-f]{32}$"
 ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -31,6 +31,7 @@ class Model(BaseModel):
     lower_bound: float
     gap_absolute: float
     gap_relative: float
+    beyond_space: BeyondSpace
     proven_optimal: Annotated[bool, Field(description="The bounds met; a tolerance is never a proof.")]
     proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
     stop_reason: StopReason

@@ -36,7 +36,13 @@ def test_the_life_of_a_job_in_events(store: Store) -> None:
         "done",
     ]
     assert page.events[0].data == {"state": "QUEUED", "stop_reason": None, "reason": None}
-    assert page.events[3].data == {"revision": 1, "objective": 7.5, "upper_bound": 8.0, "lower_bound": 1.0}
+    assert page.events[3].data == {
+        "revision": 1,
+        "objective": 7.5,
+        "upper_bound": 8.0,
+        "lower_bound": 1.0,
+        "beyond_space": True,
+    }
     assert page.events[5].data == {"message": 'A "quoted" sentence, né'}
     assert page.events[6].data == {
         "objective": 7.5,
@@ -44,6 +50,7 @@ def test_the_life_of_a_job_in_events(store: Store) -> None:
         "lower_bound": 2.0,
         "gap_absolute": 6.0,
         "gap_relative": 0.75,
+        "beyond_space": True,
         "expansions": 10,
         "elapsed_seconds": 1.5,
     }
