@@ -30,7 +30,9 @@ MAX_NODES = 1 << 18
 MAX_LIST = 1 << 20
 MAX_DEPTH = 64
 MAX_CHANGEPOINTS = 64
-_DTYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+MAX_LEAF_SIZES = 1024
+MAX_ROWS = 1 << 62
+DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|str|object"
 
 
 def dump(tree: ShapeTree) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def _load_classes(entry: Any) -> npt.NDArray[Any]:
     found = [_label(item, "classes.labels") for item in _list(entry["labels"], "classes.labels")]
     if len(found) < 2 or len(set(found)) < len(found):
         raise ModelFormatError("classes.labels: expected two or more, all different")
-    if not _DTYPES.fullmatch(dtype):
+    if not re.fullmatch(DTYPES, dtype):
         raise ModelFormatError("classes.dtype: not a type that labels can have")
     if dtype == "object":
         return labels.object_array(found)
@@ -213,7 +215,7 @@ def _load_node(entry: Any, where: str, n_classes: int) -> Node:
     if len(counts) != n_classes or not 0 < math.fsum(counts) < math.inf:
         raise ModelFormatError(f"{where}.counts: expected a weight for each class, not all zero")
     return Node(
-        _integer(entry["rows"], f"{where}.rows", 1, 1 << 62),
+        _integer(entry["rows"], f"{where}.rows", 1, MAX_ROWS),
         counts,
         _integer(entry["label"], f"{where}.label", 0, n_classes - 1),
         _number(entry["error"], f"{where}.error", 0.0),
@@ -254,7 +256,7 @@ def _load_proof(entry: Any, root: Node) -> Proof:
         _number(entry[name], f"proof.{name}") for name in ("objective", "upper_bound", "lower_bound")
     )
     space = _text(entry["proven_space"], "proof.proven_space")
-    leaves = _list(entry["candidate_leaves"], "proof.candidate_leaves", 1024)
+    leaves = _list(entry["candidate_leaves"], "proof.candidate_leaves", MAX_LEAF_SIZES)
     if space not in SPACES:
         raise ModelFormatError(f"proof.proven_space: expected one of {', '.join(SPACES)}")
     if not _close(objective, root.cost, root.weight):
