@@ -39,8 +39,10 @@ DESCRIPTION = """\
 Learns optimal shape-generalized decision trees. Upload a dataset, start a job, watch its upper and lower
 bound meet, stop it when you like what you see, and predict.
 
-Errors are problems (RFC 9457). Times are RFC 3339 in UTC. JSON never carries NaN or Infinity: what is unknown
-is null. Where the server has API keys, send one as `Authorization: Bearer lit_...`."""
+Errors are problems (RFC 9457). In their pointers rows count from 0, as RFC 6901 has it; `row` and the
+messages count from 1, the first row of data, in every format alike. Times are RFC 3339 in UTC. JSON never
+carries NaN or Infinity: what is unknown is null. Where the server has API keys, send one as
+`Authorization: Bearer lit_...`."""
 _TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
     {"name": "jobs", "description": "Searches for the best tree of a dataset, anytime."},

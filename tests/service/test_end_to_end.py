@@ -106,6 +106,16 @@ def test_a_tree_polished_beyond_its_space_says_so_everywhere(stack: Stack, user:
     assert BEYOND_SPACE in user.get(model["links"]["tree_svg"]).text
 
 
+def test_integers_beyond_2_53_can_be_learned_from(user: httpx.Client) -> None:
+    big = 1 << 60
+    text = "id,label\n" + "".join(f"{big + 1000 * k},{'ab'[k > 20]}\n" for k in range(40))
+    headers = {"Content-Type": "text/csv"}
+    data = user.post("/v1/datasets", params={"target": "label"}, content=text, headers=headers).json()
+    job = user.post("/v1/jobs", json={"dataset_id": data["id"], "parameters": {"max_depth": 1}}).json()
+    done = wait_for_end(user, job["id"])
+    assert (done["state"], done["error"], done["progress"]["objective"]) == ("SUCCEEDED", None, 0.0)
+
+
 def test_every_revision_in_order_with_bounds_that_only_tighten(
     user: httpx.Client, noisy_data: Dataset
 ) -> None:
