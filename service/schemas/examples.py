@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.schemas.metric_examples import METRICS
+from service.schemas.metric_examples import EARLY_METRICS
 
 JOB_REQUEST: dict[str, Any] = {
     "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
@@ -67,7 +67,7 @@ JOB: dict[str, Any] = {
     "engine_version": "0.1.0",
     "parent_job_id": None,
     "model_id": None,
-    "metrics": METRICS,
+    "metrics": EARLY_METRICS,
     "error": None,
     "created_at": "2026-01-05T09:30:00.120000Z",
     "queued_at": "2026-01-05T09:30:00.120000Z",
@@ -161,7 +161,7 @@ INCUMBENT: dict[str, Any] = {
     "proven_optimal": True,
     "proven_space": "all",
     "tree": TREE,
-    "metrics": METRICS,
+    "metrics": EARLY_METRICS,
     "found_at": "2026-01-05T09:30:00.148000Z",
 }
 

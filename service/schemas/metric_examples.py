@@ -40,3 +40,4 @@ METRICS: dict[str, Any] = {
     **_TREE,
     "baselines": {"majority": _MAJORITY, "cart": _TREE},
 }
+EARLY_METRICS = {**METRICS, "baselines": {"majority": _MAJORITY, "cart": None}}  # of a job that still runs
