@@ -42,7 +42,7 @@ lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
 
-openapi: build ## Write openapi/openapi.json
+openapi: build ## Write openapi/openapi.json and the JSON Schemas beside it
 	$(BIN)/python -m service.openapi
 
 page: ## Build the web page into service/page/assets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -26,6 +26,7 @@ from service.errors import (
     unavailable,
 )
 from service.reached_limits import reached
+from service.union_errors import located
 from worker import errors as store
 from worker.blobs import BlobGoneError
 from worker.bucket import BucketAwayError
@@ -69,8 +70,8 @@ def _problem(request: Request, error: HTTPException) -> Problem:
     return Problem(error.status_code, str(error.detail), headers=error.headers)
 
 
-def malformed(detail: str) -> Problem:
-    return Problem(400, detail, kind="malformed-body")
+def malformed(detail: str, errors: Sequence[FieldError] = ()) -> Problem:
+    return Problem(400, detail, kind="malformed-body", errors=errors)
 
 
 def _methods(request: Request) -> set[str]:
@@ -95,35 +96,16 @@ async def _validation(request: Request, error: Exception) -> Response:
 
 
 def field_errors(details: Iterable[Any], body: Any) -> list[FieldError]:
-    """Pydantic's errors by JSON pointer, each place and message once."""
+    """Return Pydantic's errors by JSON pointer, each place and message once; see `union_errors`."""
     found = [
         FieldError(
-            pointer=_pointer(detail["loc"], detail["type"], body),
-            code=str(detail["type"]).upper(),
-            message=_MESSAGES.get(detail["type"], str(detail["msg"])),
+            pointer=pointer(*error.path),
+            code=error.code.upper(),
+            message=_MESSAGES.get(error.code, error.message),
         )
-        for detail in details
+        for error in located(details, body)
     ]
     return list(dict.fromkeys(found))
-
-
-def _pointer(where: tuple[str | int, ...], code: str, body: Any) -> str:
-    """The steps of Pydantic's location that are steps in the body: it also names branches of unions."""
-    source, *steps = where
-    if source != "body":
-        return pointer(*where)
-    at = body
-    path: list[str | int] = [source]
-    for place, step in enumerate(steps):
-        inside = (isinstance(at, dict) and step in at) or (
-            isinstance(at, list) and isinstance(step, int) and step < len(at)
-        )
-        if inside:
-            at = at[step]
-            path.append(step)
-        elif place == len(steps) - 1 and code == "missing":
-            path.append(step)
-    return pointer(*path)
 
 
 async def _store(request: Request, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
@@ -13,6 +14,8 @@ from fastapi import HTTPException, Request, Response
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
 _LONGEST_POINTER = 256
+# A pointer counts rows from 0, as RFC 6901 has it, whatever the format of the rows. People count from 1.
+_ROW_POINTER = re.compile(r"/body/(?:records|data|rows)/(\d+)(?:/|$)")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,17 @@ def pointer(*parts: str | int) -> str:
     return text.encode(errors="replace").decode()[:_LONGEST_POINTER]
 
 
+def row_number(where: str) -> int | None:
+    """Return the number of the row that a pointer leads to, counted from 1, the first row of data."""
+    found = _ROW_POINTER.match(where)
+    return None if found is None else int(found[1]) + 1
+
+
+def _row_member(error: FieldError) -> dict[str, int]:
+    row = row_number(error.pointer)
+    return {} if row is None else {"row": row}
+
+
 def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     kind = problem.kind
     body: dict[str, Any] = {
@@ -76,7 +90,7 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
         "instance": f"urn:literati:request:{request_id}",
     }
     if problem.errors:
-        body["errors"] = [asdict(error) for error in problem.errors]
+        body["errors"] = [asdict(error) | _row_member(error) for error in problem.errors]
     return body
 
 

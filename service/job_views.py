@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from literati.model_json import with_bounds
+from literati.nodes import is_beyond_space
 from literati.report import relative_gap
 from service.schemas import jobs as wire
 from worker import messages
@@ -77,9 +79,9 @@ def _links(job: messages.Job) -> dict[str, str]:
 def frozen_incumbent(found: messages.Incumbent) -> wire.Incumbent:
     """A numbered tree with the bounds of the moment it was found; never changes."""
     proof = found.tree["proof"]
-    return _incumbent(
-        found, found.tree, found.upper_bound, found.lower_bound, proven=bool(proof["proven_optimal"])
-    )
+    proven = bool(proof["proven_optimal"])
+    tree = with_bounds(found.tree, proof["upper_bound"], proof["lower_bound"], proven)
+    return _incumbent(found, tree, found.upper_bound, found.lower_bound, proven=proven)
 
 
 def current_incumbent(found: messages.Incumbent, job: messages.Job) -> wire.Incumbent:
@@ -88,10 +90,7 @@ def current_incumbent(found: messages.Incumbent, job: messages.Job) -> wire.Incu
     assert upper is not None
     assert lower is not None
     proven = job.proven_optimal
-    proof = found.tree["proof"] | {"upper_bound": upper, "lower_bound": lower, "proven_optimal": proven}
-    root, *others = found.tree["nodes"]
-    nodes = [root | {"bound": lower, "proven": proven}, *others]
-    return _incumbent(found, found.tree | {"proof": proof, "nodes": nodes}, upper, lower, proven=proven)
+    return _incumbent(found, with_bounds(found.tree, upper, lower, proven), upper, lower, proven=proven)
 
 
 def _incumbent(
@@ -105,6 +104,7 @@ def _incumbent(
         lower_bound=lower,
         gap_absolute=upper - lower,
         gap_relative=relative_gap(upper, lower),
+        beyond_space=is_beyond_space(found.objective, upper),
         proven_optimal=proven,
         proven_space=tree["proof"]["proven_space"],
         tree=tree,

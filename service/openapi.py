@@ -1,6 +1,6 @@
 """The API's description: what the routes say, and what holds for all of them.
 
-`python -m service.openapi` writes openapi/openapi.json.
+`python -m service.openapi` writes openapi/openapi.json and the JSON Schemas of trees and metrics beside it.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from literati.model_schema import tree_definitions, tree_schema
 from service.auth import is_open
 from service.openapi_links import LINKS
+from service.schemas.documents import DESCRIBED_BY
 from service.schemas.jobs import JobRequest
+from service.schemas.metrics import Metrics, metrics_schema
 from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
 
@@ -28,6 +31,7 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     Records,
     Arrays,
     ProblemDetails,
+    Metrics,
 )  # what routes name without FastAPI
 _REF = "#/components/schemas/"
 _METHODS = ("get", "put", "post", "delete", "patch")
@@ -35,8 +39,10 @@ DESCRIPTION = """\
 Learns optimal shape-generalized decision trees. Upload a dataset, start a job, watch its upper and lower
 bound meet, stop it when you like what you see, and predict.
 
-Errors are problems (RFC 9457). Times are RFC 3339 in UTC. JSON never carries NaN or Infinity: what is unknown
-is null. Where the server has API keys, send one as `Authorization: Bearer lit_...`."""
+Errors are problems (RFC 9457). In their pointers rows count from 0, as RFC 6901 has it; `row` and the
+messages count from 1, the first row of data, in every format alike. Times are RFC 3339 in UTC. JSON never
+carries NaN or Infinity: what is unknown is null. Where the server has API keys, send one as
+`Authorization: Bearer lit_...`."""
 _TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
     {"name": "jobs", "description": "Searches for the best tree of a dataset, anytime."},
@@ -69,6 +75,8 @@ def _describe(app: FastAPI) -> dict[str, Any]:
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     for model in BODY_MODELS:
         _add_schema(schemas, model)
+    schemas.update(tree_definitions(_REF))
+    _refer(schemas)
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
     document["components"]["securitySchemes"] = {
@@ -78,6 +86,20 @@ def _describe(app: FastAPI) -> dict[str, Any]:
     for path, method, operation in operations(document):
         _complete(operation, path, method)
     return document
+
+
+def _refer(entry: Any) -> None:
+    """Put references in place of the parts that name the schema which describes them."""
+    if isinstance(entry, list):
+        for part in entry:
+            _refer(part)
+    elif isinstance(entry, dict):
+        if (name := entry.pop(DESCRIBED_BY, None)) is not None:
+            kept = {"description": entry["description"]} if "description" in entry else {}
+            entry.clear()
+            entry.update({"$ref": _REF + name, **kept})
+        for part in entry.values():
+            _refer(part)
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -147,9 +169,21 @@ def text() -> str:
     return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def files() -> dict[Path, str]:
+    """What `make openapi` writes."""
+    schemas = {"tree.schema.json": tree_schema(), "metrics.schema.json": metrics_schema()}
+    written = {TARGET.with_name(name): _pretty(schema) for name, schema in schemas.items()}
+    return {TARGET: text(), **written}
+
+
+def _pretty(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
     TARGET.parent.mkdir(exist_ok=True)
-    TARGET.write_text(text(), encoding="utf-8")
+    for path, content in files().items():
+        path.write_text(content, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from literati.nodes import BEYOND_SPACE
+
 ID_BITS = 128
+BeyondSpace = Annotated[
+    bool, Field(description=f"True exactly if `objective` is lower than `upper_bound`. {BEYOND_SPACE}")
+]
 
 
 class JobState(StrEnum):
@@ -116,15 +121,27 @@ class ValidationColumn(Message):
     column: Annotated[str, Field(min_length=1, max_length=1024)]
 
 
-def _kind_of_validation(given: Any) -> str:
-    """Which of the two is meant, so that complaints are about that one."""
+_VALIDATION_FORMS: dict[str, type[Message]] = {
+    "by fraction": ValidationFraction,
+    "by column": ValidationColumn,
+}
+
+
+def _form_of_validation(given: Any) -> str | None:
+    """Name the form whose fields are given, so that errors are about that one; None if that is not clear."""
     named = given if isinstance(given, dict) else vars(given) if isinstance(given, Message) else {}
-    return "column" if "column" in named else "fraction"
+    meant = [tag for tag, form in _VALIDATION_FORMS.items() if named.keys() & form.model_fields.keys()]
+    return meant[0] if len(meant) == 1 else None
 
 
+# The tags are no names of fields: an error's location says which is which.
 Validation = Annotated[
-    Annotated[ValidationFraction, Tag("fraction")] | Annotated[ValidationColumn, Tag("column")],
-    Discriminator(_kind_of_validation),
+    Annotated[ValidationFraction, Tag("by fraction")] | Annotated[ValidationColumn, Tag("by column")],
+    Discriminator(
+        _form_of_validation,
+        custom_error_type="form",
+        custom_error_message="Expected an object with either `fraction` or `column`",
+    ),
 ]
 
 
@@ -156,6 +173,7 @@ class Progress(Message):
     upper_bound: float | None = None
     gap_absolute: float | None = None
     gap_relative: float | None = None
+    beyond_space: BeyondSpace = False
     expansions: int = 0
     states_live: int = 0
     incumbents: int = 0  # the revision of the best tree

@@ -249,7 +249,7 @@ def _read_arrow(column: Any, name: str) -> RawColumn:
 
 
 def _arrow_floats(column: Any) -> Floats:
-    floats = column.cast("float64")
+    floats = column.cast("float64", safe=False)  # integers beyond 2^53 are rounded, as everywhere
     chunks = floats.chunks if hasattr(floats, "chunks") else [floats]
     return np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float64)
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import labels
 from .model import ShapeTree
+from .nodes import BEYOND_SPACE
 from .report import SearchReport, StopReason
 from .search import Search, SearchLimits
 
@@ -142,6 +143,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.objective_ = tree.objective
+        self.beyond_space_ = tree.proof.beyond_space
         self.upper_bound_ = report.upper_bound
         self.lower_bound_ = report.lower_bound
         self.gap_ = report.gap
@@ -207,9 +209,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.__init__(**parameters)  # type: ignore[misc]
         if data["fitted"] is not None:
             fitted = data["fitted"]
-            report = SearchReport(
-                **{**fitted["report"], "stop_reason": StopReason(fitted["report"]["stop_reason"])}
-            )
+            report = SearchReport.from_dict(fitted["report"])
             trace = np.array([tuple(row) for row in fitted["trace"]], dtype=_TRACE)
             self._adopt(ShapeTree.from_dict(fitted["tree"]), report, trace)
 
@@ -231,6 +231,7 @@ class _ProgressLine:
     def __init__(self) -> None:
         self.width = 0
         self.last = (0.0, 0)
+        self.beyond_space = False
 
     def show(self, report: SearchReport) -> None:
         seconds, expansions = self.last
@@ -242,12 +243,13 @@ class _ProgressLine:
             f"{speed:,.0f} expansions/s  {report.memory_bytes / 2**20:,.1f} MiB  "
             f"{report.elapsed_seconds:.1f} s"
         )
-        if report.objective < report.upper_bound:
+        self.beyond_space = report.beyond_space
+        if report.beyond_space:
             text = f"tree {report.objective:g}  {text}"
         sys.stderr.write("\r" + text.ljust(self.width))
         sys.stderr.flush()
         self.width = len(text)
 
     def close(self) -> None:
-        sys.stderr.write("\n")
+        sys.stderr.write(f"\n{BEYOND_SPACE}\n" if self.beyond_space else "\n")
         sys.stderr.flush()

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from . import labels
 from .errors import ModelFormatError
-from .nodes import SPACES, Node, Proof, Settings, Split, depths
+from .nodes import SPACES, Node, Proof, Settings, Split, depths, is_beyond_space
 from .table import Column, Schema
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ MAX_NODES = 1 << 18
 MAX_LIST = 1 << 20
 MAX_DEPTH = 64
 MAX_CHANGEPOINTS = 64
-_DTYPES = re.compile(r"bool|u?int(8|16|32|64)|float(16|32|64)|str|object")
+MAX_LEAF_SIZES = 1024
+MAX_ROWS = 1 << 62
+DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|str|object"
 
 
 def dump(tree: ShapeTree) -> dict[str, Any]:
@@ -58,9 +60,18 @@ def dump(tree: ShapeTree) -> dict[str, Any]:
             "proven_optimal": proof.proven_optimal,
             "proven_space": proof.proven_space,
             "candidate_leaves": list(proof.candidate_leaves),
+            "beyond_space": proof.beyond_space,
         },
         "nodes": [_dump_node(node) for node in tree.nodes],
     }
+
+
+def with_bounds(data: dict[str, Any], upper: float, lower: float, proven: bool) -> dict[str, Any]:
+    """Return `dump`'s data with other bounds; `data` stays as it is. As `ShapeTree.with_proof`."""
+    proof = data["proof"] | {"upper_bound": upper, "lower_bound": lower, "proven_optimal": proven}
+    proof["beyond_space"] = is_beyond_space(proof["objective"], upper)
+    root, *others = data["nodes"]
+    return data | {"proof": proof, "nodes": [root | {"bound": lower, "proven": proven}, *others]}
 
 
 def _dump_column(column: Column) -> dict[str, Any]:
@@ -172,7 +183,7 @@ def _load_classes(entry: Any) -> npt.NDArray[Any]:
     found = [_label(item, "classes.labels") for item in _list(entry["labels"], "classes.labels")]
     if len(found) < 2 or len(set(found)) < len(found):
         raise ModelFormatError("classes.labels: expected two or more, all different")
-    if not _DTYPES.fullmatch(dtype):
+    if not re.fullmatch(DTYPES, dtype):
         raise ModelFormatError("classes.dtype: not a type that labels can have")
     if dtype == "object":
         return labels.object_array(found)
@@ -204,7 +215,7 @@ def _load_node(entry: Any, where: str, n_classes: int) -> Node:
     if len(counts) != n_classes or not 0 < math.fsum(counts) < math.inf:
         raise ModelFormatError(f"{where}.counts: expected a weight for each class, not all zero")
     return Node(
-        _integer(entry["rows"], f"{where}.rows", 1, 1 << 62),
+        _integer(entry["rows"], f"{where}.rows", 1, MAX_ROWS),
         counts,
         _integer(entry["label"], f"{where}.label", 0, n_classes - 1),
         _number(entry["error"], f"{where}.error", 0.0),
@@ -239,15 +250,16 @@ def _load_proof(entry: Any, root: Node) -> Proof:
         entry,
         "proof",
         "objective upper_bound lower_bound proven_optimal proven_space candidate_leaves",
+        optional="beyond_space",  # Literati 0.1.0 did not write it
     )
     objective, upper, lower = (
         _number(entry[name], f"proof.{name}") for name in ("objective", "upper_bound", "lower_bound")
     )
     space = _text(entry["proven_space"], "proof.proven_space")
-    leaves = _list(entry["candidate_leaves"], "proof.candidate_leaves", 1024)
+    leaves = _list(entry["candidate_leaves"], "proof.candidate_leaves", MAX_LEAF_SIZES)
     if space not in SPACES:
         raise ModelFormatError(f"proof.proven_space: expected one of {', '.join(SPACES)}")
-    if not _close(objective, root.cost):
+    if not _close(objective, root.cost, root.weight):
         raise ModelFormatError("proof.objective: not the cost of the root")
     if lower > upper or (objective > upper and not _close(objective, upper)):
         raise ModelFormatError("proof: expected lower bound <= upper bound and objective <= upper bound")
@@ -255,7 +267,11 @@ def _load_proof(entry: Any, root: Node) -> Proof:
     if proven and not _close(lower, upper):
         raise ModelFormatError("proof.proven_optimal: the bounds differ, so nothing is proven")
     sizes = tuple(_integer(x, "proof.candidate_leaves", 1, MAX_LIST) for x in leaves)
-    return Proof(objective, upper, lower, proven, space, sizes)
+    proof = Proof(objective, upper, lower, proven, space, sizes)
+    beyond = _flag(entry.get("beyond_space", proof.beyond_space), "proof.beyond_space")
+    if beyond is not proof.beyond_space:
+        raise ModelFormatError("proof.beyond_space: expected true exactly if objective < upper_bound")
+    return proof
 
 
 def _check_tree(nodes: tuple[Node, ...], schema: Schema, settings: Settings) -> None:
@@ -337,12 +353,13 @@ def _close(a: float, b: float, scale: float = 0.0) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
 
 
-def _fields(entry: Any, where: str, names: str) -> None:
+def _fields(entry: Any, where: str, names: str, optional: str = "") -> None:
     expected = set(names.split())
     if not isinstance(entry, dict):
         raise ModelFormatError(f"{where}: expected an object")
-    if entry.keys() != expected:
-        odd = sorted(map(str, entry.keys() ^ expected))[0]
+    found = entry.keys() - set(optional.split())
+    if found != expected:
+        odd = sorted(map(str, found ^ expected))[0]
         raise ModelFormatError(
             f"{where}: the field {odd[:80]!r} is {'absent' if odd in expected else 'unknown'}"
         )

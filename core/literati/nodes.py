@@ -10,6 +10,11 @@ SPACES = {
     "quantile": "a grid of at most {leaves} quantiles a feature",
     "all": "every threshold of every feature",
 }
+# The one explanation of `beyond_space`: every place that shows bounds beside a cost uses this sentence.
+BEYOND_SPACE = (
+    "This tree was improved beyond the searched space, so it costs less than the upper bound; "
+    "both bounds are only about trees of that space."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +91,33 @@ class Proof:
     proven_space: str  # a key of SPACES: the space that the bounds and the proof are about
     candidate_leaves: tuple[int, ...] = field(default=())
 
+    @property
+    def beyond_space(self) -> bool:
+        """Whether the tree costs less than the upper bound; see `BEYOND_SPACE`."""
+        return is_beyond_space(self.objective, self.upper_bound)
+
     def statement(self) -> str:
-        """The proof in a sentence."""
+        """Say what is proven, and explain a tree that is beyond the space."""
         leaves = ", ".join(str(n) for n in self.candidate_leaves) or "?"
         space = SPACES[self.proven_space].format(leaves=leaves)
         if not self.proven_optimal:
-            return (
+            known = (
                 f"Not proven optimal: this tree costs {self.objective:g}; the best over {space} "
                 f"costs between {self.lower_bound:g} and {self.upper_bound:g}."
             )
-        if self.objective < self.upper_bound:
-            return (
+        elif self.beyond_space:
+            known = (
                 f"Proven: no tree over {space} costs less than {self.upper_bound:g}; "
-                f"this one was polished beyond that space and costs {self.objective:g}."
+                f"this tree costs {self.objective:g}."
             )
-        return f"Proven optimal: no tree over {space} costs less than {self.objective:g}."
+        else:
+            known = f"Proven optimal: no tree over {space} costs less than {self.objective:g}."
+        return f"{known} {BEYOND_SPACE}" if self.beyond_space else known
+
+
+def is_beyond_space(objective: float, upper_bound: float) -> bool:
+    """Whether a tree costs less than the best that the search knows of in its own space."""
+    return objective < upper_bound
 
 
 def depths(nodes: tuple[Node, ...]) -> list[int]:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from .nodes import is_beyond_space
+
 
 class StopReason(StrEnum):
     """Why a search does not go on; RUNNING if it would."""
@@ -41,8 +43,19 @@ class SearchReport:
     improvements: int  # how often a better tree was found
     found_seconds: float = 0.0  # search seconds when the kept tree was found
 
+    @property
+    def beyond_space(self) -> bool:
+        """Whether the kept tree costs less than the upper bound; see `literati.nodes.BEYOND_SPACE`."""
+        return is_beyond_space(self.objective, self.upper_bound)
+
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "stop_reason": str(self.stop_reason)}
+        return {**asdict(self), "stop_reason": str(self.stop_reason), "beyond_space": self.beyond_space}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SearchReport:
+        """Read what `to_dict` of this version or an earlier one wrote."""
+        fields = {name: value for name, value in data.items() if name != "beyond_space"}
+        return cls(**{**fields, "stop_reason": StopReason(fields["stop_reason"])})
 
 
 def relative_gap(upper: float, lower: float) -> float:

@@ -135,7 +135,8 @@ class _Reader:
 
     def _explained(self, error: str) -> Fault:
         if ragged := _RAGGED.search(error):
-            row, expected, found = int(ragged[1]) - 1, int(ragged[2]), int(ragged[3])
+            above = 1 + self.header.blank_lines  # lines that are no rows of data, the header among them
+            row, expected, found = int(ragged[1]) - above, int(ragged[2]), int(ragged[3])
             cells = "1 cell" if found == 1 else f"{found:,} cells"
             message = (
                 f"Row {row:,} has {cells}, the header {expected:,}. Put quotation marks around text that "

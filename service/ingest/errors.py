@@ -43,6 +43,14 @@ def cell_fault(row: int, column: str, code: str, message: str) -> Fault:
     return Fault(("body", "rows", row, column), code, message)
 
 
+def pointer_parts(fault: Fault) -> tuple[str | int, ...]:
+    """Return the steps of the JSON pointer to a fault's place. A pointer counts rows from 0."""
+    source, *steps = fault.place
+    if source == "body" and steps[:1] == ["rows"]:
+        return source, "rows", int(steps[1]) - 1, *steps[2:]
+    return fault.place
+
+
 def shown(name: str) -> str:
     """A column's name in a sentence."""
     return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")

@@ -80,11 +80,13 @@ def _header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[list[st
     return found
 
 
-def _parse(body: bytes, delimiter: str, options: CsvOptions, types: dict[str, Any]) -> Any:
+def _parse(
+    body: bytes, delimiter: str, options: CsvOptions, types: dict[str, Any], *, threads: bool = True
+) -> Any:
     return arrow_csv.read_csv(
         pa.BufferReader(body),
         read_options=arrow_csv.ReadOptions(
-            use_threads=len(body) >= MANY_BYTES,
+            use_threads=threads and len(body) >= MANY_BYTES,
             block_size=max(MANY_BYTES, len(body) // 16),
             column_names=list(types),
             skip_rows_after_names=1,
@@ -125,7 +127,8 @@ def _refuse_cells(
 ) -> None:
     """Say which cells cannot be read. The parser names one, and echoes it."""
     try:
-        table = _parse(body, delimiter, options, dict.fromkeys(header, pa.string()))
+        # Without threads: only then the parser knows the number of a row.
+        table = _parse(body, delimiter, options, dict.fromkeys(header, pa.string()), threads=False)
     except pa.ArrowInvalid as error:
         raise _malformed(error) from None
     errors: list[FieldError] = []
@@ -153,8 +156,14 @@ def _is_readable(text: str, entry: Field, options: CsvOptions) -> bool:
 
 def _malformed(error: Exception) -> MalformedError:
     """What the parser says of the rows' lengths; its other words echo the body."""
-    found = re.search(r"Expected (\d+) columns, got (\d+)", str(error))
-    words = "a row or a cell cannot be read, or is not UTF-8"
-    if found:
-        words = f"a row has {found[2]} cells where the header has {found[1]}"
-    return MalformedError(f"The body is not CSV that can be read: {words}.")
+    found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
+    if found is None:
+        words = "a row or a cell cannot be read, or is not UTF-8"
+        return MalformedError(f"The body is not CSV that can be read: {words}.")
+    row = int(found[1]) - 1  # the header is the first
+    cells = "1 cell" if found[3] == "1" else f"{found[3]} cells"
+    message = f"Row {row:,} has {cells}, the header {found[2]}."
+    where = pointer("body", "rows", row - 1)
+    return MalformedError(
+        f"The body is not CSV that can be read. {message}", [FieldError(where, "RAGGED_ROW", message)]
+    )

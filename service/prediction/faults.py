@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from service.errors import FieldError
+from service.errors import FieldError, row_number
 
 MOST_ERRORS = 20  # in one answer; who has more sees the rest after mending these
 MOST_COLUMNS = 10_000  # those that the model does not know are left aside, but not without end
@@ -34,8 +35,15 @@ def refused(pointer: str, code: str, message: str) -> RowsError:
 def refuse(errors: Sequence[FieldError]) -> None:
     """Raise if there are any."""
     if errors:
+        errors = [_with_row(error) for error in errors]
         one = len(errors) == 1
         raise RowsError(errors[0].message if one else "The rows do not fit the model; see `errors`.", errors)
+
+
+def _with_row(error: FieldError) -> FieldError:
+    """Name the row in the message, as the errors of uploads do."""
+    row = row_number(error.pointer)
+    return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
 
 
 def no_rows(pointer: str) -> RowsError:
@@ -54,6 +62,7 @@ def absent(pointer: str, name: str) -> FieldError:
 
 def refuse_absent(errors: Sequence[FieldError]) -> None:
     if errors:
+        errors = [_with_row(error) for error in errors]
         more = f" {len(errors) - 1} more are absent." if len(errors) > 1 else ""
         raise RowsError(errors[0].message + more, errors)
 

@@ -33,7 +33,11 @@ from .number_rows import read_numbers
 from .objects import encode_objects
 
 BOM = b"\xef\xbb\xbf"
-FORMS = 'expected {"records": [{...}, ...]} or {"columns": [...], "data": [[...], ...]}'
+FORMS = {  # fields of the body, and how it looks
+    ("records",): '{"records": [{...}, ...]}',
+    ("columns", "data"): '{"columns": [...], "data": [[...], ...]}',
+}
+EXPECTED = f"expected {' or '.join(FORMS.values())}"
 
 
 def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
@@ -42,7 +46,7 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
         return plain
     document = _parse(body)
     if type(document) is not dict:
-        raise refused("/body", "TYPE", f"The body is not an object: {FORMS}.")
+        raise refused("/body", "TYPE", f"The body is not an object: {EXPECTED}.")
     if document.keys() == {"records"}:
         records = _rows(document["records"], "records", dict, "an object", max_rows)
         _refuse_repeated_fields(body, 1 + sum(map(len, records)))
@@ -77,14 +81,23 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _wrong_form(document: dict[str, Any]) -> RowsError:
-    detail = f"The body has other fields than it should: {FORMS}."
-    known = {"records", "columns", "data"}
-    unknown = [
-        FieldError(pointer("body", name), "UNKNOWN_FIELD", "There is no such field.")
+    """Complain about the form whose fields are there; about both only if it is not clear which is meant."""
+    meant = [form for form in FORMS if not document.keys().isdisjoint(form)]
+    known = meant[0] if len(meant) == 1 else ("records", "columns", "data")
+    expected = f"expected {FORMS[known]}" if known in FORMS else EXPECTED
+    detail = f"The body has other fields than it should: {expected}."
+    errors = [
+        FieldError(pointer("body", name), "UNKNOWN_FIELD", f"There is no such field: {expected}.")
         for name in document
         if name not in known
     ]
-    return RowsError(detail, unknown or [FieldError("/body", "FORM", detail)])
+    if known in FORMS:
+        errors += [
+            FieldError(pointer("body", name), "MISSING", f"This field is absent: {expected}.")
+            for name in known
+            if name not in document
+        ]
+    return RowsError(detail, errors or [FieldError("/body", "FORM", detail)])
 
 
 def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:

@@ -57,8 +57,7 @@ def read_table(
 
 
 def where(row: int, entry: Field) -> str:
-    """Rows of a table are counted from 1, as in the errors of datasets."""
-    return pointer("body", "rows", row + 1, entry.name)
+    return pointer("body", "rows", row, entry.name)
 
 
 def _wrong_type(entry: Field) -> FieldError:

@@ -20,7 +20,7 @@ from service.discarding import discard
 from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
 from service.ingest import errand
 from service.ingest.build import Upload
-from service.ingest.errors import IngestError
+from service.ingest.errors import IngestError, pointer_parts
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
 from service.ingest.receiving import received
@@ -184,7 +184,7 @@ def _check_room(services: Services, tenant: str) -> None:
 
 
 def _refusal(error: IngestError) -> Problem:
-    found = [FieldError(pointer(*fault.place), fault.code, fault.message) for fault in error.faults]
+    found = [FieldError(pointer(*pointer_parts(fault)), fault.code, fault.message) for fault in error.faults]
     return invalid(*found, detail=error.faults[0].message)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from literati import __version__
+from literati.nodes import is_beyond_space
 from literati.report import relative_gap
 from service.conditional import json_answer, matches, not_modified, strong_tag, tag_headers
 from service.dependencies import CallerDep, ServicesDep, StoreDep
@@ -53,6 +54,7 @@ def model_view(model: messages.Model) -> dict[str, Any]:
         **{name: value for name, value in model if name != "tenant"},
         "gap_absolute": model.upper_bound - model.lower_bound,
         "gap_relative": relative_gap(model.upper_bound, model.lower_bound),
+        "beyond_space": is_beyond_space(model.objective, model.upper_bound),
         "links": {
             "self": here,
             "tree_svg": f"{here}/tree.svg",

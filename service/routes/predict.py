@@ -259,7 +259,7 @@ async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Res
                 limiter=_threads,
             )
     except MalformedError as error:
-        raise malformed(error.detail) from None
+        raise malformed(error.detail, error.errors) from None
     except RowsError as error:
         raise invalid(*error.errors, detail=error.detail) from None
     return Response(

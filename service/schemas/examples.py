@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from service.schemas.metric_examples import EARLY_METRICS
+
 JOB_REQUEST: dict[str, Any] = {
     "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
     "name": "flowers, depth 2",
@@ -27,6 +29,7 @@ JOB: dict[str, Any] = {
         "upper_bound": 3.0,
         "gap_absolute": 1.0,
         "gap_relative": 0.3333333333333333,
+        "beyond_space": False,
         "expansions": 4211,
         "states_live": 1830,
         "incumbents": 2,
@@ -64,7 +67,7 @@ JOB: dict[str, Any] = {
     "engine_version": "0.1.0",
     "parent_job_id": None,
     "model_id": None,
-    "metrics": {"train_accuracy": 0.98, "validation_accuracy": 0.9667},
+    "metrics": EARLY_METRICS,
     "error": None,
     "created_at": "2026-01-05T09:30:00.120000Z",
     "queued_at": "2026-01-05T09:30:00.120000Z",
@@ -84,6 +87,21 @@ JOB: dict[str, Any] = {
     },
 }
 
+
+def _node(counts: list[float], cost: float) -> dict[str, Any]:
+    """A leaf; `|` gives it a split."""
+    return {
+        "rows": int(sum(counts)),
+        "counts": counts,
+        "label": counts.index(max(counts)),
+        "error": min(counts),
+        "cost": cost,
+        "bound": cost,
+        "proven": True,
+        "split": None,
+    }
+
+
 TREE: dict[str, Any] = {
     "format": "literati-tree",
     "version": 1,
@@ -92,7 +110,10 @@ TREE: dict[str, Any] = {
     "columns": [
         {"name": "petal_length", "kind": "number", "constant": False, "minimum": 1.0, "maximum": 6.9}
     ],
-    "classes": {"dtype": "str", "labels": ["setosa", "versicolor"]},
+    "classes": {
+        "dtype": "str",
+        "labels": [{"type": "str", "value": "setosa"}, {"type": "str", "value": "versicolor"}],
+    },
     "settings": {
         "max_depth": 1,
         "max_changepoints": 1,
@@ -100,29 +121,49 @@ TREE: dict[str, Any] = {
         "changepoint_penalty": 0.0,
     },
     "proof": {
-        "objective": 0.0,
-        "upper_bound": 0.0,
-        "lower_bound": 0.0,
+        "objective": 3.0,
+        "upper_bound": 3.0,
+        "lower_bound": 3.0,
         "proven_optimal": True,
         "proven_space": "all",
         "candidate_leaves": [17],
+        "beyond_space": False,
     },
-    "nodes": ["..."],
+    "nodes": [
+        _node([50.0, 50.0], 3.0)
+        | {
+            "split": {
+                "column": 0,
+                "thresholds": [2.45],
+                "right_categories": [],
+                "changepoints": 1,
+                "missing_right": False,
+                "missing_seen": False,
+                "unknown_right": False,
+                "left": 1,
+                "right": 2,
+            }
+        },
+        _node([50.0, 3.0], 3.0),
+        _node([0.0, 47.0], 0.0),
+    ],
 }
 
 INCUMBENT: dict[str, Any] = {
     "job_id": JOB["id"],
     "revision": 2,
-    "objective": 0.0,
-    "upper_bound": 0.0,
-    "lower_bound": 0.0,
+    "objective": 3.0,
+    "upper_bound": 3.0,
+    "lower_bound": 3.0,
     "gap_absolute": 0.0,
     "gap_relative": 0.0,
+    "beyond_space": False,
     "proven_optimal": True,
     "proven_space": "all",
     "tree": TREE,
-    "metrics": {"train_accuracy": 1.0, "validation_accuracy": None},
+    "metrics": EARLY_METRICS,
     "found_at": "2026-01-05T09:30:00.148000Z",
+    "found_seconds": 0.021,
 }
 
 NO_INCUMBENT = {"job_id": JOB["id"], "state": "STARTING", "revision": 0}
@@ -136,13 +177,20 @@ EVENT = {
     "id": "1767605400148-0",
     "type": "incumbent",
     "at": "2026-01-05T09:30:00.148000Z",
-    "data": {"revision": 1, "objective": 6.0},
+    "data": {
+        "revision": 1,
+        "objective": 6.0,
+        "upper_bound": 6.0,
+        "lower_bound": 0.0,
+        "beyond_space": False,
+    },
 }
 
 EVENTS = {"items": [EVENT], "last_event_id": EVENT["id"], "resync": False, "ended": False}
 
 EVENT_STREAM = (
-    'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0}\n'
+    'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0,'
+    '"upper_bound":6.0,"lower_bound":0.0,"beyond_space":false}\n'
     "id: 1767605400148-0\n\n"
 )
 

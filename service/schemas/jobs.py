@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from service.schemas.documents import MetricsJson, TreeJson
 from worker.messages import (
+    BeyondSpace,
     Event,
     JobError,
     JobState,
@@ -79,10 +81,7 @@ class Job(BaseModel):
     engine_version: str
     parent_job_id: str | None
     model_id: Annotated[str | None, Field(description="The model that the job made, once it has.")]
-    metrics: Annotated[
-        dict[str, Any] | None,
-        Field(description="Of the best tree: `train_accuracy`, `validation_accuracy` and what is behind."),
-    ]
+    metrics: Annotated[MetricsJson | None, Field(description="Of the best tree; null before the first.")]
     error: JobError | None
     created_at: datetime
     queued_at: datetime
@@ -109,10 +108,14 @@ class Incumbent(BaseModel):
     lower_bound: float
     gap_absolute: float
     gap_relative: float
+    beyond_space: BeyondSpace
     proven_optimal: bool
     proven_space: str
-    tree: Annotated[dict[str, Any], Field(description="The JSON model; `ShapeTree.from_dict` reads it.")]
-    metrics: dict[str, Any]
+    tree: Annotated[
+        TreeJson,
+        Field(description="The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it."),
+    ]
+    metrics: Annotated[MetricsJson, Field(description="How good the tree is.")]
     found_at: datetime
     found_seconds: Annotated[
         float | None,

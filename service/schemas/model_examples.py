@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from service.schemas.examples import JOB, TREE
+from service.schemas.metric_examples import METRICS
 
 MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 MODEL: dict[str, Any] = {
@@ -20,10 +21,11 @@ MODEL: dict[str, Any] = {
     "lower_bound": 3.0,
     "gap_absolute": 0.0,
     "gap_relative": 0.0,
+    "beyond_space": False,
     "proven_optimal": True,
     "proven_space": "all",
     "stop_reason": "PROVEN_OPTIMAL",
-    "metrics": {"train_accuracy": 0.98, "validation_accuracy": 0.9667},
+    "metrics": METRICS,
     "engine_version": "0.1.0",
     "created_at": "2026-01-05T09:30:01.920000Z",
     "links": {
@@ -42,12 +44,12 @@ ALIAS = {
 }
 RULES = """\
 Shape tree of depth 1 with 2 leaves, learned from 100 rows
-Proven optimal: no tree over every threshold of every feature costs less than 0.
+Proven optimal: no tree over every threshold of every feature costs less than 3.
 
 if petal_length <= 2.45, or missing*:
-    class setosa (100 % of 50 rows)
+    class setosa (94.34 % of 53 rows)
 else:
-    class versicolor (100 % of 50 rows)
+    class versicolor (100 % of 47 rows)
 
 * No training row here had the value missing: it goes where most rows went.
 """
@@ -68,11 +70,14 @@ STEP = {
 }
 PREDICTIONS: dict[str, Any] = {
     "predictions": ["setosa"],
-    "probabilities": [{"setosa": 1.0, "versicolor": 0.0}],
+    "probabilities": [{"setosa": 50 / 53, "versicolor": 3 / 53}],
     "leaf_ids": [1],
     "warnings": [],
-    "explanations": [{"steps": [STEP], "text": f"{STEP['text']}\nclass 'setosa' (probability 1)"}],
+    "explanations": [{"steps": [STEP], "text": f"{STEP['text']}\nclass 'setosa' (probability 0.943)"}],
     "model_id": MODEL_ID,
 }
 JOB_PREDICTIONS = {**PREDICTIONS, "model_id": None, "job_id": JOB["id"], "revision": 2}
-PREDICTIONS_CSV = '"prediction","leaf_id","probability_setosa","probability_versicolor"\n"setosa",1,1,0\n'
+PREDICTIONS_CSV = """\
+"prediction","leaf_id","probability_setosa","probability_versicolor"
+"setosa",1,0.9433962264150944,0.05660377358490566
+"""

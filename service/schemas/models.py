@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from worker.messages import Parameters, StopReason
+from service.schemas.documents import MetricsJson, TreeJson
+from worker.messages import BeyondSpace, Parameters, StopReason
 
 MODEL_ID = r"^mdl_[0-9a-f]{32}$"
 ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -31,10 +32,11 @@ class Model(BaseModel):
     lower_bound: float
     gap_absolute: float
     gap_relative: float
+    beyond_space: BeyondSpace
     proven_optimal: Annotated[bool, Field(description="The bounds met; a tolerance is never a proof.")]
     proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
     stop_reason: StopReason
-    metrics: Annotated[dict[str, Any], Field(description="`train_accuracy` and what is behind it.")]
+    metrics: Annotated[MetricsJson, Field(description="How good the tree is.")]
     engine_version: str
     created_at: datetime
     links: Annotated[dict[str, str], Field(description="What can be asked next, by name.")]
@@ -42,10 +44,10 @@ class Model(BaseModel):
 
 class ModelWithTree(Model):
     tree: Annotated[
-        dict[str, Any],
+        TreeJson,
         Field(
-            description="The JSON model: `columns` says what predict expects, `nodes` are the tree in "
-            "preorder. `ShapeTree.from_dict` reads it."
+            description="The JSON model (docs/model-format.md): `columns` says what predict expects, `nodes` "
+            "are the tree in preorder. `ShapeTree.from_dict` reads it."
         ),
     ]
 

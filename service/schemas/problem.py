@@ -13,8 +13,21 @@ class FieldProblem(BaseModel):
     """What is wrong with one part of the request."""
 
     pointer: Annotated[
-        str, Field(description="JSON pointer into the request: `/body/...`, `/query/...`, `/header/...`.")
+        str,
+        Field(
+            description="JSON pointer into the request: `/body/...`, `/query/...`, `/header/...`. Rows count "
+            "from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, Parquet and "
+            "Arrow."
+        ),
     ]
+    row: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="Where one row is meant: its number, counted from 1, the first row of data (a header "
+            "is none). Messages count the same way.",
+        ),
+    ] = None
     code: Annotated[str, Field(description="A stable word for programs.")]
     message: Annotated[str, Field(description="A sentence for people.")]
 

@@ -315,3 +315,18 @@ def test_constant_columns_are_not_looked_at_again() -> None:
     encoded = table.schema.encode([[1, "whatever"], [2, None]])
     np.testing.assert_array_equal(encoded.matrix, [[1, np.nan], [2, np.nan]])
     np.testing.assert_array_equal(table.schema.encode(np.array([[1, np.inf]])).matrix[:, 0], [1])
+
+
+def test_integers_beyond_2_53_are_rounded_in_every_container() -> None:
+    """They are no doubles; the nearest one is taken, as the model's format says."""
+    cells = [(1 << 53) + 1, (1 << 62) + 257, -(1 << 53) - 3, 5]
+    y = [0, 1, 0, 1]
+    containers: list[Any] = [
+        np.array(cells)[:, None],
+        pd.DataFrame({"x": cells}),
+        pl.DataFrame({"x": cells}),
+        pa.table({"x": pa.array(cells, pa.int64())}),
+    ]
+    for container in containers:
+        values = build(container, y).values[0]
+        assert values.tolist() == sorted(float(cell) for cell in cells)

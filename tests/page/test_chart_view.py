@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from acting_worker import costs
 from browsing import see
+from literati.nodes import BEYOND_SPACE
 from live_job import Live
 from stack import poll
 
@@ -125,7 +126,7 @@ def test_a_polished_tree_has_a_line_of_its_own(live: Live) -> None:
     expect(live.fact("Cost of the tree")).to_have_text(f"{costs()[2]:g}")
     expect(live.fact("Upper bound")).to_have_text(f"{costs()[1]:g}")
     expect(page.locator("dl.readout")).to_contain_text(f"Tree2, cost {costs()[2]:g}")
-    see(page, "polishing moves a tree's cuts")
+    see(page, BEYOND_SPACE)
 
 
 def test_a_click_on_a_mark_shows_that_tree(live: Live) -> None:

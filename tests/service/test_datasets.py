@@ -235,7 +235,7 @@ def test_mistakes_are_explained(client: httpx.Client, data: str, query: dict[str
 
 def test_a_pointer_has_row_and_column(client: httpx.Client) -> None:
     answer = post(client, "a/b,label\n1,x\ninf,y\n")
-    assert answer.json()["errors"][0]["pointer"] == "/body/rows/2/a~1b"
+    assert answer.json()["errors"][0]["pointer"] == "/body/rows/1/a~1b"
 
 
 def test_a_byte_order_mark_and_semicolons_are_fine(client: httpx.Client) -> None:

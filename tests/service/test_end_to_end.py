@@ -9,10 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from event_client import Seen, listen
 from jobs import add_dataset, easy, noise
 from literati import ShapeTree
+from literati.nodes import BEYOND_SPACE
 from service_client import submit
 from stack import Stack, poll
 from worker.messages import Dataset
@@ -76,6 +78,42 @@ def test_a_job_ends_with_a_proof(user: httpx.Client, easy_data: Dataset) -> None
     rows = {"records": [{"x": 0.1, "z": 1}, {"x": 2.0, "z": 1}]}
     predicted = user.post(f"{done['links']['model']}/predict", json=rows).json()
     assert set(predicted["predictions"]) <= {"in", "out"}
+
+
+def test_a_tree_polished_beyond_its_space_says_so_everywhere(stack: Stack, user: httpx.Client) -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    cells = {f"x{place}": X[:, place] for place in range(X.shape[1])} | {"label": y.astype(str)}
+    data = add_dataset(stack.store, stack.blobs, cells)
+    job = submit(user, data, parameters={"max_depth": 3, "candidate_leaves": 2})
+    done = wait_for_end(user, job["id"])
+    progress = done["progress"]
+    assert progress["objective"] < progress["upper_bound"] == progress["lower_bound"]
+    assert progress["beyond_space"] is True
+    incumbent = user.get(done["links"]["incumbent"]).json()
+    first = user.get(done["links"]["incumbent"], params={"revision": 1}).json()
+    model = user.get(done["links"]["model"]).json()
+    listed = user.get("/v1/models").json()["items"][0]
+    for shown in (incumbent, first, model, listed):
+        assert shown["beyond_space"] is (shown["objective"] < shown["upper_bound"])
+        if "tree" in shown:
+            assert shown["tree"]["proof"]["beyond_space"] is shown["beyond_space"]
+    assert incumbent["beyond_space"] is model["beyond_space"] is True
+    events = user.get(done["links"]["events"]).json()["items"]
+    told = [event["data"] for event in events if event["type"] in ("incumbent", "bound")]
+    assert all(data["beyond_space"] is (data["objective"] < data["upper_bound"]) for data in told)
+    assert told[-1]["beyond_space"] is True
+    assert BEYOND_SPACE in user.get(model["links"]["rules"]).text
+    assert BEYOND_SPACE in user.get(model["links"]["tree_svg"]).text
+
+
+def test_integers_beyond_2_53_can_be_learned_from(user: httpx.Client) -> None:
+    big = 1 << 60
+    text = "id,label\n" + "".join(f"{big + 1000 * k},{'ab'[k > 20]}\n" for k in range(40))
+    headers = {"Content-Type": "text/csv"}
+    data = user.post("/v1/datasets", params={"target": "label"}, content=text, headers=headers).json()
+    job = user.post("/v1/jobs", json={"dataset_id": data["id"], "parameters": {"max_depth": 1}}).json()
+    done = wait_for_end(user, job["id"])
+    assert (done["state"], done["error"], done["progress"]["objective"]) == ("SUCCEEDED", None, 0.0)
 
 
 def test_every_revision_in_order_with_bounds_that_only_tighten(

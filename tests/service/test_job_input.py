@@ -61,7 +61,7 @@ def post(client: httpx.Client, content: bytes, kind: str = "application/json") -
         ({"validation": {"fraction": 0.0001}}, "/body/validation/fraction"),
         ({"validation": {"column": "fold"}}, "/body/validation/column"),
         ({"validation": {"column": "label"}}, "/body/validation/column"),
-        ({"validation": {}}, "/body/validation/fraction"),
+        ({"validation": {}}, "/body/validation"),
         ({"validation": 3}, "/body/validation"),
     ],
 )

@@ -18,7 +18,7 @@ NO_MODEL = "mdl_" + 32 * "f"
 FIELDS = {
     *("id", "name", "job_id", "incumbent_revision", "dataset_id", "dataset_sha256", "parameters"),
     *("objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative", "proven_optimal"),
-    *("proven_space", "stop_reason", "metrics", "engine_version", "created_at", "links"),
+    *("beyond_space", "proven_space", "stop_reason", "metrics", "engine_version", "created_at", "links"),
 }
 
 

@@ -42,6 +42,7 @@ def test_the_life_of_a_job_in_events(store: Store) -> None:
         "upper_bound": 8.0,
         "lower_bound": 1.0,
         "found_seconds": 0.5,
+        "beyond_space": True,
     }
     assert page.events[5].data == {"message": 'A "quoted" sentence, né'}
     assert page.events[6].data == {
@@ -50,6 +51,7 @@ def test_the_life_of_a_job_in_events(store: Store) -> None:
         "lower_bound": 2.0,
         "gap_absolute": 6.0,
         "gap_relative": 0.75,
+        "beyond_space": True,
         "expansions": 10,
         "elapsed_seconds": 1.5,
     }

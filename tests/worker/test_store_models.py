@@ -42,6 +42,7 @@ def test_the_tree_has_the_final_bounds(store: Store) -> None:
         "upper_bound": 9.0,
         "lower_bound": 4.25,
         "proven_optimal": False,
+        "beyond_space": True,
     }
     assert tree["nodes"] == [{"cost": 8.5, "bound": 4.25, "proven": False}]
     found = store.jobs.incumbent(TENANT, model.job_id)

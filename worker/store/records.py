@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from literati.model_json import with_bounds
+from literati.nodes import is_beyond_space
 from worker.messages import (
     Checkpoint,
     Event,
@@ -86,12 +88,14 @@ def job(record: Hash) -> Job:
 def _progress(record: Hash) -> Progress:
     upper, lower = _number(record, b"upper"), _number(record, b"lower")
     absolute, relative = (None, None) if upper is None or lower is None else gaps(upper, lower)
+    objective = _number(record, b"objective")
     return Progress(
-        objective=_number(record, b"objective"),
+        objective=objective,
         upper_bound=upper,
         lower_bound=lower,
         gap_absolute=absolute,
         gap_relative=relative,
+        beyond_space=objective is not None and upper is not None and is_beyond_space(objective, upper),
         expansions=int(record[b"expansions"]),
         states_live=int(record[b"states_live"]),
         incumbents=int(record[b"incumbents"]),
@@ -131,6 +135,8 @@ def event(stream_id: bytes, fields: Hash) -> Event:
     data = json.loads(fields[b"data"])
     if kind == "bound":
         data["gap_absolute"], data["gap_relative"] = gaps(data["upper_bound"], data["lower_bound"])
+    if kind in ("bound", "incumbent"):
+        data["beyond_space"] = is_beyond_space(data["objective"], data["upper_bound"])
     return Event.model_validate({"id": name, "type": kind, "at": moment(name.split("-")[0]), "data": data})
 
 
@@ -159,11 +165,8 @@ def model(model_id: str, record: Hash) -> Model:
 
 def final_tree(record: Hash) -> dict[str, Any]:
     """The model's tree as it was found, with what was known at the end."""
-    tree = unpack(record[b"tree"])
-    lower, proven = float(record[b"lower"]), record[b"proven_optimal"] == b"1"
-    tree["proof"].update(upper_bound=float(record[b"upper"]), lower_bound=lower, proven_optimal=proven)
-    tree["nodes"][0].update(bound=lower, proven=proven)
-    return tree
+    upper, lower = float(record[b"upper"]), float(record[b"lower"])
+    return with_bounds(unpack(record[b"tree"]), upper, lower, record[b"proven_optimal"] == b"1")
 
 
 def pack(tree: dict[str, Any]) -> bytes:

@@ -33,6 +33,10 @@ const SPACES: Record<string, string> = {
   all: "every cut of every feature",
 };
 
+/** The sentence of `literati.nodes.BEYOND_SPACE`; a test compares the two. */
+export const BEYOND_SPACE =
+  "This tree was improved beyond the searched space, so it costs less than the upper bound; both bounds are only about trees of that space.";
+
 export function stateWords(job: Pick<Job, "state" | "stop_reason">): string {
   return job.state === "SUCCEEDED" && job.stop_reason ? REASONS[job.stop_reason] : STATES[job.state];
 }

@@ -59,6 +59,7 @@ export interface Progress {
   upper_bound: number | null;
   gap_absolute: number | null;
   gap_relative: number | null;
+  beyond_space: boolean;
   expansions: number;
   states_live: number;
   incumbents: number;
@@ -175,7 +176,7 @@ export interface Tree {
   };
   proof: {
     objective: number; upper_bound: number; lower_bound: number; proven_optimal: boolean; proven_space: string;
-    candidate_leaves: number[];
+    candidate_leaves: number[]; beyond_space: boolean;
   };
   nodes: TreeNode[];
 }
@@ -187,10 +188,12 @@ export interface Incumbent {
   upper_bound: number;
   lower_bound: number;
   gap_relative: number;
+  beyond_space: boolean;
   proven_optimal: boolean;
   tree: Tree;
   metrics: Metrics;
   found_at: string;
+  found_seconds: number | null;
 }
 
 export interface Model {
@@ -203,6 +206,7 @@ export interface Model {
   upper_bound: number;
   lower_bound: number;
   gap_relative: number;
+  beyond_space: boolean;
   proven_optimal: boolean;
   proven_space: string;
   stop_reason: StopReason;

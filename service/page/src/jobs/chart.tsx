@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { number, percent, seconds } from "../format.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
+import { BEYOND_SPACE } from "../words.ts";
 import { type Improvement, momentOf, polished } from "./moments.ts";
 import { dragged, type Drawn, HEIGHT, options, plotted } from "./plot.ts";
 import type { Trace } from "./trace.ts";
@@ -63,7 +64,7 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
       <Readout trace={trace} improvements={improvements} cursor={cursor} />
       <p class="help">
         Drag over the chart to zoom in, double-click to see all of it; click a mark for that tree.
-        {polished(improvements) && " The bounds are about the searched cuts; polishing moves a tree's cuts beyond them, so it may cost less."}
+        {polished(improvements) && ` ${BEYOND_SPACE}`}
       </p>
     </figure>
   );

@@ -2,14 +2,14 @@
 import type { Job, Metrics } from "../api/types.ts";
 import { bytes, count, number, percent, seconds } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
-import { spaceWords } from "../words.ts";
+import { BEYOND_SPACE, spaceWords } from "../words.ts";
 
 export function Facts({ job, rate }: { job: Job; rate: number | null }) {
   const { progress } = job;
   const known = progress.upper_bound !== null;
   return (
     <dl class="facts job-facts">
-      <Fact name="Cost of the tree" title="Rows that it gets wrong, with weights and penalties">
+      <Fact name="Cost of the tree" title={`Rows that it gets wrong, with weights and penalties${progress.beyond_space ? `. ${BEYOND_SPACE}` : ""}`}>
         {progress.objective === null ? "–" : number(progress.objective)}
       </Fact>
       <Fact name="Upper bound" title="What the best tree found by the search costs">

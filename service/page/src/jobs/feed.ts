@@ -153,7 +153,10 @@ export class JobFeed {
   #bound(data: Record<string, unknown>): void {
     const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
     for (const entry of this.improvements) entry.seconds ??= seconds;
-    const told = { elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions) };
+    const told = {
+      elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions),
+      beyond_space: data.beyond_space === true,
+    };
     this.trace.extend(told);
     if (!this.job || seconds <= this.job.progress.elapsed_seconds) return;
     // The record says the same a second later; until then the figures must not lag behind the chart.

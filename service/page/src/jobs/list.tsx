@@ -6,7 +6,7 @@ import { moment, number, percent, seconds } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
-import { ended, title } from "../words.ts";
+import { BEYOND_SPACE, ended, title } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { Trace } from "./trace.ts";
 
@@ -84,7 +84,7 @@ function Card({ job, chosen, onChoose, onDelete }: { job: Job; chosen: boolean; 
       <Sparkline trace={trace} />
       {job.error && <p class="error">{job.error.message}</p>}
       <dl class="facts">
-        <div class="fact"><dt>Cost</dt><dd>{progress.objective === null ? "–" : number(progress.objective)}</dd></div>
+        <div class="fact" title={progress.beyond_space ? BEYOND_SPACE : undefined}><dt>Cost</dt><dd>{progress.objective === null ? "–" : number(progress.objective)}</dd></div>
         <div class="fact"><dt>Gap</dt><dd>{progress.gap_relative === null ? "–" : percent(progress.gap_relative)}</dd></div>
         <div class="fact"><dt>Accuracy</dt><dd>{held == null ? "–" : percent(held)}</dd></div>
         <div class="fact"><dt>Time</dt><dd>{seconds(progress.elapsed_seconds)}</dd></div>

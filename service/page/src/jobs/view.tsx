@@ -7,7 +7,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
-import { ended, spaceWords, title } from "../words.ts";
+import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
 import { BoundChart } from "./chart.tsx";
 import { Controls } from "./controls.tsx";
 import { Accuracy, Facts } from "./facts.tsx";
@@ -106,7 +106,7 @@ function Outcome({ job }: { job: Job }) {
         <Icon name="check" />
         <p>
           Proven optimal after {seconds(job.progress.elapsed_seconds)}: over {spaceWords(job.proven_space)}, no tree costs less
-          than {number(job.progress.upper_bound ?? 0)}.
+          than {number(job.progress.upper_bound ?? 0)}.{job.progress.beyond_space && ` ${BEYOND_SPACE}`}
         </p>
       </div>
     );

@@ -4,7 +4,7 @@ import { number, percent } from "../format.ts";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
-import { title } from "../words.ts";
+import { BEYOND_SPACE, title } from "../words.ts";
 import { ConfusionMatrix } from "./confusion.tsx";
 import { type Loaded, loadModel } from "./detail.tsx";
 
@@ -57,6 +57,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
         {loaded.map(({ model, dataset }) => (
           <section class="panel" aria-label={title(model)}>
             <h2>{title(model)}</h2>
+            {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
             <ConfusionMatrix scores={model.metrics[rows]} caption={caption} of={title(model)} />
             <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
           </section>

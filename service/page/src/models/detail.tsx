@@ -11,7 +11,7 @@ import { go } from "../router.ts";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
-import { reasonWords, spaceWords, title } from "../words.ts";
+import { BEYOND_SPACE, reasonWords, spaceWords, title } from "../words.ts";
 import { Aliases } from "./aliases.tsx";
 import { ConfusionMatrix } from "./confusion.tsx";
 
@@ -80,7 +80,9 @@ function Detail({ model, dataset }: Loaded) {
           <h2>Figures</h2>
           <ModelFacts model={model} />
           <Accuracy metrics={model.metrics} />
-          <p class="quiet note">The proof speaks of trees over {spaceWords(model.proven_space)}.</p>
+          <p class="quiet note">
+            The proof speaks of trees over {spaceWords(model.proven_space)}.{model.beyond_space && ` ${BEYOND_SPACE}`}
+          </p>
         </section>
         {!broad && <Confusion model={model} />}
         <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />

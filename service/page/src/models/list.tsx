@@ -5,7 +5,7 @@ import type { Alias, Model } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
-import { title } from "../words.ts";
+import { BEYOND_SPACE, title } from "../words.ts";
 import { nameModel, PRODUCTION } from "./aliases.tsx";
 
 export function Models() {
@@ -83,7 +83,7 @@ function Row(
         {names.filter((name) => name !== PRODUCTION).map((name) => <span class="chip">{name}</span>)}
       </th>
       <td>{model.proven_optimal ? <span class="badge good">Proven optimal</span> : <span class="quiet">gap {percent(model.gap_relative)}</span>}</td>
-      <td class="right">{number(model.objective)}</td>
+      <td class="right" title={model.beyond_space ? BEYOND_SPACE : undefined}>{number(model.objective)}</td>
       <td class="right">{metrics.train_accuracy == null ? "–" : percent(metrics.train_accuracy)}</td>
       <td class="right">{metrics.validation_accuracy == null ? "–" : percent(metrics.validation_accuracy)}</td>
       <td>{moment(model.created_at)}</td>

@@ -1,6 +1,7 @@
 // What a tree says, worked out from its JSON: paths, sides, rules in words, and what changed from one to the next.
 import type { Split, Tree, TreeColumn, TreeNode } from "../api/types.ts";
 import { counted, exact, label, listed, number, percent } from "../format.ts";
+import { BEYOND_SPACE } from "../words.ts";
 
 /** A piece of the number line: above `low`, up to and including `high`. */
 export interface Piece { low: number; high: number; right: boolean }
@@ -176,8 +177,10 @@ export function changeWords(found: Map<number, Change>): string {
 
 /** What is proven, in a sentence. */
 export function proofWords(tree: Tree): string {
-  const { objective, upper_bound: upper, lower_bound: lower, proven_optimal: proven } = tree.proof;
-  if (proven && objective < upper) return `Proven: none of the searched trees costs less than ${number(upper)}; polishing brought this one to ${number(objective)}.`;
-  if (proven) return `Proven optimal: none of the searched trees costs less than ${number(objective)}.`;
-  return `Costs ${number(objective)}; the best of the searched trees costs at least ${number(lower)}.`;
+  const { objective, upper_bound: upper, lower_bound: lower, proven_optimal: proven, beyond_space: beyond } = tree.proof;
+  if (proven && !beyond) return `Proven optimal: none of the searched trees costs less than ${number(objective)}.`;
+  const known = proven
+    ? `Proven: none of the searched trees costs less than ${number(upper)}; this tree costs ${number(objective)}.`
+    : `Costs ${number(objective)}; the best of the searched trees costs at least ${number(lower)}.`;
+  return beyond ? `${known} ${BEYOND_SPACE}` : known;
 }

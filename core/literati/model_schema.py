@@ -1,0 +1,234 @@
+"""The JSON Schema (2020-12) of a tree's JSON form; docs/model-format.md explains the fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .model_json import (
+    DTYPES,
+    FORMAT,
+    MAX_CHANGEPOINTS,
+    MAX_DEPTH,
+    MAX_LEAF_SIZES,
+    MAX_LIST,
+    MAX_NODES,
+    MAX_ROWS,
+    VERSION,
+)
+from .nodes import BEYOND_SPACE, SPACES
+
+Schema = dict[str, Any]
+
+OPTIONAL = frozenset({"beyond_space"})  # fields that earlier versions did not write
+
+_FLAG: Schema = {"type": "boolean"}
+_NUMBER: Schema = {"type": "number"}
+_POSITIVE: Schema = {"type": "number", "minimum": 0}
+
+
+def tree_schema() -> Schema:
+    """Return the schema of a whole model, as openapi/tree.schema.json keeps it."""
+    definitions = tree_definitions("#/$defs/")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{FORMAT}, version {VERSION}",
+        **definitions.pop("Tree"),
+        "$defs": definitions,
+    }
+
+
+def tree_definitions(ref: str) -> dict[str, Schema]:
+    """Return the parts by name, `Tree` first; `ref` is what stands before a part's name in a reference."""
+
+    def part(name: str) -> Schema:
+        return {"$ref": ref + name}
+
+    return {
+        "Tree": _object(
+            "A model: one tree, its columns, its classes, and what is proven about it.",
+            format=_with({"const": FORMAT}, "Names the format."),
+            version=_with({"const": VERSION}, "The version of the format."),
+            engine_version=_with({"type": "string"}, "The version of Literati that wrote the model."),
+            named_columns=_with(
+                _FLAG, "Whether the training data had column names. If not, columns go by position."
+            ),
+            columns=_with(
+                _list(part("TreeColumn"), 1, MAX_LIST), "The columns of a row, in the order of training."
+            ),
+            classes=part("TreeClasses"),
+            settings=part("TreeSettings"),
+            proof=part("TreeProof"),
+            nodes=_with(
+                _list(part("TreeNode"), 1, MAX_NODES),
+                "The nodes in preorder: the root first, a left child right after its parent.",
+            ),
+        ),
+        "TreeColumn": {
+            "description": "A column of the training data.",
+            "oneOf": [part("TreeNumberColumn"), part("TreeBooleanColumn"), part("TreeCategoryColumn")],
+        },
+        "TreeNumberColumn": {
+            **_column(
+                "number",
+                minimum=_with({"type": ["number", "null"]}, "The least training value; null if none."),
+                maximum=_with({"type": ["number", "null"]}, "The greatest training value; null if none."),
+            ),
+            "anyOf": [
+                {"properties": {"minimum": _NUMBER, "maximum": _NUMBER}},
+                {
+                    "properties": {
+                        "minimum": {"type": "null"},
+                        "maximum": {"type": "null"},
+                        "constant": {"const": True},
+                    }
+                },
+            ],
+        },
+        "TreeBooleanColumn": _column("boolean"),
+        "TreeCategoryColumn": {
+            **_column(
+                "category",
+                categories=_with(
+                    {**_list(part("TreeLabel"), 0, MAX_LIST), "uniqueItems": True},
+                    "The categories that training saw. Splits name them by their index here.",
+                ),
+            ),
+            "anyOf": [
+                {"properties": {"categories": {"minItems": 1}}},
+                {"properties": {"constant": {"const": True}}},
+            ],
+        },
+        "TreeLabel": {
+            "description": 'A class label or a category with its type, so that 1, 1.0, true and "1" differ.',
+            "oneOf": [
+                _label("bool", _FLAG),
+                _label("int", {"type": "integer"}),
+                _label("float", _NUMBER),
+                _label("str", {"type": "string"}),
+                _label("tuple", {"type": "array", "items": part("TreeLabel")}),
+            ],
+        },
+        "TreeClasses": {
+            **_object(
+                "The classes, in the order that counts and probabilities use.",
+                dtype=_with(
+                    {"type": "string", "pattern": f"^({DTYPES})$"},
+                    "The type of the labels: str, object for mixed ones, or the name of a NumPy type.",
+                ),
+                labels=_with(
+                    {**_list(part("TreeLabel"), 2, MAX_LIST), "uniqueItems": True}, "All different."
+                ),
+            ),
+            "anyOf": [
+                {"properties": {"dtype": {"const": "object"}}},
+                *(_labels_of(dtype, kind) for dtype, kind in _LABEL_KINDS),
+            ],
+        },
+        "TreeSettings": _object(
+            "The parameters of the problem that the tree answers.",
+            max_depth={"type": "integer", "minimum": 0, "maximum": MAX_DEPTH},
+            max_changepoints={"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS},
+            split_penalty=_POSITIVE,
+            changepoint_penalty=_POSITIVE,
+        ),
+        "TreeProof": _object(
+            "What the search proved. The bounds are about trees of the space that was searched.",
+            objective=_with(_NUMBER, "The cost of this tree: misclassified training weight and penalties."),
+            upper_bound=_with(_NUMBER, "The cost of the best tree of the space that the search found."),
+            lower_bound=_with(_NUMBER, "No tree of the space costs less."),
+            proven_optimal=_with(_FLAG, "Whether the bounds met."),
+            proven_space=_with({"enum": list(SPACES)}, "The space that was searched."),
+            candidate_leaves=_with(
+                _list({"type": "integer", "minimum": 1, "maximum": MAX_LIST}, 0, MAX_LEAF_SIZES),
+                "The size of the candidates' CART by level; the last entry repeats.",
+            ),
+            beyond_space=_with(
+                _FLAG,
+                f"True exactly if `objective` is lower than `upper_bound`. {BEYOND_SPACE} "
+                "Absent in models of Literati 0.1.0.",
+            ),
+        ),
+        "TreeNode": _object(
+            "A node with what its training rows say. Without a split it is a leaf.",
+            rows=_with(
+                {"type": "integer", "minimum": 1, "maximum": MAX_ROWS}, "Training rows that reach it."
+            ),
+            counts=_with(_list(_POSITIVE, 2, MAX_LIST), "Their weight by class."),
+            label=_with(
+                {"type": "integer", "minimum": 0, "maximum": MAX_LIST - 1},
+                "Index of the class with the largest count; the lowest one of equals.",
+            ),
+            error=_with(_POSITIVE, "Weight misclassified if this node were a leaf."),
+            cost=_with(_POSITIVE, "Weight misclassified by the leaves below, and the penalties below."),
+            bound=_with(_NUMBER, "No subtree of the searched space costs less on these rows."),
+            proven=_with(_FLAG, "Whether the search proved that none costs less than this subtree."),
+            split={"anyOf": [part("TreeSplit"), {"type": "null"}]},
+        ),
+        "TreeSplit": _object(
+            "Which side each value of one column goes to.",
+            column=_with({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, "Index into `columns`."),
+            thresholds=_with(
+                _list(_NUMBER, 0, MAX_LIST),
+                "Rising. A value goes right if it is greater than an odd number of them. "
+                "Empty for categories.",
+            ),
+            right_categories=_with(
+                _list({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, 0, MAX_LIST),
+                "Rising indices of the categories that go right. Empty for numbers and booleans.",
+            ),
+            changepoints=_with(
+                {"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS}, "What the penalty counts."
+            ),
+            missing_right=_with(_FLAG, "Whether a missing value goes right."),
+            missing_seen=_with(_FLAG, "Whether training rows with a missing value reached this node."),
+            unknown_right=_with(_FLAG, "Whether a category that training did not see goes right."),
+            left=_with({"type": "integer", "minimum": 1, "maximum": MAX_NODES}, "Index of the left child."),
+            right=_with({"type": "integer", "minimum": 1, "maximum": MAX_NODES}, "Index of the right child."),
+        ),
+    }
+
+
+_LABEL_KINDS = (
+    ("bool", "bool"),
+    ("u?int(8|16|32|64)", "int"),
+    ("float(16|32|64)", "float"),
+    ("str", "str"),
+)
+
+
+def _object(description: str, **fields: Schema) -> Schema:
+    """Return the schema of an object with these fields and no others; all but OPTIONAL are required."""
+    return {
+        "description": description,
+        "type": "object",
+        "properties": fields,
+        "required": [name for name in fields if name not in OPTIONAL],
+        "additionalProperties": False,
+    }
+
+
+def _column(kind: str, **fields: Schema) -> Schema:
+    return _object(
+        f"A column of kind {kind}.",
+        name=_with({"type": "string"}, "Its name; x0, x1, ... where training had no names."),
+        kind={"const": kind},
+        constant=_with(_FLAG, "Whether it had one value in training. No split uses such a column."),
+        **fields,
+    )
+
+
+def _label(kind: str, value: Schema) -> Schema:
+    return _object(f"A label of type {kind}.", type={"const": kind}, value=value)
+
+
+def _labels_of(dtype: str, kind: str) -> Schema:
+    labels = {"items": {"properties": {"type": {"const": kind}}}}
+    return {"properties": {"dtype": {"pattern": f"^({dtype})$"}, "labels": labels}}
+
+
+def _list(items: Schema, least: int, most: int) -> Schema:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+
+
+def _with(schema: Schema, description: str) -> Schema:
+    return {**schema, "description": description}

@@ -1,0 +1,82 @@
+"""How good a tree is: the `metrics` of jobs, incumbents and models, as `worker.metrics` works them out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, description="A sum of sample weights; a number of rows without them.")]
+Label = Annotated[str | int | float | bool, Field(description="The class as the data spells it.")]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class ConfusionMatrix(Part):
+    """How often each class was taken for each."""
+
+    labels: list[Label]
+    counts: Annotated[
+        list[list[Weight]],
+        Field(description="A row for each true class, in it an entry for each predicted class."),
+    ]
+
+
+class ClassScores(Part):
+    """The scores of one class. A score is null where it would divide by zero."""
+
+    label: Label
+    support: Annotated[float, Field(ge=0, description="The weight of the rows of this class.")]
+    precision: Share | None
+    recall: Share | None
+    f1: Share | None
+
+
+class Scores(Part):
+    """Scores on a set of rows, weighted by their sample weights but not by class weights."""
+
+    rows: Annotated[int, Field(ge=1)]
+    accuracy: Share
+    balanced_accuracy: Annotated[
+        float, Field(ge=0, le=1, description="The mean recall of the classes that occur.")
+    ]
+    log_loss: Annotated[
+        float, Field(ge=0, description="In nats; a probability counts as 1e-15 at least, so it is finite.")
+    ]
+    confusion_matrix: Annotated[ConfusionMatrix | None, Field(description="null with more than 64 classes.")]
+    per_class: list[ClassScores]
+
+
+class ScoresBySet(Part):
+    """Scores on the training rows, and on the rows held back for validation if there are any."""
+
+    train: Scores
+    validation: Scores | None
+
+
+class Baselines(Part):
+    """Two simple classifiers on the same rows, for comparison."""
+
+    majority: Annotated[
+        ScoresBySet, Field(description="Always the most frequent class of the training rows.")
+    ]
+    cart: Annotated[
+        ScoresBySet | None,
+        Field(description="A greedy CART of the same depth; null until it has been fitted."),
+    ]
+
+
+class Metrics(ScoresBySet):
+    """How good a tree is, beside two simple classifiers."""
+
+    train_accuracy: Share
+    validation_accuracy: Annotated[Share | None, Field(description="null without validation rows.")]
+    baselines: Baselines
+
+
+def metrics_schema() -> dict[str, Any]:
+    """Return the schema as openapi/metrics.schema.json keeps it."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Metrics.model_json_schema()}

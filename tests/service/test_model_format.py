@@ -1,0 +1,188 @@
+"""The service predicts as docs/model-format.md says; trees, metrics and examples fit their JSON Schemas."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pytest
+from jsonschema_rs import validator_for
+
+from format_evaluator import Evaluator, probability_key
+from format_problems import random_problem
+from jobs import add_dataset, easy
+from literati import LiteratiClassifier, ShapeTree
+from literati.model_schema import tree_schema
+from model_maker import add_model
+from service import openapi
+from service.schemas import examples, metric_examples, model_examples
+from service.schemas.metrics import metrics_schema
+from service_client import submit
+from stack import Stack, poll
+
+TREE = validator_for(tree_schema())
+METRICS = validator_for(metrics_schema())
+NUMBERS = ("coarse", "close", "narrow", "edges", "whole")
+
+
+def compare(answer: httpx.Response, evaluator: Evaluator, rows: list[dict[str, Any]]) -> None:
+    assert answer.status_code == 200, answer.text
+    given = answer.json()
+    places = {column["name"]: place for place, column in enumerate(evaluator.columns)}
+    if "" not in evaluator.places[places["word"]]:  # then the service reads an empty text as missing
+        rows = [{**row, "word": None if row["word"] == "" else row["word"]} for row in rows]
+    expected = [evaluator.predict(row) for row in rows]
+    assert given["leaf_ids"] == [prediction.leaf_id for prediction in expected]
+    assert given["predictions"] == [prediction.label for prediction in expected]
+    keys = [probability_key(label) for label in evaluator.classes]
+    assert [list(entry) for entry in given["probabilities"]] == [keys] * len(rows)
+    shares = [list(entry.values()) for entry in given["probabilities"]]
+    np.testing.assert_allclose(shares, [prediction.probabilities for prediction in expected], rtol=1e-14)
+
+
+# Every fifth problem has the labels 1 and "1", which no dataset of the service can have.
+@pytest.mark.parametrize("seed", [seed for seed in range(14) if seed % 5 != 4])
+def test_predict_agrees_with_an_evaluator_written_from_the_document(
+    api: Stack, client: httpx.Client, seed: int
+) -> None:
+    problem = random_problem(seed)
+    model = f"/v1/models/{add_model(api, problem.tree)}"
+    evaluator = Evaluator(json.dumps(client.get(model).json()["tree"]))
+    rows = problem.rows
+    compare(client.post(f"{model}/predict", json={"records": rows}), evaluator, rows)
+    arrays = {"columns": list(rows[0]), "data": [list(row.values()) for row in rows]}
+    compare(client.post(f"{model}/predict", json=arrays), evaluator, rows)
+    compare(post_arrow(client, model, rows), evaluator, rows)
+
+
+def post_arrow(client: httpx.Client, model: str, rows: list[dict[str, Any]]) -> httpx.Response:
+    """With NaN for the missing numbers of one column, and nulls elsewhere."""
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in rows[0]}
+    for name in NUMBERS:
+        numbers = [None if cell is None else float(cell) for cell in columns[name]]
+        columns[name] = pa.array(numbers, pa.float64())
+    columns["coarse"] = columns["coarse"].fill_null(float("nan"))
+    columns["flag"] = pa.array([None if cell is None else bool(cell) for cell in columns["flag"]])
+    columns["zone"] = pa.array(columns["zone"], pa.int64())
+    table = pa.table(columns)
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    kind = {"Content-Type": "application/vnd.apache.arrow.stream"}
+    return client.post(f"{model}/predict", content=bytes(out.getvalue()), headers=kind)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_of_32_bits_and_integers_in_arrow_and_csv(
+    api: Stack, client: httpx.Client, seed: int
+) -> None:
+    """Numbers only: the service's fast path for JSON, integers beyond 2^53, and the shortest decimals."""
+    rng = np.random.default_rng(seed)
+    table = pa.table(
+        {
+            "narrow": pa.array(rng.normal(size=300).astype(np.float32)),
+            "whole": pa.array(rng.integers(-(1 << 62), 1 << 62, 300)),
+        }
+    )
+    tree = LiteratiClassifier(max_depth=5, max_expansions=20).fit(table, rng.integers(0, 3, 300)).tree_
+    model = f"/v1/models/{add_model(api, tree)}"
+    evaluator = Evaluator(tree.to_json())
+    cells = table.to_pylist()
+    expected = [evaluator.predict(row).leaf_id for row in cells]
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    text = "narrow,whole\n" + "".join(f"{row['narrow']!r},{row['whole']}\n" for row in cells)
+    bodies: dict[str, str | bytes] = {
+        "application/json": json.dumps({"records": cells}),
+        "text/csv": text,
+        "application/vnd.apache.arrow.stream": bytes(out.getvalue()),
+    }
+    for kind, body in bodies.items():
+        answer = client.post(f"{model}/predict", content=body, headers={"Content-Type": kind})
+        assert answer.json()["leaf_ids"] == expected, kind
+
+
+# Schemas
+
+
+def test_the_files_are_current() -> None:
+    for path, content in openapi.files().items():
+        assert path.read_text(encoding="utf-8") == content, "run `make openapi`"
+
+
+@pytest.mark.parametrize("validation", [None, {"fraction": 0.3}])
+def test_what_a_real_job_answers_is_valid(stack: Stack, validation: dict[str, Any] | None) -> None:
+    data = add_dataset(stack.store, stack.blobs, easy())
+    with stack.client() as user:
+        job = submit(user, data, parameters={"max_depth": 2}, validation=validation)
+        poll(lambda: user.get(job["links"]["self"]).json()["state"] == "SUCCEEDED", what="the end")
+        done = user.get(job["links"]["self"]).json()
+        incumbent = user.get(done["links"]["incumbent"]).json()
+        model = user.get(done["links"]["model"]).json()
+    for shown in (incumbent, model):
+        assert [str(error) for error in TREE.iter_errors(shown["tree"])] == []
+    for shown in (done, incumbent, model):
+        metrics = shown["metrics"]
+        assert [str(error) for error in METRICS.iter_errors(metrics)] == []
+        assert (metrics["validation"] is None) is (validation is None)
+        for mutated in mutations(metrics):
+            assert not METRICS.is_valid(mutated)
+
+
+def mutations(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every field of every object lost, of a wrong type, and a field too many."""
+    found = []
+
+    def walk(path: tuple[Any, ...], at: Any) -> None:
+        inner = at.items() if isinstance(at, dict) else enumerate(at) if isinstance(at, list) else ()
+        for key, value in inner:
+            walk((*path, key), value)
+        if isinstance(at, dict):
+            for key in at:
+                found.extend([changed(path, key, remove=True), changed(path, key, value={"odd": 1})])
+            found.append(changed(path, "surprise", value=1))
+
+    def changed(
+        path: tuple[Any, ...], key: str, *, value: Any = None, remove: bool = False
+    ) -> dict[str, Any]:
+        copied = copy.deepcopy(entry)
+        at: Any = copied
+        for step in path:
+            at = at[step]
+        if remove:
+            del at[key]
+        else:
+            at[key] = value
+        return copied
+
+    walk((), entry)
+    assert len(found) > 50
+    return found
+
+
+def test_the_examples_are_true() -> None:
+    """The example's tree opens, and its rules, predictions and metrics are its own."""
+    tree = ShapeTree.from_dict(examples.TREE)
+    assert tree.to_dict() == examples.TREE
+    assert tree.to_text() == model_examples.RULES
+    evaluator = Evaluator(json.dumps(examples.TREE))
+    first = evaluator.predict(model_examples.RECORDS["records"][0])
+    shown = model_examples.PREDICTIONS
+    assert [first.label] == shown["predictions"]
+    assert [dict(zip(evaluator.classes, first.probabilities, strict=True))] == shown["probabilities"]
+    assert [first.leaf_id] == shown["leaf_ids"]
+    assert metric_examples.METRICS["train"]["accuracy"] == 1 - tree.objective / tree.nodes[0].rows
+    assert METRICS.is_valid(metric_examples.METRICS)
+
+
+def test_answers_refer_to_the_schemas() -> None:
+    schemas = json.loads(openapi.TARGET.read_text())["components"]["schemas"]
+    for name in ("Incumbent", "ModelWithTree"):
+        assert schemas[name]["properties"]["tree"]["$ref"] == "#/components/schemas/Tree"
+        assert schemas[name]["properties"]["metrics"]["$ref"] == "#/components/schemas/Metrics"
+    assert schemas["Job"]["properties"]["metrics"]["anyOf"][0] == {"$ref": "#/components/schemas/Metrics"}

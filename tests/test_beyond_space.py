@@ -1,0 +1,31 @@
+"""The sentence about trees beyond the searched space is the same in the library, the page and the docs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from literati.nodes import BEYOND_SPACE
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_the_page_says_it() -> None:
+    assert f'"{BEYOND_SPACE}"' in (ROOT / "service/page/src/words.ts").read_text()
+    built = "".join(path.read_text() for path in (ROOT / "service/page/assets").glob("main-*.js"))
+    assert BEYOND_SPACE in built
+
+
+def test_the_readme_says_it() -> None:
+    assert BEYOND_SPACE in " ".join((ROOT / "README.md").read_text().split())
+
+
+def test_every_flag_in_the_api_description_says_it() -> None:
+    schemas = json.loads((ROOT / "openapi/openapi.json").read_text())["components"]["schemas"]
+    described = {
+        name: schema["properties"]["beyond_space"]["description"]
+        for name, schema in schemas.items()
+        if "beyond_space" in schema.get("properties", {})
+    }
+    assert {"Progress", "Incumbent", "Model", "ModelWithTree"} <= described.keys()
+    assert all(BEYOND_SPACE in text for text in described.values())
