@@ -21,6 +21,8 @@ from service.keyring import DEFAULT_TENANT, KeyFile, Scope
 log = structlog.get_logger(__name__)
 OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
 OPEN_FOLDERS = ("/assets/",)
+_ADMIN_PATHS = frozenset({"/metrics", "/v1/tenants"})
+_ADMIN_FOLDERS = ("/v1/tenants/",)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="literati"'}
 _NO_KEYS = (
     "This server has no API keys and answers on the loopback interface only. "
@@ -90,6 +92,10 @@ class Keys:
             return not self.required
         return any(entry.id == caller.key_id for entry in self._file.keys)
 
+    def tenants(self) -> set[str]:
+        """Return the tenants that have a key."""
+        return {entry.tenant for entry in self._file.keys}
+
     @staticmethod
     def _read_stamp(path: Path) -> Stamp:
         status = path.stat()
@@ -102,7 +108,7 @@ def is_open(path: str) -> bool:
 
 
 def needed_scope(method: str, path: str) -> Scope:
-    if path == "/metrics":
+    if path in _ADMIN_PATHS or path.startswith(_ADMIN_FOLDERS):
         return Scope.ADMIN
     if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path.endswith("/predict")):
         return Scope.READ

@@ -29,7 +29,7 @@ DEFAULT_TENANT = "default"
 class Scope(StrEnum):
     READ = "read"  # look, and predict
     TRAIN = "train"  # upload, start and steer jobs, delete
-    ADMIN = "admin"  # the metrics of all tenants, and everything above
+    ADMIN = "admin"  # metrics and weights of all tenants, and everything above
 
 
 class KeyEntry(BaseModel):

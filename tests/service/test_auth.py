@@ -100,6 +100,10 @@ def test_scopes(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
         ("PUT", "/v1/models/aliases/predict", Scope.TRAIN),
         ("DELETE", "/v1/models/predict", Scope.TRAIN),
         ("GET", "/metrics", Scope.ADMIN),
+        ("GET", "/v1/tenants", Scope.ADMIN),
+        ("GET", "/v1/tenants/lab", Scope.ADMIN),
+        ("PUT", "/v1/tenants/lab", Scope.ADMIN),
+        ("POST", "/v1/tenants/predict", Scope.ADMIN),
     ],
 )
 def test_the_scope_that_a_request_needs(method: str, path: str, scope: Scope) -> None:
