@@ -22,8 +22,9 @@ from service.prediction.predictors import Predictors
 from service.purses import Purses
 from service.rate_limits import RateLimits
 from service.readiness import Readiness
-from service.routes import ROUTERS
+from service.routes import ROUTERS, datasets, predict
 from service.settings import Settings
+from service.turns import Turns
 from worker.open_blobs import open_blobs
 from worker.open_store import open_store
 from worker.reconciler import Reconciler, keep_days
@@ -78,6 +79,10 @@ def _services(settings: Settings) -> Services:
         apart=Processes(),
         buckets=Buckets(settings.store_url),
         readiness=Readiness(store, blobs),
+        small_uploads=Turns(datasets.SMALL_AT_ONCE, per_tenant=datasets.SMALL_AT_ONCE - 1),
+        large_uploads=Turns(datasets.LARGE_AT_ONCE),
+        predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
+        bulk_predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
     )
 
 

@@ -51,8 +51,11 @@ log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"], dependencies=[CHECKED_OPTIONS])
 MOST_PREVIEWED = 100
 _DATASET_ID = re.compile(DATASET_ID)
-# A table that is read takes all cores and its size in memory: no more than two at once.
-_parsers = ThreadPoolExecutor(2, "parse")
+# A large table that is read takes all cores and its size in memory: no more than two at once. A small upload
+# takes a moment, so it does not wait for large ones; it may unpack to much, so no tenant takes every slot.
+SMALL_BYTES = 1 << 20
+LARGE_AT_ONCE, SMALL_AT_ONCE = 2, 3
+_parsers = ThreadPoolExecutor(LARGE_AT_ONCE + SMALL_AT_ONCE, "parse")
 
 
 async def _dataset_id(
@@ -122,7 +125,9 @@ async def create_dataset(
                 return _answer(known, 200)
             await run_in_threadpool(_check_room, services, caller.tenant)
             make = partial(_make, upload, options, services, caller.tenant, key)
-            dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
+            turns = services.small_uploads if upload.size <= SMALL_BYTES else services.large_uploads
+            async with turns.slot(caller.tenant):
+                dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
     except IngestError as error:
         raise _refusal(error) from None
     except BucketAwayError:
