@@ -8,7 +8,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from service.apart.processes import Processes
-from service.auth import Caller, Keys
+from service.api_keys import Keys
+from service.auth import Caller
 from service.hub import Hub
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors

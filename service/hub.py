@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import redis.asyncio as redis
 import structlog
 from redis.exceptions import RedisError
+
+from service import key_store
 
 log = structlog.get_logger(__name__)
 CHANNEL = "literati:changed"
@@ -51,8 +53,9 @@ class Watch:
 
 
 class Hub:
-    def __init__(self, url: str, *, most: int) -> None:
+    def __init__(self, url: str, *, most: int, keys_changed: Callable[[], None]) -> None:
         self._url = url
+        self._keys_changed = keys_changed
         self._most = most
         self._watches: dict[str, set[Watch]] = defaultdict(set)
         self._tenants: dict[str, dict[Watch, None]] = {}  # each tenant's watches, the oldest first
@@ -104,7 +107,7 @@ class Hub:
     def close(self) -> None:
         """Let every waiting request go. Safe to call from a signal handler of the loop's thread."""
         self._closing.set()
-        self._wake_all()
+        self.wake_all()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -122,22 +125,27 @@ class Hub:
         while True:
             try:
                 async with redis.from_url(self._url) as client, client.pubsub() as channel:
-                    await channel.subscribe(CHANNEL)
+                    await channel.subscribe(CHANNEL, key_store.CHANNEL)
                     pause = _FIRST_PAUSE
-                    self._wake_all()  # whatever was said while nobody listened
+                    self.wake_all()  # whatever was said while nobody listened
+                    self._keys_changed()
                     async for message in channel.listen():
                         if message["type"] == "message":
-                            self._wake(message["data"].decode())
+                            self._hear(message["channel"].decode(), message["data"].decode())
             except (RedisError, OSError) as error:
                 log.warning("news of jobs interrupted", error=type(error).__name__)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _wake(self, job_id: str) -> None:
-        for watch in self._watches.get(job_id, ()):
+    def _hear(self, channel: str, text: str) -> None:
+        if channel == key_store.CHANNEL:
+            self._keys_changed()
+            return
+        for watch in self._watches.get(text, ()):
             watch.changed.set()
 
-    def _wake_all(self) -> None:
+    def wake_all(self) -> None:
+        """Let every waiting request look again."""
         for watches in self._watches.values():
             for watch in watches:
                 watch.changed.set()

@@ -90,6 +90,6 @@ async def get_events(
         job_id,
         after,
         keep_alive=settings.keep_alive_seconds,
-        allowed=lambda: keys.knows(caller),
+        allowed=lambda: keys.knows(caller.key_id),
     )
     return EventSourceResponse(events, headers={"X-Accel-Buffering": "no"})

@@ -50,7 +50,7 @@ def _view(tenant: tenants.Tenant) -> Tenant:
 )
 def list_tenants(store: StoreDep, keys: KeysDep) -> Response:
     """Those that have a key, a weight of their own, or jobs that wait or run. Needs the scope `admin`."""
-    names = sorted(store.tenants.names() | keys.tenants())
+    names = sorted(store.tenants.names() | {entry.tenant for entry in keys.entries()})
     return json_answer(TenantList.model_construct(items=[_view(store.tenants.get(name)) for name in names]))
 
 

@@ -150,11 +150,8 @@ REFUSED = ("none", "empty", "unknown", "other secret", "other scheme", "in the a
 
 
 @pytest.fixture(scope="module")
-def closed(
-    tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path, keys: dict[str, Any]
-) -> Iterator[Stack]:
-    settings = {"LITERATI_API_KEYS_FILE": str(key_file)}
-    with Stack(tmp_path_factory.mktemp("closed"), server=api_stack.server, **settings) as stack:
+def closed(tmp_path_factory: pytest.TempPathFactory, key_file: Path, keys: dict[str, Any]) -> Iterator[Stack]:
+    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(key_file)) as stack:
         stack.start_api()
         yield stack
 

@@ -262,12 +262,11 @@ def test_headers_that_may_come_once(strict: Stack, lines: bytes, name: str) -> N
 
 
 @pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[tuple[Stack, bytes]]:
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, bytes]]:
     """An API with a key."""
     folder = tmp_path_factory.mktemp("closed")
     key, _ = keyring.add(folder / "keys.json", "me", "default", frozenset({Scope.READ, Scope.TRAIN}))
-    settings = {"LITERATI_API_KEYS_FILE": str(folder / "keys.json")}
-    with Stack(folder / "stack", server=api_stack.server, **settings) as stack:
+    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(folder / "keys.json")) as stack:
         stack.start_api()
         yield stack, key.encode()
 
