@@ -231,6 +231,16 @@ class TestCores:
         assert store.jobs.claim("w", Room("other", 2, 4)) is None
         assert claim(store, Room("other", 3, 4)).job.spec.id == wide
 
+    def test_a_worker_without_a_free_core_keeps_none(
+        self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+    ) -> None:
+        fill(store, datasets["a"], 5)
+        assert store.jobs.claim("w", Room("full", 0, 4)) is None
+        (single,) = fill(store, datasets["b"], 1)
+        assert [claim(store, Room("full", 1, 4)).job.spec.tenant for _ in range(2)] == ["a", "b"]
+        assert look(store, single, "b").state is JobState.STARTING
+        assert client.exists("literati:kept-cores:full") == 0
+
     def test_a_wide_job_uses_up_more_turns(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 10, cores=4)
         fill(store, datasets["b"], 40)

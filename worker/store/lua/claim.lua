@@ -2,6 +2,9 @@
 -- `machine` is the worker process that the cores belong to; `worker` is the one of its children that asks.
 local worker, lease_ms, max_stalls, failure, machine, free, all = unpack(ARGV)
 free, all = tonumber(free), tonumber(all)
+if free < 1 then
+    return { 'NONE' }
+end
 
 -- Jobs that kill their workers end here, so this looks on until it finds one to run.
 while true do
