@@ -15,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import structlog
-from redis.exceptions import RedisError
 from starlette.concurrency import run_in_threadpool
 
 from service import keyring
@@ -123,12 +122,16 @@ class Keys:
 
     async def follow(self, changed: Callable[[], None]) -> None:
         """Keep up with the store for ever; call `changed` when the keys have changed."""
+        away = False
         while True:
             before = self._stored
             try:
                 await self.update()
-            except RedisError as error:
-                log.info("keys not read", error=type(error).__name__)
+                away = False
+            except Exception as error:  # one that ended this task would keep revoked keys alive
+                if not away:
+                    log.warning("keys not read from the store", error=f"{type(error).__name__}: {error}")
+                away = True
             if self._stored is not before:
                 changed()
             with suppress(TimeoutError):
