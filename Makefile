@@ -5,7 +5,7 @@ FORM   ?= quick
 ARGS   ?=
 COMPOSE ?= docker compose
 ENGINE ?= $(if $(findstring docker,$(COMPOSE)),docker,podman)
-CORES  ?= $(shell nproc 2>/dev/null || echo 1)
+CORES  ?= $(shell $(PYTHON) -I core/literati/cores.py 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.runs import RunResult
+from literati.cores import usable_cores
 
 MIB = 2**20
 COLUMNS = (
@@ -38,7 +38,7 @@ def read_json(path: Path) -> list[RunResult]:
 
 
 def machine() -> dict[str, Any]:
-    return {"processor": _processor(), "cores": os.cpu_count(), "python": platform.python_version()}
+    return {"processor": _processor(), "cores": usable_cores(), "python": platform.python_version()}
 
 
 def _processor() -> str:

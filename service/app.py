@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -11,19 +12,22 @@ from starlette.concurrency import run_in_threadpool
 import literati
 from service import error_handlers, openapi
 from service.apart.processes import Processes
+from service.api_keys import Keys
 from service.audit import open_audit
-from service.auth import AuthLayer, Keys
+from service.auth import AuthLayer
 from service.dependencies import Services
 from service.front import Front
 from service.hub import Hub
+from service.key_store import KeyStore
 from service.limits import BodyLimits
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.purses import Purses
 from service.rate_limits import RateLimits
 from service.readiness import Readiness
-from service.routes import ROUTERS
+from service.routes import ROUTERS, datasets, predict
 from service.settings import Settings
+from service.turns import Turns
 from worker.open_blobs import open_blobs
 from worker.open_store import open_store
 from worker.reconciler import Reconciler, keep_days
@@ -66,18 +70,23 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _services(settings: Settings) -> Services:
     store = open_store(settings)
     blobs = open_blobs(settings)
-    hub = Hub(settings.store_url, most=settings.max_waiting)
+    keys = Keys(settings.api_keys_file, KeyStore(store.client))
+    hub = Hub(settings.store_url, most=settings.max_waiting, keys_changed=keys.announce)
     return Services(
         settings=settings,
         store=store,
         blobs=blobs,
         hub=hub,
-        keys=Keys(settings.api_keys_file),
+        keys=keys,
         metrics=Metrics(store, blobs, lambda: hub.waiting),
         predictors=Predictors(store, ModelResolver(settings.store_url)),
         apart=Processes(),
         buckets=Buckets(settings.store_url),
         readiness=Readiness(store, blobs),
+        small_uploads=Turns(datasets.SMALL_AT_ONCE, per_tenant=datasets.SMALL_AT_ONCE - 1),
+        large_uploads=Turns(datasets.LARGE_AT_ONCE),
+        predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
+        bulk_predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
     )
 
 
@@ -97,10 +106,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     )
     reconciler.start()
     services.apart.start()
+    following = asyncio.create_task(services.keys.follow(services.hub.wake_all))
     try:
         async with services.hub.running():
             yield
     finally:
+        following.cancel()
+        with suppress(asyncio.CancelledError):
+            await following
         await services.predictors.close()
         await services.buckets.close()
         services.apart.stop()

@@ -1,4 +1,4 @@
-"""Who calls, and what they may: API keys from a file, or anyone on the loopback interface.
+"""Who calls, and what they may: API keys, or anyone on the loopback interface.
 
 A pure ASGI layer in front of every route, so that a new route is closed unless it is listed as open here.
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-import structlog
+from redis.exceptions import RedisError
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
-from service import keyring
+from service.api_keys import Keys
 from service.errors import Problem, problem_response, unavailable
-from service.keyring import DEFAULT_TENANT, KeyFile, Scope
+from service.keyring import DEFAULT_TENANT, Scope
 
-log = structlog.get_logger(__name__)
 OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
 OPEN_FOLDERS = ("/assets/",)
+_ADMIN_PATHS = frozenset({"/metrics", "/v1/tenants"})
+_ADMIN_FOLDERS = ("/v1/tenants/",)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="literati"'}
 _NO_KEYS = (
     "This server has no API keys and answers on the loopback interface only. "
-    "Make one with `python -m service.keys add NAME` and set LITERATI_API_KEYS_FILE."
+    "Make one with `python -m service.keys add NAME`."
 )
 
 
@@ -36,64 +36,6 @@ class Caller:
 
 
 ANYONE = Caller(DEFAULT_TENANT, frozenset(Scope))
-Stamp = tuple[int, int, int, int]
-
-
-class Keys:
-    """The keys of a file, read again when it changes. Once there is such a file, a key is needed for good:
-
-    when the keys are revoked, the file is deleted or cannot be read, nobody gets in.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._stamp: Stamp | None = None
-        self._file = KeyFile()
-        self.required = False
-        self.readable = True
-        if path is not None and path.exists():
-            self._stamp = self._read_stamp(path)
-            self._file = keyring.read(path)  # a file that cannot be read must not start a server
-            self.required = True
-
-    @property
-    def any(self) -> bool:
-        return bool(self._file.keys)
-
-    def refresh(self) -> None:
-        """Before every question; a look at the file's date."""
-        if self._path is None:
-            return
-        try:
-            stamp = self._read_stamp(self._path)
-            if stamp == self._stamp:
-                return
-            self._stamp, self._file, self.readable = stamp, KeyFile(), False
-            self.required = True
-            self._file = keyring.read(self._path)
-            self.readable = True
-        except FileNotFoundError:
-            self._stamp, self._file, self.readable = None, KeyFile(), True
-        except (OSError, ValueError) as error:
-            log.error(
-                "the file of keys cannot be read: nobody gets in", path=str(self._path), error=str(error)
-            )
-
-    def caller(self, key: str) -> Caller | None:
-        entry = self._file.find(key)
-        return None if entry is None else Caller(entry.tenant, entry.scopes, entry.id)
-
-    def knows(self, caller: Caller) -> bool:
-        """Whether who was let in would still be: for answers that go on for hours."""
-        self.refresh()
-        if caller.key_id is None:
-            return not self.required
-        return any(entry.id == caller.key_id for entry in self._file.keys)
-
-    @staticmethod
-    def _read_stamp(path: Path) -> Stamp:
-        status = path.stat()
-        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
 
 
 def is_open(path: str) -> bool:
@@ -102,7 +44,7 @@ def is_open(path: str) -> bool:
 
 
 def needed_scope(method: str, path: str) -> Scope:
-    if path == "/metrics":
+    if path in _ADMIN_PATHS or path.startswith(_ADMIN_FOLDERS):
         return Scope.ADMIN
     if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path.endswith("/predict")):
         return Scope.READ
@@ -122,7 +64,7 @@ class AuthLayer:
             return
         path: str = scope["path"]
         if not is_open(path):
-            answer = self._check(scope, path)
+            answer = await self._check(scope, path)
             if isinstance(answer, Problem):
                 response = problem_response(answer, scope.get("literati.request_id", "unknown"))
                 await response(scope, receive, send)
@@ -130,16 +72,22 @@ class AuthLayer:
             scope["literati.caller"] = answer
         await self.app(scope, receive, send)
 
-    def _check(self, scope: ASGIScope, path: str) -> Caller | Problem:
+    async def _check(self, scope: ASGIScope, path: str) -> Caller | Problem:
         self.keys.refresh()
-        if not self.keys.required:
-            return ANYONE if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
         if not self.keys.readable:
             return unavailable("The server's file of API keys cannot be read, so it lets nobody in.")
-        caller = self.keys.caller(_bearer(scope))
-        if caller is None:
+        try:
+            if self.keys.unknown:
+                await self.keys.update()
+            if not self.keys.required:
+                return ANYONE if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
+            found = await self.keys.look_up(_bearer(scope))
+        except RedisError:
+            return unavailable("The store does not answer, so the API key cannot be checked; try again soon.")
+        if found is None:
             detail = "Send a valid API key: `Authorization: Bearer lit_...`."
             return Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)
+        caller = Caller(found.tenant, found.scopes, found.id)
         needed = needed_scope(scope["method"], path)
         if needed not in caller.scopes and Scope.ADMIN not in caller.scopes:
             scope["literati.refused"] = caller  # for the audit log

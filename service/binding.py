@@ -5,28 +5,36 @@ from __future__ import annotations
 import errno
 import socket
 import time
+from collections.abc import Callable
 
-from service.auth import Keys, is_loopback
+from service import keyring
+from service.auth import is_loopback
+from service.keyring import KeyFile
 from service.settings import Settings
 from service.state_folder import StartError
 
 PATIENCE = 2.0  # seconds for a server that was just killed to let go of the port
 
 
-def refuse_strangers(settings: Settings) -> None:
-    """Without keys only this machine may call; a file of keys that cannot be read lets nobody in."""
+def refuse_strangers(settings: Settings, any_in_store: Callable[[], bool] = lambda: False) -> None:
+    """Check the key file, and that there is a key if others than this machine may call."""
+    path = settings.api_keys_file
     try:
-        keys = Keys(settings.api_keys_file)
+        file = KeyFile() if path is None else keyring.read(path)
+    except FileNotFoundError:
+        raise StartError(
+            f"LITERATI_API_KEYS_FILE={path} does not exist; make it and a key in it with "
+            f"`python -m service.keys --file {path} add NAME`, or unset the variable."
+        ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise StartError(
-            f"LITERATI_API_KEYS_FILE={settings.api_keys_file} cannot be used: {reason}"
-        ) from None
-    if is_loopback(settings.host) or keys.any:
+        raise StartError(f"LITERATI_API_KEYS_FILE={path} cannot be used: {reason}") from None
+    if is_loopback(settings.host) or file.keys or any_in_store():
         return
     raise StartError(
-        f"LITERATI_HOST={settings.host} would let others call without a key; set LITERATI_API_KEYS_FILE to a "
-        "file and make a key in it with `python -m service.keys add NAME`."
+        f"LITERATI_HOST={settings.host} would let others call without a key; make one first with "
+        "`python -m service.keys add NAME`: it is kept in the store if that runs, else in the file that "
+        "LITERATI_API_KEYS_FILE names."
     )
 
 

@@ -8,12 +8,14 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from service.apart.processes import Processes
-from service.auth import Caller, Keys
+from service.api_keys import Keys
+from service.auth import Caller
 from service.hub import Hub
 from service.metrics import Metrics
 from service.prediction.predictors import Predictors
 from service.readiness import Readiness
 from service.settings import Settings
+from service.turns import Turns
 from worker.blobs import Blobs
 from worker.store import Store
 from worker.store.buckets import Buckets
@@ -33,6 +35,10 @@ class Services:
     apart: Processes
     buckets: Buckets
     readiness: Readiness
+    small_uploads: Turns
+    large_uploads: Turns
+    predictions: Turns  # that take a thread
+    bulk_predictions: Turns  # that take a process
 
 
 async def _services(request: Request) -> Services:

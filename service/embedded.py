@@ -47,7 +47,9 @@ class Supervisor:
 
     def run(self) -> None:
         self._listen()
-        refuse_strangers(self.settings)
+        # Keys may be in a store that does not run yet: then the API looks for them when it starts.
+        store_exists = self.settings.redis_url is not None or self.folder.valkey.exists()
+        refuse_strangers(self.settings, lambda: store_exists)
         self.folder.open()
         try:
             port = free_port(self.settings.host, self.settings.port)

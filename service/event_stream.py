@@ -52,7 +52,10 @@ async def stream(
     the server stops or the client's key is revoked: a client then comes back, and is told.
     """
     yield format_sse_event(retry=_RECONNECT, comment=f"events of {job_id}")
-    with suppress(CrowdedError), hub.watch(job_id) as watch:  # there was room a moment ago: it comes back
+    with (
+        suppress(CrowdedError),
+        hub.watch(job_id, tenant) as watch,
+    ):  # there was room a moment ago: it comes back
         said = time.monotonic()
         while not watch.closing and allowed():
             try:

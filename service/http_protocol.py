@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from asyncio import TimerHandle
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -21,6 +21,7 @@ from service.settings import Settings
 
 MOST_PIPELINED = 64  # requests sent before the answer to the first
 LINGER_SECONDS = 2.0  # for a client that still sends the body of a request that was answered
+_ONCE = {b"authorization": "Authorization", b"host": "Host"}  # headers of which two could be read in two ways
 
 
 class UnfitError(Exception):
@@ -41,6 +42,7 @@ class Protocol(HttpToolsProtocol):
         self._most_head = self.settings.max_head_bytes
         self._unheard = 0  # bytes of which nothing came yet: of a head, or of trailers
         self._refusal: Problem | None = None
+        self._in_trailers = False
         self._head_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
         self._linger_timer: TimerHandle | None = None
@@ -92,16 +94,38 @@ class Protocol(HttpToolsProtocol):
         if self._unheard > self._most_head and not self.transport.is_closing():
             self._refuse(_head_too_large(self._most_head))
 
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_trailers = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Leave out trailers: the parser reports them like headers, and who calls is known by then."""
+        if self._in_trailers:
+            return
+        super().on_header(name, value)
+        if name.lower() == b"transfer-encoding" and value.strip().lower() != b"chunked":
+            self._refuse_head(_unknown_transfer_encoding())
+
+    def _check_repeated(self) -> None:
+        names = [name for name, _ in self.headers]
+        for name, title in _ONCE.items():
+            if names.count(name) > 1:
+                self._refuse_head(_repeated_header(title))
+
+    def _refuse_head(self, problem: Problem) -> NoReturn:
+        self._refusal = problem
+        raise UnfitError
+
     def on_headers_complete(self) -> None:
+        self._in_trailers = True
         self._unheard = 0
         self._head_has_come()
         self.crowd.busy(self)
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._most_head:
-            self._refusal = _head_too_large(self._most_head)
-            raise UnfitError
+            self._refuse_head(_head_too_large(self._most_head))
         if len(self.pipeline) >= MOST_PIPELINED:
-            self._refusal = _too_many_requests()
-            raise UnfitError
+            self._refuse_head(_too_many_requests())
+        self._check_repeated()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -180,6 +204,15 @@ def _head_too_slow(seconds: float) -> Problem:
 def _too_many_requests() -> Problem:
     detail = f"At most {MOST_PIPELINED} requests may be sent before the first is answered."
     return Problem(400, detail, kind="malformed-request")
+
+
+def _repeated_header(title: str) -> Problem:
+    return Problem(400, f"Send the header {title} once.", kind="malformed-request")
+
+
+def _unknown_transfer_encoding() -> Problem:
+    detail = "The only Transfer-Encoding that is understood here is `chunked`."
+    return Problem(501, detail, kind="transfer-encoding")
 
 
 def _crowded(most: int) -> Problem:

@@ -77,12 +77,16 @@ def _queue(found: Measurements) -> Iterator[Metric]:
         "How long the job has waited that has waited longest.",
         found.oldest_queued_seconds,
     )
+    yield _gauge(
+        "literati_queue_tenants", "Tenants that have jobs waiting for a worker.", found.queue_tenants
+    )
     yield _gauge("literati_workers", "Workers that are alive.", len(found.workers))
     yield _gauge(
         "literati_worker_slots",
-        "Jobs that these can run at a time.",
+        "Cores that these have for jobs.",
         sum(worker.slots for worker in found.workers),
     )
+    yield _gauge("literati_busy_slots", "Cores that running jobs use.", found.busy_cores)
 
 
 def _running(found: Measurements) -> Iterator[Metric]:

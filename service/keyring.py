@@ -29,7 +29,7 @@ DEFAULT_TENANT = "default"
 class Scope(StrEnum):
     READ = "read"  # look, and predict
     TRAIN = "train"  # upload, start and steer jobs, delete
-    ADMIN = "admin"  # the metrics of all tenants, and everything above
+    ADMIN = "admin"  # metrics and weights of all tenants, and everything above
 
 
 class KeyEntry(BaseModel):
@@ -61,6 +61,11 @@ class KeyFile(BaseModel):
         return None
 
 
+def well_formed(key: str) -> bool:
+    """Return whether it looks like a key."""
+    return _KEY.fullmatch(key) is not None
+
+
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
@@ -87,8 +92,8 @@ def read(path: Path) -> KeyFile:
         raise KeyFileError(f"It is damaged ({message}); put back a copy, or make new keys.") from None
 
 
-def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
-    """A new key, which is told only here, and what is kept of it."""
+def new_key(name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
+    """Return a new key, which is told only here, and what is to be kept of it."""
     identity = secrets.token_hex(4)
     key = f"lit_{identity}_{secrets.token_urlsafe(32)}"
     entry = KeyEntry(
@@ -99,6 +104,12 @@ def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[s
         sha256=_digest(key),
         created_at=datetime.now(UTC).replace(microsecond=0),
     )
+    return key, entry
+
+
+def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
+    """A new key, which is told only here, and what is kept of it."""
+    key, entry = new_key(name, tenant, scopes)
     with _locked(path):
         _write(path, KeyFile(keys=(*_read_or_empty(path).keys, entry)))
     return key, entry

@@ -23,11 +23,13 @@ from service.schemas.jobs import JobRequest
 from service.schemas.metrics import Metrics, metrics_schema
 from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
+from service.schemas.tenants import TenantRequest
 
 TARGET = Path(__file__).resolve().parent.parent / "openapi" / "openapi.json"
 BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
     AliasRequest,
+    TenantRequest,
     Records,
     Arrays,
     ProblemDetails,
@@ -47,6 +49,7 @@ _TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
     {"name": "jobs", "description": "Searches for the best tree of a dataset, anytime."},
     {"name": "models", "description": "Finished trees: look, explain, predict."},
+    {"name": "tenants", "description": "Who takes turns for the workers, for administrators."},
     {"name": "system", "description": "Health, metrics, version."},
 ]
 

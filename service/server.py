@@ -7,15 +7,18 @@ import socket
 import sys
 from types import FrameType
 
+import redis
 import uvicorn
 
 from service.app import create_app
 from service.binding import refuse_strangers
 from service.dependencies import Services
 from service.http_protocol import protocol_class
+from service.key_store import KeyStore
 from service.settings import Settings
 from service.state_folder import StartError
 from worker import logs
+from worker.store import connect
 
 _GRACE = 5  # seconds for requests under way
 
@@ -39,11 +42,23 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+def _any_key_in_store(settings: Settings) -> bool:
+    try:
+        with connect(settings.store_url) as client:
+            stored = KeyStore(client).read()
+    except redis.RedisError as error:
+        raise StartError(
+            f"LITERATI_HOST={settings.host} needs an API key, and the store cannot be asked for one "
+            f"({type(error).__name__}); start the store first."
+        ) from None
+    return bool(stored.made or stored.imported)
+
+
 def main() -> None:
     settings = Settings()
     logs.configure(settings.log_level)
     try:
-        refuse_strangers(settings)
+        refuse_strangers(settings, lambda: _any_key_in_store(settings))
     except StartError as refusal:
         sys.exit(str(refusal))
     app = create_app(settings)

@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import IO
 
-VERSION = 1
+VERSION = 2  # a queue for each tenant
+UPGRADED = {"1"}  # versions that the reconciler brings to the present one
 _OURS = {"blobs", "cache", "logs", "valkey"}  # folders in it
 
 
@@ -81,7 +82,9 @@ class StateFolder:
             file.write_text(f"{VERSION}\n")
             return
         text = file.read_text(errors="replace").strip()[:20]
-        if text != str(VERSION):
+        if text in UPGRADED:
+            file.write_text(f"{VERSION}\n")
+        elif text != str(VERSION):
             raise StartError(
                 f"The state folder {self.path} has the format {text!r}, which this Literati does not know; "
                 "start the version that wrote it, or set LITERATI_STATE_DIR to another folder."

@@ -30,10 +30,11 @@ def preferred_wait(request: Request) -> int | None:
 class Wait:
     """One request's way of looking at a job until it sees what it waits for."""
 
-    def __init__(self, request: Request, hub: Hub, job_id: str) -> None:
+    def __init__(self, request: Request, hub: Hub, job_id: str, tenant: str) -> None:
         self._request = request
         self._hub = hub
         self._job_id = job_id
+        self._tenant = tenant
         self._seconds = preferred_wait(request)
         self.headers = {"Vary": "Prefer"}
 
@@ -46,7 +47,7 @@ class Wait:
         if self._seconds is None:
             return await run_in_threadpool(look)
         try:
-            with self._hub.watch(self._job_id) as watch:
+            with self._hub.watch(self._job_id, self._tenant) as watch:
                 self.headers["Preference-Applied"] = f"wait={self._seconds}"
                 until = time.monotonic() + self._seconds
                 while True:

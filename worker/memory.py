@@ -10,19 +10,21 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from literati.cores import CONTROL_GROUPS, group_folders
+
 from .settings import WorkerSettings
 from .store import Claim
 
 SHARE = 0.7  # of what there is; the rest is for the processes themselves and the rows they read
-CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
-def memory_of_this_machine(control_group: Path = CONTROL_GROUP) -> int:
+def memory_of_this_machine(control_group: Path = CONTROL_GROUPS) -> int:
     """Or of the container, in bytes."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):  # version 2, version 1
-        with suppress(OSError, ValueError):  # not there, or "max"
-            total = min(total, int((control_group / name).read_text()))
+    for folder in group_folders("memory", control_group):
+        for name in ("memory.max", "memory.limit_in_bytes"):  # version 2, version 1
+            with suppress(OSError, ValueError):  # not there, or "max"
+                total = min(total, int((folder / name).read_text()))
     return total
 
 

@@ -154,7 +154,8 @@ class JobSpec(Message):
     dataset_sha256: str
     name: str | None = None
     tags: dict[str, str] = {}
-    priority: int = 0  # larger is sooner
+    priority: int = 0  # larger is sooner, among the tenant's own jobs
+    cores: Annotated[int, Field(ge=1)] = 1  # that it uses while it runs
     parent_job_id: str | None = None
     parameters: Parameters = Parameters()
     limits: Limits = Limits()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import quote, urlsplit
 
 from pydantic import BeforeValidator, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from literati.cores import usable_cores
 
 GIBIBYTE = 1 << 30
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
@@ -27,7 +28,7 @@ class WorkerSettings(BaseSettings):
     state_dir: Path = Path(".literati")
     blobs: Annotated[str | None, Field(pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$")] = None
     blob_cache_bytes: Annotated[int, Field(ge=0)] = 10 * GIBIBYTE
-    worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = os.cpu_count() or 1
+    worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = min(1024, usable_cores())
     worker_memory_limit: Annotated[int | None, Field(gt=0)] = (
         None  # bytes a job; None: its share of what there is
     )

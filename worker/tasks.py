@@ -20,8 +20,11 @@ from celery.signals import (
 from redis import RedisError
 from structlog.contextvars import bound_contextvars
 
+from literati.cores import usable_cores
+
 from . import logs
 from .app import TASK, app, wake
+from .core_slots import CoreSlots
 from .memory import limit_of_a_job
 from .open_blobs import open_blobs
 from .open_store import open_store
@@ -30,6 +33,7 @@ from .runner import JobRun
 from .settings import WorkerSettings
 from .shutdown import departure, prepare
 from .store import Claim, WorkerSeat
+from .store.claims import Room
 from .tether import die_with_parent
 
 log = structlog.get_logger(__name__)
@@ -47,6 +51,12 @@ class Process:
 
 _main: int | None = None  # the process whose children run the jobs
 _process: Process | None = None
+_slots: CoreSlots | None = None
+
+
+def slots() -> CoreSlots:
+    assert _slots is not None, "made before the children"
+    return _slots
 
 
 def process() -> Process:
@@ -64,17 +74,33 @@ def work() -> None:
     if leaving():
         return
     try:
-        claim = here.store.jobs.claim(here.name)
+        claim = _claim(here)
     except RedisError as error:
         log.warning("no job claimed", error=type(error).__name__)
         return
     if claim is None:
         return
-    with leaving.busy(), bound_contextvars(**_labels(claim)):
-        memory = limit_of_a_job(here.settings)
-        JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving, memory).run()
+    try:
+        with leaving.busy(), bound_contextvars(**_labels(claim)):
+            memory = limit_of_a_job(here.settings)
+            JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving, memory).run()
+    finally:
+        slots().release()
     with suppress(RedisError):  # the reconciler will see
-        wake(min(1, here.store.jobs.wakeups_wanted()))
+        wake(min(claim.job.spec.cores, here.store.jobs.wakeups_wanted()))
+
+
+def _claim(here: Process) -> Claim | None:
+    """Take a job that the free cores of this worker suffice for, and use them."""
+    with slots().claiming() as free:
+        claim = here.store.jobs.claim(here.name, Room(_machine(), free, slots().cores))
+        if claim is not None:
+            slots().keep(claim.job.spec.cores)
+        return claim
+
+
+def _machine() -> str:
+    return f"{socket.gethostname()}:{_main}"
 
 
 def _labels(claim: Claim) -> dict[str, Any]:
@@ -97,10 +123,12 @@ def _set_up_logging(**_: Any) -> None:
 
 
 @worker_init.connect
-def _before_children(**_: Any) -> None:
-    global _main
+def _before_children(sender: Any, **_: Any) -> None:
+    global _main, _slots
     prepare()
     _main = os.getpid()
+    concurrency = sender.concurrency
+    _slots = CoreSlots(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
 
 
 @worker_process_init.connect

@@ -132,7 +132,7 @@ def start(
 
 
 def _pin(pid: int, core: int = SERVER_CORE) -> None:
-    if hasattr(os, "sched_setaffinity") and (os.cpu_count() or 1) > core:
+    if hasattr(os, "sched_setaffinity") and core in os.sched_getaffinity(0):
         os.sched_setaffinity(pid, {core})
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.service.ceiling import checkpoints_per_second
 from benchmarks.service.servers import CLIENT_CORE, ROOT
 from benchmarks.service.site import Site, seconds_between, site
+from literati.cores import usable_cores
 
 # Of 1,000 rows with 10 features, a fifth of whose labels are noise
 TRIVIAL = {"parameters": {"max_depth": 1}, "limits": {"max_expansions": 1}}
@@ -137,7 +138,7 @@ MEASUREMENTS: dict[str, Callable[[], None]] = {
 
 
 def main(names: list[str]) -> None:
-    say(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    say(f"{usable_cores()} cores, load {os.getloadavg()[0]:.1f}")
     for name in names or MEASUREMENTS:
         MEASUREMENTS[name]()
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from literati.cores import usable_cores
 from worker.blobs import Blobs
 from worker.messages import ClassInfo, ColumnInfo, Dataset
 
@@ -29,7 +30,7 @@ from .target import checked_weights, classes
 Form = Literal["csv", "parquet", "arrow"]
 MOST_WARNINGS = 50
 FEW_ROWS = 10
-THREADS = min(4, os.cpu_count() or 1)
+THREADS = min(4, usable_cores())
 _READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
     "csv": read_csv,
     "parquet": lambda path, _, options, limits: read_parquet(path, options, limits),

@@ -19,6 +19,7 @@ from .options import Options, TableLimits
 
 NAME = "dataset"
 MEMORY = 2  # times the largest table: what reading one may take
+QUICK_MEMORY, QUICK_SECONDS = 256 << 20, 10.0  # what reading a small upload usually takes is far below
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,25 @@ def run(processes: Processes, errand: Errand) -> Dataset:
     """Blocks until the table is stored. IngestError if the upload is no good, OSError if the disk is."""
     most = errand.limits.max_table_bytes
     try:
-        said = processes.run(
-            NAME, _ERRAND.dump_json(errand), memory_bytes=MEMORY * most, seconds=errand.seconds
-        )
+        return _run(processes, errand, MEMORY * most, errand.seconds)
     except NoMemoryError:
         raise IngestError(too_much_memory(most)) from None
     except NoTimeError:
         raise IngestError(too_much_time(errand.seconds)) from None
+
+
+def run_quickly(processes: Processes, errand: Errand) -> Dataset | None:
+    """As `run`, but return None if it takes more memory or time than a small upload should."""
+    memory = min(QUICK_MEMORY, MEMORY * errand.limits.max_table_bytes)
+    try:
+        return _run(processes, errand, memory, min(QUICK_SECONDS, errand.seconds))
+    except (NoMemoryError, NoTimeError):
+        return None
+
+
+def _run(processes: Processes, errand: Errand, memory_bytes: int, seconds: float) -> Dataset:
+    try:
+        said = processes.run(NAME, _ERRAND.dump_json(errand), memory_bytes=memory_bytes, seconds=seconds)
     except BrokenError:
         raise IngestError(broke_reader()) from None
     told = _TOLD.validate_json(said)

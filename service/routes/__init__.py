@@ -15,6 +15,7 @@ from service.routes import (
     pages,
     predict,
     system,
+    tenants,
 )
 
 # Routes are tried in this order: what is asked most often comes first.
@@ -27,6 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     datasets.router,
     aliases.router,  # before models: they are below its path
     models.router,
+    tenants.router,
     system.router,
     pages.router,
 )

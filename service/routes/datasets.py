@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Annotated, Any
@@ -41,6 +42,7 @@ from service.schemas.datasets import (
 from service.schemas.problem import problems
 from service.schemas.requests import PageSize, PageToken
 from service.settings import Settings
+from service.turns import Turns
 from worker import messages
 from worker.bucket import BucketAwayError
 from worker.errors import LimitReachedError
@@ -50,9 +52,13 @@ from worker.store import Store
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"], dependencies=[CHECKED_OPTIONS])
 MOST_PREVIEWED = 100
+Made = tuple[messages.Dataset, bool]  # and whether it is new
 _DATASET_ID = re.compile(DATASET_ID)
-# A table that is read takes all cores and its size in memory: no more than two at once.
-_parsers = ThreadPoolExecutor(2, "parse")
+# A large table that is read takes all cores and its size in memory: no more than two at once. A small upload
+# takes a moment, so it does not wait for large ones; if it unpacks to much, it is read again as a large one.
+SMALL_BYTES = 1 << 20
+LARGE_AT_ONCE, SMALL_AT_ONCE = 2, 3
+_parsers = ThreadPoolExecutor(LARGE_AT_ONCE + SMALL_AT_ONCE, "parse")
 
 
 async def _dataset_id(
@@ -122,7 +128,11 @@ async def create_dataset(
                 return _answer(known, 200)
             await run_in_threadpool(_check_room, services, caller.tenant)
             make = partial(_make, upload, options, services, caller.tenant, key)
-            dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
+            made = None
+            if upload.size <= SMALL_BYTES:
+                made = await _in_turn(services.small_uploads, caller.tenant, partial(make, quick=True))
+            if made is None:
+                made = await _in_turn(services.large_uploads, caller.tenant, make)
     except IngestError as error:
         raise _refusal(error) from None
     except BucketAwayError:
@@ -131,7 +141,14 @@ async def create_dataset(
         log.error("upload not stored", error=repr(error))
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         raise unavailable(_full(services.settings) if full else "The disk cannot be written.") from None
+    assert made is not None
+    dataset, created = made
     return _answer(dataset, 201 if created else 200)
+
+
+async def _in_turn(turns: Turns, tenant: str, make: Callable[[], Made | None]) -> Made | None:
+    async with turns.slot(tenant):
+        return await asyncio.get_running_loop().run_in_executor(_parsers, make)
 
 
 def _full(settings: Settings) -> str:
@@ -140,8 +157,9 @@ def _full(settings: Settings) -> str:
 
 
 def _make(
-    upload: Upload, options: Options, services: Services, tenant: str, key: str
-) -> tuple[messages.Dataset, bool]:
+    upload: Upload, options: Options, services: Services, tenant: str, key: str, *, quick: bool = False
+) -> Made | None:
+    """Read and store an upload. None if it was to be read quickly and is not small after all."""
     settings, store = services.settings, services.store
     limits = TableLimits(
         settings.max_rows,
@@ -160,7 +178,9 @@ def _make(
         seconds=settings.max_parse_seconds,
         spare_disk_bytes=settings.min_free_bytes,
     )
-    dataset = errand.run(services.apart, wanted)
+    dataset = (errand.run_quickly if quick else errand.run)(services.apart, wanted)
+    if dataset is None:
+        return None
     services.blobs.publish(dataset.blob)
     try:
         stored = store.datasets.add(

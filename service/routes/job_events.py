@@ -80,8 +80,8 @@ async def get_events(
             )
         )
     await run_in_threadpool(stored_job, store, caller.tenant, job_id)
-    if hub.crowded:
-        most = f"at most {settings.max_waiting:,} may (LITERATI_MAX_WAITING)"
+    if hub.crowded(caller.tenant):
+        most = f"at most {settings.max_waiting:,} may, shared by the tenants (LITERATI_MAX_WAITING)"
         raise unavailable(f"Too many requests wait for news: {most}; read the events as JSON, or try again.")
     events = stream(
         store,
@@ -90,6 +90,6 @@ async def get_events(
         job_id,
         after,
         keep_alive=settings.keep_alive_seconds,
-        allowed=lambda: keys.knows(caller),
+        allowed=lambda: keys.knows(caller.key_id),
     )
     return EventSourceResponse(events, headers={"X-Accel-Buffering": "no"})

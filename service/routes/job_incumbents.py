@@ -97,7 +97,7 @@ async def get_incumbent(
     (`If-None-Match`), or bounds that it does not know. With `revision=N` too, it comes when tree N is there:
     ask for 1, 2, 3, ... and see every one of them. If it is not there in time, the answer is 202.
     """
-    wait = Wait(request, hub, job_id)
+    wait = Wait(request, hub, job_id, caller.tenant)
     kept = settings.max_incumbents
 
     def enough(sight: Sight) -> bool:

@@ -170,7 +170,7 @@ async def get_job(
     With `Prefer: wait=30` the answer comes when the revision changes: from the one in `If-None-Match`, or
     from the one found at first. A job that has ended does not change: it is shown at once.
     """
-    wait = Wait(request, hub, job_id)
+    wait = Wait(request, hub, job_id, caller.tenant)
     first: list[int] = []
 
     def changed(job: messages.Job) -> bool:

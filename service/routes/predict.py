@@ -41,7 +41,8 @@ MEDIA_TYPES: dict[Format, str] = {
 FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
 LONGEST_HEADER = 4096
 APART_BYTES = 1 << 20  # still longer ones by a process apart
-_threads = anyio.CapacityLimiter(4)  # more would only need more memory
+AT_ONCE = 4  # of those and of the ones before: more would only need more memory
+_threads = anyio.CapacityLimiter(2 * AT_ONCE)
 _PLAIN = Wanted()
 
 Explain = Annotated[
@@ -253,11 +254,14 @@ async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Res
         elif len(body) <= QUICK_BYTES:
             answer = predictor.quick_answer(body, wanted, services.settings.max_predict_rows)
         if answer is None:
-            answer = await anyio.to_thread.run_sync(
-                _answer_apart if len(body) > APART_BYTES else _answer_here,
-                *(services, predictor, body, wanted),
-                limiter=_threads,
-            )
+            bulk = len(body) > APART_BYTES
+            turns = services.bulk_predictions if bulk else services.predictions
+            async with turns.slot(request.scope["literati.caller"].tenant):
+                answer = await anyio.to_thread.run_sync(
+                    _answer_apart if bulk else _answer_here,
+                    *(services, predictor, body, wanted),
+                    limiter=_threads,
+                )
     except MalformedError as error:
         raise malformed(error.detail, error.errors) from None
     except RowsError as error:

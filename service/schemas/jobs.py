@@ -43,7 +43,9 @@ class JobRequest(BaseModel):
     dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="A dataset of `POST /v1/datasets`.")]
     name: Annotated[str | None, Field(max_length=200, pattern=PLAIN_TEXT)] = None
     tags: Annotated[dict[Tag, TagValue], Field(max_length=32)] = {}
-    priority: Annotated[int, Field(ge=-100, le=100, description="Larger is sooner.")] = 0
+    priority: Annotated[
+        int, Field(ge=-100, le=100, description="Larger is sooner, among the tenant's own jobs.")
+    ] = 0
     parent_job_id: Annotated[
         str | None,
         Field(

@@ -96,9 +96,11 @@ class Audit:
     def _check_store(self, jobs: dict[str, Json]) -> None:
         """Behind the API: no job is left in a queue, and every blob that is named is whole."""
         store = self._cluster.store
-        for name in ("literati:queue", "literati:leases"):
+        for name in ("literati:turns", "literati:waiting", "literati:leases"):
             if left := self._cluster.connection.zcard(name):
                 self._violation("nothing is left over", f"{left} in {name}")
+        if busy := self._cluster.connection.hgetall("literati:running"):
+            self._violation("nothing is left over", f"cores in use: {busy}")
         counts = {state: n for state, n in store.jobs.count_by_state().items() if n}
         if counts != Counter(JobState(job["state"]) for job in jobs.values()):
             self._violation("states are counted right", f"{counts}")

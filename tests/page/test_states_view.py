@@ -103,20 +103,17 @@ def test_what_is_not_there(api_tab: Tab) -> None:
 
 
 @pytest.fixture
-def closed(tmp_path: Path, actor_stack: tuple[Stack, list[Process]]) -> Iterator[tuple[Stack, str]]:
-    """An API that wants a key, on the same store; and a key to read with."""
+def closed(tmp_path: Path) -> Iterator[tuple[Stack, str]]:
+    """An API that wants a key, and a key to read with."""
     key, _ = keyring.add(tmp_path / "keys.json", "page", "default", frozenset({Scope.READ}))
-    options = {"LITERATI_API_KEYS_FILE": str(tmp_path / "keys.json")}
-    with Stack(tmp_path, server=actor_stack[0].server, **options) as stack:
+    with Stack(tmp_path, LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
         stack.start_api()
         yield stack, key
 
 
-def test_a_key_is_asked_for_and_forgotten_with_the_tab(
-    browser: Browser, api: Stack, closed: tuple[Stack, str]
-) -> None:
-    add_model(api, mixed_tree())
+def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed: tuple[Stack, str]) -> None:
     stack, key = closed
+    add_model(stack, mixed_tree())
     tab = Tab(browser, stack.url)
     tab.refusals |= {401, 403}
     page = tab.go("/models")

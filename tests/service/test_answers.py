@@ -166,11 +166,9 @@ def test_too_much(strict: Stack, api: Stack) -> None:
         check(429, answer.headers, answer.content)
 
 
-def test_a_wrong_key(tmp_path: Path, api: Stack) -> None:
+def test_a_wrong_key(tmp_path: Path) -> None:
     keyring.add(tmp_path / "keys.json", "x", "default", frozenset({Scope.READ}))
-    with Stack(
-        tmp_path / "stack", server=api.server, LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")
-    ) as stack:
+    with Stack(tmp_path / "stack", LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
         stack.start_api()
         with stack.client() as client:
             answer = client.get("/v1/jobs", headers={"Authorization": f"Bearer {SECRET}"})
@@ -260,14 +258,14 @@ def test_no_second_request_in_a_body(api: Stack, client: httpx.Client) -> None:
     """A length and chunks at once: one of two servers in a row would see another request in it."""
     inner = b"DELETE /v1/jobs/x HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    for framing in (
-        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"Transfer-Encoding: identity, chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-        b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
-        b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    for framing, refusal in (
+        (b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"Transfer-Encoding: identity, chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n", 501),
+        (b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n12345", 400),
+        (b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501),
     ):
         answer = talk(api, head + framing + inner)
-        assert parted(answer)[0] == 400
+        assert parted(answer)[0] == refusal
         assert answer.count(b"HTTP/1.1 ") == 1
 
 

@@ -20,7 +20,7 @@ from memory_watch import MemoryWatch
 from model_maker import mixed_tree
 from service.apart.processes import Processes
 from service.ingest.build import Form, Upload
-from service.ingest.errand import Errand, run
+from service.ingest.errand import Errand, run, run_quickly
 from service.ingest.errors import IngestError
 from service.ingest.options import Options, TableLimits
 from service.prediction import errand as predict
@@ -54,6 +54,31 @@ def code(apart: Processes, wanted: Errand) -> str:
     with pytest.raises(IngestError) as caught:
         run(apart, wanted)
     return caught.value.faults[0].code
+
+
+@pytest.mark.parametrize(("name", "most"), [("QUICK_SECONDS", 0.01), ("QUICK_MEMORY", 1 << 20)])
+def test_what_is_not_small_after_all_can_be_read_again(
+    apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: float
+) -> None:
+    """A small upload is read within limits of its own; one that exceeds them is read as a large one."""
+    wanted = errand(tmp_path, LONG, max_table_bytes=1 << 30)
+    monkeypatch.setattr(f"service.ingest.errand.{name}", most)
+    if name == "QUICK_MEMORY":
+        apart = Processes(plain_memory=100 * MEBIBYTE)
+    try:
+        assert run_quickly(apart, wanted) is None
+        assert run(apart, wanted).rows == 2 * MEBIBYTE
+    finally:
+        if name == "QUICK_MEMORY":
+            apart.stop()
+
+
+def test_what_is_small_is_read_quickly(apart: Processes, tmp_path: Path) -> None:
+    dataset = run_quickly(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n"))
+    assert dataset is not None
+    assert dataset.rows == 2
+    with pytest.raises(IngestError):
+        run_quickly(apart, errand(tmp_path, b"x,other\n1,a\n2,b\n"))
 
 
 def forks() -> list[psutil.Process]:

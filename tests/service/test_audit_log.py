@@ -23,12 +23,11 @@ WRITERS, LINES = 3, 2000
 
 
 @pytest.fixture(scope="module")
-def noted(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[tuple[Stack, str, str]]:
+def noted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, str, str]]:
     """A server with keys; a key and its id."""
     folder = tmp_path_factory.mktemp("noted")
     key, entry = keyring.add(folder / "keys.json", "ann", "lab", frozenset({Scope.READ, Scope.TRAIN}))
-    settings = {"LITERATI_API_KEYS_FILE": str(folder / "keys.json")}
-    with Stack(folder / "stack", server=api_stack.server, **settings) as stack:
+    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(folder / "keys.json")) as stack:
         stack.start_api()
         yield stack, key, entry.id
 

@@ -19,7 +19,8 @@ import store_records
 from event_client import listen
 from jobs import add_dataset, easy
 from service import keyring
-from service.auth import ANYONE, Keys, needed_scope
+from service.api_keys import Keys
+from service.auth import ANYONE, needed_scope
 from service.binding import refuse_strangers
 from service.keyring import Scope
 from service.settings import Settings
@@ -31,7 +32,8 @@ OPEN = {"/", "/docs", "/assets/docs.js", "/openapi.json", "/healthz", "/readyz",
 
 
 def keys_command(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path)}
+    """Where no store runs."""
+    environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path), "LITERATI_STATE_DIR": str(path.parent)}
     command = [sys.executable, "-m", "service.keys", *words]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
@@ -44,9 +46,9 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path) -> Iterator[Stack]:
-    folder = tmp_path_factory.mktemp("closed")
-    with Stack(folder, server=api_stack.server, LITERATI_API_KEYS_FILE=str(key_file)) as stack:
+def closed(tmp_path_factory: pytest.TempPathFactory, key_file: Path) -> Iterator[Stack]:
+    """On a store of its own: with its keys in it, every API there would want one."""
+    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(key_file)) as stack:
         stack.start_api()
         yield stack
 
@@ -100,6 +102,10 @@ def test_scopes(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
         ("PUT", "/v1/models/aliases/predict", Scope.TRAIN),
         ("DELETE", "/v1/models/predict", Scope.TRAIN),
         ("GET", "/metrics", Scope.ADMIN),
+        ("GET", "/v1/tenants", Scope.ADMIN),
+        ("GET", "/v1/tenants/lab", Scope.ADMIN),
+        ("PUT", "/v1/tenants/lab", Scope.ADMIN),
+        ("POST", "/v1/tenants/predict", Scope.ADMIN),
     ],
 )
 def test_the_scope_that_a_request_needs(method: str, path: str, scope: Scope) -> None:
@@ -172,9 +178,8 @@ def test_a_deleted_file_lets_nobody_in(visitor: httpx.Client, key_file: Path) ->
 
 
 class TestKeysOfOneProcess:
-    def test_no_file_is_open(self, tmp_path: Path) -> None:
+    def test_no_file_is_open(self) -> None:
         assert not Keys(None).required
-        assert not Keys(tmp_path / "none.json").required
 
     def test_a_file_without_keys_is_closed(self, tmp_path: Path) -> None:
         path = tmp_path / "keys.json"
@@ -183,23 +188,39 @@ class TestKeysOfOneProcess:
         _, entry = keyring.add(path, "a", "default", frozenset({Scope.READ}))
         keyring.revoke(path, entry.id)
         assert Keys(path).required  # after a restart too
-        assert not Keys(path).any
+        assert Keys(path).entries() == ()
 
-    def test_keys_made_later_close_it_and_nothing_opens_it_again(self, tmp_path: Path) -> None:
+    def test_nothing_opens_it_again(self, tmp_path: Path) -> None:
         path = tmp_path / "keys.json"
-        keys = Keys(path)
-        assert not keys.required
         key, entry = keyring.add(path, "a", "default", frozenset({Scope.READ}))
-        keys.refresh()
-        assert keys.required
-        assert keys.caller(key) is not None
+        keys = Keys(path)
+        assert keys.find(key) is not None
+        assert keys.knows(entry.id)
         keyring.revoke(path, entry.id)
-        keys.refresh()
+        assert not keys.knows(entry.id)
         assert keys.required
-        assert keys.caller(key) is None
+        assert keys.find(key) is None
         path.unlink()
         keys.refresh()
         assert keys.required
+
+    @pytest.mark.parametrize("module", ["service.server", "service.embedded"])
+    @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+    def test_a_file_that_is_named_must_be_there(self, tmp_path: Path, module: str, host: str) -> None:
+        """Or a slip of the pen would leave the door open."""
+        path = tmp_path / "kyes.json"
+        environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path), "LITERATI_HOST": host}
+        environment |= {"LITERATI_STATE_DIR": str(tmp_path / "state"), "LITERATI_PORT": "0"}
+        command = [sys.executable, "-m", module]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"LITERATI_API_KEYS_FILE={path} does not exist; make it and a key in it with "
+            f"`python -m service.keys --file {path} add NAME`, or unset the variable.\n"
+        )
+        assert not (tmp_path / "state").exists()
 
     @pytest.mark.parametrize(
         ("text", "mode", "reason"),

@@ -205,7 +205,7 @@ def test_too_many_waiting_requests(narrow: Stack, here: str) -> None:
         assert next(stream).event == "state"
         answer = visitor.get(here, headers={"Accept": "text/event-stream"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-        assert "at most 1 may (LITERATI_MAX_WAITING)" in answer.json()["detail"]
+        assert "at most 1 may, shared by the tenants (LITERATI_MAX_WAITING)" in answer.json()["detail"]
         started = time.monotonic()
         answer = visitor.get(here.replace("/events", ""), headers={"Prefer": "wait=30"})
         assert answer.status_code == 200

@@ -98,6 +98,9 @@ TABLE = [
     Route("GET", "/v1/models/{model}/tree.svg", READ, 200),
     Route("GET", "/v1/models/{model}/rules", READ, 200),
     Route("DELETE", "/v1/models/{model}", TRAIN, 409),
+    Route("GET", "/v1/tenants", ADMIN, 200),
+    Route("GET", "/v1/tenants/{tenant}", ADMIN, 200),
+    Route("PUT", "/v1/tenants/{tenant}", ADMIN, 200, more=lambda world: {"json": {"weight": 200}}),
     Route("GET", "/metrics", ADMIN, 200, "own"),
     Route("GET", "/healthz", None, 200),
     Route("GET", "/readyz", None, 200),
@@ -147,11 +150,8 @@ REFUSED = ("none", "empty", "unknown", "other secret", "other scheme", "in the a
 
 
 @pytest.fixture(scope="module")
-def closed(
-    tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path, keys: dict[str, Any]
-) -> Iterator[Stack]:
-    settings = {"LITERATI_API_KEYS_FILE": str(key_file)}
-    with Stack(tmp_path_factory.mktemp("closed"), server=api_stack.server, **settings) as stack:
+def closed(tmp_path_factory: pytest.TempPathFactory, key_file: Path, keys: dict[str, Any]) -> Iterator[Stack]:
+    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(key_file)) as stack:
         stack.start_api()
         yield stack
 
@@ -181,7 +181,13 @@ def start(stack: Stack, dataset: Dataset) -> Claim:
 
 def ask(client: httpx.Client, route: Route, here: World, headers: dict[str, str]) -> httpx.Response:
     path = route.path.format_map(
-        {"model": here.model, "job_id": here.job, "dataset_id": here.dataset, "alias": here.alias}
+        {
+            "model": here.model,
+            "job_id": here.job,
+            "dataset_id": here.dataset,
+            "alias": here.alias,
+            "tenant": OURS,
+        }
     )
     more = route.more(here)
     return client.request(route.method, path, **{**more, "headers": {**more.get("headers", {}), **headers}})
@@ -246,6 +252,7 @@ def snapshot(stack: Stack) -> dict[str, object]:
         "datasets": [dataset.id for dataset in store.datasets.list(OURS).items],
         "models": [model.id for model in store.models.list(OURS).items],
         "aliases": store.models.aliases(OURS),
+        "tenant": store.tenants.get(OURS),
     }
 
 

@@ -10,6 +10,8 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
+from service import keyring
+from service.keyring import Scope
 from service_client import submit
 from stack import Stack, poll
 from wire import connected, rest, status, talk
@@ -198,3 +200,98 @@ def test_no_websockets(strict: Stack) -> None:
     with connected(strict) as wire:
         wire.sendall(b"GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\n" + upgrade + key)
         assert status(wire.recv(65536)) == 200
+
+
+POST = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+CHUNK = b"2\r\n{}\r\n0\r\n"
+
+
+@pytest.mark.parametrize("value", [b"chunked", b"Chunked", b" chunked "])
+def test_chunked_is_understood(strict: Stack, value: bytes) -> None:
+    answer = talk(strict, POST + b"Transfer-Encoding: " + value + b"\r\n\r\n" + CHUNK + b"\r\n")
+    assert status(answer) == 422, "the body was read"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Transfer-Encoding: gzip, chunked\r\n",
+        b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
+        b"transfer-encoding: gzip\r\n",
+        b"Transfer-Encoding: identity\r\n",
+        b"Transfer-Encoding: identity\r\nContent-Length: 2\r\n",
+        b"Transfer-Encoding: x-chunked\r\n",
+        b"Transfer-Encoding: chunked;q=1\r\n",
+    ],
+)
+def test_other_transfer_encodings_are_not(strict: Stack, lines: bytes) -> None:
+    answer = talk(strict, POST + lines + b"\r\n" + CHUNK + b"\r\n")
+    assert status(answer) == 501, answer
+    assert "Transfer-Encoding" in str(problem_of(answer)["detail"])
+    assert answer.count(b"HTTP/1.1 ") == 1, "what follows is not taken for a request"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Transfer-Encoding: chunked, gzip\r\n",
+        b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
+        b"Transfer-Encoding:\r\n",
+    ],
+)
+def test_bodies_whose_end_is_in_doubt(strict: Stack, lines: bytes) -> None:
+    answer = talk(strict, POST + lines + b"\r\n" + CHUNK + b"\r\n")
+    assert status(answer) in (400, 501)
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        (b"Host: localhost\r\n", "Host"),
+        (b"host: evil.example\r\n", "Host"),
+        (b"Authorization: Bearer a\r\nAuthorization: Bearer a\r\n", "Authorization"),
+        (b"Authorization: Bearer a\r\nX-Other: b\r\nauthorization: Bearer b\r\n", "Authorization"),
+    ],
+)
+def test_headers_that_may_come_once(strict: Stack, lines: bytes, name: str) -> None:
+    answer = talk(strict, GET + lines + b"Connection: close\r\n\r\n")
+    assert status(answer) == 400
+    assert problem_of(answer)["detail"] == f"Send the header {name} once."
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, bytes]]:
+    """An API with a key."""
+    folder = tmp_path_factory.mktemp("closed")
+    key, _ = keyring.add(folder / "keys.json", "me", "default", frozenset({Scope.READ, Scope.TRAIN}))
+    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(folder / "keys.json")) as stack:
+        stack.start_api()
+        yield stack, key.encode()
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.3])
+def test_trailers_are_no_headers(closed: tuple[Stack, bytes], pause: float) -> None:
+    """A key after the body lets nobody in, whether it comes with the head or later."""
+    stack, key = closed
+    head = POST + b"Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n"
+    trailer = b"Authorization: Bearer " + key + b"\r\n\r\n"
+    body = [CHUNK, trailer] if pause else [CHUNK + trailer]
+    opened = [head + b"\r\n", *body] if pause else [head + b"\r\n" + body[0]]
+    assert status(talk(stack, *opened, pause=pause)) == 401
+    allowed = head + b"Authorization: Bearer " + key + b"\r\n\r\n" + CHUNK
+    assert status(talk(stack, allowed + b"Authorization: Bearer wrong\r\n\r\n")) == 422, (
+        "nor does it shut out"
+    )
+    assert status(talk(stack, allowed + b"Content-Type: text/plain\r\n\r\n")) == 422
+
+
+def test_headers_after_trailers_count_again(closed: tuple[Stack, bytes]) -> None:
+    """The next request on the connection has headers of its own."""
+    stack, key = closed
+    first = POST.replace(b"Connection: close\r\n", b"") + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK
+    second = b"GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    answer = talk(stack, first + b"X-T: 1\r\n\r\n" + second + b"Authorization: Bearer " + key + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 401")
+    assert answer.count(b"HTTP/1.1 200") == 1

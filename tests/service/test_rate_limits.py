@@ -37,22 +37,28 @@ def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def limited(
-    tmp_path_factory: pytest.TempPathFactory, api_stack: Stack, key_file: Path
-) -> Iterator[list[str]]:
-    """The addresses of two API servers on one store."""
+def limited_stack(
+    tmp_path_factory: pytest.TempPathFactory, key_file: Path
+) -> Iterator[tuple[Stack, list[str]]]:
+    """A store, and the addresses of two API servers on it."""
     settings = {**RATES, "LITERATI_API_KEYS_FILE": str(key_file)}
-    with Stack(tmp_path_factory.mktemp("limited"), server=api_stack.server, **settings) as stack:
+    with Stack(tmp_path_factory.mktemp("limited"), server=None, **settings) as stack:
         addresses = []
         for _ in range(2):
             stack.start_api()
             addresses.append(stack.url)
-        yield addresses
+        yield stack, addresses
 
 
 @pytest.fixture
-def key(key_file: Path, api: Stack) -> dict[str, str]:
+def limited(limited_stack: tuple[Stack, list[str]]) -> list[str]:
+    return limited_stack[1]
+
+
+@pytest.fixture
+def key(key_file: Path, limited_stack: tuple[Stack, list[str]]) -> dict[str, str]:
     """A fresh one, on an empty store."""
+    limited_stack[0].connection.flushall()
     text, _ = keyring.add(key_file, "test", "default", frozenset({Scope.READ, Scope.TRAIN}))
     return {"Authorization": f"Bearer {text}"}
 
@@ -85,8 +91,11 @@ def test_calls(limited: list[str], key: dict[str, str], key_file: Path) -> None:
     assert httpx.get(f"{limited[1]}/v1/jobs", headers=key).status_code == 200
 
 
-def test_submissions_have_a_bucket_of_their_own(limited: list[str], key: dict[str, str], api: Stack) -> None:
-    body = {"dataset_id": add_dataset(api.store, api.blobs, easy()).id}
+def test_submissions_have_a_bucket_of_their_own(
+    limited: list[str], limited_stack: tuple[Stack, list[str]], key: dict[str, str]
+) -> None:
+    here = limited_stack[0]
+    body = {"dataset_id": add_dataset(here.store, here.blobs, easy()).id}
     for left in (1, 0):
         answer = httpx.post(f"{limited[0]}/v1/jobs", json=body, headers=key)
         assert answer.status_code == 202

@@ -18,7 +18,7 @@ def test_a_new_folder_is_private_and_says_its_version(tmp_path: Path) -> None:
     folder = StateFolder(tmp_path / "a" / "b")
     folder.open()
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-    assert (folder.path / "VERSION").read_text() == "1\n"
+    assert (folder.path / "VERSION").read_text() == "2\n"
     assert folder.logs.is_dir()
     folder.close()
     folder.open()
@@ -35,13 +35,21 @@ def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
     folder.close()
 
 
-@pytest.mark.parametrize("version", ["2", "", "one", "1.5", "\x00\xff"])
+@pytest.mark.parametrize("version", ["3", "", "one", "1.5", "\x00\xff"])
 def test_an_unknown_version_is_refused_and_left_as_it_is(tmp_path: Path, version: str) -> None:
     (tmp_path / "VERSION").write_text(version)
     with pytest.raises(StartError, match="start the version that wrote it"):
         StateFolder(tmp_path).open()
     assert (tmp_path / "VERSION").read_text() == version
     assert not (tmp_path / "logs").exists()
+
+
+def test_a_folder_of_the_first_version_is_upgraded(tmp_path: Path) -> None:
+    (tmp_path / "VERSION").write_text("1\n")
+    folder = StateFolder(tmp_path)
+    folder.open()
+    folder.close()
+    assert (tmp_path / "VERSION").read_text() == "2\n", "an older program refuses it from now on"
 
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
@@ -94,7 +102,7 @@ def test_this_machine_needs_no_key(host: str) -> None:
 def test_others_need_a_key(host: str, tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     for without in (settings(host=host), settings(host=host, api_keys_file=file)):
-        with pytest.raises(StartError, match=r"python -m service\.keys add NAME"):
+        with pytest.raises(StartError, match=r"python -m service\.keys .*add NAME"):
             refuse_strangers(without)
     add(file, "me", "default", frozenset(Scope))
     refuse_strangers(settings(host=host, api_keys_file=file))

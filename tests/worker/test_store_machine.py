@@ -338,18 +338,23 @@ class Jobs(RuleBasedStateMachine):
     @invariant()
     def sets_agree(self) -> None:
         pipeline = self.store.client.pipeline()
-        pipeline.zrange("literati:queue", 0, -1)
+        pipeline.zrange(f"literati:queue:{TENANT}", 0, -1)
         pipeline.zrange("literati:leases", 0, -1)
         pipeline.smembers(f"literati:dataset-live:{self.dataset.id}")
         pipeline.zrange(f"literati:tenant-jobs:{TENANT}", 0, -1)
         for state in JobState:
             pipeline.zrange(f"literati:tenant-state:{state}:{TENANT}", 0, -1)
+        pipeline.zrange("literati:turns", 0, -1)
+        pipeline.hvals("literati:running")
         found = [{member.decode() for member in members} for members in pipeline.execute()]
+        turns, running = found.pop(-2), found.pop(-1)
         queue, leases, live, every = found[:4]
         by_state: dict[JobState, set[str]] = {state: set() for state in JobState}
         for job_id, one in self.known.items():
             by_state[one.state].add(job_id)
         assert {member[16:] for member in queue} == by_state[JobState.QUEUED]
+        assert turns == ({TENANT} if queue else set())
+        assert running == ({str(len(leases))} if leases else set())
         assert leases == {job_id for state in LEASED for job_id in by_state[state]}
         assert live == {job_id for job_id, one in self.known.items() if not one.state.terminal}
         assert every == set(self.known)

@@ -34,6 +34,7 @@ from .measurements import Measurements, WorkerSeat, measure
 from .models import ModelStore
 from .pages import Page
 from .retention import Retention
+from .tenants import TenantStore
 
 __all__ = [
     "Ack",
@@ -63,6 +64,7 @@ __all__ = [
     "Store",
     "StoreError",
     "Submitted",
+    "TenantStore",
     "WorkerSeat",
     "WrongStateError",
     "connect",
@@ -78,6 +80,7 @@ class Store:
         self.models = ModelStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(scripts)
+        self.tenants = TenantStore(client)
 
     def measure(self) -> Measurements:
         """What there is to say of jobs and workers, in one round trip; the same from every process."""

@@ -31,6 +31,15 @@ _POISON = JobError(
 
 
 @dataclass(frozen=True)
+class Room:
+    """The cores that a worker has for jobs."""
+
+    machine: str  # the worker's main process, which is the same for all of its children
+    free: int = 1024
+    cores: int = 1024  # free or not
+
+
+@dataclass(frozen=True)
 class Claim:
     job: Job
     epoch: int
@@ -49,9 +58,22 @@ class Claims:
         self._scripts = scripts
         self._lease = math.ceil(lease_seconds * 1000)
 
-    def claim(self, worker: str) -> Claim | None:
-        """The queued job of highest priority, the one submitted first among equals; None if there is none."""
-        answer = self._scripts.run("claim", worker, self._lease, MOST_STALLS, _POISON.model_dump_json())
+    def claim(self, worker: str, room: Room | None = None) -> Claim | None:
+        """Take a job that fits into the room, of the tenant whose turn it is; None if there is none.
+
+        A tenant's jobs go by priority, those of equal priority in the order of submission.
+        """
+        room = Room(worker) if room is None else room
+        answer = self._scripts.run(
+            "claim",
+            worker,
+            self._lease,
+            MOST_STALLS,
+            _POISON.model_dump_json(),
+            room.machine,
+            room.free,
+            room.cores,
+        )
         if answer[0] == b"NONE":
             return None
         job = records.job(records.pairs(answer[1]))
@@ -112,7 +134,7 @@ class Claims:
     def wakeups_wanted(self) -> int:
         """Queued jobs that no waiting Celery message stands for, as far as it makes sense to send at once."""
         pipeline = self._client.pipeline(transaction=False)
-        pipeline.zcard("literati:queue")
+        pipeline.zcard("literati:waiting")
         pipeline.llen(CELERY_QUEUE)
         queued, waiting = pipeline.execute()
         return int(min(max(queued - waiting, 0), MOST_WAKEUPS))

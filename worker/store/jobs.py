@@ -79,6 +79,7 @@ class JobStore(Claims):
             body_digest,
             REMEMBER_SECONDS * 1000,
             request_id or "",
+            spec.cores,
             *("" if most is None else most for most in (quota.live, quota.jobs, quota.models, quota.queued)),
         )
         return Submitted(records.job(records.pairs(record)), created=word == b"CREATED")

@@ -1,20 +1,28 @@
--- worker lease_ms max_stalls error
-local worker, lease_ms, max_stalls, failure = unpack(ARGV)
+-- worker lease_ms max_stalls error machine free_cores all_cores
+-- `machine` is the worker process that the cores belong to; `worker` is the one of its children that asks.
+local worker, lease_ms, max_stalls, failure, machine, free, all = unpack(ARGV)
+free, all = tonumber(free), tonumber(all)
+if free < 1 then
+    return { 'NONE' }
+end
 
 -- Jobs that kill their workers end here, so this looks on until it finds one to run.
 while true do
-    local first = (call('ZRANGE', QUEUE, 0, 0))[1]
-    if not first then
+    local job = next_job(machine, free, all)
+    if not job then
         return { 'NONE' }
     end
-    local job = read(first:sub(17))
     local stalls = 1
     if tonumber(job.expansions) <= tonumber(job.claim_expansions) then
         stalls = tonumber(job.stalls) + 1
     end
     if stalls > tonumber(max_stalls) then
         end_job(job, 'FAILED', 'WORKER_LOST', '0', failure, '')
+    elseif cores_of(job) > free then
+        keep_cores(job, machine)
+        return { 'NONE' }
     else
+        take_turn(job)
         detach(job)
         put(job, 'epoch', tostring(tonumber(job.epoch) + 1))
         put(job, 'stalls', tostring(stalls))

@@ -12,8 +12,10 @@ return {
     now,
     call('HGETALL', 'literati:states'),
     call('HGETALL', TOTALS),
-    call('ZCARD', QUEUE),
+    call('ZCARD', WAITING),
     call('ZRANGE', WAITING, 0, 0, 'WITHSCORES'),
     call('ZRANGEBYSCORE', WORKERS, now, '+inf'),
     running,
+    call('ZCARD', TURNS),
+    call('HVALS', RUNNING),
 }

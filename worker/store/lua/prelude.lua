@@ -1,13 +1,17 @@
 -- Stands before every script. A script runs alone on the server, on the server's clock, and either all or nothing
 -- of it reaches the disk.
 --
--- A job is in exactly one of these: the queue (QUEUED), the leases (STARTING, RUNNING, PAUSING, STOPPING), neither
+-- A job is in exactly one of these: its group's queue (QUEUED), the leases (STARTING, RUNNING, PAUSING, STOPPING), neither
 -- (PAUSED and the three ends). Numbers from workers are kept as the text they came as; only comparing reads them.
 
 local call = redis.call
 local TERMINAL = { SUCCEEDED = true, CANCELLED = true, FAILED = true }
-local QUEUE, LEASES = 'literati:queue', 'literati:leases'
-local WAITING = 'literati:waiting' -- what is in the queue, by the time it came there
+local LEASES = 'literati:leases'
+local WAITING = 'literati:waiting' -- what is in any queue, by the time it came there
+local TURNS, RESTED = 'literati:turns', 'literati:rested' -- groups by their turn: with queued jobs, and without
+local VIRTUAL_TIME = 'literati:virtual-time' -- the turn of the group that started a job last
+local RUNNING = 'literati:running' -- cores in use by group
+local WEIGHTS, DEFAULT_WEIGHT = 'literati:weights', 100
 local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
 local TOTALS, SAVED, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
 local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
@@ -20,7 +24,7 @@ local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
 local FIELDS = {
     'tenant', 'dataset', 'seq', 'priority', 'state', 'wish', 'asked', 'epoch', 'ended_epoch', 'lease_until',
     'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
-    'incumbents', 'blob', 'stop_reason', 'idempotency',
+    'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'kept_by',
 }
 
 local function job_key(id)
@@ -105,18 +109,72 @@ local function set_state(job, state, reason)
     changed(job)
 end
 
--- Queue and leases
+-- Queues and leases
+
+-- Groups take turns, and each group orders its own jobs by priority. A group is a tenant. `turns.lua` decides whose
+-- turn it is.
+--
+-- A group's turn is a point of virtual time. Starting a job moves it on by the job's cores over the group's weight, so
+-- a group of twice the weight starts twice as many jobs. A group that had nothing queued neither gains nor loses by
+-- it: when it comes back, its turn is at the present virtual time, or later if it has used up more than that.
+
+local function group_of(job)
+    return job.tenant
+end
+
+local function queue_key(group)
+    return 'literati:queue:' .. group
+end
+
+-- Records of an earlier version have no number of cores.
+local function cores_of(job)
+    return job.cores ~= '' and tonumber(job.cores) or 1
+end
 
 -- Members of equal score sort by text, so equal priorities go by submission.
 local function queue_member(job)
     return string.format('%016.0f', tonumber(job.seq)) .. job.id
 end
 
+local function virtual_time()
+    return tonumber(call('GET', VIRTUAL_TIME) or '0')
+end
+
+-- Put a job at the place in its group's queue that its priority gives it. If it is queued already, it is moved.
+local function requeue(job)
+    local group = group_of(job)
+    call('ZADD', queue_key(group), string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    if not call('ZSCORE', TURNS, group) then
+        local turn = math.max(virtual_time(), tonumber(call('ZSCORE', RESTED, group) or '0'))
+        call('ZREM', RESTED, group)
+        call('ZADD', TURNS, string.format('%.17g', turn), group)
+    end
+end
+
 local function enqueue(job, reason)
     put(job, 'queued_at', now)
-    call('ZADD', QUEUE, string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    requeue(job)
     call('ZADD', WAITING, now, job.id)
     set_state(job, 'QUEUED', reason)
+end
+
+local function leave_queue(job)
+    local group = group_of(job)
+    if call('ZREM', queue_key(group), queue_member(job)) == 0 then
+        return
+    end
+    call('ZREM', WAITING, job.id)
+    if call('EXISTS', queue_key(group)) == 0 then
+        call('ZADD', RESTED, call('ZSCORE', TURNS, group), group)
+        call('ZREM', TURNS, group)
+    end
+end
+
+-- Add to the cores that a group has in use, or take from them.
+local function use_cores(job, cores)
+    if call('HINCRBY', RUNNING, group_of(job), cores) <= 0 then
+        call('HDEL', RUNNING, group_of(job))
+    end
 end
 
 local function lease_live(job)
@@ -124,6 +182,9 @@ local function lease_live(job)
 end
 
 local function lease(job, milliseconds)
+    if job.lease_until == '' then
+        use_cores(job, cores_of(job))
+    end
     put(job, 'lease_until', string.format('%.0f', tonumber(now) + tonumber(milliseconds)))
     put(job, 'heartbeat_at', now)
     call('ZADD', LEASES, job.lease_until, job.id)
@@ -134,9 +195,9 @@ local function detach(job)
     if job.lease_until ~= '' then
         put(job, 'lease_until', '')
         call('ZREM', LEASES, job.id)
+        use_cores(job, -cores_of(job))
     end
-    call('ZREM', QUEUE, queue_member(job))
-    call('ZREM', WAITING, job.id)
+    leave_queue(job)
 end
 
 local function held_by(job, epoch)

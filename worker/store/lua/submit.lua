@@ -1,7 +1,7 @@
 -- id tenant dataset priority spec idempotency(digest or '') body_digest remembered_ms request_id
--- most_live most_jobs most_models most_queued (each a number or '')
+-- cores most_live most_jobs most_models most_queued (the last four each a number or '')
 local id, tenant, dataset, priority, spec, idempotency, body, remembered, request_id = unpack(ARGV, 1, 9)
-local most_live, most_jobs, most_models, most_queued = unpack(ARGV, 10)
+local cores, most_live, most_jobs, most_models, most_queued = unpack(ARGV, 10)
 
 local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
 
@@ -34,10 +34,16 @@ for _, limit in ipairs({
     { 'live_jobs', most_live, live },
     { 'jobs', most_jobs, call('ZCARD', 'literati:tenant-jobs:' .. tenant) },
     { 'models', most_models, models + live }, -- each of them may become one, which is not refused then
-    { 'queue', most_queued, call('ZCARD', QUEUE) },
 }) do
     if limit[2] ~= '' and limit[3] >= tonumber(limit[2]) then
         return { 'LIMIT_REACHED', limit[1] }
+    end
+end
+-- A full queue is no reason to refuse a tenant that has less than its share of it.
+if most_queued ~= '' and call('ZCARD', WAITING) >= tonumber(most_queued) then
+    local tenants = call('ZCARD', TURNS) + (call('ZSCORE', TURNS, tenant) and 0 or 1)
+    if call('ZCARD', queue_key(tenant)) >= math.floor(tonumber(most_queued) / tenants) then
+        return { 'LIMIT_REACHED', 'queue' }
     end
 end
 
@@ -45,7 +51,7 @@ local seq = tostring(call('INCR', 'literati:seq'))
 call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
     'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
     'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
-    'idempotency', seen or '', 'request_id', request_id)
+    'idempotency', seen or '', 'request_id', request_id, 'cores', cores)
 call('ZADD', 'literati:tenant-jobs:' .. tenant, seq, id)
 call('SADD', 'literati:dataset-live:' .. dataset, id)
 call('ZADD', DATASETS_USED, now, dataset)

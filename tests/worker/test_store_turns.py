@@ -1,0 +1,341 @@
+"""Tenants take turns: in what order jobs start, by weight, by cores and by what already runs."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+import redis
+
+from store_records import SUCCESS, add_dataset, checkpoint, expire, look, spec, submit
+from worker.messages import Dataset, JobState
+from worker.store import Claim, LimitReachedError, Store
+from worker.store.claims import Room
+from worker.store.jobs import Quota
+
+
+@pytest.fixture
+def datasets(store: Store) -> dict[str, Dataset]:
+    return {tenant: add_dataset(store, tenant) for tenant in "abc"}
+
+
+def fill(store: Store, of: Dataset, count: int, **fields: Any) -> list[str]:
+    return [submit(store, of, **fields).spec.id for _ in range(count)]
+
+
+def claim(store: Store, room: Room | None = None) -> Claim:
+    found = store.jobs.claim("worker", room)
+    assert found is not None
+    return found
+
+
+def finish(store: Store, claim: Claim) -> None:
+    last = checkpoint(objective=1.0)
+    store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS, last)
+
+
+def one_slot(store: Store, count: int) -> list[str]:
+    """The tenants of the next jobs when one runs at a time."""
+    order = []
+    for _ in range(count):
+        job = claim(store)
+        order.append(job.job.spec.tenant)
+        finish(store, job)
+    return order
+
+
+def test_a_single_job_is_next(store: Store, datasets: dict[str, Dataset]) -> None:
+    fill(store, datasets["a"], 1000)
+    one_slot(store, 5)
+    (single,) = fill(store, datasets["b"], 1)
+    assert claim(store).job.spec.id == single
+
+
+def test_it_is_next_while_the_others_run(store: Store, datasets: dict[str, Dataset]) -> None:
+    fill(store, datasets["a"], 50)
+    running = [claim(store) for _ in range(4)]
+    (single,) = fill(store, datasets["b"], 1)
+    finish(store, running[0])
+    assert claim(store).job.spec.id == single
+
+
+def test_tenants_take_turns(store: Store, datasets: dict[str, Dataset]) -> None:
+    for tenant in "abc":
+        fill(store, datasets[tenant], 10)
+    order = one_slot(store, 30)
+    for start in range(0, 30, 3):
+        assert sorted(order[start : start + 3]) == ["a", "b", "c"]
+    assert store.jobs.claim("worker") is None
+
+
+def test_priority_orders_the_tenants_own_jobs_only(store: Store, datasets: dict[str, Dataset]) -> None:
+    late, early = fill(store, datasets["a"], 1), fill(store, datasets["a"], 1, priority=1)
+    urgent = fill(store, datasets["b"], 3, priority=100)
+    order = []
+    for _ in range(5):
+        job = claim(store)
+        order.append(job.job.spec.id)
+        finish(store, job)
+    assert order == [early[0], urgent[0], late[0], urgent[1], urgent[2]]
+
+
+def test_who_was_idle_gains_nothing(store: Store, datasets: dict[str, Dataset]) -> None:
+    fill(store, datasets["b"], 1)
+    one_slot(store, 1)
+    fill(store, datasets["a"], 40)
+    one_slot(store, 20)
+    fill(store, datasets["b"], 10)
+    order = one_slot(store, 10)
+    assert Counter(order) == {"a": 5, "b": 5}, "no credit for the turns that it did not want"
+
+
+def test_who_comes_one_at_a_time_gains_nothing(store: Store, datasets: dict[str, Dataset]) -> None:
+    """A tenant whose queue is empty again and again gets no more than its turns."""
+    fill(store, datasets["a"], 30)
+    order = []
+    fill(store, datasets["b"], 1)
+    for _ in range(20):
+        job = claim(store)
+        order.append(job.job.spec.tenant)
+        if job.job.spec.tenant == "b":
+            fill(store, datasets["b"], 1)
+        finish(store, job)
+    assert Counter(order) == {"a": 10, "b": 10}
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("weights", [{"a": 300, "b": 100}, {"a": 50}, {"a": 200, "b": 300, "c": 500}])
+def test_weights(store: Store, datasets: dict[str, Dataset], weights: dict[str, int], slots: int) -> None:
+    tenants = ["a", "b", "c"] if "c" in weights else ["a", "b"]
+    for tenant in tenants:
+        fill(store, datasets[tenant], 200)
+        store.tenants.set_weight(tenant, weights.get(tenant, 100))
+    started = simulate(store, slots, 200, lambda _: random.uniform(0.9, 1.1))
+    total = sum(weights.get(tenant, 100) for tenant in tenants)
+    for tenant in tenants:
+        share = weights.get(tenant, 100) / total
+        assert started[tenant] / 200 == pytest.approx(share, abs=0.04), started
+
+
+def simulate(store: Store, slots: int, starts: int, seconds: Any) -> Counter[str]:
+    """How many jobs of each tenant are started when so many run at a time and each takes so long."""
+    random.seed(0)
+    started: Counter[str] = Counter()
+    running: list[tuple[float, int, Claim]] = []
+    now = 0.0
+    for number in range(starts):
+        if len(running) == slots:
+            now, _, ended = heapq.heappop(running)
+            finish(store, ended)
+        job = claim(store)
+        tenant = job.job.spec.tenant
+        started[tenant] += 1
+        heapq.heappush(running, (now + seconds(tenant), number, job))
+    return started
+
+
+def test_long_jobs_do_not_take_every_core(store: Store, datasets: dict[str, Dataset]) -> None:
+    """Turns alone would soon give all cores to the tenant whose jobs last."""
+    for tenant in "ab":
+        fill(store, datasets[tenant], 200)
+    started = simulate(store, 4, 150, {"a": 1000.0, "b": 1.0}.__getitem__)
+    assert started == {"a": 2, "b": 148}
+
+
+def test_the_last_one_gets_all_cores(store: Store, datasets: dict[str, Dataset]) -> None:
+    fill(store, datasets["a"], 6)
+    assert [claim(store).job.spec.tenant for _ in range(6)] == ["a"] * 6
+
+
+def test_turns_of_paused_and_cancelled_jobs_are_not_waited_for(
+    store: Store, datasets: dict[str, Dataset]
+) -> None:
+    (first, second), (other,) = fill(store, datasets["a"], 2), fill(store, datasets["b"], 1)
+    store.jobs.control("a", first, "cancel")
+    store.jobs.control("a", second, "pause")
+    assert claim(store).job.spec.id == other
+    assert store.jobs.claim("worker") is None
+    store.jobs.control("a", second, "resume")
+    assert claim(store).job.spec.id == second
+
+
+def test_what_is_counted_goes_back_to_nothing(
+    store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+) -> None:
+    for tenant in "ab":
+        fill(store, datasets[tenant], 3)
+    ends = [claim(store) for _ in range(6)]
+    assert {tenant: store.tenants.get(tenant).busy_cores for tenant in "ab"} == {"a": 3, "b": 3}
+    finish(store, ends[0])
+    store.jobs.release(ends[1].job.spec.id, ends[1].epoch)
+    expire(store, ends[2].job.spec.id)
+    store.jobs.reconcile()
+    assert store.measure().busy_cores == 3
+    assert store.measure().queue_tenants == 2
+    while again := store.jobs.claim("worker"):
+        ends.append(again)
+    for end in ends[3:]:
+        finish(store, end)
+    assert client.hgetall("literati:running") == {}
+    assert client.zcard("literati:turns") == 0
+    assert store.measure().busy_cores == 0
+
+
+class TestCores:
+    """Jobs of several cores beside jobs of one."""
+
+    def test_a_job_that_does_not_fit_is_not_given(self, store: Store, datasets: dict[str, Dataset]) -> None:
+        fill(store, datasets["a"], 1, cores=4)
+        assert store.jobs.claim("child", Room("small", 2, 2)) is None
+        assert claim(store, Room("large", 4, 8)).job.spec.cores == 4
+
+    def test_a_worker_that_is_too_small_runs_the_others(
+        self, store: Store, datasets: dict[str, Dataset]
+    ) -> None:
+        fill(store, datasets["a"], 1, cores=4)
+        (narrow,) = fill(store, datasets["a"], 1)
+        assert claim(store, Room("small", 1, 2)).job.spec.id == narrow
+
+    def test_a_wide_job_is_not_starved_by_narrow_ones(
+        self, store: Store, datasets: dict[str, Dataset]
+    ) -> None:
+        """The worker keeps the cores that become free for it, whosever turn it is."""
+        (wide,) = fill(store, datasets["a"], 1, cores=3)
+        fill(store, datasets["b"], 50)
+        fill(store, datasets["c"], 50)
+        assert store.jobs.claim("w1", Room("w", 1, 4)) is None, "it is the turn of the wide job"
+        assert store.jobs.claim("w1", Room("w", 2, 4)) is None
+        assert claim(store, Room("w", 3, 4)).job.spec.id == wide
+        assert claim(store, Room("w", 1, 4)).job.spec.tenant in "bc"
+
+    def test_one_worker_keeps_cores_for_it_and_the_others_go_on(
+        self, store: Store, datasets: dict[str, Dataset]
+    ) -> None:
+        (wide,) = fill(store, datasets["a"], 1, cores=3)
+        fill(store, datasets["b"], 5)
+        assert store.jobs.claim("w", Room("first", 1, 4)) is None
+        assert claim(store, Room("second", 1, 4)).job.spec.tenant == "b"
+        assert claim(store, Room("third", 4, 4)).job.spec.id == wide, "it fits there at once"
+        assert claim(store, Room("first", 1, 4)).job.spec.tenant == "b", "nothing is kept for it any more"
+
+    def test_a_worker_that_is_gone_keeps_nothing(
+        self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+    ) -> None:
+        (wide,) = fill(store, datasets["a"], 1, cores=3)
+        assert store.jobs.claim("w", Room("gone", 1, 4)) is None
+        assert 0 < client.pttl("literati:kept-cores:gone") <= 60_000
+        client.delete("literati:kept-cores:gone")
+        assert store.jobs.claim("w", Room("other", 2, 4)) is None
+        assert claim(store, Room("other", 3, 4)).job.spec.id == wide
+
+    def test_a_worker_without_a_free_core_keeps_none(
+        self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+    ) -> None:
+        fill(store, datasets["a"], 5)
+        assert store.jobs.claim("w", Room("full", 0, 4)) is None
+        (single,) = fill(store, datasets["b"], 1)
+        assert [claim(store, Room("full", 1, 4)).job.spec.tenant for _ in range(2)] == ["a", "b"]
+        assert look(store, single, "b").state is JobState.STARTING
+        assert client.exists("literati:kept-cores:full") == 0
+
+    def test_a_wide_job_uses_up_more_turns(self, store: Store, datasets: dict[str, Dataset]) -> None:
+        fill(store, datasets["a"], 10, cores=4)
+        fill(store, datasets["b"], 40)
+        order = one_slot(store, 40)
+        assert order.count("b") == pytest.approx(4 * order.count("a"), abs=4)
+
+    def test_cores_are_counted(self, store: Store, datasets: dict[str, Dataset]) -> None:
+        fill(store, datasets["a"], 1, cores=4)
+        running = claim(store)
+        assert look(store, running.job.spec.id, "a").spec.cores == 4
+        assert store.tenants.get("a").busy_cores == 4
+        finish(store, running)
+        assert store.tenants.get("a").busy_cores == 0
+
+
+class TestAFullQueue:
+    def test_a_tenant_below_its_share_gets_in(self, store: Store, datasets: dict[str, Dataset]) -> None:
+        quota = Quota(queued=6)
+
+        def submit_as(tenant: str) -> None:
+            store.jobs.submit(spec(datasets[tenant]), quota=quota)
+
+        for _ in range(6):
+            submit_as("a")
+        with pytest.raises(LimitReachedError, match="queue"):
+            submit_as("a")
+        for _ in range(3):
+            submit_as("b")
+        with pytest.raises(LimitReachedError, match="queue"):
+            submit_as("b")
+        with pytest.raises(LimitReachedError, match="queue"):
+            submit_as("a")
+
+
+class TestAStoreOfTheFirstFormat:
+    """All queued jobs are in one sorted set, records have no cores, and nothing counts those in use."""
+
+    @pytest.fixture
+    def old(self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]) -> dict[str, list[str]]:
+        jobs = {
+            "a": fill(store, datasets["a"], 3) + fill(store, datasets["a"], 1, priority=5),
+            "b": fill(store, datasets["b"], 1),
+        }
+        running = claim(store)
+        jobs["running"] = [running.job.spec.id, running.job.spec.tenant]
+        for tenant in "ab":
+            members: Any = client.zrange(f"literati:queue:{tenant}", 0, -1, withscores=True)
+            if members:
+                client.zadd("literati:queue", dict(members))
+            client.delete(f"literati:queue:{tenant}")
+        client.delete(
+            "literati:turns",
+            "literati:rested",
+            "literati:virtual-time",
+            "literati:running",
+            "literati:format",
+        )
+        for job_id in [*jobs["a"], *jobs["b"]]:
+            client.hdel(f"literati:job:{job_id}", "cores", "kept_by")
+        return jobs
+
+    def test_is_taken_over(self, store: Store, client: redis.Redis, old: dict[str, list[str]]) -> None:
+        running_id, running_tenant = old["running"]
+        store.jobs.reconcile()
+        assert client.exists("literati:queue") == 0
+        assert store.measure().busy_cores == 1
+        started = [claim(store).job.spec.id for _ in range(4)]
+        assert {*started, running_id} == {*old["a"], *old["b"]}
+        assert started[0] == old["b"][0], "the other tenant has a core already"
+        assert store.jobs.claim("worker") is None
+        assert look(store, running_id, running_tenant).state is JobState.STARTING
+
+    def test_once(self, store: Store, client: redis.Redis, old: dict[str, list[str]]) -> None:
+        for _ in range(3):
+            store.jobs.reconcile()
+        assert store.measure().queue_depth == 4
+        assert store.tenants.get("a").busy_cores == 1
+        job_id, tenant = old["running"]
+        epoch = int(client.hget(f"literati:job:{job_id}", "epoch") or 0)
+        store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=1.0))
+        assert store.tenants.get(tenant).busy_cores == 0
+
+
+def test_many_tenants(store: Store) -> None:
+    for number in range(300):
+        of = add_dataset(store, f"tenant-{number}")
+        fill(store, of, 2)
+    order = one_slot(store, 300)
+    assert len(set(order)) == 300, "each has had one turn"
+
+
+def test_weights_are_kept_and_reset(store: Store, client: redis.Redis) -> None:
+    assert store.tenants.get("a").weight == 100
+    assert store.tenants.set_weight("a", 250).weight == 250
+    assert store.tenants.names() == {"a"}
+    assert store.tenants.set_weight("a", 100).weight == 100
+    assert store.tenants.names() == set()
+    assert client.hgetall("literati:weights") == {}

@@ -1,0 +1,48 @@
+"""What is kept of a tenant: its weight when tenants take turns, and what it has queued and running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import redis
+
+from .client import read_hash
+
+DEFAULT_WEIGHT, MAX_WEIGHT = 100, 10_000  # the numbers of a CPU weight in systemd and control groups
+_WEIGHTS, _RUNNING, _TURNS = "literati:weights", "literati:running", "literati:turns"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    name: str
+    weight: int
+    queued_jobs: int
+    busy_cores: int
+
+
+class TenantStore:
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def get(self, name: str) -> Tenant:
+        """Return the tenant; one that was never heard of has nothing and the default weight."""
+        pipeline = self._client.pipeline(transaction=True)
+        pipeline.hget(_WEIGHTS, name)
+        pipeline.zcard(f"literati:queue:{name}")
+        pipeline.hget(_RUNNING, name)
+        weight, queued, running = pipeline.execute()
+        return Tenant(name, int(weight or DEFAULT_WEIGHT), queued, int(running or 0))
+
+    def set_weight(self, name: str, weight: int) -> Tenant:
+        """Set how many turns the tenant gets beside others; it holds from the next job that is started."""
+        if weight == DEFAULT_WEIGHT:
+            self._client.hdel(_WEIGHTS, name)
+        else:
+            self._client.hset(_WEIGHTS, name, str(weight))
+        return self.get(name)
+
+    def names(self) -> set[str]:
+        """Return the tenants that have a weight of their own, or queued or running jobs."""
+        queued: list[bytes] = self._client.zrange(_TURNS, 0, -1)  # type: ignore[assignment]
+        found = {*read_hash(self._client, _WEIGHTS), *read_hash(self._client, _RUNNING), *queued}
+        return {name.decode() for name in found}
