@@ -46,6 +46,7 @@ class CsvOptions:
 def read_csv(body: bytes, layout: Layout, max_rows: int, options: CsvOptions) -> Batch:
     header, delimiter = _header(body, layout, options.delimiter)
     at = positions(header, lambda position: pointer("body", "header", position))
+    layout = layout.lacking(at.__contains__)
     refuse_absent([absent("/body/header", entry.name) for entry in layout.fields if entry.name not in at])
     types = dict.fromkeys(header, pa.string())  # of what the model does not know, any cell will do
     types.update({entry.name: TYPES[entry.kind] for entry in layout.fields})

@@ -46,7 +46,9 @@ class Predictor:
     def __init__(self, tree: ShapeTree, source: Mapping[str, Any]) -> None:
         self.tree = tree
         self.source = source  # what the answer says of where it comes from
-        self.layout = Layout(tree.schema)
+        self.layout = Layout(
+            tree.schema, frozenset(node.split.column for node in tree.nodes if node.split is not None)
+        )
         self.answers = Answers(tree)
         self.paths = Paths(tree)
 
@@ -69,7 +71,7 @@ class Predictor:
         return None if batch is None else self._answer(batch, wanted)
 
     def _answer(self, batch: Batch, wanted: Wanted) -> Answer:
-        found = notices(batch, self.layout)
+        found = notices(batch)
         leaves = self.leaves(batch)
         if wanted.answer_format == "csv":
             return Answer(self.answers.csv(leaves), found)

@@ -25,6 +25,7 @@ def read_table(
     table: Any, layout: Layout, max_rows: int, *, spell: Spell = lambda label, entry: label
 ) -> Batch:
     at = positions(table.column_names, lambda position: pointer("body", position))
+    layout = layout.lacking(at.__contains__)
     refuse_absent([absent("/body", entry.name) for entry in layout.fields if entry.name not in at])
     if table.num_rows == 0:
         raise no_rows("/body")
@@ -53,7 +54,7 @@ def read_table(
         return labels[codes[row]]
 
     ignored = [name for name in at if name not in layout.names]
-    return Batch(matrix, ignored, cell, lambda row, place: where(row, layout.by_place[place]))
+    return Batch(matrix, layout, ignored, cell, lambda row, place: where(row, layout.by_place[place]))
 
 
 def where(row: int, entry: Field) -> str:

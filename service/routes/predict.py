@@ -62,7 +62,7 @@ NullValues = Annotated[
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "Rows with the model's columns, in any order. Columns that were constant in training "
+        "description": "Rows with the columns that the tree uses, in any order; other columns of the model "
         "may be left out. null, or an empty cell, is a missing value.",
         "content": {
             "application/json": {
@@ -130,8 +130,9 @@ async def predict(
 ) -> Response:
     """The class of each row, the classes' probabilities, and the leaf it ends in.
 
-    What the model does not know is said in `warnings`: unknown columns, missing values, categories that
-    training did not see, numbers outside the training range. They are predicted all the same.
+    What the model does not know is said in `warnings`: unknown columns, absent columns (rows need only those
+    that the tree uses), missing values, categories that training did not see, numbers outside the training
+    range. They are predicted all the same.
     """
     return await _predict(request, model, _wanted(request, explain, delimiter, decimal, null_values))
 
