@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,20 +19,24 @@ from worker.messages import ClassInfo, ColumnInfo, Dataset
 from .columnar import read_arrow, read_parquet
 from .columns import Column, Shaper
 from .delimited import read_csv
-from .errors import Fault, IngestError, too_many_rows
+from .errors import Fault, IngestError, damaged_packing, too_many_rows, unpacks_to_too_much
+from .first_bytes import START_BYTES, Form, checked_form
 from .options import Options, Plan, TableLimits
+from .packing import Coding, DamagedError, TooLargeError, unpacked_file
 from .profile import Role, describe, oddities
 from .raw import RawTable
 from .spare_disk import check_spare
 from .storage import write_table
 from .target import checked_weights, classes
 
-Form = Literal["csv", "parquet", "arrow"]
 MOST_WARNINGS = 50
 FEW_ROWS = 10
 THREADS = min(4, os.cpu_count() or 1)
 _READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
     "csv": read_csv,
+    "tsv": lambda path, charset, options, limits: read_csv(
+        path, charset, replace(options, delimiter=options.delimiter or "tab"), limits
+    ),
     "parquet": lambda path, _, options, limits: read_parquet(path, options, limits),
     "arrow": lambda path, _, options, limits: read_arrow(path, options, limits),
 }
@@ -42,10 +47,11 @@ class Upload:
     """A file as it was received."""
 
     path: Path
-    form: Form
+    form: Form | None  # None: its first bytes decide
     charset: str
     sha256: str
     size: int
+    coding: Coding | None = None  # as its Content-Encoding says
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,8 @@ def make_dataset(
     """The blob is safe on disk when this returns; IngestError if the upload is no good."""
     try:
         with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
-            parsed = parse(upload.path, upload.form, upload.charset, options, limits, pool)
+            with _unpacked(upload, limits, spare_disk_bytes) as (path, form):
+                parsed = parse(path, form, upload.charset, options, limits, pool)
             table = parsed.table(dataset_id)
             check_spare(blobs.folder, table.nbytes, spare_disk_bytes)
             # The disk works while the columns are described.
@@ -110,6 +117,20 @@ def make_dataset(
         warnings=warnings,
         created_at=datetime.now(UTC),
     )
+
+
+@contextmanager
+def _unpacked(upload: Upload, limits: TableLimits, spare: int) -> Iterator[tuple[Path, Form]]:
+    """The upload without its packing, and what it is then."""
+    try:
+        with unpacked_file(upload.path, upload.coding, limits.max_upload_bytes, spare) as path:
+            with path.open("rb") as file:
+                start = file.read(START_BYTES)
+            yield path, checked_form(upload.form, start)
+    except DamagedError as error:
+        raise IngestError(damaged_packing(str(error))) from None
+    except TooLargeError:
+        raise IngestError(unpacks_to_too_much(limits.max_upload_bytes)) from None
 
 
 def parse(

@@ -16,6 +16,7 @@ from worker.messages import Dataset
 from .build import Upload, make_dataset
 from .errors import Fault, IngestError, broke_reader, too_much_memory, too_much_time
 from .options import Options, TableLimits
+from .packing import forget_copies
 
 NAME = "dataset"
 MEMORY = 2  # times the largest table: what reading one may take
@@ -59,6 +60,8 @@ def run(processes: Processes, errand: Errand) -> Dataset:
         raise IngestError(too_much_time(errand.seconds)) from None
     except BrokenError:
         raise IngestError(broke_reader()) from None
+    finally:
+        forget_copies(errand.upload.path)
     told = _TOLD.validate_json(said)
     if told.dataset is not None:
         return told.dataset

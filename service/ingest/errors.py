@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MOST_FAULTS = 20  # in one answer
+TOO_LARGE = "BODY_TOO_LARGE"
 _LONGEST_NAME = 80
 
 
@@ -73,6 +74,16 @@ def too_much_time(most: float) -> Fault:
 def broke_reader() -> Fault:
     message = "The file broke its reader: it is damaged, or takes more memory than there is."
     return body_fault("UNREADABLE", message)
+
+
+def damaged_packing(coding: str) -> Fault:
+    message = f"The body cannot be unpacked with {coding}: it is damaged, cut short, or something else."
+    return body_fault("UNREADABLE", message)
+
+
+def unpacks_to_too_much(most: int) -> Fault:
+    message = f"The body unpacks to more than the {most:,} bytes that are taken (LITERATI_MAX_UPLOAD_BYTES)."
+    return body_fault(TOO_LARGE, message)
 
 
 def too_many_rows(rows: int, most: int) -> Fault:

@@ -13,7 +13,7 @@ from .errors import Fault, IngestError, listed, option_fault, shown
 
 Kind = Literal["number", "boolean", "category"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-INGEST_VERSION = 1  # rises when the same bytes and options give another table
+INGEST_VERSION = 2  # rises when the same bytes and options give another table
 # Words for a missing cell in a CSV, unless the client says which; an empty cell always is one.
 NULL_WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
@@ -27,7 +27,8 @@ class TableLimits:
     max_columns: int = 10_000
     max_cell_bytes: int = 65_536
     max_categories: int = 100_000
-    max_table_bytes: int = 4 << 30  # what a compressed upload may unpack to
+    max_table_bytes: int = 4 << 30  # of the table in memory
+    max_upload_bytes: int = 1 << 30  # of the file, when it is unpacked
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class Plan:
     kinds: dict[str, Kind]  # where the client decides
 
 
-def content_key(sha256: str, form: str, charset: str, options: Options) -> str:
+def content_key(sha256: str, form: str | None, charset: str, coding: str | None, options: Options) -> str:
     """Equal for the same bytes read in the same way."""
     given = asdict(options)
     given["drop"] = sorted(given["drop"])
     given["types"] = sorted(given["types"])
     if options.null_values is not None:
         given["null_values"] = sorted(set(options.null_values))
-    text = json.dumps([INGEST_VERSION, sha256, form, charset, given], sort_keys=True)
+    text = json.dumps([INGEST_VERSION, sha256, form, charset, coding, given], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

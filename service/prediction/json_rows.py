@@ -33,7 +33,13 @@ from .number_rows import read_numbers
 from .objects import encode_objects
 
 BOM = b"\xef\xbb\xbf"
+START_BYTES = 1024
 FORMS = 'expected {"records": [{...}, ...]} or {"columns": [...], "data": [[...], ...]}'
+
+
+def is_json(body: bytes) -> bool:
+    """Whether the first sign of a body begins an object or an array; no CSV header does."""
+    return body[:START_BYTES].removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
 def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:

@@ -20,7 +20,7 @@ from service.discarding import discard
 from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
 from service.ingest import errand
 from service.ingest.build import Upload
-from service.ingest.errors import IngestError
+from service.ingest.errors import TOO_LARGE, IngestError
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
 from service.ingest.receiving import received
@@ -109,14 +109,16 @@ async def create_dataset(
     caller: CallerDep,
     services: ServicesDep,
 ) -> Response:
-    """CSV, Parquet, an Arrow stream, or any of them as the part `file` of a multipart form.
+    """CSV, tab-separated text, Parquet, an Arrow stream or file, or any of them as the part `file` of a form.
 
+    Without a Content-Type that names one of them, the first bytes decide. A body may be packed with gzip or
+    zstd, with or without a Content-Encoding; the limits of an upload apply to what it unpacks to.
     Every column is taken as numbers, booleans or categories; types of a CSV are inferred over all its rows.
     Uploading the same bytes with the same options again gives the same dataset.
     """
     try:
         async with received(request, services.blobs, services.settings.min_free_bytes) as upload:
-            key = content_key(upload.sha256, upload.form, upload.charset, options)
+            key = content_key(upload.sha256, upload.form, upload.charset, upload.coding, options)
             known = await run_in_threadpool(services.store.datasets.find, caller.tenant, key)
             if known is not None:
                 return _answer(known, 200)
@@ -149,6 +151,7 @@ def _make(
         settings.max_cell_bytes,
         settings.max_categories,
         settings.max_table_bytes,
+        settings.max_upload_bytes,
     )
     wanted = errand.Errand(
         upload,
@@ -184,6 +187,8 @@ def _check_room(services: Services, tenant: str) -> None:
 
 
 def _refusal(error: IngestError) -> Problem:
+    if error.faults[0].code == TOO_LARGE:
+        return Problem(413, error.faults[0].message, kind="body-too-large")
     found = [FieldError(pointer(*fault.place), fault.code, fault.message) for fault in error.faults]
     return invalid(*found, detail=error.faults[0].message)
 

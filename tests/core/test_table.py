@@ -84,6 +84,8 @@ def test_what_the_engine_gets() -> None:
             ]
         ),
         pa.RecordBatch.from_pydict(CELLS),
+        pl.DataFrame(CELLS).to_arrow(compat_level=pl.CompatLevel.newest()),
+        pl.DataFrame(CELLS).with_columns(pl.col("word").cast(pl.Categorical)).to_arrow(),
         [list(row) for row in zip(*CELLS.values(), strict=True)],
     ],
     ids=[
@@ -98,6 +100,8 @@ def test_what_the_engine_gets() -> None:
         "arrow-chunks",
         "arrow-dictionaries",
         "arrow-batch",
+        "arrow-views",
+        "arrow-of-polars-categorical",
         "lists",
     ],
 )

@@ -77,9 +77,24 @@ def test_arrow_columns_of_the_wrong_type(predictor: Predictor) -> None:
         wrong = table.set_column(table.column_names.index(name), name, array)
         at = "/body/rows/1/" if name in ("colour", "zone") else "/body/"
         refused(predictor, stream(wrong), "arrow", pointers=[at + name])
-    for odd in (pa.array([b"red"]), pa.array(["red"], pa.string_view()), pa.array([["red"]])):
+    for odd in (pa.array([b"red"]), pa.array([["red"]])):
         wrong = table.set_column(table.column_names.index("colour"), "colour", odd)
         refused(predictor, stream(wrong), "arrow", pointers=["/body/colour"])
+
+
+def test_arrow_views_that_show_more_than_there_is(predictor: Predictor) -> None:
+    """A megabyte that would be hundreds of megabytes of text."""
+    views = np.zeros(
+        20_000, dtype=[("length", "<i4"), ("prefix", "S4"), ("buffer", "<i4"), ("offset", "<i4")]
+    )
+    views["length"], views["prefix"] = 300_000, b"aaaa"
+    buffers = [None, pa.py_buffer(views.tobytes()), pa.py_buffer(b"a" * 300_000)]
+    column = pa.Array.from_buffers(pa.string_view(), 20_000, buffers)
+    table = as_table([GOOD] * 20_000)
+    table = table.set_column(table.column_names.index("colour"), "colour", column)
+    with pytest.raises(RowsError) as caught:
+        predictor.answer(stream(table, rows=20_000), Wanted(body_format="arrow"), 20_000)
+    assert caught.value.errors[0].code == "TOO_LARGE"
 
 
 def test_infinity_and_numbers_beyond_floats(predictor: Predictor) -> None:
