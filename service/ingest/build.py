@@ -17,10 +17,18 @@ from worker.blobs import Blobs
 from worker.messages import ClassInfo, ColumnInfo, Dataset
 
 from .columnar import read_arrow, read_parquet
-from .columns import Column, Shaper
+from .columns import Column, LeftOut, Shaper
 from .delimited import read_csv
-from .errors import Fault, IngestError, damaged_packing, too_many_rows, unpacks_to_too_much
+from .errors import (
+    Fault,
+    IngestError,
+    body_fault,
+    damaged_packing,
+    too_many_rows,
+    unpacks_to_too_much,
+)
 from .first_bytes import START_BYTES, Form, checked_form
+from .fixes import Fix
 from .options import Options, Plan, TableLimits
 from .packing import Coding, DamagedError, TooLargeError, unpacked_file
 from .profile import Role, describe, oddities
@@ -139,17 +147,31 @@ def parse(
     raw = _READERS[form](path, charset, options, limits)
     if raw.table.num_rows > limits.max_rows:
         raise IngestError(too_many_rows(raw.table.num_rows, limits.max_rows))
-    columns = _shaped(raw, limits, pool)
+    columns, left_out = _shaped(raw, limits, pool)
+    plan = raw.plan.without([entry.name for entry in left_out])
+    warnings = [*raw.warnings, *(entry.warning for entry in left_out)]
+    if len(columns) == 1 + (plan.weight is not None):
+        raise IngestError(_only_dates(plan, options))
     by_name = {column.name: column for column in columns}
     weights = None
     if raw.plan.weight is not None:
         weight = by_name[raw.plan.weight]
         weights = checked_weights(weight.name, weight.array, weight.kind)
     found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
-    return Parsed(raw.plan, columns, found, raw.warnings)
+    return Parsed(plan, columns, found, warnings)
 
 
-def _shaped(raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor) -> tuple[Column, ...]:
+def _only_dates(plan: Plan, options: Options) -> Fault:
+    """The fault of a table from which all other columns were left out."""
+    dates = [name for name in plan.dropped if name not in options.drop]
+    message = "Besides the target there are only dates or times, which are left out; take each as a word?"
+    fix = Fix("Take the dates as categories", types=dict.fromkeys(dates, "category"))
+    return body_fault("NO_FEATURES", message, fix)
+
+
+def _shaped(
+    raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor
+) -> tuple[tuple[Column, ...], list[LeftOut]]:
     """All columns, or everything that is wrong with them. A raw column is freed once it has its shape."""
     shaper = Shaper(raw, limits)
     table, raw.table = raw.table, None
@@ -158,18 +180,19 @@ def _shaped(raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor) -> tup
     del table
     faults: list[Fault] = []
 
-    def shape(name: str) -> Column | None:
+    def shape(name: str) -> Column | LeftOut | None:
         try:
             return shaper.shape(name, waiting.pop(name))
         except IngestError as error:
             faults.extend(error.faults)
             return None
 
-    columns = [column for column in pool.map(shape, names) if column is not None]
+    shaped = list(pool.map(shape, names))
     if faults:
         places = {name: place for place, name in enumerate(names)}
         raise IngestError(*sorted(faults, key=lambda fault: places.get(str(fault.place[-1]), -1)))
-    return tuple(columns)
+    columns = tuple(entry for entry in shaped if isinstance(entry, Column))
+    return columns, [entry for entry in shaped if isinstance(entry, LeftOut)]
 
 
 def _role(column: Column, plan: Plan) -> Role:

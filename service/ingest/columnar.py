@@ -12,8 +12,9 @@ import pyarrow.parquet
 
 from .arrow_sizes import open_batches, unpacked_sizes
 from .errors import IngestError, body_fault, option_fault, too_many_rows, too_much_memory
+from .fixes import set_option
 from .header import check_names
-from .kinds import check_schema, is_text
+from .kinds import check_schema, dates_left_out, is_text, is_time, value_type
 from .options import Options, Plan, TableLimits, plan
 from .raw import RawTable
 from .views import TooLargeError, without_views
@@ -28,13 +29,13 @@ def read_parquet(path: Path, options: Options, limits: TableLimits) -> RawTable:
     _refuse_csv_options(options)
     with _readable("Parquet", limits), pa.OSFile(str(path)) as source:
         file = pyarrow.parquet.ParquetFile(source)
-        found = _plan(file.schema_arrow, options, limits)
+        found, warnings = _plan(file.schema_arrow, options, limits)
         rows = file.metadata.num_rows
         _check_rows(rows, limits)
         groups = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
         _check_bytes(max(sum(groups), rows * len(found.kept) * CELL_BYTES), limits)
         table = _gathered(parquet_parts(source, file, found.kept), limits)
-    return RawTable(_select(table, found), found, frozenset(), ".", [])
+    return RawTable(_select(table, found), found, warnings)
 
 
 def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -84,10 +85,10 @@ def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
                 _check_bytes(unpacked, limits)
         with pa.OSFile(str(path)) as source:
             schema, batches = open_batches(source)
-            found = _plan(schema, options, limits)
+            found, warnings = _plan(schema, options, limits)
             parts = (pa.Table.from_batches([batch]).select(found.kept) for batch in batches)
             table = _gathered(parts, limits)
-    return RawTable(_select(table, found), found, frozenset(), ".", [])
+    return RawTable(_select(table, found), found, warnings)
 
 
 @contextmanager
@@ -104,11 +105,18 @@ def _readable(what: str, limits: TableLimits) -> Iterator[None]:
         raise IngestError(body_fault("UNREADABLE", message)) from None
 
 
-def _plan(schema: Any, options: Options, limits: TableLimits) -> Plan:
+def _plan(schema: Any, options: Options, limits: TableLimits) -> tuple[Plan, list[str]]:
+    """What is kept, and warnings about columns of dates, which are not even read."""
     check_names(schema.names, limits)
     found = plan(options, schema.names)
+    dates = [
+        name
+        for name in found.kept
+        if is_time(value_type(schema.field(name).type)) and found.may_leave_out(name)
+    ]
+    found = found.without(dates)
     check_schema(schema, found)
-    return found
+    return found, [dates_left_out(name) for name in dates]
 
 
 def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
@@ -158,7 +166,12 @@ def _check_bytes(size: int, limits: TableLimits) -> None:
 
 def _refuse_csv_options(options: Options) -> None:
     faults = [
-        option_fault(name, "CSV_ONLY", f"`{name}` is for CSV only; this format says it by itself.")
+        option_fault(
+            name,
+            "CSV_ONLY",
+            f"`{name}` is for CSV only; this format says it by itself.",
+            set_option(f"Leave `{name}` to the file", **{name: None}),
+        )
         for name in ("delimiter", "decimal", "null_values")
         if getattr(options, name) is not None
     ]

@@ -15,6 +15,7 @@ from worker.messages import Dataset
 
 from .build import Upload, make_dataset
 from .errors import Fault, IngestError, broke_reader, too_much_memory, too_much_time
+from .fixes import Fix
 from .options import Options, TableLimits
 from .packing import forget_copies
 
@@ -40,6 +41,7 @@ class Told:
 
     dataset: Dataset | None = None
     faults: tuple[Fault, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     disk_error: int | None = None  # errno
 
 
@@ -67,7 +69,7 @@ def run(processes: Processes, errand: Errand) -> Dataset:
         return told.dataset
     if told.disk_error is not None:
         raise OSError(told.disk_error, os.strerror(told.disk_error))
-    raise IngestError(*told.faults)
+    raise IngestError(*told.faults, fixes=told.fixes)
 
 
 def work(data: bytes) -> bytes:
@@ -87,7 +89,7 @@ def _told(errand: Errand) -> Told:
             spare_disk_bytes=errand.spare_disk_bytes,
         )
     except IngestError as error:
-        return Told(faults=error.faults)
+        return Told(faults=error.faults, fixes=error.fixes)
     except OSError as error:
         return Told(disk_error=error.errno or errno.EIO)
     return Told(dataset=dataset)

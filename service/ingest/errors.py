@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .fixes import Fix, combined
+from .fixes import shown as shown
+
 MOST_FAULTS = 20  # in one answer
 TOO_LARGE = "BODY_TOO_LARGE"
-_LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
@@ -17,36 +19,34 @@ class Fault:
     place: tuple[str | int, ...]
     code: str  # a stable word in capitals
     message: str  # a sentence that says what to do; names columns, never shows a cell
+    fixes: tuple[Fix, ...] = ()  # what a client can do about it by other options
 
 
 class IngestError(ValueError):
     """The upload cannot become a dataset."""
 
-    def __init__(self, *faults: Fault) -> None:
+    def __init__(self, *faults: Fault, fixes: tuple[Fix, ...] | None = None) -> None:
+        """`fixes`: remedies for all faults, where more are known than those given."""
         super().__init__("; ".join(fault.message for fault in faults))
         self.faults = faults[:MOST_FAULTS]
+        self.fixes = combined([fault.fixes for fault in faults]) if fixes is None else fixes
 
 
-def option_fault(option: str, code: str, message: str) -> Fault:
-    return Fault(("query", option), code, message)
+def option_fault(option: str, code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("query", option), code, message, fixes)
 
 
-def body_fault(code: str, message: str) -> Fault:
-    return Fault(("body",), code, message)
+def body_fault(code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("body",), code, message, fixes)
 
 
-def column_fault(column: str, code: str, message: str) -> Fault:
-    return Fault(("body", "columns", column), code, message)
+def column_fault(column: str, code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("body", "columns", column), code, message, fixes)
 
 
-def cell_fault(row: int, column: str, code: str, message: str) -> Fault:
+def cell_fault(row: int, column: str, code: str, message: str, *fixes: Fix) -> Fault:
     """`row` counts from 1, the first row of data."""
-    return Fault(("body", "rows", row, column), code, message)
-
-
-def shown(name: str) -> str:
-    """A column's name in a sentence."""
-    return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+    return Fault(("body", "rows", row, column), code, message, fixes)
 
 
 def listed(names: Sequence[str] | Iterable[str], most: int = 20) -> str:

@@ -215,7 +215,7 @@ def test_a_body_that_is_something_else(
         ("To whom it may concern\nhello\n", {}, "not a table"),
         ("", {}, "The file is empty"),
         ("x,label\n1,a\n", {}, "only one class"),
-        ("when,x,label\n2024-01-05,1,a\n2024-01-06,2,b\n", {}, "drop=when"),
+        ("when,label\n2024-01-05,a\n2024-01-06,b\n", {}, "there are only dates"),
         ("x,x,label\n1,2,a\n3,4,b\n", {}, "rename one"),
         ("1,2,a\n3,4,b\n", {}, "add a header line"),
         ("x,label\n1,a\n2,b,c\n", {}, "Row 2 has 3 cells"),

@@ -106,17 +106,21 @@ def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: Form)
     )
     found = all_faults(tmp_path, packed(table, form), form)
     assert [(f.place[-1], f.code) for f in found] == [
-        ("day", "DATES"),
-        ("moment", "DATES"),
         ("bytes", "UNSUPPORTED_TYPE"),
         ("list", "UNSUPPORTED_TYPE"),
         ("struct", "UNSUPPORTED_TYPE"),
     ]
     assert all(f"drop={f.place[-1]}" in f.message for f in found)
-    drop = "moment,bytes,list,struct"
+    drop = "bytes,list,struct"
     result = parsed(tmp_path, packed(table, form), form, drop=drop, types="day:category")
     assert cells(result, "day") == ["2024-01-05"] * 3
-    assert result.plan.dropped == ("moment", "bytes", "list", "struct")
+    assert result.plan.dropped == ("bytes", "list", "struct", "moment")
+    assert [w for w in result.warnings if "'moment' holds dates or times and is left out" in w]
+    found = all_faults(tmp_path, packed(table, form), form, types="day:number", drop=drop)
+    assert [(f.place[-1], f.code) for f in found] == [("day", "DATES")]
+    for given in ({"target": "day"}, {"weight": "day"}):
+        (fault_,) = all_faults(tmp_path, packed(table, form), form, drop=drop, **given)
+        assert fault_.code == "DATES"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -148,9 +152,18 @@ def test_infinity_and_large_integers(tmp_path: Path, form: Form) -> None:
     table = pa.table({"x": [1.0, 2.0, float("-inf")], "label": LABEL})
     assert fault(tmp_path, packed(table, form), form).place == ("body", "rows", 3, "x")
     table = pa.table({"x": pa.array([1, 2, 2**64 - 1], pa.uint64()), "y": [1, 2, 2**53 + 1], "label": LABEL})
+    table = table.append_column("z", pa.array([2**60, 2**60 + 1, 2**62]))
+    table = table.append_column("exact", pa.array([2**60, 2**61, 2**62]))
     dataset = made(tmp_path, packed(table, form), form)
     assert info(dataset, "x").maximum == 2.0**64
-    assert sum("beyond 2^53" in warning for warning in dataset.warnings) == 2
+    told = [warning for warning in dataset.warnings if "beyond" in warning]
+    assert len(told) == 3
+    assert "'x' holds whole numbers beyond 2^63, kept as floating-point numbers with about 16" in told[0]
+    assert "'y' holds whole numbers beyond 2^53" in told[1]
+    assert "3 of its 3 different values can be told apart" in told[1]
+    assert "2 of its 3 different values can be told apart" in told[2]
+    result = parsed(tmp_path, packed(table, form), form, types="z:category")
+    assert cells(result, "z") == [2**60, 2**60 + 1, 2**62], "as categories they keep their digits"
 
 
 @pytest.mark.parametrize("form", FORMS)
