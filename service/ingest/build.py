@@ -29,6 +29,7 @@ from .errors import (
 )
 from .first_bytes import START_BYTES, Form, checked_form
 from .fixes import Fix
+from .kinds import useful_fixes
 from .options import Options, Plan, TableLimits
 from .packing import Coding, DamagedError, TooLargeError, unpacked_file
 from .profile import Role, describe, oddities
@@ -190,7 +191,8 @@ def _shaped(
     shaped = list(pool.map(shape, names))
     if faults:
         places = {name: place for place, name in enumerate(names)}
-        raise IngestError(*sorted(faults, key=lambda fault: places.get(str(fault.place[-1]), -1)))
+        faults.sort(key=lambda fault: places.get(str(fault.place[-1]), -1))
+        raise IngestError(*faults, fixes=useful_fixes(faults, raw.plan))
     columns = tuple(entry for entry in shaped if isinstance(entry, Column))
     return columns, [entry for entry in shaped if isinstance(entry, LeftOut)]
 

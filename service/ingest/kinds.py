@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from .errors import Fault, IngestError, column_fault, shown
-from .fixes import Fix, leave_out, take_as, without_weights
+from .fixes import Fix, combined, leave_out, take_as, without_weights
 from .options import Plan
 
 _TIMES = (
@@ -43,7 +44,7 @@ def check_schema(schema: Any, plan: Plan) -> None:
         fault for name in plan.kept if (fault := type_fault(name, schema.field(name).type, plan)) is not None
     ]
     if faults:
-        raise IngestError(*faults)
+        raise IngestError(*faults, fixes=useful_fixes(faults, plan))
 
 
 def type_fault(name: str, kind: Any, plan: Plan) -> Fault | None:
@@ -70,6 +71,12 @@ def remedies(name: str, plan: Plan, *others: Fix) -> tuple[Fix, ...]:
     if name == plan.target:
         return others
     return (without_weights(name) if name == plan.weight else leave_out(name), *others)
+
+
+def useful_fixes(faults: Sequence[Fault], plan: Plan) -> tuple[Fix, ...]:
+    """The remedies that leave a column to learn from."""
+    features = {name for name in plan.kept if name not in (plan.target, plan.weight)}
+    return tuple(fix for fix in combined([fault.fixes for fault in faults]) if features - set(fix.drop))
 
 
 def dates_fault(name: str, plan: Plan) -> Fault:

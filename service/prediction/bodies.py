@@ -12,6 +12,7 @@ from service.ingest.errors import IngestError
 from service.ingest.first_bytes import START_BYTES, checked_form
 from service.ingest.packing import DamagedError, TooLargeError, coding_of, unpacked_bytes
 from service.limits import CODING
+from service.remedies import Remedy
 
 from .csv_rows import CsvOptions
 from .faults import MalformedError
@@ -82,4 +83,5 @@ def recognised(request: Request, wanted: Wanted, body: bytes) -> Wanted:
 def csv_only(request: Request) -> Problem:
     message = "This is for CSV only; the other formats say it by themselves."
     given = [name for name in ("delimiter", "decimal", "null_values") if name in request.query_params]
-    return invalid(*(FieldError(f"/query/{name}", "CSV_ONLY", message) for name in given))
+    fix = Remedy("Send it without these options", dict.fromkeys(given))
+    return invalid(*(FieldError(f"/query/{name}", "CSV_ONLY", message) for name in given), fixes=[fix])

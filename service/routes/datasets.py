@@ -21,10 +21,12 @@ from service.errors import FieldError, Problem, invalid, not_found, pointer, una
 from service.ingest import errand
 from service.ingest.build import Upload
 from service.ingest.errors import TOO_LARGE, IngestError
+from service.ingest.fixes import as_options
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
 from service.ingest.receiving import received
 from service.query_options import CHECKED_OPTIONS
+from service.remedies import Remedy
 from service.schemas import examples
 from service.schemas.datasets import (
     DATASET_ID,
@@ -99,7 +101,8 @@ DatasetId = Annotated[str, Depends(_dataset_id)]
             422,
             s409="There are as many datasets, or bytes of them, as may be.",
             s415="No table in a form that is read here.",
-            s422="The table or an option cannot be used; `errors` says what, with row and column.",
+            s422="The table or an option cannot be used; `errors` says what, with row and column, and "
+            "`fixes` what to do about it where that is a matter of options.",
         ),
     },
 )
@@ -126,7 +129,7 @@ async def create_dataset(
             make = partial(_make, upload, options, services, caller.tenant, key)
             dataset, created = await asyncio.get_running_loop().run_in_executor(_parsers, make)
     except IngestError as error:
-        raise _refusal(error) from None
+        raise _refusal(error, options) from None
     except BucketAwayError:
         raise  # no matter of the disk
     except OSError as error:
@@ -186,11 +189,12 @@ def _check_room(services: Services, tenant: str) -> None:
         raise LimitReachedError("dataset_bytes")
 
 
-def _refusal(error: IngestError) -> Problem:
+def _refusal(error: IngestError, options: Options) -> Problem:
     if error.faults[0].code == TOO_LARGE:
         return Problem(413, error.faults[0].message, kind="body-too-large")
     found = [FieldError(pointer(*fault.place), fault.code, fault.message) for fault in error.faults]
-    return invalid(*found, detail=error.faults[0].message)
+    fixes = [Remedy(fix.label, as_options(fix, options.drop, options.types)) for fix in error.fixes]
+    return invalid(*found, detail=error.faults[0].message, fixes=fixes)
 
 
 def _answer(dataset: messages.Dataset, status: int) -> Response:

@@ -33,6 +33,7 @@ from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
 from service.prediction.predictors import NoRevisionError, NoTreeYetError
 from service.query_options import CHECKED_OPTIONS
+from service.remedies import Remedy
 from service.routes.models import ModelName, model_name
 from service.schemas import model_examples
 from service.schemas import models as wire
@@ -198,7 +199,8 @@ def _wanted(
     (body_format, tabs), answer_format = body_format_of(request), _answer_format(request)
     delimiter = "tab" if tabs and delimiter is None else delimiter
     if explain and answer_format != "json":
-        raise invalid(FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only."))
+        error = FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only.")
+        raise invalid(error, fixes=[Remedy("Predict without explanations", {"explain": None})])
     if delimiter is None and decimal is None and null_values is None:
         if body_format == answer_format == "json" and not explain:
             return _PLAIN
