@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from .layout import Floats, Layout
@@ -16,3 +16,4 @@ class Batch:
     ignored: list[str]  # columns that the model does not know
     cell: Callable[[int, int], Any]  # row and place of a column -> the cell as sent
     where: Callable[[int, int], str]  # row and place of a column -> a pointer into the body
+    read_as: Mapping[str, str] = field(default_factory=dict)  # columns whose numbers are not written plainly

@@ -22,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 MOST_CELLS = 1 << 26  # of a matrix, half a gigabyte: an Arrow stream can hold cells that take no bytes
 MOST_PARTS = 8  # layouts without some columns that are kept
 NOT_PLAIN = re.compile(rb'["\\\x00-\x1f]')
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 NONE: type = type(None)
 FINITE_TYPES = frozenset({int, float})
 NUMBER_TYPES = frozenset({int, float, NONE})
@@ -41,6 +42,26 @@ class Field:
     minimum: float = -math.inf  # what training saw
     maximum: float = math.inf
     span: str = ""  # both in words
+
+    def known(self, cell: Any) -> Any:
+        """The cell of a category column as training may have seen it: without blanks, or as a number."""
+        if type(cell) is not str or cell in self.index:
+            return cell
+        if str in self.types:
+            bare = cell.strip()
+            return bare if bare in self.index else cell
+        return spelt_number(cell, cell) if int in self.types else cell
+
+
+def spelt_number(text: str, otherwise: Any) -> Any:
+    """The finite number that a text spells, an integer if it is one."""
+    if _INTEGER.fullmatch(text.strip()):
+        return int(text)
+    try:
+        number = float(text)
+    except ValueError:
+        return otherwise
+    return number if math.isfinite(number) else otherwise
 
 
 class Layout:

@@ -23,7 +23,7 @@ LONGEST_EXAMPLE = 100
 
 
 class Notice(TypedDict):
-    code: str  # UNKNOWN_COLUMN, ABSENT_COLUMN, MISSING_VALUE, UNSEEN_CATEGORY, OUT_OF_RANGE or MORE
+    code: str  # UNKNOWN_COLUMN, ABSENT_COLUMN, READ_AS, MISSING_VALUE, UNSEEN_CATEGORY, OUT_OF_RANGE or MORE
     column: str | None
     count: int  # rows
     examples: list[Any]
@@ -36,6 +36,7 @@ def notices(batch: Batch) -> list[Notice]:
     found: list[Notice] = [_unknown_column(name, rows) for name in batch.ignored]
     if layout.absent:
         found.insert(0, _absent_columns(layout.absent, rows))
+    found += [_read_as(name, words, rows) for name, words in batch.read_as.items()]
     unusual = unusual_cells(batch.matrix, layout.lows, layout.highs)
     if unusual:
         _refuse_infinite(batch)
@@ -81,6 +82,11 @@ def _absent_columns(names: Sequence[str], rows: int) -> Notice:
         message = f"{len(names):,} columns are absent: {listed}. The tree does not use them."
     column = examples[0] if len(names) == 1 else None
     return Notice(code="ABSENT_COLUMN", column=column, count=rows, examples=examples, message=message)
+
+
+def _read_as(name: str, words: str, rows: int) -> Notice:
+    message = f"The column {shown(name)!r} was read as numbers with {words}; `decimal` says otherwise."
+    return Notice(code="READ_AS", column=shown(name), count=rows, examples=[], message=message)
 
 
 def _of_column(batch: Batch, entry: Field, rows: Rows) -> list[Notice]:

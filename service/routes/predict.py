@@ -55,7 +55,9 @@ Explain = Annotated[
 Delimiter = Annotated[
     str | None, Query(max_length=16, description="Of CSV; a character, or `tab`. Default: found out.")
 ]
-Decimal = Annotated[str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV.")]
+Decimal = Annotated[
+    str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV. Default: found out.")
+]
 NullValues = Annotated[
     list[str] | None,
     Query(
@@ -221,7 +223,7 @@ def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[s
         message = "The decimal sign and the delimiter cannot be the same."
         raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", message))
     nulls = defaults.nulls if null_values is None else frozenset({"", *null_words(null_values)})
-    return CsvOptions(delimiter, decimal or defaults.decimal, nulls)
+    return CsvOptions(delimiter, decimal, nulls)
 
 
 def _answer_format(request: Request) -> Format:
@@ -258,7 +260,7 @@ async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Res
     except MalformedError as error:
         raise malformed(error.detail) from None
     except RowsError as error:
-        raise invalid(*error.errors, detail=error.detail) from None
+        raise invalid(*error.errors, detail=error.detail, fixes=error.fixes) from None
     return Response(
         answer.content, headers=_headers(answer, wanted), media_type=MEDIA_TYPES[wanted.answer_format]
     )

@@ -96,7 +96,13 @@ class PredictionWarning(BaseModel):
     """What was noticed in rows that were predicted all the same."""
 
     code: Literal[
-        "UNKNOWN_COLUMN", "ABSENT_COLUMN", "MISSING_VALUE", "UNSEEN_CATEGORY", "OUT_OF_RANGE", "MORE"
+        "UNKNOWN_COLUMN",
+        "ABSENT_COLUMN",
+        "READ_AS",
+        "MISSING_VALUE",
+        "UNSEEN_CATEGORY",
+        "OUT_OF_RANGE",
+        "MORE",
     ]
     column: Annotated[str | None, Field(description="null where the warning is about several columns.")]
     count: Annotated[int, Field(description="In how many rows.")]
