@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 _SAMPLE = 1000  # words that tell most ways of writing apart
 _BLANKS = "[\u00a0\u2009\u202f]"  # blanks that part thousands in print
 _APOSTROPHES = "[\u2019`]"
+_BEGINNING = re.compile(r"\s*[-+]?[.,]?\d")  # of a number, however it is written
 _LEADING_ZERO = r"^[-+]?0\d+$"
 
 
@@ -56,8 +57,10 @@ def plain_signs(words: Any) -> Any:
 
 def possible_styles(words: Any, *, zeros: bool = False) -> list[Style]:
     """The ways of writing in which every word is a number, the simplest first. There may be none."""
+    if not len(words) or not _BEGINNING.match(words[0].as_py() or ""):  # most text, without further ado
+        return []
     sample = plain_signs(words.slice(0, _SAMPLE))
-    found = [style for style in STYLES if len(words) and _all_match(sample, style, zeros)]
+    found = [style for style in STYLES if _all_match(sample, style, zeros)]
     if found and len(words) > _SAMPLE:
         words = plain_signs(words)
         found = [style for style in found if _all_match(words, style, zeros)]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import random
+import re
+from csv import QUOTE_ALL
+from csv import writer as csv_writer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from literati._leading_zeros import mark_leading_zeros
 from service.ingest.delimited import BLOCK_BYTES, BLOCKS
 from uploads import arrow, cells, fault, info, kind, made, parquet, parsed
 
@@ -72,8 +81,8 @@ def test_a_comma_that_may_be_either_is_decided_by_what_is_known(tmp_path: Path) 
     dataset = made(tmp_path, csv(AMBIGUOUS))
     assert info(dataset, "x").type == "category"
     assert any("decimal=, or decimal=." in warning for warning in dataset.warnings)
-    for given, numbers in ((",", [12.5, 1.25, 999]), (".", [12500, 1250, 999])):
-        assert cells(parsed(tmp_path, csv(AMBIGUOUS), decimal=given), "x") == numbers
+    for sign, numbers in ((",", [12.5, 1.25, 999]), (".", [12500, 1250, 999])):
+        assert cells(parsed(tmp_path, csv(AMBIGUOUS), decimal=sign), "x") == numbers
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, ["0,5", "1,5", "2"])), "x") == [12.5, 1.25, 999]
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, ["0.5", "1.5", "2"])), "x") == [12500, 1250, 999]
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, delimiter=",")), "x") == [12500, 1250, 999]
@@ -104,8 +113,6 @@ def test_a_decimal_comma_over_many_pieces(tmp_path: Path) -> None:
 
 
 def test_formats_with_types_are_believed(tmp_path: Path) -> None:
-    import pyarrow as pa
-
     table = pa.table({"x": ["1,5", "2,5", "3,5"], "z": ["007", "1", "2"], "label": ["a", "b", "a"]})
     for data, form in ((parquet(table), "parquet"), (arrow(table), "arrow")):
         result = parsed(tmp_path, data, form)  # type: ignore[arg-type]
@@ -151,6 +158,20 @@ def test_zeros_elsewhere_change_nothing(tmp_path: Path) -> None:
     assert result.plan.dropped == ("01",)
 
 
+cell = st.text(alphabet='01x." \n', max_size=6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(cell, min_size=3, max_size=3), min_size=1, max_size=8), st.sampled_from(",;\t"))
+def test_the_columns_with_leading_zeros_are_those_of_a_csv_reader(rows: list[list[str]], sign: str) -> None:
+    text = io.StringIO(newline="")
+    csv_writer(text, delimiter=sign, quoting=QUOTE_ALL).writerows(rows)
+    found = np.zeros(3, dtype=np.uint8)
+    mark_leading_zeros(text.getvalue().encode(), ord(sign), found)
+    expected = [any(re.match(" *0[0-9]", row[place]) for row in rows) for place in range(3)]
+    assert found.tolist() == expected
+
+
 def test_weights_may_have_leading_zeros(tmp_path: Path) -> None:
     dataset = made(tmp_path, "x;w;label\n1;01;a\n2;02;b\n", weight="w")
     assert info(dataset, "w").maximum == 2
@@ -176,8 +197,6 @@ def test_numbers_among_blanks_are_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_fixed_width_text_of_databases(tmp_path: Path, form: Any) -> None:
-    import pyarrow as pa
-
     table = pa.table({"x": ["red   ", "blue  ", "red"], "n": [1, 2, 3], "label": ["a  ", "b  ", "a  "]})
     data = parquet(table) if form == "parquet" else arrow(table)
     result = parsed(tmp_path, data, form)

@@ -11,6 +11,8 @@ import pytest
 
 from service.ingest.fixes import Fix, as_options, combined, leave_out, take_as
 from service.remedies import merged
+from service.schemas.jobs import JobRequest
+from service.submission import digest
 from stack import Stack
 from uploads import PLAIN, arrow, parquet
 
@@ -356,6 +358,15 @@ def test_a_value_of_a_column_is_kept_for_validation(
         assert job["state"] == "SUCCEEDED", job
         assert job["metrics"]["validation"]["rows"] == rows
         assert job["validation"] == {"value": None, **validation}
+
+
+def test_an_idempotency_key_of_version_0_1_0_is_known_still() -> None:
+    """The digest of a body with a validation column, before a value could be named."""
+    given = {"dataset_id": "ds_" + "0" * 32, "validation": {"column": "fold"}}
+    before = "186035c018ee9f09487b73c7210faa47212c078affcb05bb073494e4e8cd0249"
+    assert digest(JobRequest.model_validate(given)) == before
+    named = {**given, "validation": {"column": "fold", "value": 3}}
+    assert digest(JobRequest.model_validate(named)) != before
 
 
 # How remedies are put together
