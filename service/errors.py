@@ -11,6 +11,8 @@ from typing import Any
 
 from fastapi import HTTPException, Request, Response
 
+from service.remedies import Remedy
+
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
 _LONGEST_POINTER = 256
@@ -37,20 +39,22 @@ class Problem(HTTPException):
         *,
         kind: str | None = None,
         errors: Sequence[FieldError] = (),
+        fixes: Sequence[Remedy] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.kind = kind
         self.errors = tuple(errors)
+        self.fixes = tuple(fixes)
 
 
 def not_found(what: str) -> Problem:
     return Problem(404, f"There is no such {what}.", kind="not-found")
 
 
-def invalid(*errors: FieldError, detail: str | None = None) -> Problem:
+def invalid(*errors: FieldError, detail: str | None = None, fixes: Sequence[Remedy] = ()) -> Problem:
     """422 for input that has the right form and cannot be used."""
-    return Problem(422, detail or _first(errors), kind="invalid-request", errors=errors)
+    return Problem(422, detail or _first(errors), kind="invalid-request", errors=errors, fixes=fixes)
 
 
 def _first(errors: Sequence[FieldError]) -> str:
@@ -91,6 +95,8 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     }
     if problem.errors:
         body["errors"] = [asdict(error) | _row_member(error) for error in problem.errors]
+    if problem.fixes:
+        body["fixes"] = [asdict(fix) for fix in problem.fixes]
     return body
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import Problem, problem_response
+from service.ingest.packing import CODINGS
 from service.settings import Settings
 
 _UPLOAD_PATH = "/v1/datasets"
+_UNPACKED = ("max_upload_bytes", "max_predict_bytes")  # caps of the bodies that may be packed
+CODING = "literati.coding"  # in a request's scope: what its body is packed with
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
 SMALL_BYTES = 1 << 20  # a body that is never refused for the memory that others take
 
@@ -34,13 +38,17 @@ class BodyLimits:
             return
         name = _cap(scope)
         most: int = getattr(self.settings, name)
-        refusal = _coded() if framing.coded else None
+        takes = CODINGS if name in _UNPACKED else {}
+        coding = takes.get(framing.coding)
+        refusal = _coded(takes) if framing.coding and coding is None else None
         if framing.declared is not None and framing.declared > most:
             refusal = too_large(most, name)
         if refusal is not None:
             response = problem_response(refusal, scope.get("literati.request_id", "unknown"))
             await response(scope, receive, send)
             return
+        if coding is not None:
+            scope[CODING] = coding
         body = Body(self, receive, name, held=name != "max_upload_bytes")
         try:
             await self.app(scope, body.receive, send)
@@ -146,27 +154,32 @@ def _too_much_held(most: int) -> Problem:
     return Problem(503, detail, kind="unavailable", headers={**_CLOSE, "Retry-After": "2"})
 
 
-def _coded() -> Problem:
-    message = "Send the bytes as they are, without a Content-Encoding; Parquet is small by itself."
-    headers = {**_CLOSE, "Accept-Encoding": "identity"}
+def _coded(taken: Iterable[str]) -> Problem:
+    headers = {**_CLOSE, "Accept-Encoding": ", ".join(taken) or "identity"}
+    message = "Send the bytes as they are, without a Content-Encoding."
+    if taken:
+        message = "A Content-Encoding of gzip or zstd is taken here, or none."
     return Problem(415, message, kind="media-type", headers=headers)
 
 
 class Framing:
     """What a request's headers say of its body."""
 
-    __slots__ = ("chunked", "coded", "declared")
+    __slots__ = ("chunked", "coding", "declared")
 
     def __init__(self, scope: Scope) -> None:
         self.declared: int | None = None
-        self.chunked = self.coded = False
+        self.chunked = False
+        self.coding = ""  # its Content-Encoding, if it has one
         for name, value in scope["headers"]:
             if name == b"content-length":
                 self.declared = int(value) if value.isdigit() else None
             elif name == b"transfer-encoding":
                 self.chunked = True
             elif name == b"content-encoding":
-                self.coded = value.strip().lower() not in (b"", b"identity")
+                given = value.decode("latin-1").strip().lower()
+                if given not in ("", "identity"):
+                    self.coding = f"{self.coding}, {given}" if self.coding else given
 
     @property
     def empty(self) -> bool:

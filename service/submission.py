@@ -10,20 +10,19 @@ from datetime import UTC, datetime
 import literati
 from literati.options import SolverOptions
 from service.errors import FieldError, invalid, pointer
+from service.job_data import Complaint, data_complaints
+from service.remedies import in_body, together
 from service.schemas.jobs import JobRequest
 from service.settings import Settings
+from worker.blobs import Blobs
 from worker.errors import DatasetGoneError
 from worker.messages import (
-    Dataset,
     Job,
     JobSpec,
     JobState,
     Limits,
     Parameters,
     Progress,
-    ValidationColumn,
-    ValidationFraction,
-    label_text,
     new_id,
 )
 from worker.store import Store
@@ -38,6 +37,7 @@ def submit(
     request: JobRequest,
     tenant: str,
     store: Store,
+    blobs: Blobs,
     settings: Settings,
     idempotency_key: str | None,
     request_id: str,
@@ -50,7 +50,7 @@ def submit(
             return Submitted(known, created=False)
     try:
         return store.jobs.submit(
-            job_spec(request, tenant, store, settings),
+            job_spec(request, tenant, store, blobs, settings),
             idempotency_key=idempotency_key,
             body_digest=body_digest,
             quota=Quota(
@@ -67,21 +67,25 @@ def submit(
 
 def digest(request: JobRequest) -> str:
     """Equal for requests that ask for the same, however they are written."""
-    return hashlib.sha256(request.model_dump_json().encode()).hexdigest()
+    named = getattr(request.validation, "value", None) is not None
+    # Without a value the text is that of before there were values: a key that was used then is known still.
+    text = request.model_dump_json(exclude=None if named else {"validation": {"value"}})
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings) -> JobSpec:
+def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, settings: Settings) -> JobSpec:
     """The job that this request asks for. Problem 422 with every complaint at once."""
     dataset = store.datasets.get(tenant, request.dataset_id)
     limits = _with_defaults(request.limits, settings)
-    errors = [
-        *_parameter_errors(request.parameters),
-        *_limit_errors(limits, settings),
-        *_parent_errors(request, tenant, store),
-        *([_no_dataset()] if dataset is None else _data_errors(request, dataset)),
+    found = [
+        *map(Complaint, _parameter_errors(request.parameters)),
+        *_limit_complaints(limits, settings),
+        *map(Complaint, _parent_errors(request, tenant, store)),
+        *([Complaint(_no_dataset())] if dataset is None else data_complaints(request, dataset, blobs)),
     ]
-    if errors or dataset is None:
-        raise invalid(*errors)
+    if found or dataset is None:
+        fixes = together([complaint.fixes for complaint in found])
+        raise invalid(*(complaint.error for complaint in found), fixes=fixes)
     return JobSpec(
         id=new_id("job"),
         tenant=tenant,
@@ -145,7 +149,7 @@ def _least(one: float | None, other: float | None) -> float | None:
     return min(known, default=None)
 
 
-def _limit_errors(limits: Limits, settings: Settings) -> list[FieldError]:
+def _limit_complaints(limits: Limits, settings: Settings) -> list[Complaint]:
     found = []
     for name, most, unit in (
         ("time_limit", settings.max_time_limit, "seconds"),
@@ -153,14 +157,13 @@ def _limit_errors(limits: Limits, settings: Settings) -> list[FieldError]:
     ):
         value = getattr(limits, name)
         if most is not None and (value is None or value > most):
-            found.append(
-                FieldError(
-                    pointer("body", "limits", name),
-                    "ABOVE_MAXIMUM",
-                    f"This server allows at most {most:g} {unit} a job (LITERATI_MAX_{name.upper()}), "
-                    "and wants a number.",
-                )
+            error = FieldError(
+                pointer("body", "limits", name),
+                "ABOVE_MAXIMUM",
+                f"This server allows at most {most:g} {unit} a job (LITERATI_MAX_{name.upper()}), "
+                "and wants a number.",
             )
+            found.append(Complaint(error, (in_body(f"Use {most:g} {unit}", "limits", name, value=most),)))
     return found
 
 
@@ -173,38 +176,4 @@ def _parent_errors(request: JobRequest, tenant: str, store: Store) -> list[Field
         return [FieldError(where, "NOT_FOUND", "There is no such job.")]
     if not parent.progress.incumbents:
         return [FieldError(where, "NO_TREE", "That job has no tree to start from yet.")]
-    return []
-
-
-def _data_errors(request: JobRequest, dataset: Dataset) -> list[FieldError]:
-    return [*_class_weight_errors(request.parameters, dataset), *_validation_errors(request, dataset)]
-
-
-def _class_weight_errors(parameters: Parameters, dataset: Dataset) -> list[FieldError]:
-    weights = parameters.class_weight
-    if not isinstance(weights, dict):
-        return []
-    known = {label_text(entry.label) for entry in dataset.classes}
-    return [
-        FieldError(
-            pointer("body", "parameters", "class_weight", label), "NOT_A_CLASS", "Not a class of the dataset."
-        )
-        for label in weights
-        if label not in known
-    ]
-
-
-def _validation_errors(request: JobRequest, dataset: Dataset) -> list[FieldError]:
-    match request.validation:
-        case ValidationColumn(column=name):
-            roles = {column.name: column.role for column in dataset.columns}
-            where = pointer("body", "validation", "column")
-            if name not in roles:
-                return [FieldError(where, "NOT_FOUND", "The dataset has no such column.")]
-            if roles[name] != "feature":
-                return [FieldError(where, "WRONG_ROLE", f"This column is the dataset's {roles[name]}.")]
-        case ValidationFraction(fraction=fraction):
-            if round(fraction * dataset.rows) < 1:
-                where = pointer("body", "validation", "fraction")
-                return [FieldError(where, "TOO_SMALL", "So small a fraction keeps no row for validation.")]
     return []

@@ -18,6 +18,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
+import pyarrow as pa
 
 import hostile
 from stack import Stack
@@ -142,7 +143,12 @@ def endless_chunks(stack: Stack, _: str) -> list[int]:
 
 
 def packed(stack: Stack, _: str) -> list[int]:
-    return [upload(stack, b"\x1f\x8b" + bytes(1000), "text/csv", **{"Content-Encoding": "gzip"})]
+    """Garbage, and zeros that unpack to more than a body may have."""
+    zeros = pa.compress(bytes(64 * MEBIBYTE), "zstd", asbytes=True) * 20
+    return [
+        upload(stack, b"\x1f\x8b" + bytes(1000), "text/csv", **{"Content-Encoding": "gzip"}),
+        upload(stack, zeros, "text/csv", **{"Content-Encoding": "zstd"}),
+    ]
 
 
 def many_parts(stack: Stack, _: str) -> list[int]:
@@ -260,7 +266,7 @@ ATTACKS: dict[str, tuple[Attack, set[int]]] = {  # what they are answered with; 
     "a line of two gigabytes": (one_line, {413, 0}),
     "a line as long as is taken": (long_line, {422}),
     "chunks without end": (endless_chunks, {413, 0}),
-    "a packed body": (packed, {415}),
+    "a packed body": (packed, {413, 422}),
     "a form of many parts": (many_parts, {400, 413, 422, 0}),
     "arrow streams that lie": (lying_arrow, {400, 422}),
     "deep JSON": (deep_json, {400, 422}),

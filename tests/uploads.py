@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from service.ingest.build import Form, Parsed, Upload, make_dataset, parse
+from service.ingest.build import Parsed, Upload, make_dataset, parse
 from service.ingest.errors import Fault, IngestError
+from service.ingest.first_bytes import Form
 from service.ingest.options import Options, TableLimits
 from worker.blobs import Blobs
 from worker.messages import ColumnInfo, Dataset

@@ -7,7 +7,17 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+)
 
 from literati.nodes import BEYOND_SPACE
 
@@ -116,9 +126,19 @@ class ValidationFraction(Message):
 
 
 class ValidationColumn(Message):
-    """Rows whose cell in this column is true, not 0, or a text such as `validation` or `test`, are scored."""
+    """Rows that a column marks are kept from the search and scored; the column itself is not learned from.
+
+    With `value`, those are the rows whose cell is that value: `{"column": "fold", "value": 3}`. Without, they
+    are the rows whose cell is true, a number other than 0, or one of the words `validation`, `valid`, `val`,
+    `test`, `testing`, `holdout`, `hold-out`, `hold_out`, `true`, `yes` and `1` in any case. A row with a
+    missing cell is for training.
+    """
 
     column: Annotated[str, Field(min_length=1, max_length=1024)]
+    value: Annotated[
+        StrictBool | StrictInt | StrictFloat | Annotated[StrictStr, Field(max_length=65_536)] | None,
+        Field(description="The value that marks a row for validation, as the data spells it."),
+    ] = None
 
 
 _VALIDATION_FORMS: dict[str, type[Message]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .messages import Dataset, Validation, ValidationFraction
+from .messages import Dataset, Validation, ValidationColumn, ValidationFraction, label_text
 
 HELD_BACK = frozenset(
     {"validation", "valid", "val", "test", "testing", "holdout", "hold-out", "hold_out", "true", "yes", "1"}
@@ -56,7 +57,7 @@ def label_array(column: Any) -> npt.NDArray[Any]:
     """The labels as NumPy has them: numbers and booleans by type, text as Python strings."""
     if not pa.types.is_dictionary(column.type):
         return np.asarray(column.to_numpy())
-    codes, labels = _coded(column)
+    codes, labels = coded_column(column)
     spelt = np.asarray(labels)
     if spelt.dtype.kind not in "biuf":
         spelt = np.empty(len(labels), dtype=object)
@@ -65,7 +66,7 @@ def label_array(column: Any) -> npt.NDArray[Any]:
     return chosen
 
 
-def _coded(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]]:
+def coded_column(column: Any) -> tuple[npt.NDArray[np.int64], list[Any]]:
     """Codes into the categories; -1 is missing."""
     parts = column.unify_dictionaries().chunks
     codes = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
@@ -85,7 +86,9 @@ def split(loaded: Loaded, validation: Validation | None) -> tuple[Loaded, Loaded
                 "validate with; every class needs a row to learn from"
             )
     else:
-        held = _marked(loaded, validation.column)
+        if validation.column not in loaded.X.column_names:
+            raise ValueError(f"validation: {validation.column!r} is not one of the dataset's feature columns")
+        held = marked(loaded.X.column(validation.column), validation)
         loaded = loaded.without(validation.column)
     return loaded.rows(~held), loaded.rows(held)
 
@@ -96,7 +99,7 @@ def _drawn_by_class(loaded: Loaded, fraction: float, seed: int) -> Mask:
     rows = np.flatnonzero(counted)
     codes = np.unique(loaded.y[rows], return_inverse=True)[1]
     sizes = np.bincount(codes)
-    quota = _quotas(sizes, fraction)
+    quota = quotas(sizes, fraction)
     # Raw bits stay the same in every version of NumPy, unlike what its generators make of them.
     keys = np.random.PCG64(seed).random_raw(len(rows))
     order = np.lexsort((keys, codes))
@@ -106,7 +109,7 @@ def _drawn_by_class(loaded: Loaded, fraction: float, seed: int) -> Mask:
     return held
 
 
-def _quotas(sizes: npt.NDArray[np.intp], fraction: float) -> npt.NDArray[np.intp]:
+def quotas(sizes: npt.NDArray[np.intp], fraction: float) -> npt.NDArray[np.intp]:
     """How many rows of each class, rounded such that the sum is right."""
     exact = fraction * sizes
     quota = np.floor(exact).astype(np.intp)
@@ -116,23 +119,51 @@ def _quotas(sizes: npt.NDArray[np.intp], fraction: float) -> npt.NDArray[np.intp
     return capped
 
 
-def _marked(loaded: Loaded, name: str) -> Mask:
-    """Rows whose cell in the column is true, not 0, or one of the words; a missing cell is for training."""
-    if name not in loaded.X.column_names:
-        raise ValueError(f"validation: {name!r} is not one of the dataset's feature columns")
-    column = loaded.X.column(name)
+class SplitError(ValueError):
+    """The column does not part the rows into some for training and some for validation."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"validation: {message}")
+        self.code = code
+        self.message = message
+
+
+def marked(column: Any, validation: ValidationColumn) -> Mask:
+    """The rows whose cell marks them for validation (see `ValidationColumn`); a missing cell does not."""
+    name, value = validation.column, validation.value
     if pa.types.is_dictionary(column.type):
-        codes, labels = _coded(column)
-        held = np.array([*(_marks(label) for label in labels), False])[codes]  # -1 reads the last: missing
-        expected = "`validation`, `valid`, `val`, `test` or `holdout`"
+        codes, labels = coded_column(column)
+        marks = [_marks(label) if value is None else same_value(label, value) for label in labels]
+        held = np.array([*marks, False])[codes]  # -1 reads the last: missing
+        expected = "say `validation`, `valid`, `val`, `test` or `holdout`, or name a value with `value`"
     else:
-        held = column.cast(pa.float64()).fill_null(0.0).to_numpy() != 0
-        expected = "true or any number but 0"
+        numbers = column.cast(pa.float64()).fill_null(math.nan).to_numpy()
+        held = (numbers != 0) & ~np.isnan(numbers) if value is None else numbers == _number(value)
+        expected = "say true or any number but 0, or name a value with `value`"
     if not held.any():
-        raise ValueError(f"validation: no row of column {name!r} is marked for validation; say {expected}")
+        which = "is marked for validation" if value is None else "has this value"
+        advice = expected if value is None else "name one that occurs"
+        raise SplitError("NO_ROWS", f"no row of column {name!r} {which}; {advice}")
     if held.all():
-        raise ValueError(f"validation: column {name!r} marks every row; none is left to train on")
+        which = "marks every row" if value is None else "has this value in every row"
+        raise SplitError("ALL_ROWS", f"column {name!r} {which}; none is left to train on")
     return held
+
+
+def same_value(label: Any, value: Any) -> bool:
+    """Whether a category is the value that a client names: 3 is 3.0, and "3" names it too."""
+    if isinstance(label, str) or isinstance(value, str):
+        return label_text(label) == label_text(value)
+    return bool(label == value)
+
+
+def _number(value: Any) -> float:
+    """The value as a number or boolean column has it; NaN, which equals nothing, where it is none."""
+    words = {"true": 1.0, "false": 0.0}
+    try:
+        return words[value.lower()] if isinstance(value, str) and value.lower() in words else float(value)
+    except ValueError:
+        return math.nan
 
 
 def _marks(label: Any) -> bool:

@@ -243,7 +243,8 @@ def _read_arrow(column: Any, name: str) -> RawColumn:
             parts = coded.chunks
         else:
             parts = [coded]
-        codes = [part.indices.fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
+        signed = [part.indices.cast("int64") for part in parts]  # polars counts without a sign
+        codes = [indices.fill_null(-1).to_numpy(zero_copy_only=False) for indices in signed]
         return _coded(np.concatenate(codes), parts[0].dictionary.to_pylist(), name)
     raise TypeError(_no_dates(name, kind))
 

@@ -24,6 +24,7 @@ from .errors import DataWarning
 UNKNOWN = -1.0  # in an encoded category column: a category that training did not see
 MAX_CLASSES = 1024  # as many as the search's kernels have room for
 MAX_WEIGHT = 2.0**50  # costs are exact integers in the search, and must stay exact as floats
+MIN_WEIGHT = 2.0**-30  # of all rows together: costs are compared up to 1e-9 outside the search
 CATEGORY_MODES = ("ordered", "one_hot")
 CategoryMode = Literal["ordered", "one_hot"]
 Floats = npt.NDArray[np.float64]
@@ -283,6 +284,10 @@ def _check_total(weights: Floats) -> None:
     if not total <= MAX_WEIGHT:
         raise ValueError(
             f"sample_weight, class_weight: expected a sum of at most {MAX_WEIGHT:g}, got {total:g}"
+        )
+    if total < MIN_WEIGHT:
+        raise ValueError(
+            f"sample_weight, class_weight: expected a sum of at least {MIN_WEIGHT:g}, got {total:g}"
         )
 
 

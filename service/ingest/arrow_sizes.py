@@ -1,4 +1,4 @@
-"""What the batches of an Arrow stream unpack to, read from their headers before anything is unpacked.
+"""What the batches of an Arrow stream or file unpack to, read from their headers before anything is unpacked.
 
 A compressed buffer begins with its size when unpacked, and Arrow unpacks no more than that; so the sum of
 those sizes is a true cap. Arrow's Python face does not show the headers, so the few fields needed are read
@@ -14,10 +14,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from .first_bytes import ARROW_FILE
+
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2  # MessageHeader
 _HEADER_TYPE, _HEADER = 1, 2  # fields of Message
 _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # fields of RecordBatch
 _DATA = 1  # field of DictionaryBatch
+_DICTIONARIES, _RECORD_BATCHES = 2, 3  # fields of Footer
+_BLOCK_BYTES = 24
+_TAIL = struct.Struct("<i6s")  # of a file: the footer's length, and the same sign as at its beginning
 
 
 @dataclass(frozen=True)
@@ -27,19 +32,66 @@ class PartSize:
 
 
 def unpacked_sizes(source: Any) -> Iterator[PartSize]:
-    """For every batch of the stream; ValueError where a header is no header."""
-    messages = pa.ipc.MessageReader.open_stream(source)
-    while True:
-        try:
-            message = messages.read_next_message()
-        except StopIteration:
-            return
+    """Yield the size of every batch of the stream or file; ValueError where a header is no header."""
+    for message in _file_messages(source) if is_file(source) else _stream_messages(source):
         try:
             part = _part(message.metadata.to_pybytes(), message.body)
         except (struct.error, IndexError) as error:
-            raise ValueError("a message of the stream is damaged") from error
+            raise ValueError("a message is damaged") from error
         if part is not None:
             yield part
+
+
+def open_batches(source: Any) -> tuple[Any, Iterator[Any]]:
+    """The schema of a stream or file, and its batches one after the other."""
+    if is_file(source):
+        file = pa.ipc.open_file(source)
+        return file.schema, (file.get_batch(place) for place in range(file.num_record_batches))
+    stream = pa.ipc.open_stream(source)
+    return stream.schema, iter(stream)
+
+
+def is_file(source: Any) -> bool:
+    """Whether this is an Arrow file (Feather version 2 is one), not a stream."""
+    start = source.read(len(ARROW_FILE))
+    source.seek(0)
+    return bool(start == ARROW_FILE)
+
+
+def _stream_messages(source: Any) -> Iterator[Any]:
+    messages = pa.ipc.MessageReader.open_stream(source)
+    while True:
+        try:
+            yield messages.read_next_message()
+        except StopIteration:
+            return
+
+
+def _file_messages(source: Any) -> Iterator[Any]:
+    """The messages that the footer names, which are those that a reader of the file reads.
+
+    Not all writers begin with a schema in a message of its own, so a file cannot be read as a stream.
+    """
+    size = source.size()
+    try:
+        source.seek(max(0, size - _TAIL.size))
+        length, magic = _TAIL.unpack(source.read(_TAIL.size))
+        if magic != ARROW_FILE or not 0 < length <= size - _TAIL.size:
+            raise ValueError("the file has no footer")
+        source.seek(size - _TAIL.size - length)
+        data = source.read(length)
+        footer = _Table(data, struct.unpack_from("<I", data)[0])
+        offsets = [*footer.blocks(_DICTIONARIES), *footer.blocks(_RECORD_BATCHES)]
+    except struct.error as error:
+        raise ValueError("the footer is damaged") from error
+    for offset in offsets:
+        if not 0 <= offset < size:
+            raise ValueError("a block lies outside its file")
+        source.seek(offset)
+        try:
+            yield pa.ipc.read_message(source)
+        except EOFError as error:
+            raise ValueError("a block of the file is no message") from error
 
 
 def _part(metadata: bytes, body: Any) -> PartSize | None:
@@ -96,6 +148,15 @@ class _Table:
         if place is None:
             return None
         return _Table(self.data, place + struct.unpack_from("<I", self.data, place)[0])
+
+    def blocks(self, index: int) -> Iterator[int]:
+        """The offsets of a vector of Blocks, structs of three words that begin with theirs."""
+        place = self._field(index)
+        if place is None:
+            return
+        start = place + struct.unpack_from("<I", self.data, place)[0]
+        for i in range(struct.unpack_from("<I", self.data, start)[0]):
+            yield struct.unpack_from("<q", self.data, start + 4 + _BLOCK_BYTES * i)[0]
 
     def pairs(self, index: int) -> Iterator[tuple[int, int]]:
         """A vector of structs of two int64."""

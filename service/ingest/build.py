@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,22 +18,35 @@ from worker.blobs import Blobs
 from worker.messages import ClassInfo, ColumnInfo, Dataset
 
 from .columnar import read_arrow, read_parquet
-from .columns import Column, Shaper
+from .columns import Column, LeftOut, Shaper
 from .delimited import read_csv
-from .errors import Fault, IngestError, too_many_rows
+from .errors import (
+    Fault,
+    IngestError,
+    body_fault,
+    damaged_packing,
+    too_many_rows,
+    unpacks_to_too_much,
+)
+from .first_bytes import START_BYTES, Form, checked_form
+from .fixes import Fix
+from .kinds import useful_fixes
 from .options import Options, Plan, TableLimits
+from .packing import Coding, DamagedError, TooLargeError, unpacked_file
 from .profile import Role, describe, oddities
 from .raw import RawTable
 from .spare_disk import check_spare
 from .storage import write_table
 from .target import checked_weights, classes
 
-Form = Literal["csv", "parquet", "arrow"]
 MOST_WARNINGS = 50
 FEW_ROWS = 10
 THREADS = min(4, usable_cores())
 _READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
     "csv": read_csv,
+    "tsv": lambda path, charset, options, limits: read_csv(
+        path, charset, replace(options, delimiter=options.delimiter or "tab"), limits
+    ),
     "parquet": lambda path, _, options, limits: read_parquet(path, options, limits),
     "arrow": lambda path, _, options, limits: read_arrow(path, options, limits),
 }
@@ -43,10 +57,11 @@ class Upload:
     """A file as it was received."""
 
     path: Path
-    form: Form
+    form: Form | None  # None: its first bytes decide
     charset: str
     sha256: str
     size: int
+    coding: Coding | None = None  # as its Content-Encoding says
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,8 @@ def make_dataset(
     """The blob is safe on disk when this returns; IngestError if the upload is no good."""
     try:
         with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
-            parsed = parse(upload.path, upload.form, upload.charset, options, limits, pool)
+            with _unpacked(upload, limits, spare_disk_bytes) as (path, form):
+                parsed = parse(path, form, upload.charset, options, limits, pool)
             table = parsed.table(dataset_id)
             check_spare(blobs.folder, table.nbytes, spare_disk_bytes)
             # The disk works while the columns are described.
@@ -113,23 +129,51 @@ def make_dataset(
     )
 
 
+@contextmanager
+def _unpacked(upload: Upload, limits: TableLimits, spare: int) -> Iterator[tuple[Path, Form]]:
+    """The upload without its packing, and what it is then."""
+    try:
+        with unpacked_file(upload.path, upload.coding, limits.max_upload_bytes, spare) as path:
+            with path.open("rb") as file:
+                start = file.read(START_BYTES)
+            yield path, checked_form(upload.form, start)
+    except DamagedError as error:
+        raise IngestError(damaged_packing(str(error))) from None
+    except TooLargeError:
+        raise IngestError(unpacks_to_too_much(limits.max_upload_bytes)) from None
+
+
 def parse(
     path: Path, form: Form, charset: str, options: Options, limits: TableLimits, pool: ThreadPoolExecutor
 ) -> Parsed:
     raw = _READERS[form](path, charset, options, limits)
     if raw.table.num_rows > limits.max_rows:
         raise IngestError(too_many_rows(raw.table.num_rows, limits.max_rows))
-    columns = _shaped(raw, limits, pool)
+    columns, left_out = _shaped(raw, limits, pool)
+    plan = raw.plan.without([entry.name for entry in left_out])
+    warnings = [*raw.warnings, *(entry.warning for entry in left_out)]
+    if len(columns) == 1 + (plan.weight is not None):
+        raise IngestError(_only_dates(plan, options))
     by_name = {column.name: column for column in columns}
     weights = None
     if raw.plan.weight is not None:
         weight = by_name[raw.plan.weight]
         weights = checked_weights(weight.name, weight.array, weight.kind)
     found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
-    return Parsed(raw.plan, columns, found, raw.warnings)
+    return Parsed(plan, columns, found, warnings)
 
 
-def _shaped(raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor) -> tuple[Column, ...]:
+def _only_dates(plan: Plan, options: Options) -> Fault:
+    """The fault of a table from which all other columns were left out."""
+    dates = [name for name in plan.dropped if name not in options.drop]
+    message = "Besides the target there are only dates or times, which are left out; take each as a word?"
+    fix = Fix("Take the dates as categories", types=dict.fromkeys(dates, "category"))
+    return body_fault("NO_FEATURES", message, fix)
+
+
+def _shaped(
+    raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor
+) -> tuple[tuple[Column, ...], list[LeftOut]]:
     """All columns, or everything that is wrong with them. A raw column is freed once it has its shape."""
     shaper = Shaper(raw, limits)
     table, raw.table = raw.table, None
@@ -138,18 +182,20 @@ def _shaped(raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor) -> tup
     del table
     faults: list[Fault] = []
 
-    def shape(name: str) -> Column | None:
+    def shape(name: str) -> Column | LeftOut | None:
         try:
             return shaper.shape(name, waiting.pop(name))
         except IngestError as error:
             faults.extend(error.faults)
             return None
 
-    columns = [column for column in pool.map(shape, names) if column is not None]
+    shaped = list(pool.map(shape, names))
     if faults:
         places = {name: place for place, name in enumerate(names)}
-        raise IngestError(*sorted(faults, key=lambda fault: places.get(str(fault.place[-1]), -1)))
-    return tuple(columns)
+        faults.sort(key=lambda fault: places.get(str(fault.place[-1]), -1))
+        raise IngestError(*faults, fixes=useful_fixes(faults, raw.plan))
+    columns = tuple(entry for entry in shaped if isinstance(entry, Column))
+    return columns, [entry for entry in shaped if isinstance(entry, LeftOut)]
 
 
 def _role(column: Column, plan: Plan) -> Role:

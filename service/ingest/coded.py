@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,22 @@ def _coded(column: Any) -> Coded:
         return Coded(np.empty(0, dtype=np.int32), pa.array([], column.type.value_type))
     codes = [part.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False) for part in parts]
     return Coded(np.concatenate(codes), parts[0].dictionary)
+
+
+def stripped(words: Coded, nulls: Collection[str]) -> tuple[Coded, int]:
+    """Text without blanks around it, and how many of its values had some.
+
+    `nulls` are words that mean missing; without blanks a value may be one of them, or like another one.
+    """
+    trimmed = pa.compute.utf8_trim_whitespace(words.values)
+    changed = pa.compute.sum(pa.compute.not_equal(trimmed, words.values)).as_py() or 0
+    if not changed:
+        return words, 0
+    if nulls:
+        gone = pa.compute.is_in(trimmed, value_set=pa.array(sorted(nulls), pa.string()))
+        trimmed = pa.compute.if_else(gone, pa.scalar(None, pa.string()), trimmed)
+    column = words.spread(trimmed)
+    return _coded(column.dictionary_encode()), changed
 
 
 def without_nan(column: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Parquet and Arrow streams to an Arrow table; sizes are checked before anything is unpacked."""
+"""Parquet, Arrow streams and Arrow files to an Arrow table; sizes are checked before anything is unpacked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,40 +10,72 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from .arrow_sizes import unpacked_sizes
+from .arrow_sizes import open_batches, unpacked_sizes
 from .errors import IngestError, body_fault, option_fault, too_many_rows, too_much_memory
+from .fixes import set_option
 from .header import check_names
-from .kinds import check_schema, is_text
+from .kinds import check_schema, dates_left_out, is_text, is_time, value_type
 from .options import Options, Plan, TableLimits, plan
 from .raw import RawTable
+from .views import TooLargeError, without_views
 
 BATCH_ROWS = 1 << 17
 CELL_BYTES = 8  # of a number; text is kept coded
+DELTA_ROWS = 1 << 13  # whose text is unpacked at once, where it has to be
+DELTA_ENCODINGS = frozenset({"DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"})
 
 
 def read_parquet(path: Path, options: Options, limits: TableLimits) -> RawTable:
     _refuse_csv_options(options)
     with _readable("Parquet", limits), pa.OSFile(str(path)) as source:
         file = pyarrow.parquet.ParquetFile(source)
-        schema = file.schema_arrow
-        found = _plan(schema, options, limits)
+        found, warnings = _plan(file.schema_arrow, options, limits)
         rows = file.metadata.num_rows
         _check_rows(rows, limits)
         groups = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
         _check_bytes(max(sum(groups), rows * len(found.kept) * CELL_BYTES), limits)
-        # A word that is repeated a million times takes a few bytes in the file and must not be unpacked.
-        coded = [name for name in found.kept if is_text(schema.field(name).type)]
-        file = pyarrow.parquet.ParquetFile(source, read_dictionary=coded)
-        table = _gathered(
-            (file.read_row_group(i, columns=list(found.kept)) for i in range(file.num_row_groups)),
-            limits,
-        )
-    return RawTable(_select(table, found), found, frozenset(), ".", [])
+        table = _gathered(parquet_parts(source, file, found.kept), limits)
+    return RawTable(_select(table, found), found, warnings)
+
+
+def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]:
+    """The columns part by part, text coded: a word that is repeated a million times is not unpacked."""
+    schema, columns = file.schema_arrow, list(names)
+    text = [name for name in columns if is_text(schema.field(name).type)]
+    deltas = _delta_encoded(file.metadata, text)
+    file = pyarrow.parquet.ParquetFile(source, read_dictionary=[name for name in text if name not in deltas])
+    for group in range(file.num_row_groups):
+        if not deltas:
+            yield file.read_row_group(group, columns=columns)
+            continue
+        # Arrow cannot decode these encodings into codes, so their text stands cell by cell for a moment.
+        for batch in file.iter_batches(DELTA_ROWS, row_groups=[group], columns=columns):
+            part = pa.Table.from_batches([batch])
+            for name in deltas:
+                place = part.schema.get_field_index(name)
+                part = part.set_column(place, name, part.column(place).dictionary_encode())
+            yield part
+
+
+def _delta_encoded(metadata: Any, names: Sequence[str]) -> list[str]:
+    """The text columns that are delta-encoded anywhere in a Parquet file."""
+    if not names or not metadata.num_row_groups:
+        return []
+    first = metadata.row_group(0)
+    places = {first.column(place).path_in_schema: place for place in range(first.num_columns)}
+    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    return [
+        name
+        for name in names
+        if name in places
+        and any(DELTA_ENCODINGS & set(group.column(places[name]).encodings) for group in groups)
+    ]
 
 
 def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
+    """Read an Arrow stream or an Arrow file."""
     _refuse_csv_options(options)
-    with _readable("an Arrow stream", limits):
+    with _readable("an Arrow stream or file", limits):
         with pa.memory_map(str(path)) as source:
             rows, unpacked = 0, 0
             for part in unpacked_sizes(source):
@@ -51,11 +83,12 @@ def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
                 unpacked += part.unpacked_bytes
                 _check_rows(rows, limits)
                 _check_bytes(unpacked, limits)
-        with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as reader:
-            schema = reader.schema
-            found = _plan(schema, options, limits)
-            table = _gathered((pa.Table.from_batches([batch]).select(found.kept) for batch in reader), limits)
-    return RawTable(_select(table, found), found, frozenset(), ".", [])
+        with pa.OSFile(str(path)) as source:
+            schema, batches = open_batches(source)
+            found, warnings = _plan(schema, options, limits)
+            parts = (pa.Table.from_batches([batch]).select(found.kept) for batch in batches)
+            table = _gathered(parts, limits)
+    return RawTable(_select(table, found), found, warnings)
 
 
 @contextmanager
@@ -64,7 +97,7 @@ def _readable(what: str, limits: TableLimits) -> Iterator[None]:
         yield
     except IngestError:
         raise
-    except MemoryError:
+    except (MemoryError, TooLargeError):
         raise IngestError(too_much_memory(limits.max_table_bytes)) from None
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError):
         # Arrow's own words would show bytes of the file; what to do is the same for all of them.
@@ -72,11 +105,18 @@ def _readable(what: str, limits: TableLimits) -> Iterator[None]:
         raise IngestError(body_fault("UNREADABLE", message)) from None
 
 
-def _plan(schema: Any, options: Options, limits: TableLimits) -> Plan:
+def _plan(schema: Any, options: Options, limits: TableLimits) -> tuple[Plan, list[str]]:
+    """What is kept, and warnings about columns of dates, which are not even read."""
     check_names(schema.names, limits)
     found = plan(options, schema.names)
+    dates = [
+        name
+        for name in found.kept
+        if is_time(value_type(schema.field(name).type)) and found.may_leave_out(name)
+    ]
+    found = found.without(dates)
     check_schema(schema, found)
-    return found
+    return found, [dates_left_out(name) for name in dates]
 
 
 def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
@@ -90,6 +130,8 @@ def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
         size += sum(_own_bytes(chunk) for column in part.columns for chunk in column.chunks)
         _check_rows(rows, limits)
         _check_bytes(size, limits)
+        part, text = without_views(part, limits.max_table_bytes - size)
+        size += text
         small.append(part)
         held += part.num_rows
         if held >= BATCH_ROWS:
@@ -124,7 +166,12 @@ def _check_bytes(size: int, limits: TableLimits) -> None:
 
 def _refuse_csv_options(options: Options) -> None:
     faults = [
-        option_fault(name, "CSV_ONLY", f"`{name}` is for CSV only; this format says it by itself.")
+        option_fault(
+            name,
+            "CSV_ONLY",
+            f"`{name}` is for CSV only; this format says it by itself.",
+            set_option(f"Leave `{name}` to the file", **{name: None}),
+        )
         for name in ("delimiter", "decimal", "null_values")
         if getattr(options, name) is not None
     ]

@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from literati._leading_zeros import mark_leading_zeros
+
 from .errors import Fault, IngestError, body_fault, cell_fault, option_fault
+from .fixes import set_option
 from .header import Header, bad_encoding, read_header
 from .kinds import is_text
+from .numerals import PLAIN, decided, may_be_thousands, possible_styles
 from .options import NULL_WORDS, Options, Plan, TableLimits, plan
-from .raw import RawTable
+from .raw import RawTable, Spelling
 from .segments import CODED, NoCutError, as_utf8, fits, joined, segments
 
 BLOCK_BYTES = 1 << 20  # what one thread parses at a time; also the longest row that can be read
@@ -28,10 +33,12 @@ _RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 def read_csv(path: Path, charset: str, options: Options, limits: TableLimits) -> RawTable:
     header = read_header(path, charset, options, limits)
     if options.decimal not in (None, ".", ","):
-        raise IngestError(option_fault("decimal", "BAD_DECIMAL", "Expected a point or a comma."))
+        fix = set_option("Let the decimal sign be found out", decimal=None)
+        raise IngestError(option_fault("decimal", "BAD_DECIMAL", "Expected a point or a comma.", fix))
     if options.decimal == header.delimiter:
         message = "The decimal sign and the delimiter cannot be the same."
-        raise IngestError(option_fault("decimal", "BAD_DECIMAL", message))
+        fix = set_option("Let the decimal sign be found out", decimal=None)
+        raise IngestError(option_fault("decimal", "BAD_DECIMAL", message, fix))
     found = plan(options, header.names)
     try:
         with as_utf8(path, charset) as text:
@@ -47,6 +54,7 @@ class _Reader:
         self.path = path
         self.header = header
         self.plan = plan
+        self.given_decimal = options.decimal
         self.decimal = options.decimal or "."
         self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
@@ -54,13 +62,49 @@ class _Reader:
         self.quoted = any(b'"' in block for block in _blocks(path))
         # Labels and categories are read as text: 007 must come back as 007.
         self.spelt = frozenset(self.plan.kinds) | {self.plan.target}
+        self.zeros = np.zeros(len(header.names), dtype=np.uint8)  # columns with leading zeros
 
     def read(self) -> RawTable:
         table = self._table()
         if table.num_rows == 0:
             raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
         self._refuse_open_quote(table)
-        return RawTable(table, self.plan, self.spelt, self.decimal, list(self.header.warnings))
+        evidence = self._evidence(table)
+        if evidence == "," and (doubtful := self._perhaps_thousands(table)):
+            table = self._with_text(table, doubtful)
+        nulls = frozenset({"", *self.null_words})
+        spelling = Spelling(self.given_decimal, evidence, nulls)
+        return RawTable(table, self.plan, list(self.header.warnings), self.spelt, spelling)
+
+    def _evidence(self, table: Any) -> str | None:
+        """The decimal sign that the file speaks for, where the client does not say it."""
+        if self.given_decimal is not None:
+            return self.given_decimal
+        signs = {
+            style.decimal
+            for name in table.column_names
+            if table.schema.field(name).type == CODED and name not in self.spelt
+            if (style := decided(possible_styles(words_of(table.column(name))), None, None)) is not None
+            and style != PLAIN
+        }
+        if len(signs) == 1:
+            return next(iter(signs))
+        points = any(kind == pa.float64() for kind in table.schema.types)
+        return "." if not signs and (points or self.header.delimiter == ",") else None
+
+    def _perhaps_thousands(self, table: Any) -> list[str]:
+        """Columns that were read with decimal points in a file with decimal commas."""
+        floats = [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
+        return [name for name in floats if may_be_thousands(table.column(name))]
+
+    def _with_text(self, table: Any, names: list[str]) -> Any:
+        """The table with these columns as they are written."""
+        parts = self._parts(dict.fromkeys(names, CODED))
+        text = pa.concat_tables([part.select(names) for part in parts])
+        for name in names:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, text.column(name))
+        return table
 
     def _table(self) -> Any:
         try:
@@ -69,7 +113,9 @@ class _Reader:
             for part in parts[1:]:
                 types = {name: joined(kind, part.schema.field(name).type) for name, kind in types.items()}
             text = [name for name in types if not all(fits(part.column(name), types[name]) for part in parts)]
+            text += self._zero_led(types)
             if text:  # a column that is text in one piece and numbers in another: all of it is text
+                types |= dict.fromkeys(text, CODED)
                 del parts
                 parts = self._parts(dict.fromkeys(text, CODED))
             schema = pa.schema(types)
@@ -79,10 +125,21 @@ class _Reader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError):
             raise IngestError(self._diagnosis()) from None
 
+    def _zero_led(self, types: dict[str, Any]) -> list[str]:
+        """Columns of whole numbers that are text, because some are written with leading zeros."""
+        marked = {name for name, zeros in zip(self.header.names, self.zeros, strict=True) if zeros}
+        return [
+            name
+            for name, kind in types.items()
+            if kind == pa.int64() and name in marked and name != self.plan.weight
+        ]
+
     def _parts(self, types: dict[str, Any]) -> list[Any]:
         """The pieces, each with the types that Arrow finds for it."""
         parts: list[Any] = []
         for piece in segments(self.path, quoted=self.quoted, size=BLOCKS * self.block):
+            if not types:
+                mark_leading_zeros(piece, ord(self.header.delimiter), self.zeros)
             with pa.BufferReader(piece) as source:
                 part = pyarrow.csv.read_csv(
                     source,
@@ -163,6 +220,11 @@ class _Reader:
             if isinstance(cell, str) and "\n" in cell and sum(b.count(b'"') for b in _blocks(self.path)) % 2:
                 message = "A quotation mark is opened in the last row and never closed."
                 raise IngestError(cell_fault(table.num_rows, name, "OPEN_QUOTE", message))
+
+
+def words_of(column: Any) -> Any:
+    """Words of a coded column, those of its first part: enough to tell how numbers are written."""
+    return column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
 
 
 def _coded(part: Any) -> Any:

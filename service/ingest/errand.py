@@ -15,7 +15,9 @@ from worker.messages import Dataset
 
 from .build import Upload, make_dataset
 from .errors import Fault, IngestError, broke_reader, too_much_memory, too_much_time
+from .fixes import Fix
 from .options import Options, TableLimits
+from .packing import forget_copies
 
 NAME = "dataset"
 MEMORY = 2  # times the largest table: what reading one may take
@@ -40,6 +42,7 @@ class Told:
 
     dataset: Dataset | None = None
     faults: tuple[Fault, ...] = ()
+    fixes: tuple[Fix, ...] = ()
     disk_error: int | None = None  # errno
 
 
@@ -72,12 +75,14 @@ def _run(processes: Processes, errand: Errand, memory_bytes: int, seconds: float
         said = processes.run(NAME, _ERRAND.dump_json(errand), memory_bytes=memory_bytes, seconds=seconds)
     except BrokenError:
         raise IngestError(broke_reader()) from None
+    finally:
+        forget_copies(errand.upload.path)
     told = _TOLD.validate_json(said)
     if told.dataset is not None:
         return told.dataset
     if told.disk_error is not None:
         raise OSError(told.disk_error, os.strerror(told.disk_error))
-    raise IngestError(*told.faults)
+    raise IngestError(*told.faults, fixes=told.fixes)
 
 
 def work(data: bytes) -> bytes:
@@ -97,7 +102,7 @@ def _told(errand: Errand) -> Told:
             spare_disk_bytes=errand.spare_disk_bytes,
         )
     except IngestError as error:
-        return Told(faults=error.faults)
+        return Told(faults=error.faults, fixes=error.fixes)
     except OSError as error:
         return Told(disk_error=error.errno or errno.EIO)
     return Told(dataset=dataset)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from .fixes import Fix, combined
+from .fixes import shown as shown
+
 MOST_FAULTS = 20  # in one answer
-_LONGEST_NAME = 80
+TOO_LARGE = "BODY_TOO_LARGE"
 
 
 @dataclass(frozen=True)
@@ -16,31 +19,34 @@ class Fault:
     place: tuple[str | int, ...]
     code: str  # a stable word in capitals
     message: str  # a sentence that says what to do; names columns, never shows a cell
+    fixes: tuple[Fix, ...] = ()  # what a client can do about it by other options
 
 
 class IngestError(ValueError):
     """The upload cannot become a dataset."""
 
-    def __init__(self, *faults: Fault) -> None:
+    def __init__(self, *faults: Fault, fixes: tuple[Fix, ...] | None = None) -> None:
+        """`fixes`: remedies for all faults, where more are known than those given."""
         super().__init__("; ".join(fault.message for fault in faults))
         self.faults = faults[:MOST_FAULTS]
+        self.fixes = combined([fault.fixes for fault in faults]) if fixes is None else fixes
 
 
-def option_fault(option: str, code: str, message: str) -> Fault:
-    return Fault(("query", option), code, message)
+def option_fault(option: str, code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("query", option), code, message, fixes)
 
 
-def body_fault(code: str, message: str) -> Fault:
-    return Fault(("body",), code, message)
+def body_fault(code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("body",), code, message, fixes)
 
 
-def column_fault(column: str, code: str, message: str) -> Fault:
-    return Fault(("body", "columns", column), code, message)
+def column_fault(column: str, code: str, message: str, *fixes: Fix) -> Fault:
+    return Fault(("body", "columns", column), code, message, fixes)
 
 
-def cell_fault(row: int, column: str, code: str, message: str) -> Fault:
+def cell_fault(row: int, column: str, code: str, message: str, *fixes: Fix) -> Fault:
     """`row` counts from 1, the first row of data."""
-    return Fault(("body", "rows", row, column), code, message)
+    return Fault(("body", "rows", row, column), code, message, fixes)
 
 
 def pointer_parts(fault: Fault) -> tuple[str | int, ...]:
@@ -49,11 +55,6 @@ def pointer_parts(fault: Fault) -> tuple[str | int, ...]:
     if source == "body" and steps[:1] == ["rows"]:
         return source, "rows", int(steps[1]) - 1, *steps[2:]
     return fault.place
-
-
-def shown(name: str) -> str:
-    """A column's name in a sentence."""
-    return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
 
 
 def listed(names: Sequence[str] | Iterable[str], most: int = 20) -> str:
@@ -81,6 +82,16 @@ def too_much_time(most: float) -> Fault:
 def broke_reader() -> Fault:
     message = "The file broke its reader: it is damaged, or takes more memory than there is."
     return body_fault("UNREADABLE", message)
+
+
+def damaged_packing(coding: str) -> Fault:
+    message = f"The body cannot be unpacked with {coding}: it is damaged, cut short, or something else."
+    return body_fault("UNREADABLE", message)
+
+
+def unpacks_to_too_much(most: int) -> Fault:
+    message = f"The body unpacks to more than the {most:,} bytes that are taken (LITERATI_MAX_UPLOAD_BYTES)."
+    return body_fault(TOO_LARGE, message)
 
 
 def too_many_rows(rows: int, most: int) -> Fault:

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import Fault, IngestError, body_fault, column_fault, option_fault, shown
+from .fixes import Fix, set_option
 from .options import Options, TableLimits
 
 HEAD_BYTES = 1 << 20
 LONGEST_NAME = 1024
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+GUESS_DELIMITER = set_option("Let the delimiter be found out", delimiter=None)
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
 _QUOTED = re.compile(r'"[^"]*"')
 
@@ -41,7 +43,8 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
     except csv.Error:
         raise IngestError(_no_table("Its first line is no header")) from None
     if len(cells) == 1:
-        raise IngestError(_no_table(_one_column(text, given)))
+        fixes = [GUESS_DELIMITER] if given is not None and any(sign in text for sign in DELIMITERS) else []
+        raise IngestError(_no_table(_one_column(text, given), *fixes))
     if whole and _ended(rows):
         raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
     warnings = []
@@ -151,13 +154,13 @@ def _checked_delimiter(given: str) -> str:
     delimiter = DELIMITER_WORDS.get(given.lower(), given)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0.-+':
         message = "Expected one character that parts the cells, such as , or ; or | or the word tab."
-        raise IngestError(option_fault("delimiter", "BAD_DELIMITER", message))
+        raise IngestError(option_fault("delimiter", "BAD_DELIMITER", message, GUESS_DELIMITER))
     return delimiter
 
 
-def _no_table(found: str) -> Fault:
+def _no_table(found: str, *fixes: Fix) -> Fault:
     message = f"This is not a table: {found}. Send CSV: a header with the columns' names, then a line a row."
-    return body_fault("NOT_A_TABLE", message)
+    return body_fault("NOT_A_TABLE", message, *fixes)
 
 
 def _one_column(text: str, given: str | None) -> str:

@@ -1,35 +1,32 @@
-"""Media types: what an upload says it is, and what its first bytes say."""
+"""Media types: what an upload says it is."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 
 from python_multipart.multipart import parse_options_header
 
 from service.errors import Problem
 
-from .build import Form
-from .errors import IngestError, body_fault
+from .first_bytes import Form
 
 CSV = "text/csv"
+TSV = "text/tab-separated-values"
 PARQUET = "application/vnd.apache.parquet"
 ARROW = "application/vnd.apache.arrow.stream"
+ARROW_FILE = "application/vnd.apache.arrow.file"
+ANY = "application/octet-stream"  # recognised by its first bytes
 MULTIPART = "multipart/form-data"
-ACCEPTED = (CSV, PARQUET, ARROW, MULTIPART)
-_FORMS: dict[str, Form] = {CSV: "csv", PARQUET: "parquet", ARROW: "arrow"}
-_CHARSETS = ("utf-8", "iso8859-1", "iso8859-15", "cp1252", "utf-16")  # by Python's names
-_MAGIC: tuple[tuple[bytes, Form | None, str], ...] = (
-    (b"PAR1", "parquet", f"a Parquet file; send it as Content-Type: {PARQUET}"),
-    (b"\xff\xff\xff\xff", "arrow", f"an Arrow stream; send it as Content-Type: {ARROW}"),
-    (b"ARROW1", None, "an Arrow file; write it as a stream (pyarrow.ipc.new_stream) and send that"),
-    (b"\x1f\x8b", None, "packed with gzip; unpack it first"),
-    (b"\x28\xb5\x2f\xfd", None, "packed with zstd; unpack it first"),
-    (b"BZh", None, "packed with bzip2; unpack it first"),
-    (b"PK\x03\x04", None, "a zip archive or an Excel workbook; unpack it, or save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", None, "an old Excel workbook; save the sheet as CSV"),
-    (b"%PDF", None, "a PDF; send a table"),
+ACCEPTED = (CSV, TSV, PARQUET, ARROW, ARROW_FILE, ANY, MULTIPART)
+_FORMS: dict[str, Form] = {CSV: "csv", TSV: "tsv", PARQUET: "parquet", ARROW: "arrow", ARROW_FILE: "arrow"}
+# A type that names something else is believed; one that says nothing of the sort, or none, is not asked.
+_OTHERS = re.compile(
+    r"application/json|application/xml|text/html|text/xml|[^/]+/[^/]+\+(json|xml)"
+    r"|(audio|font|image|message|model|multipart|video)/.*"
 )
+_CHARSETS = ("utf-8", "iso8859-1", "iso8859-15", "cp1252", "utf-16")  # by Python's names
 
 
 @dataclass(frozen=True)
@@ -48,15 +45,20 @@ def body_media(content_type: str | None) -> Media | bytes:
         if not 0 < len(boundary) <= 200:
             raise Problem(400, "The multipart body has no boundary.", kind="malformed-body")
         return boundary
-    if kind not in _FORMS:
+    if says_otherwise(kind):
         raise unsupported()
-    return Media(_FORMS[kind], _charset(kind, parameters))
+    return Media(_FORMS.get(kind), _charset(kind, parameters))
+
+
+def says_otherwise(media_type: str) -> bool:
+    """Whether the media type names something that is no table."""
+    return _OTHERS.fullmatch(media_type) is not None
 
 
 def part_media(content_type: str | None) -> Media:
     """Of the file in a multipart body: clients that do not know its type send any."""
     kind, parameters = _parsed(content_type)
-    return Media(_FORMS.get(kind), _charset(CSV, parameters))
+    return Media(_FORMS.get(kind), _charset(kind, parameters))
 
 
 def unsupported() -> Problem:
@@ -69,16 +71,6 @@ def unsupported() -> Problem:
     )
 
 
-def checked_form(form: Form | None, start: bytes) -> Form:
-    """The form by the first bytes of a file; IngestError where they say that it is something else."""
-    for magic, found, advice in _MAGIC:
-        if start.startswith(magic) and not (form == "arrow" == found):
-            if found is not None and form in (None, found):
-                return found
-            raise IngestError(body_fault("OTHER_FORMAT", f"This is {advice}."))
-    return form or "csv"
-
-
 def _parsed(content_type: str | None) -> tuple[str, dict[bytes, bytes]]:
     kind, parameters = parse_options_header(content_type)
     return kind.decode("latin-1").strip().lower(), parameters
@@ -86,7 +78,7 @@ def _parsed(content_type: str | None) -> tuple[str, dict[bytes, bytes]]:
 
 def _charset(kind: str, parameters: dict[bytes, bytes]) -> str:
     """The codec of a CSV. Others say what they are by themselves."""
-    if kind != CSV:
+    if kind in (PARQUET, ARROW, ARROW_FILE):
         return "utf-8"
     if parameters.get(b"header", b"").lower() == b"absent":
         raise Problem(415, "A CSV needs a header line with the columns' names.", kind="media-type")

@@ -6,14 +6,16 @@ import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import get_args
 
 from .errors import Fault, IngestError, listed, option_fault, shown
+from .fixes import Fix, set_option
+from .fixes import Kind as Kind
 
-Kind = Literal["number", "boolean", "category"]
+TARGET_NAMES = frozenset({"target", "label", "class", "y", "outcome"})  # by custom
 KINDS: tuple[Kind, ...] = get_args(Kind)
-INGEST_VERSION = 1  # rises when the same bytes and options give another table
+INGEST_VERSION = 2  # rises when the same bytes and options give another table
 # Words for a missing cell in a CSV, unless the client says which; an empty cell always is one.
 NULL_WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
@@ -27,7 +29,8 @@ class TableLimits:
     max_columns: int = 10_000
     max_cell_bytes: int = 65_536
     max_categories: int = 100_000
-    max_table_bytes: int = 4 << 30  # what a compressed upload may unpack to
+    max_table_bytes: int = 4 << 30  # of the table in memory
+    max_upload_bytes: int = 1 << 30  # of the file, when it is unpacked
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,24 @@ class Plan:
     dropped: tuple[str, ...]
     kinds: dict[str, Kind]  # where the client decides
 
+    def may_leave_out(self, name: str) -> bool:
+        """Whether nobody asks for this column: it has no role and no type is given."""
+        return name not in (self.target, self.weight) and name not in self.kinds
 
-def content_key(sha256: str, form: str, charset: str, options: Options) -> str:
+    def without(self, names: Sequence[str]) -> Plan:
+        """The same, with these columns left out as well."""
+        kept = tuple(name for name in self.kept if name not in set(names))
+        return replace(self, kept=kept, dropped=(*self.dropped, *names))
+
+
+def content_key(sha256: str, form: str | None, charset: str, coding: str | None, options: Options) -> str:
     """Equal for the same bytes read in the same way."""
     given = asdict(options)
     given["drop"] = sorted(given["drop"])
     given["types"] = sorted(given["types"])
     if options.null_values is not None:
         given["null_values"] = sorted(set(options.null_values))
-    text = json.dumps([INGEST_VERSION, sha256, form, charset, given], sort_keys=True)
+    text = json.dumps([INGEST_VERSION, sha256, form, charset, coding, given], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -85,7 +97,8 @@ def plan(options: Options, names: Sequence[str]) -> Plan:
     kept = tuple(name for name in names if name not in set(dropped))
     if not faults and not [name for name in kept if name not in (options.target, options.weight)]:
         text = "No column is left to learn from besides the target"
-        faults.append(option_fault("drop", "NO_FEATURES", f"{text}; the table has {listed(names)}."))
+        fixes = [set_option("Leave out no column", drop=None)] if dropped else []
+        faults.append(option_fault("drop", "NO_FEATURES", f"{text}; the table has {listed(names)}.", *fixes))
     if faults:
         raise IngestError(*faults)
     assert options.target is not None
@@ -96,7 +109,13 @@ def unknown_column(option: str, name: str, names: Sequence[str]) -> Fault:
     close = _near(name, names)
     guess = f"Did you mean {' or '.join(shown(n) for n in close)}? " if close else ""
     message = f"There is no column {shown(name)}. {guess}The columns are {listed(names)}."
-    return option_fault(option, "UNKNOWN_COLUMN", message)
+    if option == "drop":
+        fixes = [Fix(f"Leave out {shown(meant)}", drop=(meant,), keep=(name,)) for meant in close]
+    else:
+        label = "Take {} as the " + option
+        roles = option in ("target", "weight")
+        fixes = [set_option(label.format(shown(meant)), **{option: meant}) for meant in close if roles]
+    return option_fault(option, "UNKNOWN_COLUMN", message, *fixes)
 
 
 def _near(name: str, names: Sequence[str]) -> list[str]:
@@ -111,18 +130,25 @@ def _no_target(names: Sequence[str]) -> Fault:
         "Say which column holds the classes to learn, for example ?target="
         f"{example}. The columns are {listed(names)}."
     )
-    return option_fault("target", "TARGET_REQUIRED", message)
+    likely = [name for name in names if name.strip().casefold() in TARGET_NAMES]
+    fixes = [
+        set_option(f"Take {shown(name)} as the target", target=name)
+        for name in dict.fromkeys([*likely, names[-1]])
+    ]
+    return option_fault("target", "TARGET_REQUIRED", message, *fixes)
 
 
 def _conflicts(target: str, weight: str | None, dropped: Iterable[str]) -> list[Fault]:
     faults = []
     if weight == target:
         message = f"Column {shown(target)} cannot be both the target and the weight."
-        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message))
+        fix = set_option("Learn without weights", weight=None)
+        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message, fix))
     for role, name in (("target", target), ("weight", weight)):
-        if name in set(dropped):
+        if name is not None and name in set(dropped):
             message = f"Column {shown(name)} is the {role} and cannot be dropped."
-            faults.append(option_fault("drop", "COLUMN_USED_TWICE", message))
+            fix = Fix(f"Keep {shown(name)}", keep=(name,))
+            faults.append(option_fault("drop", "COLUMN_USED_TWICE", message, fix))
     return faults
 
 

@@ -8,12 +8,21 @@ from typing import Any
 from .options import Plan
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """How a CSV writes things."""
+
+    decimal: str | None  # the decimal sign as the client says
+    evidence: str | None  # the decimal sign that the file speaks for
+    nulls: frozenset[str]  # words for a missing cell
+
+
 @dataclass
 class RawTable:
     """The kept columns as the format has them."""
 
     table: Any  # pyarrow.Table
     plan: Plan
-    spelt: frozenset[str]  # columns that were read as text, whatever is in them
-    decimal: str
     warnings: list[str]
+    spelt: frozenset[str] = frozenset()  # columns that were read as text, whatever is in them
+    spelling: Spelling | None = None  # None: the format has types of its own

@@ -14,16 +14,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from service.errors import Problem
+from service.limits import CODING
 from worker.blobs import Blobs
 
 from .build import Upload
-from .media import Media, body_media, checked_form, part_media
+from .media import Media, body_media, part_media
 from .multipart import FilePart
 from .spare_disk import check_spare
 
 BLOCK_BYTES = 1 << 20
 _FIRST_BLOCK_BYTES = 1 << 16  # less than this is not worth a file until it is complete
-_START_BYTES = 16
 
 
 @asynccontextmanager
@@ -44,8 +44,9 @@ async def received(request: Request, blobs: Blobs, spare_disk_bytes: int) -> Asy
         path = await writer.end()
         yield Upload(
             path=path,
-            form=checked_form(media.form, writer.start),
+            form=media.form,
             charset=media.charset,
+            coding=request.scope.get(CODING),
             sha256=writer.digest.hexdigest(),
             size=writer.size,
         )
@@ -65,7 +66,6 @@ class _Writer:
     def __init__(self, blobs: Blobs, spare_disk_bytes: int) -> None:
         self.digest = hashlib.sha256()
         self.size = 0
-        self.start = b""
         self._blobs = blobs
         self._spare_disk_bytes = spare_disk_bytes
         self._draft = ExitStack()
@@ -76,8 +76,6 @@ class _Writer:
         self._writing: asyncio.Future[None] | None = None
 
     async def take(self, chunk: bytes) -> None:
-        if len(self.start) < _START_BYTES:
-            self.start = (self.start + chunk)[:_START_BYTES]
         self._chunks.append(chunk)
         self._gathered += len(chunk)
         if self._gathered >= self._enough:

@@ -9,11 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from literati.table import MAX_CLASSES, MAX_WEIGHT
+from literati.table import MAX_CLASSES, MAX_WEIGHT, MIN_WEIGHT
 from worker.messages import ClassInfo
 
 from . import text
 from .errors import Fault, IngestError, cell_fault, column_fault, shown
+from .fixes import take_as, without_weights
 
 _SAMPLE = 1000
 
@@ -23,7 +24,7 @@ def target_values(name: str, words: Any, *, spelt: bool) -> Any | None:
     if len(words) > MAX_CLASSES:
         sample = words.slice(0, _SAMPLE).to_pylist()
         if spelt and all(text.are_numbers(sample)) and any(float(word) % 1 for word in sample):
-            raise IngestError(_regression(name))
+            raise IngestError(_regression(name, len(words)))
         raise IngestError(_too_many(name, len(words)))
     if not spelt:
         return None
@@ -34,7 +35,7 @@ def target_values(name: str, words: Any, *, spelt: bool) -> Any | None:
     if values and all(text.are_numbers(found)):
         floats = [float(word) for word in found]
         if any(number % 1 for number in floats):
-            raise IngestError(_regression(name))
+            raise IngestError(_regression(name, len(words)))
         if [repr(number) for number in floats] == found:
             return pa.array(floats, pa.float64())
     return None
@@ -54,7 +55,7 @@ def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[Cl
         pa.types.is_floating(labels.type)
         and pa.compute.any(pa.compute.not_equal(labels, pa.compute.floor(labels))).as_py()
     ):
-        raise IngestError(_regression(name))
+        raise IngestError(_regression(name, len(labels.unique())))
     counted = pa.compute.value_counts(labels)
     found = list(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
     if len(found) > MAX_CLASSES:
@@ -70,36 +71,41 @@ def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[Cl
 
 
 def checked_weights(name: str, column: Any, kind: str) -> npt.NDArray[np.float64]:
+    fix = without_weights(name)
     if kind != "number":
         message = f"The weight {shown(name)} must be a column of numbers; this one holds {kind} values."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message))
+        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
     if column.null_count:
         row = pa.compute.index(column.is_null(), True).as_py() + 1
         message = f"Row {row:,} has no weight in {shown(name)}; every row needs one, 0 to leave it out."
-        raise IngestError(cell_fault(row, name, "MISSING_WEIGHT", message))
+        raise IngestError(cell_fault(row, name, "MISSING_WEIGHT", message, fix))
     weights = np.asarray(column.cast(pa.float64()))
     if (weights < 0).any():
         row = int(np.argmax(weights < 0)) + 1
         message = f"The weight in row {row:,} of {shown(name)} is negative; expected 0 or more."
-        raise IngestError(cell_fault(row, name, "NEGATIVE_WEIGHT", message))
+        raise IngestError(cell_fault(row, name, "NEGATIVE_WEIGHT", message, fix))
     if not weights.any():
         message = f"Every weight in {shown(name)} is 0, so no row counts; expected some above 0."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message))
+        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if total > MAX_WEIGHT:
         message = f"The weights in {shown(name)} add up to more than {MAX_WEIGHT:g}; use a larger unit."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message))
+        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
+    if total < MIN_WEIGHT:
+        message = f"The weights in {shown(name)} add up to less than {MIN_WEIGHT:g}; use a smaller unit."
+        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
     return weights
 
 
-def _regression(name: str) -> Fault:
+def _regression(name: str, found: int) -> Fault:
     message = (
         f"The target {shown(name)} holds fractions, which looks like a number to predict (regression); this "
         f"learns classes. Group it into classes first, or say types={name[:80]}:category if "
         "its numbers are classes."
     )
-    return column_fault(name, "CONTINUOUS_TARGET", message)
+    fixes = [take_as(name, "category")] if found <= MAX_CLASSES else []
+    return column_fault(name, "CONTINUOUS_TARGET", message, *fixes)
 
 
 def _too_many(name: str, found: int) -> Fault:

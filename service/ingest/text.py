@@ -5,44 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute
-
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9]\d{0,18}")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4}|\d{1,2}/\d{1,2}/\d{2})([ T]\d{1,2}:\d{2}.*)?"
 )
 _MOSTLY_DATES = 0.9
 _BOOLEANS = ({"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"})
-
-
-def to_numbers(words: Any, decimal: str) -> tuple[Any, int | None]:
-    """Arrow strings as float64, or the place of the first that is no number."""
-    plain = pa.compute.utf8_trim_whitespace(words)
-    if decimal != ".":
-        plain = pa.compute.replace_substring(plain, decimal, ".")
-    try:
-        return plain.cast(pa.float64()), None
-    except pa.ArrowInvalid:
-        return None, _first_that_fails(plain)
-
-
-def _first_that_fails(words: Any) -> int:
-    """By halves: the whole does not cast."""
-    start, length = 0, len(words)
-    while length > 1:
-        half = length // 2
-        try:
-            words.slice(start, half).cast(pa.float64())
-        except pa.ArrowInvalid:
-            length = half
-        else:
-            start, length = start + half, length - half
-    return start
 
 
 def as_booleans(values: list[Any]) -> list[bool | None]:
@@ -70,8 +41,3 @@ def look_like_dates(words: list[str]) -> bool:
     """All but a few: some may be words for missing."""
     dates = sum(bool(_DATE.fullmatch(word.strip())) for word in words)
     return bool(words) and dates >= _MOSTLY_DATES * len(words)
-
-
-def have_decimal_commas(words: list[str]) -> bool:
-    fractions = [word for word in words if not _PLAIN_INTEGER.fullmatch(word.strip())]
-    return bool(fractions) and all(_DECIMAL_COMMA.fullmatch(word.strip()) for word in fractions)

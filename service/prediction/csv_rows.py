@@ -4,57 +4,121 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 from pyarrow import csv as arrow_csv
 
 from service.errors import FieldError, pointer
+from service.ingest.coded import Coded, coded, stripped
+from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT
 from service.ingest.header import DELIMITERS, HEAD_BYTES
+from service.ingest.numerals import PLAIN, Style, decided, possible_styles, to_numbers
 from service.ingest.options import NULL_WORDS
 from service.ingest.text import FALSE_WORDS, TRUE_WORDS
+from service.remedies import Remedy
 
 from .batch import Batch
-from .faults import MOST_ERRORS, MalformedError, absent, positions, refuse, refuse_absent
-from .layout import Field, Layout
-from .table_rows import read_table, wrong_cell
+from .faults import MOST_ERRORS, MalformedError, RowsError, absent, positions, refuse, refuse_absent
+from .layout import Field, Layout, spelt_number
+from .table_rows import Spell, read_table, wrong_cell
 
 MANY_BYTES = 1 << 20  # from here on several threads parse
 SPACES = " \t"
-INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 TRUE, FALSE = (
     [spell(word) for word in sorted(words) for spell in (str, str.upper, str.title)]
     for words in (TRUE_WORDS, FALSE_WORDS)
 )
-TYPES = {
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "category": pa.dictionary(pa.int32(), pa.string()),
-}
+CODED = pa.dictionary(pa.int32(), pa.string())
+TYPES = {"number": pa.float64(), "boolean": pa.bool_(), "category": CODED}
 
 
 @dataclass(frozen=True, slots=True)
 class CsvOptions:
     delimiter: str | None = None  # None: the one with which most columns are the model's
-    decimal: str = "."
+    decimal: str | None = None  # None: a point, or what the numbers are written with
     nulls: frozenset[str] = frozenset({"", *NULL_WORDS})
 
 
 def read_csv(body: bytes, layout: Layout, max_rows: int, options: CsvOptions) -> Batch:
     header, delimiter = _header(body, layout, options.delimiter)
     at = positions(header, lambda position: pointer("body", "header", position))
+    layout = layout.lacking(at.__contains__)
     refuse_absent([absent("/body/header", entry.name) for entry in layout.fields if entry.name not in at])
     types = dict.fromkeys(header, pa.string())  # of what the model does not know, any cell will do
     types.update({entry.name: TYPES[entry.kind] for entry in layout.fields})
+    read_as: dict[str, str] = {}
     try:
         table = _parse(body, delimiter, options, types)
+    except pa.ArrowInvalid:
+        table, read_as = _as_written(body, delimiter, options, layout, types)
+    spell: Spell = lambda text, entry: _label(text, entry, options)  # noqa: E731
+    return read_table(table, layout, max_rows, spell=spell, read_as=read_as)
+
+
+def _as_written(
+    body: bytes, delimiter: str, options: CsvOptions, layout: Layout, types: dict[str, Any]
+) -> tuple[Any, dict[str, str]]:
+    """The table with its numbers read as they are written, and the columns where that is in no plain way.
+
+    RowsError that names the cells where it cannot be.
+    """
+    names = [entry.name for entry in layout.numbers]
+    arrays: dict[str, Any] = {}
+    try:
+        text = _parse(body, delimiter, options, types | dict.fromkeys(names, CODED), only=names)
+        words = {name: stripped(coded(text.column(name)), options.nulls)[0] for name in names}
+        styles = _styles(words, options, delimiter)
+        plain = Style(options.decimal or ".", "")  # reads some odd numbers too, such as inf
+        arrays = {
+            name: words[name].spread(numbers)
+            for name in names
+            if (numbers := to_numbers(words[name].values, styles.get(name, plain))[0]) is not None
+            and (name in styles or _keeps_to(options.decimal, words[name].values))
+        }
+        if unread := [name for name in names if name not in arrays]:
+            if options.decimal is None:
+                _refuse_ambiguous(unread, words)
+            _refuse_cells(body, delimiter, options, layout, list(types), arrays)
+        table = _parse(body, delimiter, options, types | dict.fromkeys(names, pa.string()))
     except pa.ArrowInvalid as error:
-        _refuse_cells(body, delimiter, options, layout, header)
+        _refuse_cells(body, delimiter, options, layout, list(types), arrays)
         raise _malformed(error) from None
-    return read_table(table, layout, max_rows, spell=lambda text, entry: _label(text, entry, options))
+    for name, array in arrays.items():
+        table = table.set_column(table.column_names.index(name), name, array)
+    return table, {name: style.words for name, style in styles.items() if style.words}
+
+
+def _keeps_to(decimal: str | None, words: Any) -> bool:
+    """Whether no word has a point where the decimal sign is a comma."""
+    return decimal != "," or not pa.compute.any(pa.compute.match_substring(words, ".")).as_py()
+
+
+def _refuse_ambiguous(names: list[str], words: dict[str, Coded]) -> None:
+    """Raise if these columns are numbers all the same, but their commas may mean two things."""
+    if not all(possible_styles(words[name].values, zeros=True) for name in names):
+        return
+    message = "The commas in this column may be decimal signs, or stand between thousands; say `decimal`."
+    errors = [FieldError(pointer("body", name), "AMBIGUOUS_NUMBERS", message) for name in names]
+    fixes = [Remedy(fix.label, fix.options) for fix in (DECIMAL_COMMA, DECIMAL_POINT)]
+    raise RowsError(f"{names[0]}: {message}", errors, fixes)
+
+
+def _styles(words: dict[str, Coded], options: CsvOptions, delimiter: str) -> dict[str, Style]:
+    """How the numbers of each column are written, where that can be told."""
+    possible = {name: possible_styles(column.values, zeros=True) for name, column in words.items()}
+    clear = [decided(styles, options.decimal, None) for styles in possible.values()]
+    signs = {style.decimal for style in clear if style is not None and style != PLAIN}
+    evidence = next(iter(signs)) if len(signs) == 1 else "." if delimiter == "," else None
+    found = {
+        name: decided(styles, options.decimal, evidence) if len(words[name].values) else PLAIN
+        for name, styles in possible.items()
+    }
+    return {name: style for name, style in found.items() if style is not None}
 
 
 def _header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[list[str], str]:
@@ -81,7 +145,13 @@ def _header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[list[st
 
 
 def _parse(
-    body: bytes, delimiter: str, options: CsvOptions, types: dict[str, Any], *, threads: bool = True
+    body: bytes,
+    delimiter: str,
+    options: CsvOptions,
+    types: dict[str, Any],
+    only: list[str] | None = None,
+    *,
+    threads: bool = True,
 ) -> Any:
     return arrow_csv.read_csv(
         pa.BufferReader(body),
@@ -95,10 +165,12 @@ def _parse(
         convert_options=arrow_csv.ConvertOptions(
             column_types=types,
             null_values=list(options.nulls),
-            strings_can_be_null=False,  # which text of a category column means null depends on its categories
+            include_columns=only,
+            # Which text of a category column means null depends on its categories.
+            strings_can_be_null=only is not None,
             true_values=TRUE,
             false_values=FALSE,
-            decimal_point=options.decimal,
+            decimal_point=options.decimal or ".",
         ),
     )
 
@@ -111,19 +183,16 @@ def _label(text: str | None, entry: Field, options: CsvOptions) -> Any:
         return None
     if bool in entry.types and text in TRUE + FALSE:
         return text in TRUE
-    if int not in entry.types:
-        return text
-    if INTEGER.fullmatch(text.strip(SPACES)):
-        return int(text)
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
+    return spelt_number(text, text) if int in entry.types else text
 
 
 def _refuse_cells(
-    body: bytes, delimiter: str, options: CsvOptions, layout: Layout, header: list[str]
+    body: bytes,
+    delimiter: str,
+    options: CsvOptions,
+    layout: Layout,
+    header: list[str],
+    readable: Collection[str] = (),
 ) -> None:
     """Say which cells cannot be read. The parser names one, and echoes it."""
     try:
@@ -133,7 +202,7 @@ def _refuse_cells(
         raise _malformed(error) from None
     errors: list[FieldError] = []
     for entry in layout.fields:
-        if entry.kind != "category":
+        if entry.kind != "category" and entry.name not in readable:
             for row, text in enumerate(table.column(entry.name).to_pylist()):
                 if not _is_readable(text.strip(SPACES), entry, options):
                     errors.append(wrong_cell(row, entry))
@@ -147,8 +216,10 @@ def _is_readable(text: str, entry: Field, options: CsvOptions) -> bool:
         return True
     if entry.kind == "boolean":
         return text in TRUE + FALSE
+    if options.decimal == "," and "." in text:
+        return False
     try:
-        pa.scalar(text.replace(options.decimal, ".")).cast(pa.float64())
+        pa.scalar(text.replace(options.decimal or ".", ".")).cast(pa.float64())
     except pa.ArrowInvalid:
         return False
     return True

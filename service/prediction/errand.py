@@ -11,6 +11,7 @@ from literati import ShapeTree
 from service.apart.frames import joined, parted
 from service.apart.processes import BrokenError, NoMemoryError, NoTimeError, Processes
 from service.errors import FieldError
+from service.remedies import Remedy
 
 from .faults import MalformedError, RowsError, refused
 from .notices import Notice
@@ -38,6 +39,7 @@ class Told:
     notices: list[dict[str, Any]]
     detail: str = ""
     errors: tuple[FieldError, ...] = ()
+    fixes: tuple[Remedy, ...] = ()
 
 
 _ERRAND = TypeAdapter(Errand)
@@ -62,7 +64,7 @@ def run(
     told = _TOLD.validate_json(said)
     if told.kind == "answer":
         return Answer(content, cast(list[Notice], told.notices))
-    raise (MalformedError if told.kind == "malformed" else RowsError)(told.detail, told.errors)
+    raise (MalformedError if told.kind == "malformed" else RowsError)(told.detail, told.errors, told.fixes)
 
 
 def work(data: bytes) -> bytes:
@@ -74,7 +76,7 @@ def work(data: bytes) -> bytes:
         answer = predictor.answer(body, errand.wanted, errand.max_rows)
     except RowsError as error:
         malformed = isinstance(error, MalformedError)
-        told = Told("malformed" if malformed else "refused", [], error.detail, error.errors)
+        told = Told("malformed" if malformed else "refused", [], error.detail, error.errors, error.fixes)
         return joined(_TOLD.dump_json(told), b"")
     told = Told("answer", [dict(notice) for notice in answer.notices])
     return joined(_TOLD.dump_json(told), answer.content)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from service.errors import FieldError, row_number
+from service.remedies import Remedy
 
 MOST_ERRORS = 20  # in one answer; who has more sees the rest after mending these
 MOST_COLUMNS = 10_000  # those that the model does not know are left aside, but not without end
@@ -14,10 +15,11 @@ MOST_COLUMNS = 10_000  # those that the model does not know are left aside, but 
 class RowsError(ValueError):
     """The rows cannot be read as rows of this model."""
 
-    def __init__(self, detail: str, errors: Sequence[FieldError] = ()) -> None:
+    def __init__(self, detail: str, errors: Sequence[FieldError] = (), fixes: Sequence[Remedy] = ()) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = tuple(errors[:MOST_ERRORS])
+        self.fixes = tuple(fixes)
 
 
 class MalformedError(RowsError):

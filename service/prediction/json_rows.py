@@ -33,11 +33,17 @@ from .number_rows import read_numbers
 from .objects import encode_objects
 
 BOM = b"\xef\xbb\xbf"
+START_BYTES = 1024
 FORMS = {  # fields of the body, and how it looks
     ("records",): '{"records": [{...}, ...]}',
     ("columns", "data"): '{"columns": [...], "data": [[...], ...]}',
 }
 EXPECTED = f"expected {' or '.join(FORMS.values())}"
+
+
+def is_json(body: bytes) -> bool:
+    """Whether the first sign of a body begins an object or an array; no CSV header does."""
+    return body[:START_BYTES].removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
 def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
@@ -126,12 +132,16 @@ def _read_records(records: list[dict[str, Any]], layout: Layout) -> Batch:
     try:
         matrix = encode_objects(records, names, layout, where)
     except KeyError:
+        # A column that some records lack counts as absent in all of them, if the tree can do without it.
+        part = layout.lacking(set(records[0]).intersection(*records[1:]).__contains__)
+        if part is not layout:
+            return _read_records(records, part)
         _refuse_absent_names(records, layout)
         raise
     ignored: list[str] = []
     if sum(map(len, records)) != len(records) * len(names):
         ignored = sorted(set().union(*records) - layout.names)
-    return Batch(matrix, ignored, lambda row, place: records[row][layout.by_place[place].name], where)
+    return Batch(matrix, layout, ignored, lambda row, place: records[row][layout.by_place[place].name], where)
 
 
 def _refuse_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
@@ -152,6 +162,7 @@ def _has_no_booleans(body: bytes, document: dict[str, Any]) -> bool:
 
 def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_booleans: bool) -> Batch:
     at = _positions(columns)
+    layout = layout.lacking(at.__contains__)
     refuse_absent(
         [absent(pointer("body", "columns"), entry.name) for entry in layout.fields if entry.name not in at]
     )
@@ -166,7 +177,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
 
     matrix = encode_objects(rows, list(key.values()), layout, where, no_booleans=no_booleans)
     ignored = [name for name in at if name not in layout.names]
-    return Batch(matrix, ignored, lambda row, place: rows[row][key[place]], where)
+    return Batch(matrix, layout, ignored, lambda row, place: rows[row][key[place]], where)
 
 
 def _positions(columns: Any) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, TypedDict
 
@@ -13,7 +14,7 @@ from service.errors import FieldError
 
 from .batch import Batch
 from .faults import MOST_ERRORS, refuse
-from .layout import Field, Layout
+from .layout import Field
 
 Rows = npt.NDArray[np.intp]
 MOST_EXAMPLES = 5
@@ -22,20 +23,23 @@ LONGEST_EXAMPLE = 100
 
 
 class Notice(TypedDict):
-    code: str  # UNKNOWN_COLUMN, MISSING_VALUE, UNSEEN_CATEGORY, OUT_OF_RANGE or MORE
+    code: str  # UNKNOWN_COLUMN, ABSENT_COLUMN, READ_AS, MISSING_VALUE, UNSEEN_CATEGORY, OUT_OF_RANGE or MORE
     column: str | None
     count: int  # rows
     examples: list[Any]
     message: str
 
 
-def notices(batch: Batch, layout: Layout) -> list[Notice]:
-    """Unknown columns, missing values, unseen categories, numbers outside the training range."""
-    rows = len(batch.matrix)
+def notices(batch: Batch) -> list[Notice]:
+    """Unknown and absent columns, missing values, unseen categories, numbers outside the training range."""
+    rows, layout = len(batch.matrix), batch.layout
     found: list[Notice] = [_unknown_column(name, rows) for name in batch.ignored]
+    if layout.absent:
+        found.insert(0, _absent_columns(layout.absent, rows))
+    found += [_read_as(name, words, rows) for name, words in batch.read_as.items()]
     unusual = unusual_cells(batch.matrix, layout.lows, layout.highs)
     if unusual:
-        _refuse_infinite(batch, layout)
+        _refuse_infinite(batch)
     for place, rows_there in unusual.items():
         found += _of_column(batch, layout.by_place[place], rows_there)
     if len(found) > MOST_NOTICES:
@@ -46,7 +50,7 @@ def notices(batch: Batch, layout: Layout) -> list[Notice]:
     return found
 
 
-def _refuse_infinite(batch: Batch, layout: Layout) -> None:
+def _refuse_infinite(batch: Batch) -> None:
     """JSON cannot spell infinity, but 1e999 is read as it; CSV and Arrow can."""
     infinite = np.isinf(batch.matrix)
     if not infinite.any():
@@ -54,7 +58,9 @@ def _refuse_infinite(batch: Batch, layout: Layout) -> None:
     rows, places = np.nonzero(infinite)
     errors = [
         FieldError(
-            batch.where(row, place), "INFINITE", f"{layout.by_place[place].name}: expected a finite number."
+            batch.where(row, place),
+            "INFINITE",
+            f"{batch.layout.by_place[place].name}: expected a finite number.",
         )
         for row, place in islice(zip(rows.tolist(), places.tolist(), strict=True), MOST_ERRORS)
     ]
@@ -64,6 +70,23 @@ def _refuse_infinite(batch: Batch, layout: Layout) -> None:
 def _unknown_column(name: str, rows: int) -> Notice:
     message = f"The column {shown(name)!r} is unknown to the model and was ignored."
     return Notice(code="UNKNOWN_COLUMN", column=shown(name), count=rows, examples=[], message=message)
+
+
+def _absent_columns(names: Sequence[str], rows: int) -> Notice:
+    """One warning for all of them: there may be thousands."""
+    examples = [shown(name) for name in names[:MOST_EXAMPLES]]
+    listed = ", ".join(map(repr, examples)) + (", ..." if len(names) > MOST_EXAMPLES else "")
+    if len(names) == 1:
+        message = f"The column {listed} is absent; the tree does not use it."
+    else:
+        message = f"{len(names):,} columns are absent: {listed}. The tree does not use them."
+    column = examples[0] if len(names) == 1 else None
+    return Notice(code="ABSENT_COLUMN", column=column, count=rows, examples=examples, message=message)
+
+
+def _read_as(name: str, words: str, rows: int) -> Notice:
+    message = f"The column {shown(name)!r} was read as numbers with {words}; `decimal` says otherwise."
+    return Notice(code="READ_AS", column=shown(name), count=rows, examples=[], message=message)
 
 
 def _of_column(batch: Batch, entry: Field, rows: Rows) -> list[Notice]:

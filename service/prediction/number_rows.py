@@ -26,16 +26,20 @@ _END = re.compile(rb"\s*}\s*".replace(rb"\s*", _SPACE))
 
 
 def read_numbers(body: bytes, layout: Layout, max_rows: int) -> Batch | None:
-    if layout.plain_names is None:
-        return None
     head = _RECORDS.match(body)
     if head is not None:
-        return _records(body, head.end(), layout, max_rows, layout.plain_names)
+        whole = _records(body, head.end(), layout, max_rows)
+        if whole is not None or layout.used_only is layout:
+            return whole
+        return _records(body, head.end(), layout.used_only, max_rows)
     head = _ARRAYS.match(body)
     return None if head is None else _arrays(body, head[1], head.end(), layout, max_rows)
 
 
-def _records(body: bytes, at: int, layout: Layout, max_rows: int, names: list[bytes]) -> Batch | None:
+def _records(body: bytes, at: int, layout: Layout, max_rows: int) -> Batch | None:
+    names = layout.plain_names
+    if not names:
+        return None
     rows = _count(body, b"}") - 1
     if not _is_sensible(rows, len(names), max_rows, body):
         return None
@@ -46,7 +50,7 @@ def _records(body: bytes, at: int, layout: Layout, max_rows: int, names: list[by
     def where(row: int, place: int) -> str:
         return pointer("body", "records", row, layout.by_place[place].name)
 
-    return Batch(_matrix(found[0], None, layout), [], _no_cell, where)
+    return Batch(_matrix(found[0], None, layout), layout, [], _no_cell, where)
 
 
 def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -> Batch | None:
@@ -55,9 +59,11 @@ def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -
     except ValueError:
         return None
     places = {name: place for place, name in enumerate(columns) if type(name) is str}
+    layout = layout.lacking(places.__contains__)
     rows = _count(body, b"]", at) - 1
     if (
-        len(places) < len(columns)
+        not layout.plain_names
+        or len(places) < len(columns)
         or not places.keys() >= layout.by_name.keys()
         or not _is_sensible(rows, len(columns), max_rows, body)
     ):
@@ -71,7 +77,7 @@ def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -
         return pointer("body", "data", row, places[layout.by_place[place].name])
 
     ignored = [name for name in places if name not in layout.names]
-    return Batch(_matrix(found[0], keys, layout), ignored, _no_cell, where)
+    return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, where)
 
 
 def _count(body: bytes, sign: bytes, start: int = 0) -> int:

@@ -80,9 +80,17 @@ def _floats(flat: list[Any], no_booleans: bool) -> Floats | None:
 
 
 def _others(cells: list[Any], entry: Field, where: Where, errors: list[FieldError]) -> Floats:
-    if set(map(type, cells)) <= entry.types:
+    types = set(map(type, cells))
+    if entry.kind == "category" and str in types and str not in entry.types:
+        cells = list(map(entry.known, cells))  # "20" where the categories are numbers
+        types = set(map(type, cells))
+    if types <= entry.types:
         if entry.kind == "category":
-            return np.fromiter(map(entry.index.get, cells, repeat(UNKNOWN)), np.float64, len(cells))
+            codes = np.fromiter(map(entry.index.get, cells, repeat(UNKNOWN)), np.float64, len(cells))
+            if str in types:
+                for row in np.flatnonzero(codes == UNKNOWN).tolist():
+                    codes[row] = entry.index.get(entry.known(cells[row]), UNKNOWN)
+            return codes
         if set(cells) <= {0, 1, None}:
             return np.array(cells, dtype=np.float64)
     for row, cell in enumerate(cells):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from literati import ShapeTree
 from literati.table import EncodedRows
 
 from .answers import Answers, Leaves
-from .arrow_rows import read_arrow
+from .arrow_rows import read_arrow, read_parquet
 from .batch import Batch
 from .csv_rows import CsvOptions, read_csv
 from .faults import refused
@@ -20,15 +20,21 @@ from .notices import Notice, notices
 from .number_rows import read_numbers
 from .paths import Paths
 
-Format = Literal["json", "csv", "arrow"]
+Format = Literal["json", "csv", "arrow"]  # of answers
+BodyFormat = Literal["json", "csv", "arrow", "parquet", "any"]  # any: its first bytes decide
 MOST_EXPLAINED = 1_000  # rows
+_READERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
+    "json": read_json,
+    "arrow": read_arrow,
+    "parquet": read_parquet,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is asked of a model besides the rows."""
 
-    body_format: Format = "json"
+    body_format: BodyFormat = "json"
     answer_format: Format = "json"
     csv: CsvOptions = field(default_factory=CsvOptions)
     explain: bool = False
@@ -46,7 +52,9 @@ class Predictor:
     def __init__(self, tree: ShapeTree, source: Mapping[str, Any]) -> None:
         self.tree = tree
         self.source = source  # what the answer says of where it comes from
-        self.layout = Layout(tree.schema)
+        self.layout = Layout(
+            tree.schema, frozenset(node.split.column for node in tree.nodes if node.split is not None)
+        )
         self.answers = Answers(tree)
         self.paths = Paths(tree)
 
@@ -69,7 +77,7 @@ class Predictor:
         return None if batch is None else self._answer(batch, wanted)
 
     def _answer(self, batch: Batch, wanted: Wanted) -> Answer:
-        found = notices(batch, self.layout)
+        found = notices(batch)
         leaves = self.leaves(batch)
         if wanted.answer_format == "csv":
             return Answer(self.answers.csv(leaves), found)
@@ -81,7 +89,7 @@ class Predictor:
     def read(self, body: bytes, wanted: Wanted, max_rows: int) -> Batch:
         if wanted.body_format == "csv":
             return read_csv(body, self.layout, max_rows, wanted.csv)
-        return (read_json if wanted.body_format == "json" else read_arrow)(body, self.layout, max_rows)
+        return _READERS[wanted.body_format](body, self.layout, max_rows)
 
     def leaves(self, batch: Batch) -> Leaves:
         return self.tree.apply(EncodedRows(batch.matrix, {}, ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,15 @@ Coded = tuple[npt.NDArray[np.int64], list[Any]]  # codes and the labels they sta
 
 
 def read_table(
-    table: Any, layout: Layout, max_rows: int, *, spell: Spell = lambda label, entry: label
+    table: Any,
+    layout: Layout,
+    max_rows: int,
+    *,
+    spell: Spell = lambda label, entry: label,
+    read_as: Mapping[str, str] | None = None,
 ) -> Batch:
     at = positions(table.column_names, lambda position: pointer("body", position))
+    layout = layout.lacking(at.__contains__)
     refuse_absent([absent("/body", entry.name) for entry in layout.fields if entry.name not in at])
     if table.num_rows == 0:
         raise no_rows("/body")
@@ -41,7 +47,7 @@ def read_table(
             values = _numbers(column, entry, errors)
         else:
             codes, labels = _coded(column, entry, errors)
-            categories[entry.place] = codes, [spell(label, entry) for label in labels]
+            categories[entry.place] = codes, [entry.known(spell(label, entry)) for label in labels]
             values = _categories(*categories[entry.place], entry, errors)
         matrix[:, entry.place] = values
         if len(errors) >= MOST_ERRORS:
@@ -53,7 +59,11 @@ def read_table(
         return labels[codes[row]]
 
     ignored = [name for name in at if name not in layout.names]
-    return Batch(matrix, ignored, cell, lambda row, place: where(row, layout.by_place[place]))
+    return Batch(
+        *(matrix, layout, ignored, cell),
+        where=lambda row, place: where(row, layout.by_place[place]),
+        read_as=read_as or {},
+    )
 
 
 def where(row: int, entry: Field) -> str:

@@ -21,11 +21,13 @@ from service.discarding import discard
 from service.errors import FieldError, Problem, invalid, not_found, pointer, unavailable
 from service.ingest import errand
 from service.ingest.build import Upload
-from service.ingest.errors import IngestError, pointer_parts
+from service.ingest.errors import TOO_LARGE, IngestError, pointer_parts
+from service.ingest.fixes import as_options
 from service.ingest.options import Options, TableLimits, content_key
 from service.ingest.query import upload_options
 from service.ingest.receiving import received
 from service.query_options import CHECKED_OPTIONS
+from service.remedies import Remedy
 from service.schemas import examples
 from service.schemas.datasets import (
     DATASET_ID,
@@ -105,7 +107,8 @@ DatasetId = Annotated[str, Depends(_dataset_id)]
             422,
             s409="There are as many datasets, or bytes of them, as may be.",
             s415="No table in a form that is read here.",
-            s422="The table or an option cannot be used; `errors` says what, with row and column.",
+            s422="The table or an option cannot be used; `errors` says what, with row and column, and "
+            "`fixes` what to do about it where that is a matter of options.",
         ),
     },
 )
@@ -115,14 +118,16 @@ async def create_dataset(
     caller: CallerDep,
     services: ServicesDep,
 ) -> Response:
-    """CSV, Parquet, an Arrow stream, or any of them as the part `file` of a multipart form.
+    """CSV, tab-separated text, Parquet, an Arrow stream or file, or any of them as the part `file` of a form.
 
+    Without a Content-Type that names one of them, the first bytes decide. A body may be packed with gzip or
+    zstd, with or without a Content-Encoding; the limits of an upload apply to what it unpacks to.
     Every column is taken as numbers, booleans or categories; types of a CSV are inferred over all its rows.
     Uploading the same bytes with the same options again gives the same dataset.
     """
     try:
         async with received(request, services.blobs, services.settings.min_free_bytes) as upload:
-            key = content_key(upload.sha256, upload.form, upload.charset, options)
+            key = content_key(upload.sha256, upload.form, upload.charset, upload.coding, options)
             known = await run_in_threadpool(services.store.datasets.find, caller.tenant, key)
             if known is not None:
                 return _answer(known, 200)
@@ -134,7 +139,7 @@ async def create_dataset(
             if made is None:
                 made = await _in_turn(services.large_uploads, caller.tenant, make)
     except IngestError as error:
-        raise _refusal(error) from None
+        raise _refusal(error, options) from None
     except BucketAwayError:
         raise  # no matter of the disk
     except OSError as error:
@@ -167,6 +172,7 @@ def _make(
         settings.max_cell_bytes,
         settings.max_categories,
         settings.max_table_bytes,
+        settings.max_upload_bytes,
     )
     wanted = errand.Errand(
         upload,
@@ -203,9 +209,12 @@ def _check_room(services: Services, tenant: str) -> None:
         raise LimitReachedError("dataset_bytes")
 
 
-def _refusal(error: IngestError) -> Problem:
+def _refusal(error: IngestError, options: Options) -> Problem:
+    if error.faults[0].code == TOO_LARGE:
+        return Problem(413, error.faults[0].message, kind="body-too-large")
     found = [FieldError(pointer(*pointer_parts(fault)), fault.code, fault.message) for fault in error.faults]
-    return invalid(*found, detail=error.faults[0].message)
+    fixes = [Remedy(fix.label, as_options(fix, options.drop, options.types)) for fix in error.fixes]
+    return invalid(*found, detail=error.faults[0].message, fixes=fixes)
 
 
 def _answer(dataset: messages.Dataset, status: int) -> Response:

@@ -77,6 +77,7 @@ async def create_job(
     body: Annotated[JobRequest, Depends(strict_json(JobRequest))],
     caller: CallerDep,
     store: StoreDep,
+    blobs: BlobsDep,
     settings: SettingsDep,
     idempotency_key: Annotated[
         str | None,
@@ -96,10 +97,11 @@ async def create_job(
     job that is shown has an id of zeros.
     """
     if validate_only:
-        spec = await run_in_threadpool(submission.job_spec, body, caller.tenant, store, settings)
+        spec = await run_in_threadpool(submission.job_spec, body, caller.tenant, store, blobs, settings)
         return json_answer(job_view(submission.imagined(spec)))
     submitted = await run_in_threadpool(
-        submission.submit, body, caller.tenant, store, settings, idempotency_key, request_id_of(request)
+        submission.submit,
+        *(body, caller.tenant, store, blobs, settings, idempotency_key, request_id_of(request)),
     )
     if submitted.created:
         log.info("job accepted", job_id=submitted.job.spec.id, dataset_id=submitted.job.spec.dataset_id)

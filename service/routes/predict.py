@@ -14,15 +14,26 @@ from fastapi import APIRouter, Query, Request, Response
 from service.dependencies import Services
 from service.error_handlers import malformed
 from service.errors import FieldError, Problem, invalid, not_found
+from service.ingest import media
 from service.ingest.header import DELIMITER_WORDS
 from service.ingest.query import null_words
 from service.negotiation import best
 from service.prediction import errand
+from service.prediction.bodies import (
+    FORMATS,
+    MEDIA_TYPES,
+    body_format_of,
+    csv_only,
+    is_packed,
+    recognised,
+    unpacked,
+)
 from service.prediction.csv_rows import CsvOptions
 from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import MOST_EXPLAINED, Answer, Format, Predictor, Wanted
 from service.prediction.predictors import NoRevisionError, NoTreeYetError
 from service.query_options import CHECKED_OPTIONS
+from service.remedies import Remedy
 from service.routes.models import ModelName, model_name
 from service.schemas import model_examples
 from service.schemas import models as wire
@@ -33,12 +44,6 @@ from service.short_route import ShortRoute, with_short
 router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute, dependencies=[CHECKED_OPTIONS])
 SHORT_BYTES = 1 << 14  # longer bodies may take many milliseconds, and are read by a thread ...
 QUICK_BYTES = 1 << 18  # ... but for plain numbers up to here
-MEDIA_TYPES: dict[Format, str] = {
-    "json": "application/json",
-    "csv": "text/csv",
-    "arrow": "application/vnd.apache.arrow.stream",
-}
-FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
 LONGEST_HEADER = 4096
 APART_BYTES = 1 << 20  # still longer ones by a process apart
 AT_ONCE = 4  # of those and of the ones before: more would only need more memory
@@ -51,7 +56,9 @@ Explain = Annotated[
 Delimiter = Annotated[
     str | None, Query(max_length=16, description="Of CSV; a character, or `tab`. Default: found out.")
 ]
-Decimal = Annotated[str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV.")]
+Decimal = Annotated[
+    str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV. Default: found out.")
+]
 NullValues = Annotated[
     list[str] | None,
     Query(
@@ -60,11 +67,13 @@ NullValues = Annotated[
     ),
 ]
 
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "Rows with the model's columns, in any order. Columns that were constant in training "
-        "may be left out. null, or an empty cell, is a missing value.",
+        "description": "Rows with the columns that the tree uses, in any order; other columns of the model "
+        "may be left out. null, or an empty cell, is a missing value. `application/octet-stream`, or no "
+        "type, is recognised by its first bytes. The body may be packed with gzip or zstd.",
         "content": {
             "application/json": {
                 "schema": {
@@ -79,7 +88,8 @@ _BODY: dict[str, Any] = {
                 },
             },
             "text/csv": {"schema": {"type": "string"}, "example": model_examples.CSV},
-            MEDIA_TYPES["arrow"]: {"schema": {"type": "string", "format": "binary"}},
+            media.TSV: {"schema": {"type": "string"}, "example": model_examples.CSV.replace(",", "\t")},
+            **dict.fromkeys((media.ARROW, media.ARROW_FILE, media.PARQUET, media.ANY), _BYTES),
         },
     }
 }
@@ -131,8 +141,9 @@ async def predict(
 ) -> Response:
     """The class of each row, the classes' probabilities, and the leaf it ends in.
 
-    What the model does not know is said in `warnings`: unknown columns, missing values, categories that
-    training did not see, numbers outside the training range. They are predicted all the same.
+    What the model does not know is said in `warnings`: unknown columns, absent columns (rows need only those
+    that the tree uses), missing values, categories that training did not see, numbers outside the training
+    range. They are predicted all the same.
     """
     return await _predict(request, model, _wanted(request, explain, delimiter, decimal, null_values))
 
@@ -188,19 +199,17 @@ def _wanted(
     decimal: str | None = None,
     null_values: list[str] | None = None,
 ) -> Wanted:
-    body_format, answer_format = _body_format(request), _answer_format(request)
+    (body_format, tabs), answer_format = body_format_of(request), _answer_format(request)
+    delimiter = "tab" if tabs and delimiter is None else delimiter
     if explain and answer_format != "json":
-        raise invalid(FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only."))
+        error = FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only.")
+        raise invalid(error, fixes=[Remedy("Predict without explanations", {"explain": None})])
     if delimiter is None and decimal is None and null_values is None:
         if body_format == answer_format == "json" and not explain:
             return _PLAIN
         return Wanted(body_format, answer_format, explain=explain)
-    if body_format != "csv":
-        given = {"delimiter": delimiter, "decimal": decimal, "null_values": null_values}
-        message = "This is for CSV only; the other formats say it by themselves."
-        raise invalid(
-            *(FieldError(f"/query/{name}", "CSV_ONLY", message) for name in given if given[name] is not None)
-        )
+    if body_format not in ("csv", "any"):
+        raise csv_only(request)
     return Wanted(body_format, answer_format, _csv_options(delimiter, decimal, null_values), explain)
 
 
@@ -215,22 +224,7 @@ def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[s
         message = "The decimal sign and the delimiter cannot be the same."
         raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", message))
     nulls = defaults.nulls if null_values is None else frozenset({"", *null_words(null_values)})
-    return CsvOptions(delimiter, decimal or defaults.decimal, nulls)
-
-
-def _body_format(request: Request) -> Format:
-    given = request.headers.get("content-type", "")
-    if given == "application/json":
-        return "json"
-    media_type, _, parameters = given.partition(";")
-    found = FORMATS.get(media_type.strip().lower())
-    if found is None:
-        kinds = ", ".join(MEDIA_TYPES.values())
-        raise Problem(415, f"Send rows with a Content-Type of {kinds}.", kind="media-type")
-    charset = parameters.lower().partition("charset=")[2].strip(' "')
-    if charset not in ("", "utf-8", "utf8", "us-ascii") and found != "arrow":
-        raise Problem(415, "Send text in UTF-8.", kind="media-type")
-    return found
+    return CsvOptions(delimiter, decimal, nulls)
 
 
 def _answer_format(request: Request) -> Format:
@@ -247,25 +241,30 @@ def _answer_format(request: Request) -> Format:
 async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Response:
     services: Services = request.app.state.services
     body = await request.body()
+    packed = is_packed(request, body)
+    if wanted.body_format == "any" and not packed:
+        wanted = recognised(request, wanted, body)
     answer: Answer | None = None
     try:
-        if len(body) <= SHORT_BYTES and not wanted.explain:
+        if packed or wanted.body_format == "parquet":
+            pass  # what this takes is not known before
+        elif len(body) <= SHORT_BYTES and not wanted.explain:
             answer = _answer_here(services, predictor, body, wanted)
         elif len(body) <= QUICK_BYTES:
             answer = predictor.quick_answer(body, wanted, services.settings.max_predict_rows)
         if answer is None:
-            bulk = len(body) > APART_BYTES
+            bulk = packed or wanted.body_format == "parquet" or len(body) > APART_BYTES
             turns = services.bulk_predictions if bulk else services.predictions
             async with turns.slot(request.scope["literati.caller"].tenant):
                 answer = await anyio.to_thread.run_sync(
-                    _answer_apart if bulk else _answer_here,
-                    *(services, predictor, body, wanted),
+                    _answer_packed if packed else _answer_somewhere,
+                    *(request, predictor, body, wanted),
                     limiter=_threads,
                 )
     except MalformedError as error:
         raise malformed(error.detail, error.errors) from None
     except RowsError as error:
-        raise invalid(*error.errors, detail=error.detail) from None
+        raise invalid(*error.errors, detail=error.detail, fixes=error.fixes) from None
     return Response(
         answer.content, headers=_headers(answer, wanted), media_type=MEDIA_TYPES[wanted.answer_format]
     )
@@ -273,6 +272,19 @@ async def _answer(request: Request, predictor: Predictor, wanted: Wanted) -> Res
 
 def _answer_here(services: Services, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:
     return predictor.answer(body, wanted, services.settings.max_predict_rows)
+
+
+def _answer_somewhere(request: Request, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:
+    """Long bodies, and Parquet, are read by a process apart."""
+    far = len(body) > APART_BYTES or wanted.body_format == "parquet"
+    return (_answer_apart if far else _answer_here)(request.app.state.services, predictor, body, wanted)
+
+
+def _answer_packed(request: Request, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:
+    body = unpacked(request, body)
+    if wanted.body_format == "any":
+        wanted = recognised(request, wanted, body)
+    return _answer_somewhere(request, predictor, body, wanted)
 
 
 def _answer_apart(services: Services, predictor: Predictor, body: bytes, wanted: Wanted) -> Answer:

@@ -113,11 +113,17 @@ _BYTES = {"schema": {"type": "string", "format": "binary"}}
 UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "The table itself. A CSV has a header line; UTF-8 unless `charset` says otherwise.",
+        "description": "The table itself. A CSV has a header line; UTF-8 unless `charset` says otherwise. "
+        "`application/octet-stream`, or no type, is recognised by its first bytes; Feather of version 2 is "
+        "an Arrow file. A `Content-Encoding` may be `gzip` or `zstd`, and a file that is packed with one of "
+        "them may be sent as it is.",
         "content": {
             "text/csv": {"schema": {"type": "string"}, "examples": {"flowers": {"value": _CSV}}},
+            "text/tab-separated-values": {"schema": {"type": "string"}, "example": _CSV.replace(",", "\t")},
             "application/vnd.apache.parquet": _BYTES,
             "application/vnd.apache.arrow.stream": _BYTES,
+            "application/vnd.apache.arrow.file": _BYTES,
+            "application/octet-stream": _BYTES,
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
@@ -127,7 +133,7 @@ UPLOAD: dict[str, Any] = {
                         "file": {
                             "type": "string",
                             "format": "binary",
-                            "description": "CSV, Parquet or an Arrow stream, by its type or its first bytes.",
+                            "description": "A table in any of these forms, by its type or its first bytes.",
                         }
                     },
                 }

@@ -97,10 +97,20 @@ class Arrays(BaseModel):
 class PredictionWarning(BaseModel):
     """What was noticed in rows that were predicted all the same."""
 
-    code: Literal["UNKNOWN_COLUMN", "MISSING_VALUE", "UNSEEN_CATEGORY", "OUT_OF_RANGE", "MORE"]
-    column: str | None
+    code: Literal[
+        "UNKNOWN_COLUMN",
+        "ABSENT_COLUMN",
+        "READ_AS",
+        "MISSING_VALUE",
+        "UNSEEN_CATEGORY",
+        "OUT_OF_RANGE",
+        "MORE",
+    ]
+    column: Annotated[str | None, Field(description="null where the warning is about several columns.")]
     count: Annotated[int, Field(description="In how many rows.")]
-    examples: Annotated[list[Cell], Field(description="A few of the values.")]
+    examples: Annotated[
+        list[Cell], Field(description="A few of the values; of absent columns, a few of their names.")
+    ]
     message: str
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -32,6 +32,20 @@ class FieldProblem(BaseModel):
     message: Annotated[str, Field(description="A sentence for people.")]
 
 
+class ProblemFix(BaseModel):
+    """A change to the request with which it works, as far as can be told."""
+
+    label: Annotated[str, Field(description="For a button.")]
+    options: Annotated[
+        dict[str, Any],
+        Field(
+            description="In the query: options with their whole new values; a list is repeated. In the body: "
+            "what is merged with it (RFC 7396). null takes back what was sent."
+        ),
+    ]
+    part: Annotated[Literal["query", "body"], Field(description="The part of the request that is changed.")]
+
+
 class ProblemDetails(BaseModel):
     """An error (RFC 9457)."""
 
@@ -41,6 +55,10 @@ class ProblemDetails(BaseModel):
     detail: str
     instance: Annotated[str, Field(description="Names this occurrence; the id is also in `X-Request-ID`.")]
     errors: Annotated[list[FieldProblem] | None, Field(description="For bad input: where and what.")] = None
+    fixes: Annotated[
+        list[ProblemFix] | None,
+        Field(description="Remedies to choose from: each is for everything in `errors`."),
+    ] = None
 
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}

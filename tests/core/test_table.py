@@ -84,6 +84,8 @@ def test_what_the_engine_gets() -> None:
             ]
         ),
         pa.RecordBatch.from_pydict(CELLS),
+        pl.DataFrame(CELLS).to_arrow(compat_level=pl.CompatLevel.newest()),
+        pl.DataFrame(CELLS).with_columns(pl.col("word").cast(pl.Categorical)).to_arrow(),
         [list(row) for row in zip(*CELLS.values(), strict=True)],
     ],
     ids=[
@@ -98,6 +100,8 @@ def test_what_the_engine_gets() -> None:
         "arrow-chunks",
         "arrow-dictionaries",
         "arrow-batch",
+        "arrow-views",
+        "arrow-of-polars-categorical",
         "lists",
     ],
 )
@@ -330,3 +334,14 @@ def test_integers_beyond_2_53_are_rounded_in_every_container() -> None:
     for container in containers:
         values = build(container, y).values[0]
         assert values.tolist() == sorted(float(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("weight", [1e-300, 5e-324, 1e-12])
+def test_weights_that_are_useless(weight: float) -> None:
+    """Costs so small are lost beside the tolerance with which they are compared."""
+    x = np.arange(4.0)[:, None]
+    with pytest.raises(ValueError, match="expected a sum of at least"):
+        build(x, [0, 1, 0, 1], sample_weight=[weight] * 4)
+    with pytest.raises(ValueError, match="expected a sum of at least"):
+        build(x, [0, 1, 0, 1], class_weight={0: weight, 1: weight})
+    assert build(x, [0, 1, 0, 1], sample_weight=[1e-9] * 4).weights is not None

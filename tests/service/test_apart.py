@@ -19,9 +19,10 @@ import hostile
 from memory_watch import MemoryWatch
 from model_maker import mixed_tree
 from service.apart.processes import Processes
-from service.ingest.build import Form, Upload
+from service.ingest.build import Upload
 from service.ingest.errand import Errand, run, run_quickly
 from service.ingest.errors import IngestError
+from service.ingest.first_bytes import Form
 from service.ingest.options import Options, TableLimits
 from service.prediction import errand as predict
 from service.prediction.faults import MalformedError, RowsError

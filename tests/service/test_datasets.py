@@ -154,13 +154,14 @@ def test_a_form_without_a_boundary(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        {},
         {"Content-Type": "application/json"},
-        {"Content-Type": "application/x-www-form-urlencoded"},
+        {"Content-Type": "application/problem+json"},
+        {"Content-Type": "text/html"},
+        {"Content-Type": "image/png"},
+        {"Content-Type": "multipart/mixed"},
         {"Content-Type": "text/csv; charset=ebcdic"},
         {"Content-Type": "text/csv; charset=utf-7"},
         {"Content-Type": "text/csv; header=absent"},
-        {"Content-Type": ";;;"},
     ],
 )
 def test_other_media_types(client: httpx.Client, headers: dict[str, str]) -> None:
@@ -171,16 +172,12 @@ def test_other_media_types(client: httpx.Client, headers: dict[str, str]) -> Non
         assert "application/vnd.apache.parquet" in answer.headers["Accept-Post"]
 
 
-@pytest.mark.parametrize("coding", ["gzip", "br", "GZIP"])
-def test_a_packed_body(client: httpx.Client, coding: str) -> None:
-    packed = gzip.compress(PLAIN.encode())
-    answer = post(client, packed, {**CSV, "Content-Encoding": coding})
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip, gzip", "compress"])
+def test_other_codings(client: httpx.Client, coding: str) -> None:
+    answer = post(client, gzip.compress(PLAIN.encode()), {**CSV, "Content-Encoding": coding})
     assert answer.status_code == 415
-    assert "Content-Encoding" in answer.json()["detail"]
-    assert answer.headers["Accept-Encoding"] == "identity"
-    answer = post(client, packed)
-    assert answer.status_code == 422
-    assert "gzip" in answer.json()["detail"]
+    assert "gzip or zstd" in answer.json()["detail"]
+    assert answer.headers["Accept-Encoding"] == "gzip, x-gzip, zstd"
     assert post(client, PLAIN, {**CSV, "Content-Encoding": "identity"}).status_code == 201
 
 
@@ -191,7 +188,8 @@ def test_a_packed_body(client: httpx.Client, coding: str) -> None:
         (arrow(TABLE), CSV, "Arrow stream"),
         (arrow(TABLE), PARQUET, "Arrow stream"),
         (b"PK\x03\x04...", CSV, "Excel"),
-        (b"ARROW1\0\0...", ARROW, "stream"),
+        (b"ARROW1\0\0...", ARROW, "cannot be read as an Arrow stream or file"),
+        (b"FEA1...", ARROW, "Feather file of version 1; write it as version 2"),
         (PLAIN.encode(), PARQUET, "cannot be read as Parquet"),
         (PLAIN.encode(), ARROW, "cannot be read as an Arrow stream"),
         (b"", PARQUET, "cannot be read as Parquet"),
@@ -217,7 +215,7 @@ def test_a_body_that_is_something_else(
         ("To whom it may concern\nhello\n", {}, "not a table"),
         ("", {}, "The file is empty"),
         ("x,label\n1,a\n", {}, "only one class"),
-        ("when,x,label\n2024-01-05,1,a\n2024-01-06,2,b\n", {}, "drop=when"),
+        ("when,label\n2024-01-05,a\n2024-01-06,b\n", {}, "there are only dates"),
         ("x,x,label\n1,2,a\n3,4,b\n", {}, "rename one"),
         ("1,2,a\n3,4,b\n", {}, "add a header line"),
         ("x,label\n1,a\n2,b,c\n", {}, "Row 2 has 3 cells"),

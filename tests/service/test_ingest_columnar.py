@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import io
 import random
 import struct
 from contextlib import suppress
@@ -15,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from service.ingest.arrow_sizes import unpacked_sizes
-from service.ingest.build import Form
 from service.ingest.errors import IngestError
+from service.ingest.first_bytes import Form
 from uploads import all_faults, arrow, cells, fault, info, kind, made, parquet, parsed
 
 FORMS: list[Form] = ["parquet", "arrow"]
@@ -105,17 +106,21 @@ def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: Form)
     )
     found = all_faults(tmp_path, packed(table, form), form)
     assert [(f.place[-1], f.code) for f in found] == [
-        ("day", "DATES"),
-        ("moment", "DATES"),
         ("bytes", "UNSUPPORTED_TYPE"),
         ("list", "UNSUPPORTED_TYPE"),
         ("struct", "UNSUPPORTED_TYPE"),
     ]
     assert all(f"drop={f.place[-1]}" in f.message for f in found)
-    drop = "moment,bytes,list,struct"
+    drop = "bytes,list,struct"
     result = parsed(tmp_path, packed(table, form), form, drop=drop, types="day:category")
     assert cells(result, "day") == ["2024-01-05"] * 3
-    assert result.plan.dropped == ("moment", "bytes", "list", "struct")
+    assert result.plan.dropped == ("bytes", "list", "struct", "moment")
+    assert [w for w in result.warnings if "'moment' holds dates or times and is left out" in w]
+    found = all_faults(tmp_path, packed(table, form), form, types="day:number", drop=drop)
+    assert [(f.place[-1], f.code) for f in found] == [("day", "DATES")]
+    for given in ({"target": "day"}, {"weight": "day"}):
+        (fault_,) = all_faults(tmp_path, packed(table, form), form, drop=drop, **given)
+        assert fault_.code == "DATES"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -147,9 +152,18 @@ def test_infinity_and_large_integers(tmp_path: Path, form: Form) -> None:
     table = pa.table({"x": [1.0, 2.0, float("-inf")], "label": LABEL})
     assert fault(tmp_path, packed(table, form), form).place == ("body", "rows", 3, "x")
     table = pa.table({"x": pa.array([1, 2, 2**64 - 1], pa.uint64()), "y": [1, 2, 2**53 + 1], "label": LABEL})
+    table = table.append_column("z", pa.array([2**60, 2**60 + 1, 2**62]))
+    table = table.append_column("exact", pa.array([2**60, 2**61, 2**62]))
     dataset = made(tmp_path, packed(table, form), form)
     assert info(dataset, "x").maximum == 2.0**64
-    assert sum("beyond 2^53" in warning for warning in dataset.warnings) == 2
+    told = [warning for warning in dataset.warnings if "beyond" in warning]
+    assert len(told) == 3
+    assert "'x' holds whole numbers beyond 2^63, kept as floating-point numbers with about 16" in told[0]
+    assert "'y' holds whole numbers beyond 2^53" in told[1]
+    assert "3 of its 3 different values can be told apart" in told[1]
+    assert "2 of its 3 different values can be told apart" in told[2]
+    result = parsed(tmp_path, packed(table, form), form, types="z:category")
+    assert cells(result, "z") == [2**60, 2**60 + 1, 2**62], "as categories they keep their digits"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -286,3 +300,77 @@ def test_rare_types_are_taken_or_refused(tmp_path: Path, values: Any, role: str)
         given: dict[str, Any] = {"types": types, **({} if role == "feature" else {role: "v"})}
         with suppress(IngestError):
             made(tmp_path, arrow(table), "arrow", **given)
+
+
+# Arrow files and views
+
+
+def arrow_file(table: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=400_000)
+    return sink.getvalue()
+
+
+def test_a_file_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+    zeros = pa.table({"x": np.zeros(1_000_000), "label": pa.array([0, 1] * 500_000, pa.int8())})
+    data = arrow_file(zeros, compression="zstd")
+    assert len(data) < 200_000
+    assert fault(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000}).code == "TABLE_TOO_LARGE"
+    assert fault(tmp_path, data, "arrow", limits={"max_rows": 999_999}).code == "TOO_MANY_ROWS"
+    lying = data.replace(struct.pack("<q", 3_200_000), struct.pack("<q", 1 << 50))
+    assert fault(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
+    assert parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 9_100_000}).rows == 1_000_000
+
+
+def test_damaged_arrow_files(tmp_path: Path) -> None:
+    words = pa.array(["x", "yy"] * 250).dictionary_encode()
+    good = arrow_file(pa.table({"x": np.arange(500.0), "word": words, "label": [0, 1] * 250}))
+    assert parsed(tmp_path, good, "arrow").rows == 500
+    for bad in (good[: len(good) // 2], good[:-6], good[:8], b"ARROW1", good[:-10] + b"\xff" * 4 + b"ARROW1"):
+        assert fault(tmp_path, bad, "arrow").code == "UNREADABLE"
+    rng = random.Random(2)
+    for place in range(200):
+        damaged = bytearray(good)
+        tail = place % 2  # every other time in the footer
+        at = len(good) - rng.randrange(10, 600) if tail else rng.randrange(len(good))
+        damaged[at] = rng.randrange(256)
+        with suppress(IngestError):  # whatever the damage, nothing else is raised
+            made(tmp_path, bytes(damaged), "arrow")
+
+
+def overlapping_views(rows: int, length: int, *, step: int = 1) -> Any:
+    """A column of views that all show bytes of one short text; each begins a step after the one before."""
+    text = b"abcdefgh" * ((rows + length) // 8 + 1)
+    views = np.zeros(rows, dtype=[("length", "<i4"), ("prefix", "S4"), ("buffer", "<i4"), ("offset", "<i4")])
+    views["length"], views["offset"] = length, step * np.arange(rows)
+    views["prefix"] = [text[i : i + 4] for i in views["offset"]]
+    buffers = [None, pa.py_buffer(views.tobytes()), pa.py_buffer(text)]
+    return pa.Array.from_buffers(pa.string_view(), rows, buffers)
+
+
+def test_views_that_show_more_than_there_is_are_not_unfolded(tmp_path: Path) -> None:
+    """100,000 views of 50,000 bytes each: five gigabytes of text in a file of two megabytes."""
+    label = pa.array(["a", "b"] * 50_000)
+    views = overlapping_views(100_000, 50_000)
+    for column in (views, pa.DictionaryArray.from_arrays(pa.array(np.arange(100_000)), views)):
+        data = arrow(pa.table({"x": np.arange(100_000), "word": column, "label": label}))
+        assert len(data) < 5_000_000
+        found = fault(tmp_path, data, "arrow", limits={"max_table_bytes": 1 << 30})
+        assert found.code == "TABLE_TOO_LARGE"
+    same = overlapping_views(100_000, 50_000, step=0)
+    data = arrow(pa.table({"x": np.arange(100_000), "word": same, "label": label}))
+    result = parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 1 << 26})
+    assert len(result.columns[1].array.chunk(0).dictionary) == 1, "what repeats is kept once"
+
+
+def test_delta_encoded_text_is_coded_in_small_parts(tmp_path: Path) -> None:
+    """Words of 3,000 bytes that differ in their last one: the file keeps what they share once."""
+    words = [f"{'w' * 3_000}{i % 5}" for i in range(20_000)]
+    table = pa.table({"x": np.arange(20_000), "word": words, "label": [0, 1] * 10_000})
+    options = {"use_dictionary": False, "column_encoding": {"word": "DELTA_BYTE_ARRAY"}}
+    data = parquet(table, **options, compression="zstd", row_group_size=20_000)
+    assert len(data) < 200_000
+    result = parsed(tmp_path, data, "parquet", limits={"max_table_bytes": 2_000_000})
+    column = next(column for column in result.columns if column.name == "word")
+    assert len(column.array.chunk(0).dictionary) == 5

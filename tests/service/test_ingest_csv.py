@@ -123,7 +123,9 @@ def test_line_breaks_in_cells_across_blocks(tmp_path: Path) -> None:
 def test_a_decimal_comma(tmp_path: Path) -> None:
     data = "x;label\n1,5;no\n2,25;yes\n3;no\n"
     assert cells(parsed(tmp_path, data, decimal=","), "x") == [1.5, 2.25, 3.0]
-    assert any("decimal=," in warning for warning in made(tmp_path, data).warnings)
+    dataset = made(tmp_path, data)
+    assert info(dataset, "x").type == "number"
+    assert any("'x' was read as numbers with a decimal comma" in warning for warning in dataset.warnings)
     assert cells(parsed(tmp_path, data, decimal=",", types="x:number"), "x") == [1.5, 2.25, 3.0]
     assert fault(tmp_path, data, decimal=";").code == "BAD_DECIMAL"
     assert fault(tmp_path, data, decimal="x").code == "BAD_DECIMAL"
@@ -376,11 +378,16 @@ def test_names_with_commas_and_colons(tmp_path: Path) -> None:
 )
 def test_dates(tmp_path: Path, when: str) -> None:
     data = f"when,x,label\n{when},1,a\n{when},2,b\n"
-    found = fault(tmp_path, data)
-    assert found.code == "DATES"
-    assert found.place == ("body", "columns", "when")
-    assert "drop=when" in found.message
-    assert "types=when:category" in found.message
+    dataset = made(tmp_path, data)
+    assert [column.name for column in dataset.columns] == ["x", "label"]
+    assert dataset.dropped == ["when"]
+    (warning,) = [warning for warning in dataset.warnings if "'when'" in warning]
+    assert "holds dates or times and is left out" in warning
+    assert "types=when:category" in warning
+    found = fault(tmp_path, f"when,label\n{when},a\n{when},b\n")
+    assert found.code == "NO_FEATURES"
+    found = fault(tmp_path, data, target="when")
+    assert found.code in ("DATES", "ONE_CLASS")
     assert cells(parsed(tmp_path, data, types="when:category"), "when") == [when, when]
     assert parsed(tmp_path, data, drop="when").rows == 2
 
@@ -388,7 +395,7 @@ def test_dates(tmp_path: Path, when: str) -> None:
 def test_dates_with_a_word_among_them(tmp_path: Path) -> None:
     days = [*(f"2024-03-{day:02}" for day in range(1, 20)), "unknown"]
     data = "day,x,label\n" + "".join(f"{day},{i % 7},{'ab'[i % 2]}\n" for i, day in enumerate(days))
-    assert fault(tmp_path, data).code == "DATES"
+    assert made(tmp_path, data).dropped == ["day"]
     assert kind(parsed(tmp_path, data, types=("day:category",)), "day") == "category"
 
 
@@ -415,5 +422,6 @@ def test_ten_million_categories_take_no_more_than_the_file(tmp_path: Path) -> No
 
 
 def test_every_column_at_fault_is_named(tmp_path: Path) -> None:
-    found = all_faults(tmp_path, "a,b,c,label\ninf,2024-01-01,1,x\n1,2024-01-02,2,y\n")
-    assert [(f.place[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "DATES")]
+    data = "a,b,c,label\ninf,2024-01-01,1,x\n1,2024-01-02,2,y\n"
+    found = all_faults(tmp_path, data, types="b:number")
+    assert [(f.place[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "NOT_A_NUMBER")]

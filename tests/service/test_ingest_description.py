@@ -168,15 +168,17 @@ def test_a_dropped_column_is_not_stored(tmp_path: Path) -> None:
 
 def test_the_order_of_options_makes_no_other_dataset() -> None:
     def key(**given: Any) -> str:
-        return content_key("0" * 64, "csv", "utf-8", Options(**given))
+        return content_key("0" * 64, "csv", "utf-8", None, Options(**given))
 
     assert key(drop=("a", "b")) == key(drop=("b", "a"))
     assert key(null_values=("x", "y")) == key(null_values=("y", "x", "x"))
     keys = [key(), key(target="a"), key(weight="a"), key(drop=("a",)), key(types=("a:number",))]
     keys += [key(delimiter=";"), key(decimal=","), key(null_values=()), key(name="a")]
     keys += [
-        content_key("1" * 64, "csv", "utf-8", Options()),
-        content_key("0" * 64, "csv", "utf-16", Options()),
+        content_key("1" * 64, "csv", "utf-8", None, Options()),
+        content_key("0" * 64, "csv", "utf-16", None, Options()),
+        content_key("0" * 64, None, "utf-8", None, Options()),
+        content_key("0" * 64, "csv", "utf-8", "gzip", Options()),
     ]
     assert len(set(keys)) == len(keys)
 

@@ -335,7 +335,7 @@ def test_parent_jobs_need_a_tree(api: Stack, client: httpx.Client, dataset: Data
 
 
 def test_the_number_of_live_jobs_has_a_limit(narrow: Stack, dataset: Dataset) -> None:
-    limits = {"time_limit": 1, "memory_limit": 1000}
+    limits = {"time_limit": 1, "memory_limit": 900_000}
     with narrow.client() as client:
         first = submit(client, dataset, limits=limits)
         submit(client, dataset, limits=limits)

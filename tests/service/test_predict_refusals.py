@@ -43,7 +43,7 @@ def predictor() -> Predictor:
         *zip(repeat("size"), ("1.5", "text", True, [1.0], {})),
         *zip(repeat("colour"), (5, 5.5, True, ["red"], {"a": "red"})),
         *zip(repeat("member"), ("true", 2, 0.5, [True])),
-        *zip(repeat("zone"), ("3", "x", True, [3])),
+        *zip(repeat("zone"), ("3x", "x", True, [3])),
     ],
 )
 def test_cells_of_the_wrong_type(predictor: Predictor, column: str, cell: Any) -> None:
@@ -72,14 +72,29 @@ def test_arrow_columns_of_the_wrong_type(predictor: Predictor) -> None:
         "age": pa.array([True]),
         "colour": pa.array([1.5]),
         "member": pa.array(["true"]),
-        "zone": pa.array(["3"]),
+        "zone": pa.array(["3x"]),
     }.items():
         wrong = table.set_column(table.column_names.index(name), name, array)
         at = "/body/rows/0/" if name in ("colour", "zone") else "/body/"
         refused(predictor, stream(wrong), "arrow", pointers=[at + name])
-    for odd in (pa.array([b"red"]), pa.array(["red"], pa.string_view()), pa.array([["red"]])):
+    for odd in (pa.array([b"red"]), pa.array([["red"]])):
         wrong = table.set_column(table.column_names.index("colour"), "colour", odd)
         refused(predictor, stream(wrong), "arrow", pointers=["/body/colour"])
+
+
+def test_arrow_views_that_show_more_than_there_is(predictor: Predictor) -> None:
+    """A megabyte that would be hundreds of megabytes of text."""
+    views = np.zeros(
+        20_000, dtype=[("length", "<i4"), ("prefix", "S4"), ("buffer", "<i4"), ("offset", "<i4")]
+    )
+    views["length"], views["prefix"] = 300_000, b"aaaa"
+    buffers = [None, pa.py_buffer(views.tobytes()), pa.py_buffer(b"a" * 300_000)]
+    column = pa.Array.from_buffers(pa.string_view(), 20_000, buffers)
+    table = as_table([GOOD] * 20_000)
+    table = table.set_column(table.column_names.index("colour"), "colour", column)
+    with pytest.raises(RowsError) as caught:
+        predictor.answer(stream(table, rows=20_000), Wanted(body_format="arrow"), 20_000)
+    assert caught.value.errors[0].code == "TOO_LARGE"
 
 
 def test_infinity_and_numbers_beyond_floats(predictor: Predictor) -> None:

@@ -143,7 +143,7 @@ def test_csv_options(predictor: Predictor) -> None:
     assert ask(predictor, as_csv([GOOD], "^"), "csv", csv=CsvOptions("^")) == plain
     comma = as_csv([{**GOOD, "size": "0,5"}], ";")
     assert ask(predictor, comma, "csv", csv=CsvOptions(decimal=",")) == plain
-    refused(predictor, comma, "csv", pointers=["/body/rows/0/size"])
+    refused(predictor, comma, "csv", pointers=["/body/rows/0/size"], csv=CsvOptions(decimal="."))
     missing = ask(predictor, as_records([{**GOOD, "size": None, "colour": None}]))
     for word in ("NA", "NaN", "null", ""):
         assert ask(predictor, as_csv([{**GOOD, "size": word, "colour": word}]), "csv") == missing

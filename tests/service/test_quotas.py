@@ -128,7 +128,7 @@ class TestLimitsOfAJob:
         assert limits["time_limit"] == 20.0
         assert limits["memory_limit"] == 1_000_000
         assert self.limits(client, dataset, time_limit=None)["time_limit"] is None
-        assert self.limits(client, dataset, memory_limit=10)["memory_limit"] == 10
+        assert self.limits(client, dataset, memory_limit=900_000)["memory_limit"] == 900_000
 
     def test_a_maximum_is_one(self, client: httpx.Client, tight: Stack) -> None:
         dataset = add_dataset(tight.store, tight.blobs, easy())

@@ -71,6 +71,8 @@ export function ManyRows({ source }: { source: Source }) {
 function noticeWords({ code, column, count }: Notice): string {
   const rows = counted(count, "row");
   if (code === "UNKNOWN_COLUMN") return `${column} is unknown to the model and was ignored.`;
+  if (code === "ABSENT_COLUMN") return `${column ?? "Several columns"} ${column ? "is" : "are"} absent; the tree does not use ${column ? "it" : "them"}.`;
+  if (code === "READ_AS") return `${column} was read as numbers with a decimal comma, or with separators between thousands.`;
   if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for those.`;
   if (code === "UNSEEN_CATEGORY") return `${column} has a value that training did not see in ${rows}; each node sends it where most rows went.`;
   if (code === "OUT_OF_RANGE") return `${column} is outside its range in training in ${rows}.`;

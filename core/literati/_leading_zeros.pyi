@@ -1,0 +1,3 @@
+from typing import Any
+
+def mark_leading_zeros(data: Any, delimiter: int, columns: Any) -> None: ...

@@ -1,0 +1,66 @@
+"""Find the columns of a CSV in which a whole number is written with leading zeros."""
+
+cdef extern from "_leading_zeros.h" nogil:
+    bint lit_may_have_leading_zeros(const unsigned char* data, Py_ssize_t size, unsigned char delimiter)
+
+cdef enum:
+    NEWLINE = 10
+    RETURN = 13
+    BLANK = 32
+    QUOTE = 34
+    ZERO = 48
+
+
+cdef inline bint _is_digit(unsigned char sign) noexcept nogil:
+    return <unsigned char> (sign - ZERO) < 10
+
+
+cdef void _mark(
+    const unsigned char* data,
+    Py_ssize_t size,
+    unsigned char delimiter,
+    unsigned char* columns,
+    Py_ssize_t width,
+) noexcept nogil:
+    cdef Py_ssize_t i = 0, j = 0
+    cdef bint quoted
+    while i < size:
+        # At the start of a cell.
+        while i < size and data[i] == BLANK:
+            i += 1
+        quoted = i < size and data[i] == QUOTE
+        if quoted:
+            i += 1
+            while i < size and data[i] == BLANK:
+                i += 1
+        if i + 1 < size and data[i] == ZERO and _is_digit(data[i + 1]) and j < width:
+            columns[j] = 1
+        if quoted:
+            while i < size:
+                if data[i] == QUOTE:
+                    if i + 1 < size and data[i + 1] == QUOTE:
+                        i += 1
+                    else:
+                        break
+                i += 1
+        while i < size and data[i] != delimiter and data[i] != NEWLINE and data[i] != RETURN:
+            i += 1
+        if i < size and data[i] == delimiter:
+            j += 1
+        else:
+            j = 0
+        i += 1
+
+
+def mark_leading_zeros(const unsigned char[::1] data, unsigned char delimiter, unsigned char[::1] columns):
+    """Set `columns[j]` to 1 if a cell of column `j` begins with a zero and a digit, after blanks at most.
+
+    `data` are whole rows. Cells in quotation marks count like others.
+    """
+    cdef Py_ssize_t size = data.shape[0]
+    if size < 2 or columns.shape[0] == 0:
+        return
+    with nogil:
+        # A cell at the very beginning has nothing before it.
+        if (data[0] == ZERO and _is_digit(data[1])) or lit_may_have_leading_zeros(&data[0], size, delimiter):
+            _mark(&data[0], size, delimiter, &columns[0], columns.shape[0])

@@ -1,0 +1,391 @@
+"""`fixes` of problems: each is applied to the request that was refused, which works then."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pyarrow as pa
+import pytest
+
+from service.ingest.fixes import Fix, as_options, combined, leave_out, take_as
+from service.remedies import merged
+from service.schemas.jobs import JobRequest
+from service.submission import digest
+from stack import Stack
+from uploads import PLAIN, arrow, parquet
+
+CSV = "text/csv"
+PARQUET = "application/vnd.apache.parquet"
+TWELVE = "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
+
+
+def with_options(query: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What a client does with a remedy for the query."""
+    changed = {**query, **options}
+    return {name: value for name, value in changed.items() if value is not None}
+
+
+def upload(client: httpx.Client, body: bytes | str, kind: str, query: dict[str, Any]) -> httpx.Response:
+    return client.post("/v1/datasets", params=query, content=body, headers={"Content-Type": kind})
+
+
+ODD = pa.table({"x": [1, 2, 3], "picture": [b"x"] * 3, "tags": [[1], [2], []], "label": ["a", "b", "a"]})
+DATED = pa.table({"x": [1, 2, 3], "d": pa.array([0, 1, 2], pa.date32()), "label": ["a", "b", "a"]})
+THOUSANDS = "x;y;label\n12,500;1;a\n1,250;2;b\n999;3;a\n"
+UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
+    "types that cannot be learned from": (
+        parquet(ODD),
+        PARQUET,
+        {"target": "label"},
+        {"Leave out 'picture', 'tags'"},
+    ),
+    "one of them": (
+        parquet(ODD),
+        PARQUET,
+        {"target": "label", "drop": ["tags"]},
+        {"Leave out 'picture'"},
+    ),
+    "dates as numbers": (
+        parquet(DATED),
+        PARQUET,
+        {"target": "label", "types": ["x:number,d:number"]},
+        {"Leave out 'd'", "Take 'd' as categories"},
+    ),
+    "dates as weights": (
+        parquet(DATED),
+        PARQUET,
+        {"target": "label", "weight": "d"},
+        {"Learn without the weights in 'd'"},
+    ),
+    "dates alone": (
+        "d,label\n2024-01-05,a\n2024-01-06,b\n",
+        CSV,
+        {"target": "label"},
+        {"Take the dates as categories"},
+    ),
+    "commas of two meanings": (
+        THOUSANDS,
+        CSV,
+        {"target": "label", "types": ["x:number"]},
+        {"Read with decimal comma", "Read with decimal point, commas part thousands"},
+    ),
+    "no target": (PLAIN, CSV, {}, {"Take 'label' as the target"}),
+    "a target that is not there": (PLAIN, CSV, {"target": "Lable"}, {"Take 'label' as the target"}),
+    "a dropped column that is not there": (
+        PLAIN,
+        CSV,
+        {"target": "label", "drop": ["colours"]},
+        {"Leave out 'colour'"},
+    ),
+    "a dropped target": (
+        PLAIN,
+        CSV,
+        {"target": "label", "drop": ["age,label"]},
+        {"Keep 'label'"},
+    ),
+    "everything dropped": (
+        PLAIN,
+        CSV,
+        {"target": "label", "drop": ["age", "colour"]},
+        {"Leave out no column"},
+    ),
+    "a word among forced numbers": (
+        "x,y,label\n1,1,a\nmany,2,b\n3,3,a\n",
+        CSV,
+        {"target": "label", "types": ["x:number"]},
+        {"Take 'x' as categories", "Leave out 'x'"},
+    ),
+    "a word among the only numbers": (
+        "x,label\n1,a\nmany,b\n3,a\n",
+        CSV,
+        {"target": "label", "types": ["x:number"]},
+        {"Take 'x' as categories"},
+    ),
+    "no boolean": (
+        "x,label\n1,a\n2,b\n",
+        CSV,
+        {"target": "label", "types": ["x:boolean"]},
+        {"Take 'x' as categories"},
+    ),
+    "infinity": ("x,y,label\n1,1,a\ninf,2,b\n", CSV, {"target": "label"}, {"Leave out 'x'"}),
+    "fractions as classes": (
+        "x,label\n1,1.5\n2,2.5\n3,1.5\n",
+        CSV,
+        {"target": "label"},
+        {"Take 'label' as categories"},
+    ),
+    "weights of zero": (
+        "x,w,label\n1,0,a\n2,0,b\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Learn without the weights in 'w'"},
+    ),
+    "weights that are tiny": (
+        "x,w,label\n1,1e-300,a\n2,1e-300,b\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Learn without the weights in 'w'"},
+    ),
+    "a weight that is negative": (
+        "x,w,label\n1,-1,a\n2,1,b\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Learn without the weights in 'w'"},
+    ),
+    "a wrong delimiter": (
+        PLAIN,
+        CSV,
+        {"target": "label", "delimiter": "|"},
+        {"Let the delimiter be found out"},
+    ),
+    "no delimiter": (PLAIN, CSV, {"target": "label", "delimiter": "ab"}, {"Let the delimiter be found out"}),
+    "a decimal that parts cells": (
+        PLAIN,
+        CSV,
+        {"target": "label", "decimal": ","},
+        {"Let the decimal sign be found out"},
+    ),
+    "options of CSV": (
+        arrow(pa.table({"x": [1, 2], "label": ["a", "b"]})),
+        "application/vnd.apache.arrow.stream",
+        {"target": "label", "decimal": ",", "delimiter": ";"},
+        {"Leave `delimiter` to the file; Leave `decimal` to the file"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_uploads(client: httpx.Client, name: str) -> None:
+    body, kind, query, labels = UPLOADS[name]
+    refused = upload(client, body, kind, query)
+    assert refused.status_code == 422, refused.text
+    fixes = refused.json()["fixes"]
+    assert {fix["label"] for fix in fixes} >= labels
+    for fix in fixes:
+        assert fix["part"] == "query"
+        answer = upload(client, body, kind, with_options(query, fix["options"]))
+        assert answer.status_code in (200, 201), (fix, answer.text)
+
+
+def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
+    for body in ("x,label\n1,a\n2,a\n", "", "x,label\n1\n"):
+        assert "fixes" not in upload(client, body, CSV, {"target": "label"}).json()
+
+
+def test_predict_options(api: Stack) -> None:
+    import model_maker
+    from predict_bodies import GOOD
+
+    address = f"/v1/models/{model_maker.add_model(api, model_maker.mixed_tree())}/predict"
+    body = json.dumps({"records": [GOOD]})
+    for query, headers in (
+        ({"decimal": ",", "delimiter": ";"}, {"Content-Type": "application/json"}),
+        ({"explain": "true"}, {"Content-Type": "application/json", "Accept": "text/csv"}),
+    ):
+        with api.client() as client:
+            refused = client.post(address, params=query, content=body, headers=headers)
+            assert refused.status_code == 422
+            (fix,) = refused.json()["fixes"]
+            changed = with_options(query, fix["options"])
+            assert client.post(address, params=changed, content=body, headers=headers).status_code == 200
+
+
+# Jobs
+
+
+@pytest.fixture
+def folds(client: httpx.Client) -> str:
+    rows = [
+        f"{i},{i % 5},{'train' if i % 4 else 'test'},{'yx'[i % 2]},{i / 7},{int(i < 5)},{'abc'[i % 3]}"
+        for i in range(60)
+    ]
+    data = "n,fold,part,half,share,mark,label\n" + "\n".join(rows) + "\n"
+    answer = upload(client, data, CSV, {"target": "label"})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "class weights of zero": (
+        {"parameters": {"class_weight": {"a": 0, "b": 0, "c": 0}}},
+        "/body/parameters/class_weight",
+        "USELESS_WEIGHTS",
+        "Weigh all classes alike",
+    ),
+    "one class weight above zero": (
+        {"parameters": {"class_weight": {"a": 0, "b": 0}}},
+        "/body/parameters/class_weight",
+        "USELESS_WEIGHTS",
+        "Weigh all classes alike",
+    ),
+    "class weights that are tiny": (
+        {"parameters": {"class_weight": {"a": 1e-300, "b": 1e-300, "c": 1e-300}}},
+        "/body/parameters/class_weight",
+        "USELESS_WEIGHTS",
+        "Weigh all classes alike",
+    ),
+    "class weights that are huge": (
+        {"parameters": {"class_weight": {"a": 1e15, "b": 1e15}}},
+        "/body/parameters/class_weight",
+        "USELESS_WEIGHTS",
+        "Weigh all classes alike",
+    ),
+    "a class without weight that is scored": (
+        {"parameters": {"class_weight": {"a": 0}}, "validation": {"fraction": 0.3}},
+        "/body/parameters/class_weight",
+        "UNTRAINED_CLASS",
+        "Weigh all classes alike",
+    ),
+    "not a class": (
+        {"parameters": {"class_weight": {"z": 2, "a": 3}}},
+        "/body/parameters/class_weight/z",
+        "NOT_A_CLASS",
+        "Leave out its weight",
+    ),
+    "a byte of memory": (
+        {"limits": {"memory_limit": 1}},
+        "/body/limits/memory_limit",
+        "TOO_SMALL",
+        "Search without a limit of its own",
+    ),
+    "a validation column that is not there": (
+        {"validation": {"column": "folds", "value": 3}},
+        "/body/validation/column",
+        "NOT_FOUND",
+        "Split by 'fold'",
+    ),
+    "the target as validation column": (
+        {"validation": {"column": "label"}},
+        "/body/validation/column",
+        "WRONG_ROLE",
+        "Train on all rows",
+    ),
+    "words that mark nothing": (
+        {"validation": {"column": "half"}},
+        "/body/validation/column",
+        "NO_ROWS",
+        "Keep the rows with half = x for validation",
+    ),
+    "measurements": (
+        {"validation": {"column": "share"}},
+        "/body/validation/column",
+        "NOT_A_MARK",
+        "Train on all rows",
+    ),
+    "a counter": (
+        {"validation": {"column": "n"}},
+        "/body/validation/column",
+        "NOT_A_MARK",
+        "Train on all rows",
+    ),
+    "a value that does not occur": (
+        {"validation": {"column": "fold", "value": 7}},
+        "/body/validation/value",
+        "NO_ROWS",
+        "Keep the rows with fold = 3 for validation",
+    ),
+    "too small a fraction": (
+        {"validation": {"fraction": 0.001}},
+        "/body/validation/fraction",
+        "TOO_SMALL",
+        "Train on all rows",
+    ),
+    "two things at once": (
+        {"limits": {"memory_limit": 1}, "validation": {"column": "half"}},
+        "/body/limits/memory_limit",
+        "TOO_SMALL",
+        "Keep the rows with half = y for validation; Search without a limit of its own",
+    ),
+}
+
+
+@pytest.mark.parametrize("only", [True, False])
+@pytest.mark.parametrize("name", JOBS)
+def test_jobs(client: httpx.Client, folds: str, name: str, only: bool) -> None:
+    change, where, code, label = JOBS[name]
+    body = {"dataset_id": folds, **change}
+    query = {"validate_only": "true"} if only else {}
+    refused = client.post("/v1/jobs", json=body, params=query)
+    assert refused.status_code == 422, refused.text
+    assert (where, code) in [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
+    fixes = refused.json()["fixes"]
+    assert label in [fix["label"] for fix in fixes]
+    for fix in fixes:
+        assert fix["part"] == "body"
+        answer = client.post("/v1/jobs", json=merged(body, fix["options"]), params=query)
+        assert answer.status_code == (200 if only else 202), (fix, answer.text)
+
+
+def test_limits_above_the_servers(narrow: Stack) -> None:
+    with narrow.client() as client:
+        dataset = upload(client, f"x,y,label\n{TWELVE}", CSV, {"target": "label"}).json()["id"]
+        body = {"dataset_id": dataset, "limits": {"time_limit": 1e6, "memory_limit": 10**9}}
+        refused = client.post("/v1/jobs", json=body)
+        (fix,) = refused.json()["fixes"]
+        assert fix["label"] == "Use 100 seconds; Use 1e+06 bytes"
+        assert client.post("/v1/jobs", json=merged(body, fix["options"])).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("validation", "rows"),
+    [
+        ({"column": "fold", "value": 3}, 12),
+        ({"column": "fold", "value": "3"}, 12),
+        ({"column": "part", "value": "train"}, 45),
+        ({"column": "part"}, 15),
+        ({"column": "mark"}, 5),
+        ({"column": "mark", "value": 0}, 55),
+    ],
+)
+def test_a_value_of_a_column_is_kept_for_validation(
+    stack: Stack, validation: dict[str, Any], rows: int
+) -> None:
+    """By a real worker."""
+    with stack.client() as client:
+        data = "n,fold,part,mark,label\n" + "".join(
+            f"{i},{i % 5},{'test' if i % 4 == 0 else 'train'},{1 if i < 5 else 0},{'abc'[i % 3]}\n"
+            for i in range(60)
+        )
+        dataset = upload(client, data, CSV, {"target": "label"}).json()["id"]
+        body = {"dataset_id": dataset, "validation": validation, "parameters": {"max_depth": 1}}
+        job = client.post("/v1/jobs", json=body).json()
+        for _ in range(30):
+            job = client.get(f"/v1/jobs/{job['id']}", headers={"Prefer": "wait=5"}).json()
+            if job["state"] in ("SUCCEEDED", "FAILED"):
+                break
+        assert job["state"] == "SUCCEEDED", job
+        assert job["metrics"]["validation"]["rows"] == rows
+        assert job["validation"] == {"value": None, **validation}
+
+
+def test_an_idempotency_key_of_version_0_1_0_is_known_still() -> None:
+    """The digest of a body with a validation column, before a value could be named."""
+    given = {"dataset_id": "ds_" + "0" * 32, "validation": {"column": "fold"}}
+    before = "186035c018ee9f09487b73c7210faa47212c078affcb05bb073494e4e8cd0249"
+    assert digest(JobRequest.model_validate(given)) == before
+    named = {**given, "validation": {"column": "fold", "value": 3}}
+    assert digest(JobRequest.model_validate(named)) != before
+
+
+# How remedies are put together
+
+
+def test_remedies_of_several_faults_become_one() -> None:
+    (both,) = combined([[leave_out("a")], [leave_out("b"), take_as("b", "category")]])
+    assert (both.label, both.drop) == ("Leave out 'a', 'b'", ("a", "b"))
+    (mixed,) = combined([[leave_out("a")], [take_as("b", "category")]])
+    assert mixed.label == "Leave out 'a'; Take 'b' as categories"
+    assert combined([[leave_out("a")], []]) == (), "a remedy for half of it is none"
+    assert combined([[Fix("x", options={"decimal": ","})], [Fix("y", options={"decimal": "."})]]) == ()
+
+
+def test_options_have_their_whole_new_values() -> None:
+    fix = Fix("", drop=("d",), keep=("b",), types={"e": "category"})
+    assert as_options(fix, ["a,b", "c"], ["e:number,f:number", "d:number"]) == {
+        "drop": ["a", "c", "d"],
+        "types": ["f:number", "e:category"],
+    }
+    assert as_options(Fix("", keep=("a,b",)), ["a,b"], []) == {"drop": None}
+    assert as_options(leave_out("x"), [], ["x:number"]) == {"drop": ["x"], "types": None}
