@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from literati.table import MAX_WEIGHT, MIN_WEIGHT
+from literati.table import MAX_WEIGHT
 
 from .messages import Dataset, Validation, ValidationColumn, ValidationFraction, label_text
 from .tables import Mask, SplitError, coded_column, marked, quotas
 
 Totals = npt.NDArray[np.float64]  # by class
+MIN_WEIGHT = 2.0**-30  # of all rows together: a tree's cost is checked up to 1e-9
 FEW_VALUES = 20  # of a number column that marks rows; one with more is a measurement
 
 

@@ -18,7 +18,6 @@ from .nodes import Node
 from .table import TrainingTable
 
 EXACT_BITS = 50  # a sum of weights stays below 2**50 units: exact in 64-bit integers and as a double
-MAX_BITS = 1000  # a unit has to be a double, and so has its inverse
 MAX_PLACES = 22  # 10**22 is the largest power of ten that is exact as a double
 
 
@@ -77,7 +76,7 @@ def choose_scale(weights: npt.NDArray[np.float64] | None, n_rows: int, penalties
     """
     total = float(n_rows if weights is None else weights.sum())
     numbers = np.concatenate([np.array(penalties), np.ones(1) if weights is None else weights])
-    bits = min(EXACT_BITS - math.ceil(math.log2(total)), MAX_BITS)
+    bits = EXACT_BITS - math.ceil(math.log2(total))
     scaled = numbers * 2.0**bits
     if (scaled == np.floor(scaled)).all():
         # The places that no number needs are the zeros at the end of all of them.

@@ -24,7 +24,7 @@ from .errors import DataWarning
 UNKNOWN = -1.0  # in an encoded category column: a category that training did not see
 MAX_CLASSES = 1024  # as many as the search's kernels have room for
 MAX_WEIGHT = 2.0**50  # costs are exact integers in the search, and must stay exact as floats
-MIN_WEIGHT = 2.0**-30  # of all rows together: costs are compared up to 1e-9 outside the search
+MIN_WEIGHT = 2.0**-500  # of all rows together: with less the search's unit would be no float
 CATEGORY_MODES = ("ordered", "one_hot")
 CategoryMode = Literal["ordered", "one_hot"]
 Floats = npt.NDArray[np.float64]

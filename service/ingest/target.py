@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from literati.table import MAX_CLASSES, MAX_WEIGHT, MIN_WEIGHT
+from literati.table import MAX_CLASSES, MAX_WEIGHT
 from worker.messages import ClassInfo
+from worker.split_check import MIN_WEIGHT
 
 from . import text
 from .errors import Fault, IngestError, cell_fault, column_fault, shown
