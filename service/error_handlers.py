@@ -147,6 +147,9 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
             return not_found("alias")
         case store.WrongStateError():
             return Problem(409, str(error), kind="wrong-state")
+        case store.PreconditionFailedError():
+            detail = "It was changed since: its revision is not the one in `If-Match`."
+            return Problem(412, detail, kind="precondition-failed")
         case store.JobLiveError():
             return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
         case store.DatasetInUseError():

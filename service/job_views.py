@@ -20,20 +20,20 @@ _VERBS: dict[JobState, tuple[wire.Verb, ...]] = {
 
 
 def job_view(job: messages.Job) -> wire.Job:
-    spec = job.spec
+    spec, settings = job.spec, job.settings
     return wire.Job.model_construct(
         id=spec.id,
         state=job.state,
         stop_reason=job.stop_reason,
         revision=job.revision,
-        name=spec.name,
-        tags=spec.tags,
-        priority=spec.priority,
+        name=settings.name,
+        tags=settings.tags,
+        priority=settings.priority,
         progress=job.progress,
         proven_optimal=job.proven_optimal,
         proven_space=spec.parameters.candidates,
         parameters=spec.parameters,
-        limits=spec.limits,
+        limits=settings.limits,
         validation=spec.validation,
         dataset_id=spec.dataset_id,
         dataset_sha256=spec.dataset_sha256,

@@ -55,13 +55,21 @@ def _weight(parameters: list[str]) -> float:
     return 1.0
 
 
-def strict_json(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model]]:
-    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field."""
+MERGE_PATCH = "application/merge-patch+json"  # RFC 7396
+
+
+def strict_json(model: type[Model], *also: str) -> Callable[[Request], Coroutine[Any, Any, Model]]:
+    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field.
+
+    `also` are media types besides application/json that the body may have.
+    """
+    kinds = ("application/json", *also)
 
     async def read(request: Request) -> Model:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise Problem(415, "Send the body as `Content-Type: application/json`.", kind="media-type")
+        if kind not in kinds:
+            named = " or ".join(f"`Content-Type: {kind}`" for kind in kinds)
+            raise Problem(415, f"Send the body as {named}.", kind="media-type")
         body = await request.body()
         try:
             return model.model_validate_json(body, strict=True)

@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import literati
 from literati.options import SolverOptions
@@ -16,9 +17,11 @@ from worker.errors import DatasetGoneError
 from worker.messages import (
     Dataset,
     Job,
+    JobSettings,
     JobSpec,
     JobState,
     Limits,
+    NewJob,
     Parameters,
     Progress,
     ValidationColumn,
@@ -70,19 +73,19 @@ def digest(request: JobRequest) -> str:
     return hashlib.sha256(request.model_dump_json().encode()).hexdigest()
 
 
-def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings) -> JobSpec:
+def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings) -> NewJob:
     """The job that this request asks for. Problem 422 with every complaint at once."""
     dataset = store.datasets.get(tenant, request.dataset_id)
     limits = _with_defaults(request.limits, settings)
     errors = [
         *_parameter_errors(request.parameters),
-        *_limit_errors(limits, settings),
+        *limit_errors(limits, settings),
         *_parent_errors(request, tenant, store),
         *([_no_dataset()] if dataset is None else _data_errors(request, dataset)),
     ]
     if errors or dataset is None:
         raise invalid(*errors)
-    return JobSpec(
+    return NewJob(
         id=new_id("job"),
         tenant=tenant,
         dataset_id=dataset.id,
@@ -98,17 +101,22 @@ def job_spec(request: JobRequest, tenant: str, store: Store, settings: Settings)
     )
 
 
-def imagined(spec: JobSpec) -> Job:
+def imagined(new: NewJob) -> Job:
     """The job as it would be if it were submitted now."""
     now = datetime.now(UTC)
     return Job(
-        spec=spec.model_copy(update={"id": NIL_ID}),
+        spec=JobSpec.model_validate({**_part(new, JobSpec), "id": NIL_ID}),
+        settings=JobSettings.model_validate(_part(new, JobSettings)),
         state=JobState.QUEUED,
         revision=0,
         progress=Progress(),
         created_at=now,
         queued_at=now,
     )
+
+
+def _part(new: NewJob, part: type[JobSpec] | type[JobSettings]) -> dict[str, Any]:
+    return {name: getattr(new, name) for name in part.model_fields}
 
 
 def _no_dataset() -> FieldError:
@@ -145,7 +153,8 @@ def _least(one: float | None, other: float | None) -> float | None:
     return min(known, default=None)
 
 
-def _limit_errors(limits: Limits, settings: Settings) -> list[FieldError]:
+def limit_errors(limits: Limits, settings: Settings) -> list[FieldError]:
+    """What of these limits is above the server's maximum."""
     found = []
     for name, most, unit in (
         ("time_limit", settings.max_time_limit, "seconds"),

@@ -90,17 +90,25 @@ class Parameters(Message):
     categories: Literal["ordered", "one_hot"] = "ordered"
 
 
+TimeLimit = Annotated[float | None, Field(gt=0, le=31_536_000, description="Search seconds.")]
+MaxExpansions = Annotated[int | None, Field(ge=1, le=1 << 53)]
+MemoryLimit = Annotated[int | None, Field(ge=1, le=1 << 53, description="Bytes for the search.")]
+Gap = Annotated[float, Field(ge=0, lt=1, description="Stop at (upper - lower) / upper <= gap.")]
+GapAbsolute = Annotated[float, Field(ge=0, le=1e15)]
+Patience = Annotated[
+    float | None, Field(gt=0, le=31_536_000, description="Search seconds without a better tree.")
+]
+
+
 class Limits(Message):
     """When the search stops by itself; reaching a limit is a result, not an error."""
 
-    time_limit: Annotated[float | None, Field(gt=0, le=31_536_000, description="Search seconds.")] = 60.0
-    max_expansions: Annotated[int | None, Field(ge=1, le=1 << 53)] = None
-    memory_limit: Annotated[int | None, Field(ge=1, le=1 << 53, description="Bytes for the search.")] = None
-    gap: Annotated[float, Field(ge=0, lt=1, description="Stop at (upper - lower) / upper <= gap.")] = 0.0
-    gap_absolute: Annotated[float, Field(ge=0, le=1e15)] = 0.0
-    patience: Annotated[
-        float | None, Field(gt=0, le=31_536_000, description="Search seconds without a better tree.")
-    ] = None
+    time_limit: TimeLimit = 60.0
+    max_expansions: MaxExpansions = None
+    memory_limit: MemoryLimit = None
+    gap: Gap = 0.0
+    gap_absolute: GapAbsolute = 0.0
+    patience: Patience = None
 
 
 class ValidationFraction(Message):
@@ -129,20 +137,29 @@ Validation = Annotated[
 
 
 class JobSpec(Message):
-    """A job as accepted; never changed afterwards."""
+    """The part of a job that never changes after it was accepted."""
 
     id: str
     tenant: str
     dataset_id: str
     dataset_sha256: str
+    parent_job_id: str | None = None
+    parameters: Parameters = Parameters()
+    validation: Validation | None = None
+    engine_version: str
+
+
+class JobSettings(Message):
+    """The part of a job that its owner may change."""
+
     name: str | None = None
     tags: dict[str, str] = {}
     priority: int = 0  # larger is sooner
-    parent_job_id: str | None = None
-    parameters: Parameters = Parameters()
     limits: Limits = Limits()
-    validation: Validation | None = None
-    engine_version: str
+
+
+class NewJob(JobSpec, JobSettings):
+    """A job as it is submitted."""
 
 
 # What a worker says
@@ -221,6 +238,8 @@ class Job(Message):
     """A job as it is now."""
 
     spec: JobSpec
+    settings: JobSettings
+    limits_revision: int = 0  # rises with every change of the limits
     state: JobState
     revision: int
     progress: Progress

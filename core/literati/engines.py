@@ -12,17 +12,12 @@ from .table import TrainingTable
 
 
 def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> Any:
-    memory = 0
-    if (
-        limits.memory_limit is not None
-    ):  # the table, and the polisher's copy of its order, live beside the engine
-        beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
-        memory = limits.memory_limit - beside
-        if memory <= 0:
-            raise ValueError(
-                f"memory_limit: {limits.memory_limit} bytes are too few for this data "
-                f"(its table takes {beside})"
-            )
+    memory = engine_bytes(table, options, limits)
+    if limits.memory_limit is not None and memory <= 0:
+        raise ValueError(
+            f"memory_limit: {limits.memory_limit} bytes are too few for this data "
+            f"(its table takes {limits.memory_limit - memory})"
+        )
     # A split as dear as all rows together never pays; not charging more keeps the engine's integers small.
     total = float(table.n_rows if table.weights is None else table.weights.sum())
     try:
@@ -51,6 +46,16 @@ def make_engine(table: TrainingTable, options: SolverOptions, limits: SearchLimi
         raise ValueError(
             f"memory_limit: {limits.memory_limit} bytes are too few for this data ({error})"
         ) from None
+
+
+def engine_bytes(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> int:
+    """Return what a memory limit leaves for the engine, which may be nothing; 0 if there is no limit.
+
+    The table, and the polisher's copy of its order, live beside the engine.
+    """
+    if limits.memory_limit is None:
+        return 0
+    return limits.memory_limit - table.nbytes - (table.codes.nbytes if options.polish else 0)
 
 
 def make_polisher(table: TrainingTable, settings: Settings) -> Any:

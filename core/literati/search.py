@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import checkpoint as checkpoints
 from ._version import __version__
-from .engines import make_engine, make_polisher
+from .engines import engine_bytes, make_engine, make_polisher
 from .errors import CheckpointError, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
@@ -112,6 +112,15 @@ class Search:
         """Make `run` return within a tenth of a second, from any thread. A later `run` goes on."""
         self._stop_wanted = True
         self._engine.request_stop()
+
+    def change_limits(self, limits: SearchLimits) -> None:
+        """Search under other limits from the next `run` on. What was spent before still counts.
+
+        A memory limit below what the search takes already ends it with MEMORY_LIMIT.
+        """
+        self.limits = _checked_limits(limits)
+        left = engine_bytes(self.table, self.options, self.limits)
+        self._engine.change_memory_limit(0 if self.limits.memory_limit is None else max(1, left))
 
     def _slice(self, seconds: float) -> None:
         start = perf_counter()

@@ -1,16 +1,21 @@
-"""Steering a job: finish, cancel, pause, resume."""
+"""Steering a job: change it, finish, cancel, pause, resume."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from typing import Annotated
 
-from service.conditional import json_answer, weak_tag
-from service.dependencies import CallerDep, StoreDep
+from fastapi import APIRouter, Depends, Header, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from service.conditional import expected_revision, json_answer, weak_tag
+from service.dependencies import CallerDep, SettingsDep, StoreDep
+from service.job_changes import patched
 from service.job_views import job_view
+from service.negotiation import MERGE_PATCH, strict_json
 from service.schemas import examples
-from service.schemas.jobs import Job, Verb
+from service.schemas.jobs import Job, JobPatch, Verb
 from service.schemas.problem import problems
-from service.schemas.requests import JobId
+from service.schemas.requests import JobId, body_of
 from worker.store import Store
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -20,6 +25,52 @@ _RESPONSES = {
     202: examples.answer("It will be done, or is done already; the job.", examples.JOB),
     **problems(404, 409),
 }
+
+
+@router.patch(
+    "/{job_id}",
+    operation_id="update_job",
+    summary="Change a job's name, tags, priority or limits",
+    response_model=Job,
+    openapi_extra=body_of(
+        JobPatch,
+        MERGE_PATCH,
+        "application/json",
+        more_time={"limits": {"time_limit": 3600}},
+        labels={"name": "flowers, second try", "tags": {"team": None, "for": "the paper"}},
+    ),
+    responses={
+        200: examples.answer(
+            "The job as it is now.", examples.JOB, headers={"ETag": examples.header("Of this state of it.")}
+        ),
+        **problems(404, 409, 412, 415, 422, s409="The job has ended: its limits are past changing."),
+    },
+)
+async def update_job(
+    request: Request,
+    job_id: JobId,
+    patch: Annotated[JobPatch, Depends(strict_json(JobPatch, MERGE_PATCH))],
+    caller: CallerDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    if_match: Annotated[
+        str | None,
+        Header(alias="If-Match", description="The ETag that the job must have, or 412."),
+    ] = None,
+) -> Response:
+    """A JSON merge patch (RFC 7396): fields that are left out stay, null takes away.
+
+    A running search takes new limits on within a fraction of a second, and goes on. `time_limit` and
+    `max_expansions` count from the job's beginning. The priority of a queued job moves it in the queue.
+    """
+    job = await run_in_threadpool(
+        store.jobs.change,
+        caller.tenant,
+        job_id,
+        lambda present: patched(patch, present, settings),
+        revision=expected_revision(request),
+    )
+    return json_answer(job_view(job), tag=weak_tag(job.revision))
 
 
 def _control(store: Store, tenant: str, job_id: str, verb: Verb) -> Response:

@@ -9,12 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from worker.messages import (
     Event,
+    Gap,
+    GapAbsolute,
     JobError,
     JobState,
     Limits,
+    MaxExpansions,
+    MemoryLimit,
     Parameters,
+    Patience,
     Progress,
     StopReason,
+    TimeLimit,
     TracePoint,
     Transition,
     Validation,
@@ -27,6 +33,9 @@ PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
 TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
+Name = Annotated[str, Field(max_length=200, pattern=PLAIN_TEXT)]
+Priority = Annotated[int, Field(ge=-100, le=100, description="Larger is sooner.")]
+MOST_TAGS = 32
 
 
 class JobRequest(BaseModel):
@@ -39,9 +48,9 @@ class JobRequest(BaseModel):
     )
 
     dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="A dataset of `POST /v1/datasets`.")]
-    name: Annotated[str | None, Field(max_length=200, pattern=PLAIN_TEXT)] = None
-    tags: Annotated[dict[Tag, TagValue], Field(max_length=32)] = {}
-    priority: Annotated[int, Field(ge=-100, le=100, description="Larger is sooner.")] = 0
+    name: Name | None = None
+    tags: Annotated[dict[Tag, TagValue], Field(max_length=MOST_TAGS)] = {}
+    priority: Priority = 0
     parent_job_id: Annotated[
         str | None,
         Field(
@@ -56,6 +65,33 @@ class JobRequest(BaseModel):
         Validation | None,
         Field(description="Rows kept from the search and scored: a fraction, or those that a column marks."),
     ] = None
+
+
+class LimitsPatch(BaseModel):
+    """The limits to change. null takes a limit away; what is left out stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    time_limit: TimeLimit = None
+    max_expansions: MaxExpansions = None
+    memory_limit: MemoryLimit = None
+    gap: Gap | None = None
+    gap_absolute: GapAbsolute | None = None
+    patience: Patience = None
+
+
+class JobPatch(BaseModel):
+    """A JSON merge patch (RFC 7396) of a job: what is left out stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: Annotated[Name | None, Field(description="null: no name.")] = None
+    tags: Annotated[
+        dict[Tag, TagValue | None] | None,
+        Field(max_length=64, description="null as a value takes that tag away; null for all, all of them."),
+    ] = None
+    priority: Annotated[Priority | None, Field(description="null: 0.")] = None
+    limits: Annotated[LimitsPatch, Field(description="Only of a job that has not ended.")] = LimitsPatch()
 
 
 class Job(BaseModel):

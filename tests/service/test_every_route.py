@@ -67,6 +67,7 @@ TABLE = [
     Route("POST", "/v1/jobs", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
     Route("GET", "/v1/jobs", READ, 200, "empty"),
     Route("GET", "/v1/jobs/{job_id}", READ, 200),
+    Route("PATCH", "/v1/jobs/{job_id}", TRAIN, 200, more=lambda world: {"json": {"name": "renamed"}}),
     Route("GET", "/v1/jobs/{job_id}/trace", READ, 200),
     Route("DELETE", "/v1/jobs/{job_id}", TRAIN, 409),
     Route("GET", "/v1/jobs/{job_id}/incumbent", READ, 200),

@@ -207,7 +207,7 @@ class Jobs(RuleBasedStateMachine):
                 self.store.jobs.beat(job_id, epoch)
             return
         self.known[job_id].expired = False
-        assert self.store.jobs.wish(job_id, epoch) == self.known[job_id].wish
+        assert self.store.jobs.orders(job_id, epoch).wish == self.known[job_id].wish
         assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
 
     @precondition(lambda self: self.held)

@@ -21,6 +21,7 @@ _SHARED = {  # what a script needs besides the prelude
 _REFUSALS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_GONE": errors.JobGoneError,
     b"JOB_LIVE": errors.JobLiveError,
+    b"PRECONDITION_FAILED": errors.PreconditionFailedError,
     b"FENCED": errors.FencedError,
     b"NO_TREE": errors.NoTreeError,
     b"IDEMPOTENCY_CONFLICT": errors.IdempotencyConflictError,

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from worker.errors import BadTokenError, IdempotencyConflictError, JobGoneError, WrongStateError
-from worker.messages import Event, Incumbent, Job, JobSpec, JobState, TracePoint, new_id
+from worker.errors import (
+    BadTokenError,
+    IdempotencyConflictError,
+    JobGoneError,
+    PreconditionFailedError,
+    WrongStateError,
+)
+from worker.messages import Event, Incumbent, Job, JobSettings, JobState, NewJob, TracePoint, new_id
 
 from . import records
 from .claims import Claims
@@ -19,6 +25,7 @@ from .pages import Page, hashes, newest
 # `list` inside the class is its method.
 BlobNames = list[str]
 Trace = list[TracePoint]
+Change = Callable[[JobSettings], JobSettings]
 Verb = Literal["finish", "cancel", "pause", "resume"]
 REMEMBER_SECONDS = 24 * 3600  # idempotency keys
 _EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
@@ -60,21 +67,22 @@ class EventPage:
 class JobStore(Claims):
     def submit(
         self,
-        spec: JobSpec,
+        new: NewJob,
         *,
         idempotency_key: str | None = None,
         body_digest: str = "",
         quota: Quota = NO_QUOTA,
         request_id: str | None = None,
     ) -> Submitted:
-        key = "" if idempotency_key is None else digest(spec.tenant, idempotency_key)
+        key = "" if idempotency_key is None else digest(new.tenant, idempotency_key)
         word, record = self._scripts.run(
             "submit",
-            spec.id,
-            spec.tenant,
-            spec.dataset_id,
-            spec.priority,
-            spec.model_dump_json(),
+            new.id,
+            new.tenant,
+            new.dataset_id,
+            new.priority,
+            records.spec_json(new),
+            records.settings_json(new),
             key,
             body_digest,
             REMEMBER_SECONDS * 1000,
@@ -91,6 +99,41 @@ class JobStore(Claims):
         if known[b"body"] != body_digest.encode():
             raise IdempotencyConflictError
         return self.get(tenant, known[b"job"].decode())
+
+    def change(
+        self, tenant: str, job_id: str, change: Change, *, revision: Callable[[int], bool] | None = None
+    ) -> Job:
+        """Give the job the settings that `change` makes of its present ones.
+
+        `change` may be called several times: another client may change the job at the same moment.
+        `revision` says whether the job's revision is one that the caller expects; PreconditionFailedError if
+        it is not. WrongStateError if the limits of a job that has ended would change.
+        """
+        while True:
+            record = read_hash(self._client, _key(job_id))
+            if not _is_of(record, tenant):
+                raise JobGoneError
+            job = records.job(record)
+            if revision is not None and not revision(job.revision):
+                raise PreconditionFailedError
+            settings = change(job.settings)
+            if settings == job.settings:
+                return job
+            word, *rest = self._scripts.run(
+                "change_job",
+                job_id,
+                tenant,
+                record.get(b"settings", b""),
+                records.settings_json(settings),
+                settings.priority,
+                int(settings.limits != job.settings.limits),
+                "" if revision is None else job.revision,
+            )
+            if word == b"OK":
+                return records.job(records.pairs(rest[0]))
+            if word == b"WRONG_STATE":
+                state = JobState(rest[0].decode())
+                raise WrongStateError(state, f"The job is {state}, so its limits cannot be changed any more.")
 
     def get(self, tenant: str, job_id: str) -> Job | None:
         record = read_hash(self._client, _key(job_id))

@@ -14,10 +14,12 @@ from worker.messages import (
     Incumbent,
     Job,
     JobError,
+    JobSettings,
     JobSpec,
     JobState,
     Model,
     NewIncumbent,
+    NewJob,
     Progress,
     StopReason,
     TracePoint,
@@ -58,8 +60,11 @@ def gaps(upper: float, lower: float) -> tuple[float, float]:
 
 def job(record: Hash) -> Job:
     stop_reason, error, metrics = (record.get(name) for name in (b"stop_reason", b"error", b"metrics"))
+    spec, settings = _parts(record)
     return Job(
-        spec=JobSpec.model_validate_json(record[b"spec"]),
+        spec=spec,
+        settings=settings,
+        limits_revision=int(record.get(b"limits_revision") or 0),
         state=JobState(record[b"state"].decode()),
         revision=int(record[b"revision"]),
         progress=_progress(record),
@@ -81,6 +86,24 @@ def job(record: Hash) -> Job:
         heartbeat_at=_moment(record, b"heartbeat_at"),
         transitions=[_transition(line) for line in record[b"transitions"].decode().splitlines()],
     )
+
+
+def spec_json(job: NewJob) -> str:
+    return job.model_dump_json(include=set(JobSpec.model_fields))
+
+
+def settings_json(settings: JobSettings) -> str:
+    return settings.model_dump_json(include=set(JobSettings.model_fields))
+
+
+def _parts(record: Hash) -> tuple[JobSpec, JobSettings]:
+    """Read both parts of a job. Records of version 0.1.0 hold the settings inside the spec."""
+    spec = json.loads(record[b"spec"])
+    older = {name: spec.pop(name) for name in JobSettings.model_fields if name in spec}
+    settings = record.get(b"settings")
+    if settings:
+        return JobSpec.model_validate(spec), JobSettings.model_validate_json(settings)
+    return JobSpec.model_validate(spec), JobSettings.model_validate(older)
 
 
 def _progress(record: Hash) -> Progress:
@@ -134,11 +157,11 @@ def event(stream_id: bytes, fields: Hash) -> Event:
 
 
 def model(model_id: str, record: Hash) -> Model:
-    spec = JobSpec.model_validate_json(record[b"spec"])
+    spec, settings = _parts(record)
     return Model(
         id=model_id,
         tenant=spec.tenant,
-        name=spec.name,
+        name=settings.name,
         job_id=spec.id,
         incumbent_revision=int(record[b"incumbent"]),
         dataset_id=spec.dataset_id,

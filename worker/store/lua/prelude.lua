@@ -112,9 +112,21 @@ local function queue_member(job)
     return string.format('%016.0f', tonumber(job.seq)) .. job.id
 end
 
+local function add_to_queue(job)
+    call('ZADD', QUEUE, string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+end
+
+-- Move a queued job to the place of its present priority. Any other job keeps the priority for its next turn.
+local function requeue(job)
+    if job.state == 'QUEUED' then
+        call('ZREM', QUEUE, queue_member(job))
+        add_to_queue(job)
+    end
+end
+
 local function enqueue(job, reason)
     put(job, 'queued_at', now)
-    call('ZADD', QUEUE, string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    add_to_queue(job)
     call('ZADD', WAITING, now, job.id)
     set_state(job, 'QUEUED', reason)
 end
@@ -175,7 +187,8 @@ local function make_model(job, id, stop_reason, proven)
     local found = job.last_word or call('HMGET', job.key .. ':incumbent:' .. job.incumbents, 'tree', 'metrics')
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'tenant', job.tenant, 'seq', seq, 'job', job.id,
-        'incumbent', job.incumbents, 'spec', call('HGET', job.key, 'spec'), 'objective', job.objective,
+        'incumbent', job.incumbents, 'spec', call('HGET', job.key, 'spec'),
+        'settings', call('HGET', job.key, 'settings') or '', 'objective', job.objective,
         'upper', job.upper, 'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason,
         'tree', found[1], 'metrics', found[2], 'created_at', now)
     call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)

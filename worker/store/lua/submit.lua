@@ -1,7 +1,7 @@
--- id tenant dataset priority spec idempotency(digest or '') body_digest remembered_ms request_id
+-- id tenant dataset priority spec settings idempotency(digest or '') body_digest remembered_ms request_id
 -- most_live most_jobs most_models most_queued (each a number or '')
-local id, tenant, dataset, priority, spec, idempotency, body, remembered, request_id = unpack(ARGV, 1, 9)
-local most_live, most_jobs, most_models, most_queued = unpack(ARGV, 10)
+local id, tenant, dataset, priority, spec, settings, idempotency, body, remembered, request_id = unpack(ARGV, 1, 10)
+local most_live, most_jobs, most_models, most_queued = unpack(ARGV, 11)
 
 local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
 
@@ -43,6 +43,7 @@ end
 
 local seq = tostring(call('INCR', 'literati:seq'))
 call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
+    'settings', settings, 'limits_revision', 0,
     'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
     'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
     'idempotency', seen or '', 'request_id', request_id)
