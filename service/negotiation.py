@@ -58,14 +58,19 @@ def _weight(parameters: list[str]) -> float:
 MERGE_PATCH = "application/merge-patch+json"  # RFC 7396
 
 
-def strict_json(model: type[Model], *also: str) -> Callable[[Request], Coroutine[Any, Any, Model]]:
+def strict_json(
+    model: type[Model], *also: str, required: bool = True
+) -> Callable[[Request], Coroutine[Any, Any, Model]]:
     """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field.
 
-    `also` are media types besides application/json that the body may have.
+    `also` are media types besides application/json that the body may have. Where the body is not `required`,
+    none stands for the model's defaults.
     """
     kinds = ("application/json", *also)
 
     async def read(request: Request) -> Model:
+        if not required and not await request.body():
+            return model()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in kinds:
             named = " or ".join(f"`Content-Type: {kind}`" for kind in kinds)

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from service.auth import is_open
 from service.openapi_links import LINKS
-from service.schemas.jobs import JobPatch, JobRequest
+from service.schemas.jobs import FinishRequest, JobPatch, JobRequest
 from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
 
@@ -25,6 +25,7 @@ TARGET = Path(__file__).resolve().parent.parent / "openapi" / "openapi.json"
 BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
     JobPatch,
+    FinishRequest,
     AliasRequest,
     Records,
     Arrays,

@@ -34,6 +34,10 @@ class FencedError(StoreError):
     """The job is no longer this worker's: it has to stop, and nothing it says counts any more."""
 
 
+class RevisionGoneError(StoreError):
+    """The job has no tree of this revision, or does not keep it any more."""
+
+
 class NoTreeError(StoreError):
     """A job cannot succeed without a tree."""
 

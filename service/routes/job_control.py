@@ -13,10 +13,10 @@ from service.job_changes import patched
 from service.job_views import job_view
 from service.negotiation import MERGE_PATCH, strict_json
 from service.schemas import examples
-from service.schemas.jobs import Job, JobPatch, Verb
+from service.schemas.jobs import FinishRequest, Job, JobPatch, Verb
 from service.schemas.problem import problems
 from service.schemas.requests import JobId, body_of
-from worker.store import Store
+from worker.store import Controlled, Store
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
@@ -74,9 +74,15 @@ async def update_job(
 
 
 def _control(store: Store, tenant: str, job_id: str, verb: Verb) -> Response:
-    done = store.jobs.control(tenant, job_id, verb)
-    headers = {"ETag": weak_tag(done.job.revision), "Location": f"/v1/jobs/{job_id}"}
-    return json_answer(job_view(done.job), status=200 if done.repeated else 202, headers=headers)
+    return _answer(store.jobs.control(tenant, job_id, verb))
+
+
+def _answer(done: Controlled) -> Response:
+    job = done.job
+    location = f"/v1/models/{job.model_id}" if done.made else f"/v1/jobs/{job.spec.id}"
+    status = 201 if done.made else 200 if done.repeated else 202
+    headers = {"ETag": weak_tag(job.revision), "Location": location}
+    return json_answer(job_view(job), status=status, headers=headers)
 
 
 @router.post(
@@ -85,11 +91,45 @@ def _control(store: Store, tenant: str, job_id: str, verb: Verb) -> Response:
     summary="Stop, and keep the best tree as a model",
     status_code=202,
     response_model=Job,
-    responses=_RESPONSES,
+    openapi_extra=body_of(FinishRequest, required=False, earlier_tree={"revision": 2}),
+    responses={
+        **_RESPONSES,
+        201: {
+            "model": Job,
+            **examples.answer(
+                "The job had ended; a model was made of the tree. The job, whose `model_id` names it.",
+                examples.JOB,
+                headers={"Location": examples.header("The model's address.")},
+            ),
+        },
+        **problems(
+            409,
+            415,
+            422,
+            s409="Not possible in this state, or there are as many models as may be.",
+            s422="The job has no tree of this revision, or does not keep it any more.",
+        ),
+    },
 )
-def finish_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
-    """The search ends as soon as it has a tree, and the job succeeds with the reason `USER_FINISH`."""
-    return _control(store, caller.tenant, job_id, "finish")
+def finish_job(
+    job_id: JobId,
+    wanted: Annotated[FinishRequest, Depends(strict_json(FinishRequest, required=False))],
+    caller: CallerDep,
+    store: StoreDep,
+    settings: SettingsDep,
+) -> Response:
+    """The search ends as soon as it has a tree, and the job succeeds with the reason `USER_FINISH`.
+
+    With `revision` the model is of that tree instead of the best one. That works for a job that has ended,
+    too, as long as the tree is kept: state and reason stay as they are, `model_id` is the new model, and
+    models that the job made before stay. A model of an earlier tree has that tree's metrics, and is proven
+    optimal only if the tree costs no more than the lower bound.
+    """
+    return _answer(
+        store.jobs.control(
+            caller.tenant, job_id, "finish", revision=wanted.revision, most_models=settings.max_models
+        )
+    )
 
 
 @router.post(

@@ -80,6 +80,17 @@ class LimitsPatch(BaseModel):
     patience: Patience = None
 
 
+class FinishRequest(BaseModel):
+    """Which tree to keep."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    revision: Annotated[
+        int | None,
+        Field(ge=1, le=1 << 53, description="Of one of the job's trees; null or left out: the best one."),
+    ] = None
+
+
 class JobPatch(BaseModel):
     """A JSON merge patch (RFC 7396) of a job: what is left out stays as it is."""
 
@@ -114,7 +125,7 @@ class Job(BaseModel):
     dataset_sha256: str
     engine_version: str
     parent_job_id: str | None
-    model_id: Annotated[str | None, Field(description="The model that the job made, once it has.")]
+    model_id: Annotated[str | None, Field(description="The model that the job made last, once it has.")]
     metrics: Annotated[
         dict[str, Any] | None,
         Field(description="Of the best tree: `train_accuracy`, `validation_accuracy` and what is behind."),

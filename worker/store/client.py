@@ -23,6 +23,7 @@ _REFUSALS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_LIVE": errors.JobLiveError,
     b"PRECONDITION_FAILED": errors.PreconditionFailedError,
     b"FENCED": errors.FencedError,
+    b"REVISION_GONE": errors.RevisionGoneError,
     b"NO_TREE": errors.NoTreeError,
     b"IDEMPOTENCY_CONFLICT": errors.IdempotencyConflictError,
     b"DATASET_GONE": errors.DatasetGoneError,

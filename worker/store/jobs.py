@@ -29,6 +29,12 @@ Change = Callable[[JobSettings], JobSettings]
 Verb = Literal["finish", "cancel", "pause", "resume"]
 REMEMBER_SECONDS = 24 * 3600  # idempotency keys
 _EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
+_NAME_A_TREE = " Name one of its trees (`revision`) to make a model of it."
+_FINISH_HINTS = {
+    JobState.SUCCEEDED: " It ended by itself, and its best tree is its model already.",
+    JobState.CANCELLED: _NAME_A_TREE,
+    JobState.FAILED: _NAME_A_TREE,
+}
 _DONE = {"finish": "finished", "cancel": "cancelled", "pause": "paused", "resume": "resumed"}
 
 
@@ -55,6 +61,7 @@ class Submitted:
 class Controlled:
     job: Job
     repeated: bool  # True: the same was asked before and is done or on its way
+    made: bool = False  # True: the job had ended, and a model was made of one of its trees
 
 
 @dataclass(frozen=True)
@@ -155,19 +162,32 @@ class JobStore(Claims):
         found = hashes(self._client, [_key(job_id) for job_id in ids])
         return Page([records.job(record) for record in found if record], token)
 
-    def control(self, tenant: str, job_id: str, verb: Verb) -> Controlled:
-        """At once where no worker has the job; else as a wish that the worker hears of at its next word."""
-        word, *rest = self._scripts.run("control", job_id, tenant, verb, new_id("mdl"))
+    def control(
+        self,
+        tenant: str,
+        job_id: str,
+        verb: Verb,
+        *,
+        revision: int | None = None,
+        most_models: int | None = None,
+    ) -> Controlled:
+        """At once where no worker has the job; else as a wish that the worker hears of at its next word.
+
+        `revision` names the tree that `finish` makes a model of; then the job may have ended before, and may
+        have other models. LimitReachedError if the tenant has as many models as it may have.
+        """
+        numbers = ("" if number is None else number for number in (revision, most_models))
+        word, *rest = self._scripts.run("control", job_id, tenant, verb, new_id("mdl"), *numbers)
         if word == b"WRONG_STATE":
             state = JobState(rest[0].decode())
             if rest[1] == b"NO_TREE":
                 raise WrongStateError(
                     state, f"The job is {state} and has no tree yet to finish with; cancel it instead."
                 )
-            kept = verb == "finish" and state is JobState.SUCCEEDED
-            hint = " It ended by itself, and its best tree is its model already." if kept else ""
+            hint = _FINISH_HINTS.get(state, "") if verb == "finish" else ""
             raise WrongStateError(state, f"The job is {state}, so it cannot be {_DONE[verb]}.{hint}")
-        return Controlled(records.job(records.pairs(rest[0])), repeated=word == b"REPEATED")
+        job = records.job(records.pairs(rest[0]))
+        return Controlled(job, repeated=word == b"REPEATED", made=word == b"MADE")
 
     def delete(self, tenant: str, job_id: str) -> BlobNames:
         """Everything of it but its model. Returns the blobs that nobody refers to any more."""

@@ -17,6 +17,7 @@ from .pages import Page, newest
 _FIELDS = (
     b"tenant",
     b"spec",
+    b"settings",
     b"incumbent",
     b"objective",
     b"upper",

@@ -14,7 +14,7 @@ local function forget_job(job)
         call('DEL', job.idempotency)
     end
     local blob = drop_blob(job.blob)
-    call('UNLINK', job.key, job.key .. ':trace', job.key .. ':events')
+    call('UNLINK', job.key, job.key .. ':trace', job.key .. ':events', job.key .. ':models')
     call('PUBLISH', 'literati:changed', job.id)
     return blob
 end

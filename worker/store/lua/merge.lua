@@ -28,7 +28,10 @@ local function keep_incumbent(job, objective, tree, metrics)
     end
     call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
         'found_at', now)
-    call('DEL', job.key .. ':incumbent:' .. (tonumber(job.incumbents) - MAX_INCUMBENTS)) -- the oldest
+    local oldest = string.format('%.0f', tonumber(job.incumbents) - MAX_INCUMBENTS)
+    if oldest ~= job.chosen then
+        call('DEL', job.key .. ':incumbent:' .. oldest)
+    end
     return true
 end
 

@@ -3,8 +3,6 @@
 local id, tenant, dataset, priority, spec, settings, idempotency, body, remembered, request_id = unpack(ARGV, 1, 10)
 local most_live, most_jobs, most_models, most_queued = unpack(ARGV, 11)
 
-local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
-
 -- The answer to the first try was lost and the client library tried again.
 if read_of_tenant(id, tenant) then
     return { 'CREATED', call('HGETALL', job_key(id)) }
@@ -25,10 +23,7 @@ if call('HGET', 'literati:dataset:' .. dataset, 'tenant') ~= tenant then
     return { 'DATASET_GONE' }
 end
 
-local live = 0
-for _, state in ipairs(LIVE) do
-    live = live + call('ZCARD', state_index(state, tenant))
-end
+local live = live_jobs(tenant)
 local models = call('ZCARD', 'literati:tenant-models:' .. tenant)
 for _, limit in ipairs({
     { 'live_jobs', most_live, live },
