@@ -226,8 +226,33 @@ def get_trace(
         **problems(404, 409, s409="The job has not ended: cancel it first."),
     },
 )
-def delete_job(job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
-    """Its trees, events and checkpoints go with it; the model that it made stays."""
-    for name in store.jobs.delete(caller.tenant, job_id):
+def delete_job(
+    job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep, settings: SettingsDep
+) -> Response:
+    """Its trees, events and checkpoints go with it; models that it made stay.
+
+    It can be restored for a while (a day, unless the server's LITERATI_KEEP_DELETED_HOURS says otherwise).
+    """
+    for name in store.jobs.delete(caller.tenant, job_id, keep=settings.keep_deleted_hours > 0):
         discard(store, blobs, name)
     return Response(status_code=204)
+
+
+@router.post(
+    "/{job_id}/restore",
+    operation_id="restore_job",
+    summary="Take back the deletion of a job",
+    response_model=Job,
+    responses={
+        200: examples.answer("The job is there again, as it was.", examples.JOB),
+        **problems(
+            404,
+            409,
+            s404="No such job was deleted, or it was too long ago.",
+            s409="There are as many jobs as may be; delete others first.",
+        ),
+    },
+)
+def restore_job(job_id: JobId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
+    """With all that belongs to it. A job that is not deleted is shown as it is."""
+    return json_answer(job_view(store.jobs.restore(caller.tenant, job_id, most=settings.max_jobs)))

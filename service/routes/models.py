@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from literati import __version__
 from literati.report import relative_gap
 from service.conditional import json_answer, matches, not_modified, strong_tag, tag_headers
-from service.dependencies import CallerDep, ServicesDep, StoreDep
+from service.dependencies import CallerDep, ServicesDep, SettingsDep, StoreDep
 from service.errors import not_found
 from service.query_options import CHECKED_OPTIONS
 from service.routes.jobs import NoneMatch
@@ -45,6 +45,14 @@ async def model_name(
 
 
 ModelName = Annotated[str, Depends(model_name)]
+ModelId = Annotated[
+    str,
+    Path(
+        description="The model's id; an alias will not do.",
+        json_schema_extra={"pattern": wire.MODEL_ID},
+        examples=[model_examples.MODEL_ID],
+    ),
+]
 
 
 def model_view(model: messages.Model) -> dict[str, Any]:
@@ -185,18 +193,31 @@ async def read_model(
         **problems(404, 409, s409="An alias names it: move or delete the alias first."),
     },
 )
-def delete_model(
-    model: Annotated[
-        str,
-        Path(
-            description="The model's id; an alias will not do.",
-            json_schema_extra={"pattern": wire.MODEL_ID},
-            examples=[model_examples.MODEL_ID],
-        ),
-    ],
-    caller: CallerDep,
-    store: StoreDep,
-) -> Response:
-    """The job that made it stays."""
-    store.models.delete(caller.tenant, model)
+def delete_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
+    """The job that made it stays.
+
+    It can be restored for a while (a day, unless the server's LITERATI_KEEP_DELETED_HOURS says otherwise).
+    """
+    store.models.delete(caller.tenant, model, keep=settings.keep_deleted_hours > 0)
     return Response(status_code=204)
+
+
+@router.post(
+    "/{model}/restore",
+    operation_id="restore_model",
+    summary="Take back the deletion of a model",
+    response_model=wire.Model,
+    responses={
+        200: examples.answer("The model is there again, as it was.", model_examples.MODEL),
+        **problems(
+            404,
+            409,
+            s404="No such model was deleted, or it was too long ago.",
+            s409="There are as many models as may be; delete others first.",
+        ),
+    },
+)
+def restore_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
+    """A model that is not deleted is shown as it is."""
+    found = store.models.restore(caller.tenant, model, most=settings.max_models)
+    return json_answer(wire.Model.model_construct(**model_view(found)))

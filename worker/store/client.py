@@ -16,7 +16,7 @@ from .patience import ANSWER_SECONDS, CONNECT_SECONDS, Patience
 _LUA = Path(__file__).parent / "lua"
 _SHARED = {  # what a script needs besides the prelude
     **dict.fromkeys(("checkpoint", "finish"), ("merge",)),
-    **dict.fromkeys(("delete_job", "delete_dataset", "expire"), ("forget",)),
+    **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("forget",)),
 }
 _REFUSALS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_GONE": errors.JobGoneError,

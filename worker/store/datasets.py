@@ -63,10 +63,28 @@ class DatasetStore:
         found = hashes(self._client, [_key(dataset_id) for dataset_id in ids])
         return Page([Dataset.model_validate_json(record[b"record"]) for record in found if record], token)
 
-    def delete(self, tenant: str, dataset_id: str) -> Dataset:
-        """Its blob, which other datasets may share, becomes garbage when the last of them is deleted."""
-        _, record = self._scripts.run("delete_dataset", dataset_id, tenant)
-        return Dataset.model_validate_json(record)
+    def delete(self, tenant: str, dataset_id: str, *, keep: bool = False) -> Dataset:
+        """Its blob, which other datasets may share, becomes garbage when the last of them is deleted.
+
+        `keep` leaves the dataset where `restore` finds it, with its blob.
+        """
+        dataset = self._present(tenant, dataset_id)
+        self._scripts.run("delete", "dataset", dataset_id, tenant, int(keep))
+        return dataset
+
+    def restore(
+        self, tenant: str, dataset_id: str, *, most: int | None = None, most_bytes: int | None = None
+    ) -> Dataset:
+        """Take back a deletion. LimitReachedError if the tenant has no room for it any more."""
+        limits = ("" if limit is None else limit for limit in (most, most_bytes))
+        self._scripts.run("restore", "dataset", dataset_id, tenant, *limits)
+        return self._present(tenant, dataset_id)
+
+    def _present(self, tenant: str, dataset_id: str) -> Dataset:
+        dataset = self.get(tenant, dataset_id)
+        if dataset is None:
+            raise DatasetGoneError
+        return dataset
 
 
 def _key(dataset_id: str) -> str:

@@ -103,9 +103,10 @@ class JobStore(Claims):
         known = read_hash(self._client, f"literati:idempotency:{digest(tenant, idempotency_key)}")
         if not known:
             return None
-        if known[b"body"] != body_digest.encode():
+        job = self.get(tenant, known[b"job"].decode())
+        if job is not None and known[b"body"] != body_digest.encode():
             raise IdempotencyConflictError
-        return self.get(tenant, known[b"job"].decode())
+        return job
 
     def change(
         self, tenant: str, job_id: str, change: Change, *, revision: Callable[[int], bool] | None = None
@@ -189,10 +190,21 @@ class JobStore(Claims):
         job = records.job(records.pairs(rest[0]))
         return Controlled(job, repeated=word == b"REPEATED", made=word == b"MADE")
 
-    def delete(self, tenant: str, job_id: str) -> BlobNames:
-        """Everything of it but its model. Returns the blobs that nobody refers to any more."""
-        _, blob = self._scripts.run("delete_job", job_id, tenant)
+    def delete(self, tenant: str, job_id: str, *, keep: bool = False) -> BlobNames:
+        """Delete everything of it but its models. Returns the blobs that nobody refers to any more.
+
+        `keep` leaves it where `restore` finds it, with its blobs.
+        """
+        _, blob = self._scripts.run("delete", "job", job_id, tenant, int(keep))
         return [blob.decode()] if blob else []
+
+    def restore(self, tenant: str, job_id: str, *, most: int | None = None) -> Job:
+        """Take back a deletion. LimitReachedError if the tenant has as many jobs as it may have."""
+        self._scripts.run("restore", "job", job_id, tenant, "" if most is None else most, "")
+        job = self.get(tenant, job_id)
+        if job is None:  # deleted again a moment ago
+            raise JobGoneError
+        return job
 
     def incumbent(self, tenant: str, job_id: str, revision: int | None = None) -> Incumbent | None:
         """The best tree, or the one numbered so; None if there is none (yet)."""

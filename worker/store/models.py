@@ -72,8 +72,17 @@ class ModelStore:
         ]
         return Page([records.model(model_id, record) for model_id, record in found], token)
 
-    def delete(self, tenant: str, model_id: str) -> None:
-        self._scripts.run("delete_model", tenant, model_id)
+    def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
+        """`keep` leaves it where `restore` finds it."""
+        self._scripts.run("delete", "model", model_id, tenant, int(keep))
+
+    def restore(self, tenant: str, model_id: str, *, most: int | None = None) -> Model:
+        """Take back a deletion. LimitReachedError if the tenant has as many models as it may have."""
+        self._scripts.run("restore", "model", model_id, tenant, "" if most is None else most, "")
+        model = self.get(tenant, model_id)
+        if model is None:  # deleted again a moment ago
+            raise ModelGoneError
+        return model
 
     def set_alias(self, tenant: str, alias: str, model_id: str, *, most: int | None = None) -> None:
         self._scripts.run("set_alias", tenant, alias, model_id, "" if most is None else most)

@@ -14,6 +14,10 @@ local bytes = tonumber(call('HGET', 'literati:dataset-bytes', tenant) or 0) + to
 if most_bytes ~= '' and bytes > tonumber(most_bytes) then
     return { 'LIMIT_REACHED', 'dataset_bytes' }
 end
+-- Deleted datasets that could still be restored give way to new ones.
+while most_bytes ~= '' and bytes + tonumber(call('HGET', 'literati:deleted-bytes', tenant) or 0) > tonumber(most_bytes)
+    and purge_oldest('dataset', tenant) do
+end
 local seq = call('INCR', 'literati:seq')
 call('HSET', 'literati:dataset:' .. id, 'tenant', tenant, 'seq', seq, 'record', record, 'content', by_content,
     'blob', blob, 'stored', stored)

@@ -11,7 +11,7 @@ end
 local seen = idempotency ~= '' and 'literati:idempotency:' .. idempotency or nil
 if seen then
     local known = call('HMGET', seen, 'job', 'body')
-    if known[1] then
+    if known[1] and call('EXISTS', job_key(known[1])) == 1 then
         if known[2] ~= body then
             return { 'IDEMPOTENCY_CONFLICT' }
         end
