@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from service.auth import is_open
 from service.openapi_links import LINKS
 from service.schemas.jobs import FinishRequest, JobPatch, JobRequest
+from service.schemas.labels import LabelsPatch
 from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
 
@@ -26,6 +27,7 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
     JobPatch,
     FinishRequest,
+    LabelsPatch,
     AliasRequest,
     Records,
     Arrays,

@@ -234,30 +234,43 @@ class Transition(Message):
     reason: str | None = None
 
 
-class Job(Message):
-    """A job as it is now."""
+class Scores(Message):
+    """The two numbers of a tree's metrics that stand in lists."""
+
+    train_accuracy: float | None = None
+    validation_accuracy: float | None = None
+
+
+class JobSummary(Message):
+    """A job in a list."""
 
     spec: JobSpec
     settings: JobSettings
-    limits_revision: int = 0  # rises with every change of the limits
     state: JobState
     revision: int
     progress: Progress
-    wish: Wish = Wish.NONE
     stop_reason: StopReason | None = None
     proven_optimal: bool = False
     model_id: str | None = None
-    metrics: dict[str, Any] | None = None  # of the best tree
+    scores: Scores | None = None  # of the best tree
     error: JobError | None = None
-    blob: str | None = None  # the last search checkpoint's name in the blob store
-    epoch: int = 0  # rises with every claim
-    attempts: int = 0
-    request_id: str | None = None  # of the request that submitted it: what its log lines are found by
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None = None
     first_incumbent_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+class Job(JobSummary):
+    """A job as it is now."""
+
+    limits_revision: int = 0  # rises with every change of the limits
+    wish: Wish = Wish.NONE
+    metrics: dict[str, Any] | None = None  # of the best tree
+    blob: str | None = None  # the last search checkpoint's name in the blob store
+    epoch: int = 0  # rises with every claim
+    attempts: int = 0
+    request_id: str | None = None  # of the request that submitted it: what its log lines are found by
     heartbeat_at: datetime | None = None
     transitions: list[Transition] = []
 
@@ -306,6 +319,7 @@ class Dataset(Message):
     id: str
     tenant: str
     name: str | None = None
+    notes: str | None = None
     sha256: str  # of the bytes as uploaded
     blob: str  # the parsed table in the blob store: an Arrow file
     bytes: int  # as uploaded
@@ -320,26 +334,33 @@ class Dataset(Message):
     created_at: datetime
 
 
-class Model(Message):
-    """A finished tree. The tree's own JSON is stored beside it."""
+class ModelSummary(Message):
+    """A model in a list."""
 
     id: str
     tenant: str
     name: str | None = None
+    notes: str | None = None
     job_id: str
     incumbent_revision: int
     dataset_id: str
     dataset_sha256: str
-    parameters: Parameters
     objective: float
     upper_bound: float
     lower_bound: float
     proven_optimal: bool
     proven_space: str
     stop_reason: StopReason
-    metrics: dict[str, Any]
+    scores: Scores
     engine_version: str
     created_at: datetime
+
+
+class Model(ModelSummary):
+    """A finished tree. The tree's own JSON is stored beside it."""
+
+    parameters: Parameters
+    metrics: dict[str, Any]
 
 
 class Event(Message):

@@ -196,7 +196,7 @@ def _answer(dataset: messages.Dataset, status: int) -> Response:
 
 def _summary(dataset: messages.Dataset) -> dict[str, Any]:
     address = f"/v1/datasets/{dataset.id}"
-    shared = ("id", "name", "sha256", "bytes", "rows", "target", "weight", "created_at")
+    shared = ("id", "name", "notes", "sha256", "bytes", "rows", "target", "weight", "created_at")
     return {
         **{name: getattr(dataset, name) for name in shared},
         "n_columns": len(dataset.columns),

@@ -12,17 +12,19 @@ from literati.report import relative_gap
 from service.conditional import json_answer, matches, not_modified, strong_tag, tag_headers
 from service.dependencies import CallerDep, ServicesDep, SettingsDep, StoreDep
 from service.errors import not_found
+from service.negotiation import MERGE_PATCH, strict_json
 from service.query_options import CHECKED_OPTIONS
 from service.routes.jobs import NoneMatch
 from service.schemas import examples, model_examples
 from service.schemas import models as wire
+from service.schemas.labels import LabelsPatch
 from service.schemas.problem import problems
-from service.schemas.requests import PageSize, PageToken
+from service.schemas.requests import PageSize, PageToken, body_of
 from worker import messages
 
 router = APIRouter(prefix="/v1/models", tags=["models"], dependencies=[CHECKED_OPTIONS])
 _MODEL = re.compile(wire.MODEL)
-_TAGGED = {"ETag": examples.header("A model never changes; an alias may name another one.")}
+_TAGGED = {"ETag": examples.header("Of the model with its name and notes; an alias may name another one.")}
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
     304: {"description": "The client has it already (`If-None-Match`).", "headers": _TAGGED}
 }
@@ -56,9 +58,14 @@ ModelId = Annotated[
 
 
 def model_view(model: messages.Model) -> dict[str, Any]:
+    return _shared(model) | {"parameters": model.parameters, "metrics": model.metrics}
+
+
+def _shared(model: messages.ModelSummary) -> dict[str, Any]:
     here = f"/v1/models/{model.id}"
     return {
-        **{name: value for name, value in model if name != "tenant"},
+        **{name: value for name, value in model if name in wire.ModelSummary.model_fields},
+        "metrics": model.scores,
         "gap_absolute": model.upper_bound - model.lower_bound,
         "gap_relative": relative_gap(model.upper_bound, model.lower_bound),
         "links": {
@@ -77,16 +84,16 @@ def model_view(model: messages.Model) -> dict[str, Any]:
     summary="List models",
     response_model=wire.ModelPage,
     responses={
-        200: examples.answer("A page of models.", {"items": [model_examples.MODEL], "next_page_token": None}),
+        200: examples.answer("A page of models.", model_examples.PAGE),
         **problems(422),
     },
 )
 def list_models(
     caller: CallerDep, store: StoreDep, page_size: PageSize = 50, page_token: PageToken = None
 ) -> Response:
-    """The newest first, without their trees. Follow `next_page_token` for more."""
+    """Summaries, the newest first. Follow `next_page_token` for more."""
     page = store.models.list(caller.tenant, page_size=page_size, page_token=page_token)
-    items = [wire.Model.model_construct(**model_view(model)) for model in page.items]
+    items = [wire.ModelSummary.model_construct(**_shared(model)) for model in page.items]
     return json_answer(wire.ModelPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
@@ -108,7 +115,7 @@ def get_model(
     found = store.models.get(caller.tenant, model)
     if found is None:
         raise not_found("model")
-    tag = strong_tag("model", found.id, __version__)
+    tag = strong_tag("model", found.id, found.name, found.notes, __version__)
     if matches(request, tag):
         return not_modified(tag)
     tree = store.models.tree(caller.tenant, found.id)
@@ -180,6 +187,28 @@ async def read_model(
     if matches(request, tag):
         return not_modified(tag)
     return Response(predictor.tree.to_text(), headers=tag_headers(tag), media_type="text/plain")
+
+
+@router.patch(
+    "/{model}",
+    operation_id="update_model",
+    summary="Change a model's name or notes",
+    response_model=wire.Model,
+    openapi_extra=body_of(LabelsPatch, MERGE_PATCH, "application/json", note={"notes": "Signed off by Ada."}),
+    responses={
+        200: examples.answer("The model as it is now.", model_examples.MODEL),
+        **problems(404, 415, 422),
+    },
+)
+def update_model(
+    model: ModelName,
+    patch: Annotated[LabelsPatch, Depends(strict_json(LabelsPatch, MERGE_PATCH))],
+    caller: CallerDep,
+    store: StoreDep,
+) -> Response:
+    """A JSON merge patch (RFC 7396): fields that are left out stay, null takes away."""
+    found = store.models.change(caller.tenant, model, patch.changes)
+    return json_answer(wire.Model.model_construct(**model_view(found)))
 
 
 @router.delete(

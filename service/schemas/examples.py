@@ -84,6 +84,12 @@ JOB: dict[str, Any] = {
     },
 }
 
+_NOT_IN_LISTS = (
+    *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
+    "transitions",
+)
+JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN_LISTS}
+
 TREE: dict[str, Any] = {
     "format": "literati-tree",
     "version": 1,

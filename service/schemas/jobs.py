@@ -19,6 +19,7 @@ from worker.messages import (
     Parameters,
     Patience,
     Progress,
+    Scores,
     StopReason,
     TimeLimit,
     TracePoint,
@@ -105,8 +106,8 @@ class JobPatch(BaseModel):
     limits: Annotated[LimitsPatch, Field(description="Only of a job that has not ended.")] = LimitsPatch()
 
 
-class Job(BaseModel):
-    """A job as it is now."""
+class JobSummary(BaseModel):
+    """A job in a list. Look at the job itself for its parameters, limits, metrics and transitions."""
 
     id: str
     state: JobState
@@ -118,31 +119,38 @@ class Job(BaseModel):
     progress: Progress
     proven_optimal: Annotated[bool, Field(description="The bounds have met; a tolerance is never a proof.")]
     proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
-    parameters: Parameters
-    limits: Limits
-    validation: Validation | None
     dataset_id: str
-    dataset_sha256: str
-    engine_version: str
     parent_job_id: str | None
     model_id: Annotated[str | None, Field(description="The model that the job made last, once it has.")]
-    metrics: Annotated[
-        dict[str, Any] | None,
-        Field(description="Of the best tree: `train_accuracy`, `validation_accuracy` and what is behind."),
-    ]
-    error: JobError | None
+    metrics: Annotated[Scores | None, Field(description="Of the best tree: the rows it gets right.")]
+    error: Annotated[JobError | None, Field(description="A long message is cut short in a list.")]
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None
     first_incumbent_at: datetime | None
     finished_at: datetime | None
-    heartbeat_at: datetime | None
-    transitions: list[Transition]
     links: Annotated[dict[str, str], Field(description="What can be asked or done next, by name.")]
 
 
+class Job(JobSummary):
+    """A job as it is now."""
+
+    parameters: Parameters
+    limits: Limits
+    validation: Validation | None
+    dataset_sha256: str
+    engine_version: str
+    metrics: Annotated[  # type: ignore[assignment]
+        dict[str, Any] | None,
+        Field(description="Of the best tree: `train_accuracy`, `validation_accuracy` and what is behind."),
+    ]
+    error: JobError | None
+    heartbeat_at: datetime | None
+    transitions: list[Transition]
+
+
 class JobPage(BaseModel):
-    items: list[Job]
+    items: list[JobSummary]
     next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import redis
 
 from worker.errors import DatasetGoneError
@@ -62,6 +64,19 @@ class DatasetStore:
         ids, token = newest(self._client, [f"literati:tenant-datasets:{tenant}"], page_size, page_token)
         found = hashes(self._client, [_key(dataset_id) for dataset_id in ids])
         return Page([Dataset.model_validate_json(record[b"record"]) for record in found if record], token)
+
+    def change(self, tenant: str, dataset_id: str, changes: Mapping[str, str | None]) -> Dataset:
+        """Give the dataset another `name` or `notes`; None takes them away."""
+        while True:
+            owner, record = self._client.hmget(_key(dataset_id), ["tenant", "record"])
+            if record is None or owner != tenant.encode():
+                raise DatasetGoneError
+            changed = Dataset.model_validate_json(record).model_copy(update=changes)
+            word, *_ = self._scripts.run(
+                "change_dataset", dataset_id, tenant, record, changed.model_dump_json()
+            )
+            if word == b"OK":
+                return changed
 
     def delete(self, tenant: str, dataset_id: str, *, keep: bool = False) -> Dataset:
         """Its blob, which other datasets may share, becomes garbage when the last of them is deleted.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from worker.errors import (
@@ -15,12 +16,23 @@ from worker.errors import (
     PreconditionFailedError,
     WrongStateError,
 )
-from worker.messages import Event, Incumbent, Job, JobSettings, JobState, NewJob, TracePoint, new_id
+from worker.messages import (
+    Event,
+    Incumbent,
+    Job,
+    JobSettings,
+    JobState,
+    JobSummary,
+    NewJob,
+    TracePoint,
+    new_id,
+)
 
 from . import records
 from .claims import Claims
 from .client import read_hash
-from .pages import Page, hashes, newest
+from .job_filter import EVERY_JOB, JobFilter
+from .pages import Page, chosen, newest, summaries
 
 # `list` inside the class is its method.
 BlobNames = list[str]
@@ -152,16 +164,36 @@ class JobStore(Claims):
         tenant: str,
         *,
         states: Collection[JobState] = (),
+        wanted: JobFilter = EVERY_JOB,
         page_size: int = 50,
         page_token: str | None = None,
-    ) -> Page[Job]:
-        """Newest first. There is a sorted set for each tenant and state, so other states cost nothing."""
+    ) -> Page[JobSummary]:
+        """Newest first. There is a sorted set for each tenant and state, so other states cost nothing.
+
+        The other conditions are looked up job by job, at most 10,000 of them: a page may hold fewer jobs than
+        it could, even none, and still have a next one.
+        """
         indexes = [f"literati:tenant-state:{state}:{tenant}" for state in set(states)]
-        ids, token = newest(
-            self._client, indexes or [f"literati:tenant-jobs:{tenant}"], page_size, page_token
-        )
-        found = hashes(self._client, [_key(job_id) for job_id in ids])
-        return Page([records.job(record) for record in found if record], token)
+        indexes = indexes or [f"literati:tenant-jobs:{tenant}"]
+        if wanted == EVERY_JOB:
+            ids, token = newest(self._client, indexes, page_size, page_token)
+        else:
+            choose = partial(self._chosen, wanted)
+            ids, token = chosen(self._client, indexes, page_size, page_token, choose)
+        found = summaries(self._client, [_key(job_id) for job_id in ids], records.JOB_SUMMARY)
+        return Page([records.job_summary(record) for record in found if record], token)
+
+    def _chosen(self, wanted: JobFilter, ids: Sequence[str]) -> set[str]:
+        keys = [_key(job_id) for job_id in ids]
+        found = summaries(self._client, keys, (b"dataset", b"settings"))
+        older = [key for key, record in zip(keys, found, strict=True) if record and b"settings" not in record]
+        specs = iter(summaries(self._client, older, (b"spec",)) if older else ())
+        for record in found:
+            if record and b"settings" not in record:  # of version 0.1.0
+                record.update(next(specs))
+        return {
+            job_id for job_id, record in zip(ids, found, strict=True) if record and wanted.matches(record)
+        }
 
     def control(
         self,

@@ -24,6 +24,6 @@ call('HSET', 'literati:dataset:' .. id, 'tenant', tenant, 'seq', seq, 'record', 
 call('SET', by_content, id)
 call('ZADD', 'literati:tenant-datasets:' .. tenant, seq, id)
 call('ZADD', DATASETS_USED, now, id)
-call('HINCRBY', 'literati:dataset-bytes', tenant, stored)
+add_bytes('literati:dataset-bytes', tenant, tonumber(stored))
 hold_blob(blob)
 return { 'ADDED', record }

@@ -24,8 +24,9 @@ if given ~= '' then
     given = cjson.decode(given)
     merge(job, given, tree, metrics, log)
     if given.objective ~= '' and tonumber(given.objective) == tonumber(job.objective) then
-        job.last_word = { tree, metrics }
+        job.last_word = { tree, metrics, given.scores }
         put(job, 'metrics', metrics)
+        put(job, 'scores', given.scores)
     end
 end
 

@@ -15,7 +15,7 @@ local function tighten(upper, lower, old_upper, old_lower)
     return upper, lesser(greater(old_lower, lower), upper)
 end
 
-local function keep_incumbent(job, objective, tree, metrics)
+local function keep_incumbent(job, objective, tree, metrics, scores)
     if job.objective ~= '' and tonumber(objective) >= tonumber(job.objective) then
         return false
     end
@@ -23,11 +23,12 @@ local function keep_incumbent(job, objective, tree, metrics)
     put(job, 'objective', objective)
     put(job, 'incumbents', tostring(tonumber(job.incumbents) + 1))
     put(job, 'metrics', metrics)
+    put(job, 'scores', scores)
     if job.incumbents == '1' then
         put(job, 'first_incumbent_at', now)
     end
     call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
-        'found_at', now)
+        'scores', scores, 'found_at', now)
     local oldest = string.format('%.0f', tonumber(job.incumbents) - MAX_INCUMBENTS)
     if oldest ~= job.chosen then
         call('DEL', job.key .. ':incumbent:' .. oldest)
@@ -114,7 +115,7 @@ end
 local function merge(job, given, tree, metrics, log)
     count('checkpoints')
     local news = merge_effort(job, given)
-    local better = given.objective ~= '' and keep_incumbent(job, given.objective, tree, metrics)
+    local better = given.objective ~= '' and keep_incumbent(job, given.objective, tree, metrics, given.scores)
     if has_tree(job) then
         local moved = merge_bounds(job, given) or better
         extend_trace(job, given.trace)

@@ -208,13 +208,13 @@ local function make_model(job, id, stop_reason, proven)
         upper = tonumber(objective) > tonumber(upper) and objective or upper
         proven = is_proven(job, objective)
     end
-    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics')
+    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores')
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'tenant', job.tenant, 'seq', seq, 'job', job.id,
         'incumbent', revision, 'spec', call('HGET', job.key, 'spec'),
         'settings', call('HGET', job.key, 'settings') or '', 'objective', objective,
         'upper', upper, 'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason,
-        'tree', found[1], 'metrics', found[2], 'created_at', now)
+        'tree', found[1], 'metrics', found[2], 'scores', found[3] or '', 'created_at', now)
     call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
     call('HSET', job.key .. ':models', revision, id)
     put(job, 'model_id', id)
