@@ -8,6 +8,8 @@ from collections.abc import Callable
 from fastapi import Request, Response
 from pydantic import BaseModel
 
+from service.compression import plain_tag
+
 
 def weak_tag(revision: int) -> str:
     return f'W/"{revision}"'
@@ -22,8 +24,11 @@ def matches(request: Request, tag: str, header: str = "if-none-match") -> bool:
     """Whether the header names this tag, by weak comparison as RFC 9110 wants it for If-None-Match."""
     given = request.headers.getlist(header)
     wanted = tag.removeprefix("W/")
-    entries = [entry.strip() for line in given for entry in line.split(",")]
-    return any(entry == "*" or entry.removeprefix("W/") == wanted for entry in entries)
+    entries = [entry.strip().removeprefix("W/") for line in given for entry in line.split(",")]
+    if "*" in entries or wanted in entries:
+        return True
+    codings = request.headers.get("accept-encoding", "")
+    return any(plain_tag(entry, codings) == wanted for entry in entries)
 
 
 def expected_revision(request: Request) -> Callable[[int], bool] | None:

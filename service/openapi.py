@@ -39,6 +39,7 @@ DESCRIPTION = """\
 Learns optimal shape-generalized decision trees. Upload a dataset, start a job, watch its upper and lower
 bound meet, stop it when you like what you see, and predict.
 
+Answers are compressed where `Accept-Encoding` asks for it (gzip, zstd).
 Errors are problems (RFC 9457). Times are RFC 3339 in UTC. JSON never carries NaN or Infinity: what is unknown
 is null. Where the server has API keys, send one as `Authorization: Bearer lit_...`."""
 _TAGS = [
