@@ -9,12 +9,19 @@ def _link(operation: str, description: str, **parameters: str) -> dict[str, Any]
     return {"operationId": operation, "description": description, "parameters": parameters}
 
 
+def _restore(kind: str, name: str) -> dict[str, Any]:
+    """What may follow a deletion, by the id in its path."""
+    operation = f"restore_{kind}"
+    return {operation: _link(operation, "Take the deletion back.", **{name: f"$request.path.{name}"})}
+
+
 _JOB = "$response.body#/id"
 _OF_JOB = {
     "get_job": _link("get_job", "Look at the job.", job_id=_JOB),
     "get_incumbent": _link("get_incumbent", "Its best tree.", job_id=_JOB),
     "get_trace": _link("get_trace", "Its bounds over time.", job_id=_JOB),
     "get_events": _link("get_events", "What happens to it.", job_id=_JOB),
+    "update_job": _link("update_job", "Change its name, tags, priority or limits.", job_id=_JOB),
     "pause_job": _link("pause_job", "Stop for now.", job_id=_JOB),
     "resume_job": _link("resume_job", "Go on.", job_id=_JOB),
     "finish_job": _link("finish_job", "Stop and keep the best tree.", job_id=_JOB),
@@ -27,6 +34,7 @@ _DATASET = "$response.body#/id"
 _OF_DATASET = {
     "get_dataset": _link("get_dataset", "Look at the dataset.", dataset_id=_DATASET),
     "preview_dataset": _link("preview_dataset", "Its first rows.", dataset_id=_DATASET),
+    "update_dataset": _link("update_dataset", "Change its name or notes.", dataset_id=_DATASET),
     "delete_dataset": _link("delete_dataset", "Delete it.", dataset_id=_DATASET),
     "create_job": {
         "operationId": "create_job",
@@ -41,6 +49,7 @@ _OF_MODEL = {
     "read_model": _link("read_model", "Its rules in words.", model=_MODEL),
     "draw_model": _link("draw_model", "Its picture.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
+    "update_model": _link("update_model", "Change its name or notes.", model=_MODEL),
     "set_alias": {
         "operationId": "set_alias",
         "description": "Name it.",
@@ -56,5 +65,8 @@ LINKS: dict[str, dict[str, dict[str, Any]]] = {
     "pause_job": {"202": {"resume_job": _OF_JOB["resume_job"]}},
     "cancel_job": {"202": {"delete_job": _OF_JOB["delete_job"]}},
     "list_models": {"200": _OF_MODEL},
+    "delete_job": {"204": _restore("job", "job_id")},
+    "delete_dataset": {"204": _restore("dataset", "dataset_id")},
+    "delete_model": {"204": _restore("model", "model")},
     "read_model": {"200": {"delete_model": _link("delete_model", "Delete it.", model="$request.path.model")}},
 }
