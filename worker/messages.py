@@ -315,6 +315,23 @@ class ClassInfo(Message):
     count: int
 
 
+class DatasetSummary(Message):
+    """A dataset in a list."""
+
+    id: str
+    tenant: str
+    name: str | None = None
+    notes: str | None = None
+    sha256: str
+    bytes: int
+    rows: int
+    target: str
+    weight: str | None = None
+    n_columns: int
+    n_classes: int
+    created_at: datetime
+
+
 class Dataset(Message):
     id: str
     tenant: str
@@ -332,6 +349,11 @@ class Dataset(Message):
     classes: list[ClassInfo]
     warnings: list[str] = []
     created_at: datetime
+
+    @property
+    def summary(self) -> DatasetSummary:
+        shared = {name: value for name, value in self if name in DatasetSummary.model_fields}
+        return DatasetSummary(**shared, n_columns=len(self.columns), n_classes=len(self.classes))
 
 
 class ModelSummary(Message):

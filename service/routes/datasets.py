@@ -194,20 +194,17 @@ def _answer(dataset: messages.Dataset, status: int) -> Response:
     )
 
 
-def _summary(dataset: messages.Dataset) -> dict[str, Any]:
+def _summary(dataset: messages.DatasetSummary) -> dict[str, Any]:
     address = f"/v1/datasets/{dataset.id}"
-    shared = ("id", "name", "notes", "sha256", "bytes", "rows", "target", "weight", "created_at")
     return {
-        **{name: getattr(dataset, name) for name in shared},
-        "n_columns": len(dataset.columns),
-        "n_classes": len(dataset.classes),
+        **{name: value for name, value in dataset if name != "tenant"},
         "links": {"self": address, "preview": f"{address}/preview", "jobs": "/v1/jobs"},
     }
 
 
 def dataset_view(dataset: messages.Dataset) -> Dataset:
     more = {name: getattr(dataset, name) for name in ("dropped", "columns", "classes", "warnings")}
-    return Dataset.model_construct(**_summary(dataset), **more)
+    return Dataset.model_construct(**_summary(dataset.summary), **more)
 
 
 @router.get(

@@ -151,7 +151,7 @@ def list_jobs(
 ) -> Response:
     """Summaries, the newest first. Follow `next_page_token` for more.
 
-    With `dataset_id`, `name` or `tag` at most 10,000 jobs are looked through for one page: it may hold fewer
+    With `dataset_id`, `name` or `tag` at most 5,000 jobs are looked through for one page: it may hold fewer
     than `page_size`, even none, while there is a next one.
     """
     page = store.jobs.list(

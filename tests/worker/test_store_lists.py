@@ -123,3 +123,41 @@ def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
 
 def test_no_condition_is_every_job() -> None:
     assert JobFilter() == EVERY_JOB
+
+
+def test_datasets_are_listed_without_their_columns(store: Store, client: redis.Redis) -> None:
+    data = add_dataset(store, name="wide")
+    (listed,) = store.datasets.list(TENANT).items
+    assert listed == data.summary
+    assert (listed.n_columns, listed.n_classes) == (2, 2)
+    store.datasets.change(TENANT, data.id, {"notes": "né"})
+    client.hset(f"literati:dataset:{data.id}", "record", "only the summary is read")
+    assert store.datasets.list(TENANT).items == [listed.model_copy(update={"notes": "né"})]
+
+
+def test_datasets_of_an_older_version(store: Store, client: redis.Redis) -> None:
+    data = add_dataset(store)
+    key = f"literati:dataset:{data.id}"
+    client.hset(key, "record", data.model_dump_json(exclude={"notes"}))
+    client.hdel(key, "summary")
+    assert store.datasets.get(TENANT, data.id) == data
+    assert store.datasets.list(TENANT).items == [data.summary]
+    store.datasets.change(TENANT, data.id, {"name": "new"})
+    assert store.datasets.list(TENANT).items[0].name == "new"
+
+
+def test_two_notes_at_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = add_dataset(store)
+    run_script = store.datasets._scripts.run
+    first = True
+
+    def meanwhile(name: str, *arguments: Any) -> Any:
+        nonlocal first
+        if first:
+            first = False
+            store.datasets.change(TENANT, data.id, {"name": "another's"})
+        return run_script(name, *arguments)
+
+    monkeypatch.setattr(store.datasets._scripts, "run", meanwhile)
+    changed = store.datasets.change(TENANT, data.id, {"notes": "mine"})
+    assert (changed.name, changed.notes) == ("another's", "mine")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import redis
 
 from worker.errors import DatasetGoneError
-from worker.messages import Dataset
+from worker.messages import Dataset, DatasetSummary
 
 from .client import Scripts
 from .jobs import digest
-from .pages import Page, hashes, newest
+from .pages import Page, fields, newest
 
 
 class DatasetStore:
@@ -31,6 +31,7 @@ class DatasetStore:
             dataset.id,
             dataset.tenant,
             dataset.model_dump_json(),
+            dataset.summary.model_dump_json(),
             digest(dataset.tenant, content_key),
             dataset.blob,
             dataset.stored_bytes,
@@ -60,10 +61,20 @@ class DatasetStore:
             return None
         return Dataset.model_validate_json(record)
 
-    def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[Dataset]:
+    def list(
+        self, tenant: str, *, page_size: int = 50, page_token: str | None = None
+    ) -> Page[DatasetSummary]:
+        """Newest first, without columns and classes, which may be large."""
         ids, token = newest(self._client, [f"literati:tenant-datasets:{tenant}"], page_size, page_token)
-        found = hashes(self._client, [_key(dataset_id) for dataset_id in ids])
-        return Page([Dataset.model_validate_json(record[b"record"]) for record in found if record], token)
+        keys = [_key(dataset_id) for dataset_id in ids]
+        found = fields(self._client, keys, (b"tenant", b"summary"))
+        return Page([self._summary(*item) for item in zip(keys, found, strict=True) if item[1]], token)
+
+    def _summary(self, key: str, record: dict[bytes, bytes]) -> DatasetSummary:
+        if b"summary" in record:
+            return DatasetSummary.model_validate_json(record[b"summary"])
+        (whole,) = fields(self._client, [key], (b"record",))  # of version 0.1.0
+        return Dataset.model_validate_json(whole[b"record"]).summary
 
     def change(self, tenant: str, dataset_id: str, changes: Mapping[str, str | None]) -> Dataset:
         """Give the dataset another `name` or `notes`; None takes them away."""
@@ -71,9 +82,10 @@ class DatasetStore:
             owner, record = self._client.hmget(_key(dataset_id), ["tenant", "record"])
             if record is None or owner != tenant.encode():
                 raise DatasetGoneError
-            changed = Dataset.model_validate_json(record).model_copy(update=changes)
+            changed = Dataset.model_validate_json(record).model_copy(update=dict(changes))
+            summary = changed.summary.model_dump_json()
             word, *_ = self._scripts.run(
-                "change_dataset", dataset_id, tenant, record, changed.model_dump_json()
+                "change_dataset", dataset_id, tenant, record, changed.model_dump_json(), summary
             )
             if word == b"OK":
                 return changed

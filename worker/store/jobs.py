@@ -32,7 +32,7 @@ from . import records
 from .claims import Claims
 from .client import read_hash
 from .job_filter import EVERY_JOB, JobFilter
-from .pages import Page, chosen, newest, summaries
+from .pages import Page, chosen, fields, newest, summaries
 
 # `list` inside the class is its method.
 BlobNames = list[str]
@@ -170,7 +170,7 @@ class JobStore(Claims):
     ) -> Page[JobSummary]:
         """Newest first. There is a sorted set for each tenant and state, so other states cost nothing.
 
-        The other conditions are looked up job by job, at most 10,000 of them: a page may hold fewer jobs than
+        The other conditions are looked up job by job, at most 5,000 of them: a page may hold fewer jobs than
         it could, even none, and still have a next one.
         """
         indexes = [f"literati:tenant-state:{state}:{tenant}" for state in set(states)]
@@ -185,9 +185,9 @@ class JobStore(Claims):
 
     def _chosen(self, wanted: JobFilter, ids: Sequence[str]) -> set[str]:
         keys = [_key(job_id) for job_id in ids]
-        found = summaries(self._client, keys, (b"dataset", b"settings"))
+        found = fields(self._client, keys, (b"dataset", b"settings"))
         older = [key for key, record in zip(keys, found, strict=True) if record and b"settings" not in record]
-        specs = iter(summaries(self._client, older, (b"spec",)) if older else ())
+        specs = iter(fields(self._client, older, (b"spec",)))
         for record in found:
             if record and b"settings" not in record:  # of version 0.1.0
                 record.update(next(specs))

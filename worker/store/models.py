@@ -13,7 +13,7 @@ from worker.messages import Model, ModelSummary
 
 from . import records
 from .client import Scripts, read_hash
-from .pages import Page, newest, summaries
+from .pages import Page, fields, newest, summaries
 
 # Everything but the tree, which may be large.
 _FIELDS = (*records.MODEL_SUMMARY, b"metrics")
@@ -48,7 +48,7 @@ class ModelStore:
         model_id = self.resolve(tenant, model_id_or_alias)
         if model_id is None:
             return "", {}
-        (record,) = summaries(self._client, [_key(model_id)], names)
+        (record,) = fields(self._client, [_key(model_id)], names)
         return model_id, record
 
     def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[ModelSummary]:

@@ -6,7 +6,7 @@ import base64
 import binascii
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import redis
 
@@ -17,7 +17,7 @@ from . import records
 Item = TypeVar("Item")
 Choose = Callable[[Sequence[str]], Container[str]]
 LOOKED_AT_ONCE = 500
-MOST_LOOKED_AT = 10_000  # by one call
+MOST_LOOKED_AT = 5_000  # by one call
 
 
 @dataclass(frozen=True)
@@ -78,36 +78,23 @@ def _entries(
     return [(member.decode(), number) for member, number in ranked[:size]]
 
 
-def hashes(client: redis.Redis, keys: Sequence[str]) -> list[Any]:
-    """Those that are there, in one round trip."""
-    pipeline = client.pipeline(transaction=False)
-    for key in keys:
-        pipeline.hgetall(key)
-    return pipeline.execute()
-
-
-def summaries(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
+def fields(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
     """These fields of each record, as far as it has them; nothing of a record that is not there."""
     pipeline = client.pipeline(transaction=False)
     for key in keys:
         pipeline.hmget(key, list(names))
-    found = [records.present(names, values) for values in pipeline.execute()]
-    _add_scores(client, keys, names, found)
-    return found
+    return [records.present(names, values) for values in pipeline.execute()]
 
 
-def _add_scores(
-    client: redis.Redis, keys: Sequence[str], names: Sequence[bytes], found: list[dict[bytes, bytes]]
-) -> None:
-    """Records of version 0.1.0 have no scores: they are read from their metrics."""
+def summaries(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
+    """As `fields`, with the scores of a job or a model; of version 0.1.0 they are read from its metrics."""
+    found = fields(client, keys, names)
     older = [place for place, record in enumerate(found) if record and b"scores" not in record]
-    if b"scores" not in names or b"metrics" in names or not older:
-        return
-    pipeline = client.pipeline(transaction=False)
-    for place in older:
-        pipeline.hget(keys[place], "metrics")
-    for place, metrics in zip(older, pipeline.execute(), strict=True):
-        found[place][b"metrics"] = metrics or b""
+    if older:
+        metrics = fields(client, [keys[place] for place in older], (b"metrics",))
+        for place, more in zip(older, metrics, strict=True):
+            found[place].update(more)
+    return found
 
 
 def _token(number: int) -> str:

@@ -1,5 +1,5 @@
--- id tenant expected(the record that the change was made from) record
-local id, tenant, expected, record = unpack(ARGV)
+-- id tenant expected(the record that the change was made from) record summary
+local id, tenant, expected, record, summary = unpack(ARGV)
 
 local key = 'literati:dataset:' .. id
 local found = call('HMGET', key, 'tenant', 'record')
@@ -8,5 +8,5 @@ if found[1] ~= tenant then
 elseif found[2] ~= expected and found[2] ~= record then
     return { 'CHANGED_MEANWHILE' }
 end
-call('HSET', key, 'record', record)
+call('HSET', key, 'record', record, 'summary', summary)
 return { 'OK' }
