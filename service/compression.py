@@ -18,6 +18,7 @@ import pyarrow as pa
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Scope, Send
 
+from service.negotiation import weight
 from service.security_headers import Header
 
 SMALL = 1400  # bytes: what fits into one packet is sent as it is
@@ -46,21 +47,10 @@ def accepted(accept_encoding: str) -> tuple[str, ...]:
     weights: dict[str, float] = {}
     for entry in accept_encoding.lower().split(","):
         coding, *parameters = (part.strip() for part in entry.split(";"))
-        weights[coding] = _weight(parameters)
+        weights[coding] = weight(parameters)
     anything = weights.get("*", 0.0)
     found = {coding: weights.get(coding, anything) for coding in CODINGS}
     return tuple(sorted((coding for coding in found if found[coding] > 0), key=lambda c: -found[c]))
-
-
-def _weight(parameters: list[str]) -> float:
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "q":
-            try:
-                return float(value)
-            except ValueError:
-                return 0.0
-    return 1.0
 
 
 def plain_tag(tag: str, accept_encoding: str) -> str:

@@ -40,11 +40,12 @@ def _quality(accept: str, media_type: str) -> tuple[float, int]:
         name, *parameters = (part.strip().lower() for part in entry.split(";"))
         rank = ranks.get(name, 0)
         if rank > best[1]:
-            best = (_weight(parameters), rank)
+            best = (weight(parameters), rank)
     return best
 
 
-def _weight(parameters: list[str]) -> float:
+def weight(parameters: list[str]) -> float:
+    """The `q` among the parameters of an entry of `Accept` or `Accept-Encoding`; 1 if it has none."""
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":

@@ -9,12 +9,6 @@ def _link(operation: str, description: str, **parameters: str) -> dict[str, Any]
     return {"operationId": operation, "description": description, "parameters": parameters}
 
 
-def _restore(kind: str, name: str) -> dict[str, Any]:
-    """What may follow a deletion, by the id in its path."""
-    operation = f"restore_{kind}"
-    return {operation: _link(operation, "Take the deletion back.", **{name: f"$request.path.{name}"})}
-
-
 _JOB = "$response.body#/id"
 _OF_JOB = {
     "get_job": _link("get_job", "Look at the job.", job_id=_JOB),
@@ -65,8 +59,5 @@ LINKS: dict[str, dict[str, dict[str, Any]]] = {
     "pause_job": {"202": {"resume_job": _OF_JOB["resume_job"]}},
     "cancel_job": {"202": {"delete_job": _OF_JOB["delete_job"]}},
     "list_models": {"200": _OF_MODEL},
-    "delete_job": {"204": _restore("job", "job_id")},
-    "delete_dataset": {"204": _restore("dataset", "dataset_id")},
-    "delete_model": {"204": _restore("model", "model")},
     "read_model": {"200": {"delete_model": _link("delete_model", "Delete it.", model="$request.path.model")}},
 }
