@@ -1,6 +1,7 @@
-"""`python -m service.cleanup`: delete ended jobs, their saved searches or unused datasets by age.
+"""`python -m service.cleanup`: delete ended jobs, their saved searches or unused datasets by age, for good.
 
-Jobs that have not ended, datasets that such jobs use, and models are never touched.
+Jobs that have not ended, datasets that such jobs use, and models are never touched. What its owner deleted
+goes by itself after LITERATI_KEEP_DELETED_HOURS, or earlier by --deleted-before.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _NAMES: dict[What, tuple[str, str]] = {
     "jobs": ("ended job", "ended jobs"),
     "searches": ("saved search", "saved searches"),
     "datasets": ("unused dataset", "unused datasets"),
+    "deleted": ("deleted record", "deleted records"),
 }
 
 
@@ -33,6 +35,7 @@ def main(words: list[str] | None = None) -> int:
         "jobs": arguments.ended_before,
         "searches": arguments.searches_ended_before,
         "datasets": arguments.datasets_unused_for,
+        "deleted": arguments.deleted_before,
     }
     if not any(age is not None for age in ages.values()):
         print("Say what to delete: --ended-before 30d, for example. See --help.", file=sys.stderr)
@@ -65,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--datasets-unused-for", type=_age, metavar="AGE", help="datasets that no job has used for so long"
+    )
+    parser.add_argument(
+        "--deleted-before",
+        type=_age,
+        metavar="AGE",
+        help="what its owner deleted at least so long ago: it cannot be restored any more",
     )
     parser.add_argument("--dry-run", action="store_true", help="only say how many there are")
     return parser

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from fastapi import Request, Response
 from pydantic import BaseModel
+
+from service.compression import plain_tag
 
 
 def weak_tag(revision: int) -> str:
@@ -17,12 +20,26 @@ def strong_tag(*parts: object) -> str:
     return f'"{hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()}"'
 
 
-def matches(request: Request, tag: str) -> bool:
-    """Whether the client has this already, by weak comparison as RFC 9110 wants it for If-None-Match."""
-    given = request.headers.getlist("if-none-match")
+def matches(request: Request, tag: str, header: str = "if-none-match") -> bool:
+    """Whether the header names this tag, by weak comparison as RFC 9110 wants it for If-None-Match."""
+    given = request.headers.getlist(header)
     wanted = tag.removeprefix("W/")
-    entries = [entry.strip() for line in given for entry in line.split(",")]
-    return any(entry == "*" or entry.removeprefix("W/") == wanted for entry in entries)
+    entries = [entry.strip().removeprefix("W/") for line in given for entry in line.split(",")]
+    if "*" in entries or wanted in entries:
+        return True
+    codings = request.headers.get("accept-encoding", "")
+    return any(plain_tag(entry, codings) == wanted for entry in entries)
+
+
+def expected_revision(request: Request) -> Callable[[int], bool] | None:
+    """What `If-Match` says of a record with a weak tag; None if it was not sent.
+
+    The comparison is weak, which RFC 9110 does not provide for: the tags are of revisions, and a client that
+    names one means that revision.
+    """
+    if "if-match" not in request.headers:
+        return None
+    return lambda revision: matches(request, weak_tag(revision), "if-match")
 
 
 def json_answer(

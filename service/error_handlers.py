@@ -117,28 +117,46 @@ async def _store(request: Request, error: Exception) -> Response:
     return problem_response(problem, request_id_of(request))
 
 
+_GONE: dict[type[store.StoreError], str] = {
+    store.JobGoneError: "job",
+    store.DatasetGoneError: "dataset",
+    store.ModelGoneError: "model",
+    store.AliasGoneError: "alias",
+}
+_REFUSED: dict[type[store.StoreError], tuple[int, str, str]] = {  # status, kind, detail
+    store.JobLiveError: (409, "job-live", "The job has not ended; cancel it first."),
+    store.DatasetInUseError: (409, "dataset-in-use", "Jobs that have not ended use this dataset."),
+    store.ModelInUseError: (409, "model-in-use", "An alias names this model; move or delete it first."),
+    store.PreconditionFailedError: (
+        412,
+        "precondition-failed",
+        "It was changed since: its revision is not the one in `If-Match`.",
+    ),
+}
+_UNUSABLE: dict[type[store.StoreError], FieldError] = {
+    store.IdempotencyConflictError: FieldError(
+        "/header/Idempotency-Key", "KEY_REUSED", "This key came with another body before."
+    ),
+    store.RevisionGoneError: FieldError(
+        "/body/revision",
+        "NOT_FOUND",
+        "The job has no tree of this revision, or does not keep it any more (LITERATI_MAX_INCUMBENTS).",
+    ),
+}
+
+
 def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
+    kind = type(error)
+    if kind in _GONE:
+        return not_found(_GONE[kind])
+    if kind in _REFUSED:
+        status, name, detail = _REFUSED[kind]
+        return Problem(status, detail, kind=name)
+    if kind in _UNUSABLE:
+        return invalid(_UNUSABLE[kind])
     match error:
-        case store.JobGoneError():
-            return not_found("job")
-        case store.DatasetGoneError():
-            return not_found("dataset")
-        case store.ModelGoneError():
-            return not_found("model")
-        case store.AliasGoneError():
-            return not_found("alias")
         case store.WrongStateError():
             return Problem(409, str(error), kind="wrong-state")
-        case store.JobLiveError():
-            return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
-        case store.DatasetInUseError():
-            return Problem(409, "Jobs that have not ended use this dataset.", kind="dataset-in-use")
-        case store.ModelInUseError():
-            return Problem(409, "An alias names this model; move or delete it first.", kind="model-in-use")
-        case store.IdempotencyConflictError():
-            return invalid(
-                FieldError("/header/Idempotency-Key", "KEY_REUSED", "This key came with another body before.")
-            )
         case store.BadTokenError():
             where = pointer("query", "page_token" if "page_token" in query else "after")
             return invalid(FieldError(where, "BAD_TOKEN", "Not a token or id that was given out here."))

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
 from service.audit import Audit
+from service.compression import CompressedAnswer
 from service.errors import Problem, problem_response
 from service.metrics import Metrics
 from service.security_headers import Header, completed
@@ -45,6 +46,7 @@ class Front:
             scope = {**scope, "method": "GET"}
         status = 0
         headers: list[Header] = []
+        answer = CompressedAnswer(scope, send)
 
         async def send_on(message: Message) -> None:
             nonlocal status, headers
@@ -53,7 +55,7 @@ class Front:
                 given = [*message.get("headers", ()), *scope.get("literati.headers", ())]
                 headers = message["headers"] = completed(given, request_id)
             try:
-                await send(message)
+                await answer(message)
             except RuntimeError as error:
                 if _HUNG_UP not in str(error):
                     raise

@@ -11,6 +11,7 @@ from service.schemas import jobs as wire
 from worker import messages
 from worker.messages import JobState
 
+LONGEST_MESSAGE = 300  # letters of an error in a list
 # What may be asked in a state where a worker has the job, and where none has; the store has the last word.
 _VERBS: dict[JobState, tuple[wire.Verb, ...]] = {
     JobState.QUEUED: ("cancel", "pause"),
@@ -24,38 +25,53 @@ _VERBS: dict[JobState, tuple[wire.Verb, ...]] = {
 def job_view(job: messages.Job) -> wire.Job:
     spec = job.spec
     return wire.Job.model_construct(
-        id=spec.id,
-        state=job.state,
-        stop_reason=job.stop_reason,
-        revision=job.revision,
-        name=spec.name,
-        tags=spec.tags,
-        priority=spec.priority,
-        progress=job.progress,
-        proven_optimal=job.proven_optimal,
-        proven_space=spec.parameters.candidates,
+        **_shared(job),
         parameters=spec.parameters,
-        limits=spec.limits,
+        limits=job.settings.limits,
         validation=spec.validation,
-        dataset_id=spec.dataset_id,
         dataset_sha256=spec.dataset_sha256,
         engine_version=spec.engine_version,
-        parent_job_id=spec.parent_job_id,
-        model_id=job.model_id,
         metrics=job.metrics,
         error=job.error,
-        created_at=job.created_at,
-        queued_at=job.queued_at,
-        started_at=job.started_at,
-        first_incumbent_at=job.first_incumbent_at,
-        finished_at=job.finished_at,
         heartbeat_at=job.heartbeat_at,
         transitions=job.transitions,
-        links=_links(job),
     )
 
 
-def _links(job: messages.Job) -> dict[str, str]:
+def job_summary(job: messages.JobSummary) -> wire.JobSummary:
+    """What a list shows of a job; its size does not grow with the data."""
+    error = job.error
+    if error is not None and len(error.message) > LONGEST_MESSAGE:
+        error = error.model_copy(update={"message": f"{error.message[:LONGEST_MESSAGE]}…"})
+    return wire.JobSummary.model_construct(**_shared(job), metrics=job.scores, error=error)
+
+
+def _shared(job: messages.JobSummary) -> dict[str, Any]:
+    spec, settings = job.spec, job.settings
+    return {
+        "id": spec.id,
+        "state": job.state,
+        "stop_reason": job.stop_reason,
+        "revision": job.revision,
+        "name": settings.name,
+        "tags": settings.tags,
+        "priority": settings.priority,
+        "progress": job.progress,
+        "proven_optimal": job.proven_optimal,
+        "proven_space": spec.parameters.candidates,
+        "dataset_id": spec.dataset_id,
+        "parent_job_id": spec.parent_job_id,
+        "model_id": job.model_id,
+        "created_at": job.created_at,
+        "queued_at": job.queued_at,
+        "started_at": job.started_at,
+        "first_incumbent_at": job.first_incumbent_at,
+        "finished_at": job.finished_at,
+        "links": _links(job),
+    }
+
+
+def _links(job: messages.JobSummary) -> dict[str, str]:
     here = f"/v1/jobs/{job.spec.id}"
     links = {
         "self": here,

@@ -40,11 +40,12 @@ def _quality(accept: str, media_type: str) -> tuple[float, int]:
         name, *parameters = (part.strip().lower() for part in entry.split(";"))
         rank = ranks.get(name, 0)
         if rank > best[1]:
-            best = (_weight(parameters), rank)
+            best = (weight(parameters), rank)
     return best
 
 
-def _weight(parameters: list[str]) -> float:
+def weight(parameters: list[str]) -> float:
+    """The `q` among the parameters of an entry of `Accept` or `Accept-Encoding`; 1 if it has none."""
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":
@@ -55,13 +56,26 @@ def _weight(parameters: list[str]) -> float:
     return 1.0
 
 
-def strict_json(model: type[Model]) -> Callable[[Request], Coroutine[Any, Any, Model]]:
-    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field."""
+MERGE_PATCH = "application/merge-patch+json"  # RFC 7396
+
+
+def strict_json(
+    model: type[Model], *also: str, required: bool = True
+) -> Callable[[Request], Coroutine[Any, Any, Model]]:
+    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field.
+
+    `also` are media types besides application/json that the body may have. Where the body is not `required`,
+    none stands for the model's defaults.
+    """
+    kinds = ("application/json", *also)
 
     async def read(request: Request) -> Model:
+        if not required and not await request.body():
+            return model()
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise Problem(415, "Send the body as `Content-Type: application/json`.", kind="media-type")
+        if kind not in kinds:
+            named = " or ".join(f"`Content-Type: {kind}`" for kind in kinds)
+            raise Problem(415, f"Send the body as {named}.", kind="media-type")
         body = await request.body()
         try:
             return model.model_validate_json(body, strict=True)

@@ -19,7 +19,8 @@ from literati.model_schema import tree_definitions, tree_schema
 from service.auth import is_open
 from service.openapi_links import LINKS
 from service.schemas.documents import DESCRIBED_BY
-from service.schemas.jobs import JobRequest
+from service.schemas.jobs import FinishRequest, JobPatch, JobRequest
+from service.schemas.labels import LabelsPatch
 from service.schemas.metrics import Metrics, metrics_schema
 from service.schemas.models import AliasRequest, Arrays, Records
 from service.schemas.problem import ProblemDetails, problems
@@ -28,6 +29,9 @@ from service.schemas.tenants import TenantRequest
 TARGET = Path(__file__).resolve().parent.parent / "openapi" / "openapi.json"
 BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
+    JobPatch,
+    FinishRequest,
+    LabelsPatch,
     AliasRequest,
     TenantRequest,
     Records,
@@ -41,6 +45,7 @@ DESCRIPTION = """\
 Learns optimal shape-generalized decision trees. Upload a dataset, start a job, watch its upper and lower
 bound meet, stop it when you like what you see, and predict.
 
+Answers are compressed where `Accept-Encoding` asks for it (gzip, zstd).
 Errors are problems (RFC 9457). In their pointers rows count from 0, as RFC 6901 has it; `row` and the
 messages count from 1, the first row of data, in every format alike. Times are RFC 3339 in UTC. JSON never
 carries NaN or Infinity: what is unknown is null. Where the server has API keys, send one as

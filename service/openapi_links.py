@@ -15,6 +15,7 @@ _OF_JOB = {
     "get_incumbent": _link("get_incumbent", "Its best tree.", job_id=_JOB),
     "get_trace": _link("get_trace", "Its bounds over time.", job_id=_JOB),
     "get_events": _link("get_events", "What happens to it.", job_id=_JOB),
+    "update_job": _link("update_job", "Change its name, tags, priority or limits.", job_id=_JOB),
     "pause_job": _link("pause_job", "Stop for now.", job_id=_JOB),
     "resume_job": _link("resume_job", "Go on.", job_id=_JOB),
     "finish_job": _link("finish_job", "Stop and keep the best tree.", job_id=_JOB),
@@ -27,6 +28,7 @@ _DATASET = "$response.body#/id"
 _OF_DATASET = {
     "get_dataset": _link("get_dataset", "Look at the dataset.", dataset_id=_DATASET),
     "preview_dataset": _link("preview_dataset", "Its first rows.", dataset_id=_DATASET),
+    "update_dataset": _link("update_dataset", "Change its name or notes.", dataset_id=_DATASET),
     "delete_dataset": _link("delete_dataset", "Delete it.", dataset_id=_DATASET),
     "create_job": {
         "operationId": "create_job",
@@ -41,6 +43,7 @@ _OF_MODEL = {
     "read_model": _link("read_model", "Its rules in words.", model=_MODEL),
     "draw_model": _link("draw_model", "Its picture.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
+    "update_model": _link("update_model", "Change its name or notes.", model=_MODEL),
     "set_alias": {
         "operationId": "set_alias",
         "description": "Name it.",

@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import literati
 from literati.options import SolverOptions
@@ -18,9 +19,11 @@ from worker.blobs import Blobs
 from worker.errors import DatasetGoneError
 from worker.messages import (
     Job,
+    JobSettings,
     JobSpec,
     JobState,
     Limits,
+    NewJob,
     Parameters,
     Progress,
     new_id,
@@ -73,20 +76,20 @@ def digest(request: JobRequest) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, settings: Settings) -> JobSpec:
+def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, settings: Settings) -> NewJob:
     """The job that this request asks for. Problem 422 with every complaint at once."""
     dataset = store.datasets.get(tenant, request.dataset_id)
     limits = _with_defaults(request.limits, settings)
     found = [
         *map(Complaint, _parameter_errors(request.parameters)),
-        *_limit_complaints(limits, settings),
+        *limit_complaints(limits, settings),
         *map(Complaint, _parent_errors(request, tenant, store)),
         *([Complaint(_no_dataset())] if dataset is None else data_complaints(request, dataset, blobs)),
     ]
     if found or dataset is None:
         fixes = together([complaint.fixes for complaint in found])
         raise invalid(*(complaint.error for complaint in found), fixes=fixes)
-    return JobSpec(
+    return NewJob(
         id=new_id("job"),
         tenant=tenant,
         dataset_id=dataset.id,
@@ -102,17 +105,22 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
     )
 
 
-def imagined(spec: JobSpec) -> Job:
+def imagined(new: NewJob) -> Job:
     """The job as it would be if it were submitted now."""
     now = datetime.now(UTC)
     return Job(
-        spec=spec.model_copy(update={"id": NIL_ID}),
+        spec=JobSpec.model_validate({**_part(new, JobSpec), "id": NIL_ID}),
+        settings=JobSettings.model_validate(_part(new, JobSettings)),
         state=JobState.QUEUED,
         revision=0,
         progress=Progress(),
         created_at=now,
         queued_at=now,
     )
+
+
+def _part(new: NewJob, part: type[JobSpec] | type[JobSettings]) -> dict[str, Any]:
+    return {name: getattr(new, name) for name in part.model_fields}
 
 
 def _no_dataset() -> FieldError:
@@ -149,7 +157,8 @@ def _least(one: float | None, other: float | None) -> float | None:
     return min(known, default=None)
 
 
-def _limit_complaints(limits: Limits, settings: Settings) -> list[Complaint]:
+def limit_complaints(limits: Limits, settings: Settings) -> list[Complaint]:
+    """What of these limits is above the server's maximum."""
     found = []
     for name, most, unit in (
         ("time_limit", settings.max_time_limit, "seconds"),

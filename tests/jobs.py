@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from worker.blobs import Blobs
-from worker.messages import ClassInfo, ColumnInfo, Dataset, JobSpec, Limits, Parameters, new_id
+from worker.messages import ClassInfo, ColumnInfo, Dataset, Limits, NewJob, Parameters, new_id
 from worker.store import Store
 
 TENANT = "default"
@@ -65,9 +65,9 @@ def add_dataset(
     return store.datasets.add(dataset, content_key=dataset_id)
 
 
-def spec(dataset: Dataset, parameters: dict[str, Any] | None = None, **fields: Any) -> JobSpec:
+def spec(dataset: Dataset, parameters: dict[str, Any] | None = None, **fields: Any) -> NewJob:
     limits = fields.pop("limits", {})
-    return JobSpec(
+    return NewJob(
         id=new_id("job"),
         tenant=dataset.tenant,
         dataset_id=dataset.id,

@@ -13,9 +13,9 @@ from worker.messages import (
     ColumnInfo,
     Dataset,
     Job,
-    JobSpec,
     JobState,
     NewIncumbent,
+    NewJob,
     Outcome,
     StopReason,
     TracePoint,
@@ -53,8 +53,8 @@ def add_dataset(store: Store, tenant: str = TENANT, **fields: Any) -> Dataset:
     return store.datasets.add(added, content_key=added.id)
 
 
-def spec(of: Dataset, **fields: Any) -> JobSpec:
-    return JobSpec(
+def spec(of: Dataset, **fields: Any) -> NewJob:
+    return NewJob(
         id=new_id("job"),
         tenant=of.tenant,
         dataset_id=of.id,

@@ -82,12 +82,11 @@ def run(script: str, place: Path) -> str:
 
 def test_the_walk(address: str, place: Path) -> None:
     blocks = commands(WALK)[1:]
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
-    upload, watched, tree, why, finished = run(said.replace("http://127.0.0.1:8000", address), place).split(
-        "======\n"
-    )
+    whole = run(said.replace("http://127.0.0.1:8000", address), place)
+    upload, watched, tree, why, finished, changed = whole.split("======\n")
     assert upload == ""
     bounds = [json.loads(line) for line in re.findall(r"event: bound\ndata: (.*)", watched)]
     assert bounds[0]["lower_bound"] < bounds[0]["upper_bound"]
@@ -103,6 +102,13 @@ def test_the_walk(address: str, place: Path) -> None:
     assert float(objective) > 0
     assert state in ("STOPPING", "SUCCEEDED")
     assert json.loads(alias)["name"] == "production"
+    *deletion, restored, limits, revision, stopped, listed, notes = changed.splitlines()
+    assert restored.startswith("job_"), deletion  # refused if the job had not quite ended
+    assert "'time_limit': 120.0" in limits
+    assert int(revision) >= 1
+    assert stopped in ("STOPPING", "SUCCEEDED")
+    assert "'tags': {'team': 'risk'}" in listed
+    assert notes == "the first one"
     answers = json.loads((place / "answers.json").read_text())
     table = (place / "examples" / "loans.csv").read_text().splitlines()[1:]
     right = sum(row.endswith(f",{said}") for row, said in zip(table, answers["predictions"], strict=True))
@@ -111,7 +117,7 @@ def test_the_walk(address: str, place: Path) -> None:
 
 def test_the_longer_search_is_one_to_finish_by_hand() -> None:
     """However slowly the commands are typed: `finish` is an error once the job has ended by itself."""
-    (found,) = re.findall(r'"parameters": (.*),\n  "limits": {"time_limit": 3600}', commands(WALK)[-1])
+    (found,) = re.findall(r'"parameters": (.*),\n  "limits": {"time_limit": 3600}', commands(WALK)[-2])
     rows = pandas.read_csv(ROOT / "examples" / "loans.csv")
     search = LiteratiClassifier(**json.loads(found), time_limit=None, max_expansions=20_000)
     search.fit(rows.drop(columns="repaid"), rows["repaid"])

@@ -26,8 +26,16 @@ class WrongStateError(StoreError):
         self.detail = detail
 
 
+class PreconditionFailedError(StoreError):
+    """The record is not in the state that the client's `If-Match` names."""
+
+
 class FencedError(StoreError):
     """The job is no longer this worker's: it has to stop, and nothing it says counts any more."""
+
+
+class RevisionGoneError(StoreError):
+    """The job has no tree of this revision, or does not keep it any more."""
 
 
 class NoTreeError(StoreError):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from literati.cores import CONTROL_GROUPS, group_folders
 
+from .messages import Limits
 from .settings import WorkerSettings
-from .store import Claim
 
 SHARE = 0.7  # of what there is; the rest is for the processes themselves and the rows they read
 
@@ -34,12 +33,9 @@ def limit_of_a_job(settings: WorkerSettings) -> int:
     return int(SHARE * memory_of_this_machine() / settings.worker_concurrency)
 
 
-def within(claim: Claim, most: int) -> Claim:
-    """The same claim, or one with this memory limit. The job's record stays as it was submitted."""
-    spec = claim.job.spec
-    wanted = spec.limits.memory_limit
+def within(limits: Limits, most: int) -> Limits:
+    """Lower the memory limit to what this worker has. The job's record keeps what its owner asked for."""
+    wanted = limits.memory_limit
     if wanted is not None and wanted <= most:
-        return claim
-    limits = spec.limits.model_copy(update={"memory_limit": most})
-    job = claim.job.model_copy(update={"spec": spec.model_copy(update={"limits": limits})})
-    return replace(claim, job=job)
+        return limits
+    return limits.model_copy(update={"memory_limit": most})

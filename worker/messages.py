@@ -105,17 +105,25 @@ class Parameters(Message):
     categories: Literal["ordered", "one_hot"] = "ordered"
 
 
+TimeLimit = Annotated[float | None, Field(gt=0, le=31_536_000, description="Search seconds.")]
+MaxExpansions = Annotated[int | None, Field(ge=1, le=1 << 53)]
+MemoryLimit = Annotated[int | None, Field(ge=1, le=1 << 53, description="Bytes for the search.")]
+Gap = Annotated[float, Field(ge=0, lt=1, description="Stop at (upper - lower) / upper <= gap.")]
+GapAbsolute = Annotated[float, Field(ge=0, le=1e15)]
+Patience = Annotated[
+    float | None, Field(gt=0, le=31_536_000, description="Search seconds without a better tree.")
+]
+
+
 class Limits(Message):
     """When the search stops by itself; reaching a limit is a result, not an error."""
 
-    time_limit: Annotated[float | None, Field(gt=0, le=31_536_000, description="Search seconds.")] = 60.0
-    max_expansions: Annotated[int | None, Field(ge=1, le=1 << 53)] = None
-    memory_limit: Annotated[int | None, Field(ge=1, le=1 << 53, description="Bytes for the search.")] = None
-    gap: Annotated[float, Field(ge=0, lt=1, description="Stop at (upper - lower) / upper <= gap.")] = 0.0
-    gap_absolute: Annotated[float, Field(ge=0, le=1e15)] = 0.0
-    patience: Annotated[
-        float | None, Field(gt=0, le=31_536_000, description="Search seconds without a better tree.")
-    ] = None
+    time_limit: TimeLimit = 60.0
+    max_expansions: MaxExpansions = None
+    memory_limit: MemoryLimit = None
+    gap: Gap = 0.0
+    gap_absolute: GapAbsolute = 0.0
+    patience: Patience = None
 
 
 class ValidationFraction(Message):
@@ -166,21 +174,30 @@ Validation = Annotated[
 
 
 class JobSpec(Message):
-    """A job as accepted; never changed afterwards."""
+    """The part of a job that never changes after it was accepted."""
 
     id: str
     tenant: str
     dataset_id: str
     dataset_sha256: str
-    name: str | None = None
-    tags: dict[str, str] = {}
-    priority: int = 0  # larger is sooner, among the tenant's own jobs
     cores: Annotated[int, Field(ge=1)] = 1  # that it uses while it runs
     parent_job_id: str | None = None
     parameters: Parameters = Parameters()
-    limits: Limits = Limits()
     validation: Validation | None = None
     engine_version: str
+
+
+class JobSettings(Message):
+    """The part of a job that its owner may change."""
+
+    name: str | None = None
+    tags: dict[str, str] = {}
+    priority: int = 0  # larger is sooner, among the tenant's own jobs
+    limits: Limits = Limits()
+
+
+class NewJob(JobSpec, JobSettings):
+    """A job as it is submitted."""
 
 
 # What a worker says
@@ -257,28 +274,43 @@ class Transition(Message):
     reason: str | None = None
 
 
-class Job(Message):
-    """A job as it is now."""
+class Scores(Message):
+    """The two numbers of a tree's metrics that stand in lists."""
+
+    train_accuracy: float | None = None
+    validation_accuracy: float | None = None
+
+
+class JobSummary(Message):
+    """A job in a list."""
 
     spec: JobSpec
+    settings: JobSettings
     state: JobState
     revision: int
     progress: Progress
-    wish: Wish = Wish.NONE
     stop_reason: StopReason | None = None
     proven_optimal: bool = False
     model_id: str | None = None
-    metrics: dict[str, Any] | None = None  # of the best tree
+    scores: Scores | None = None  # of the best tree
     error: JobError | None = None
-    blob: str | None = None  # the last search checkpoint's name in the blob store
-    epoch: int = 0  # rises with every claim
-    attempts: int = 0
-    request_id: str | None = None  # of the request that submitted it: what its log lines are found by
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None = None
     first_incumbent_at: datetime | None = None
     finished_at: datetime | None = None
+
+
+class Job(JobSummary):
+    """A job as it is now."""
+
+    limits_revision: int = 0  # rises with every change of the limits
+    wish: Wish = Wish.NONE
+    metrics: dict[str, Any] | None = None  # of the best tree
+    blob: str | None = None  # the last search checkpoint's name in the blob store
+    epoch: int = 0  # rises with every claim
+    attempts: int = 0
+    request_id: str | None = None  # of the request that submitted it: what its log lines are found by
     heartbeat_at: datetime | None = None
     transitions: list[Transition] = []
 
@@ -324,10 +356,28 @@ class ClassInfo(Message):
     count: int
 
 
+class DatasetSummary(Message):
+    """A dataset in a list."""
+
+    id: str
+    tenant: str
+    name: str | None = None
+    notes: str | None = None
+    sha256: str
+    bytes: int
+    rows: int
+    target: str
+    weight: str | None = None
+    n_columns: int
+    n_classes: int
+    created_at: datetime
+
+
 class Dataset(Message):
     id: str
     tenant: str
     name: str | None = None
+    notes: str | None = None
     sha256: str  # of the bytes as uploaded
     blob: str  # the parsed table in the blob store: an Arrow file
     bytes: int  # as uploaded
@@ -341,27 +391,39 @@ class Dataset(Message):
     warnings: list[str] = []
     created_at: datetime
 
+    @property
+    def summary(self) -> DatasetSummary:
+        shared = {name: value for name, value in self if name in DatasetSummary.model_fields}
+        return DatasetSummary(**shared, n_columns=len(self.columns), n_classes=len(self.classes))
 
-class Model(Message):
-    """A finished tree. The tree's own JSON is stored beside it."""
+
+class ModelSummary(Message):
+    """A model in a list."""
 
     id: str
     tenant: str
     name: str | None = None
+    notes: str | None = None
     job_id: str
     incumbent_revision: int
     dataset_id: str
     dataset_sha256: str
-    parameters: Parameters
     objective: float
     upper_bound: float
     lower_bound: float
     proven_optimal: bool
     proven_space: str
     stop_reason: StopReason
-    metrics: dict[str, Any]
+    scores: Scores
     engine_version: str
     created_at: datetime
+
+
+class Model(ModelSummary):
+    """A finished tree. The tree's own JSON is stored beside it."""
+
+    parameters: Parameters
+    metrics: dict[str, Any]
 
 
 class Event(Message):

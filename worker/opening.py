@@ -23,21 +23,21 @@ class Opened:
     notes: tuple[str, ...] = ()
 
 
-def open_search(claim: Claim, problem: Problem, store: Store, blobs: Blobs) -> Opened:
+def open_search(claim: Claim, problem: Problem, limits: Limits, store: Store, blobs: Blobs) -> Opened:
+    """Open the search of a claimed job under these limits, which may be stricter than those of its record."""
     job = claim.job
     if claim.blob is not None:
         try:
             saved = SavedSearch.from_bytes(blobs.get(claim.blob))
-            return _go_on(problem, saved, _own_account(job, saved))
+            return _go_on(problem, limits, saved, _own_account(job, saved))
         except (BlobGoneError, CheckpointError) as error:
-            return _anew(
-                job, problem, store, f"the checkpoint cannot be used ({_words(error)}); starting again"
-            )
+            why = f"the checkpoint cannot be used ({_words(error)}); starting again"
+            return _anew(job, problem, limits, store, why)
     if job.progress.incumbents:
-        return _anew(job, problem, store, "no checkpoint yet; starting again")
+        return _anew(job, problem, limits, store, "no checkpoint yet; starting again")
     if job.spec.parent_job_id is not None:
-        return _after_parent(job, job.spec.parent_job_id, problem, store, blobs)
-    return Opened(problem.search(_limits(job.spec.limits, Spent())), Spent())
+        return _after_parent(job, job.spec.parent_job_id, problem, limits, store, blobs)
+    return Opened(problem.search(search_limits(limits, Spent())), Spent())
 
 
 def _own_account(job: Job, saved: SavedSearch) -> Spent:
@@ -46,32 +46,34 @@ def _own_account(job: Job, saved: SavedSearch) -> Spent:
     return replace(saved.spent, seconds=saved.spent.seconds - max(0.0, in_vain))
 
 
-def _go_on(problem: Problem, saved: SavedSearch, spent: Spent) -> Opened:
-    limits = _limits(problem.spec.limits, spent)
-    return Opened(problem.resume(saved.checkpoint, limits), spent, ("going on from a checkpoint",))
+def _go_on(problem: Problem, limits: Limits, saved: SavedSearch, spent: Spent) -> Opened:
+    search = problem.resume(saved.checkpoint, search_limits(limits, spent))
+    return Opened(search, spent, ("going on from a checkpoint",))
 
 
-def _anew(job: Job, problem: Problem, store: Store, why: str) -> Opened:
+def _anew(job: Job, problem: Problem, limits: Limits, store: Store, why: str) -> Opened:
     spent = Spent(-job.progress.elapsed_seconds)
-    search = problem.search(_limits(job.spec.limits, spent))
+    search = problem.search(search_limits(limits, spent))
     known = store.jobs.incumbent(job.spec.tenant, job.spec.id)
     if known is not None:
         search.adopt(ShapeTree.from_dict(known.tree))
     return Opened(search, spent, (why,))
 
 
-def _after_parent(job: Job, parent_id: str, problem: Problem, store: Store, blobs: Blobs) -> Opened:
+def _after_parent(
+    job: Job, parent_id: str, problem: Problem, limits: Limits, store: Store, blobs: Blobs
+) -> Opened:
     """The parent's search itself if it is the same problem, so that its bounds hold; else only its tree."""
     parent = store.jobs.get(job.spec.tenant, parent_id)
     known = store.jobs.incumbent(job.spec.tenant, parent_id)
     if parent is not None and parent.blob is not None and parent.spec.parameters == job.spec.parameters:
         try:
             saved = SavedSearch.from_bytes(blobs.get(parent.blob))
-            opened = _go_on(problem, saved, saved.total())
+            opened = _go_on(problem, limits, saved, saved.total())
             return replace(opened, notes=("going on from the parent job's search, with its bounds",))
         except (BlobGoneError, CheckpointError):
             pass  # other data, or gone: the tree will do
-    search = problem.search(_limits(job.spec.limits, Spent()))
+    search = problem.search(search_limits(limits, Spent()))
     if known is None:
         return Opened(search, Spent(), ("the parent job is gone; starting without its tree",))
     try:
@@ -84,7 +86,7 @@ def _after_parent(job: Job, parent_id: str, problem: Problem, store: Store, blob
     return Opened(search, Spent(), (said,))
 
 
-def _limits(limits: Limits, spent: Spent) -> SearchLimits:
+def search_limits(limits: Limits, spent: Spent) -> SearchLimits:
     """The job's limits in the search's own count."""
     seconds, expansions = limits.time_limit, limits.max_expansions
     return SearchLimits(

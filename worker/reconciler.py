@@ -34,6 +34,7 @@ def keep_days(settings: WorkerSettings) -> dict[What, float]:
         "searches": settings.keep_searches_days,
         "jobs": settings.keep_jobs_days,
         "datasets": settings.keep_datasets_days,
+        "deleted": settings.keep_deleted_hours / 24,
     }
 
 

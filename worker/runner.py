@@ -50,8 +50,11 @@ class JobRun:
     ) -> None:
         self.store = store
         self.blobs = blobs
-        self.claim = within(claim, most_memory)
-        self.memory_lowered = self.claim is not claim
+        self.claim = claim
+        self.most_memory = most_memory
+        self.limits = within(claim.job.settings.limits, most_memory)
+        self.memory_lowered = self.limits is not claim.job.settings.limits
+        self.limits_revision = claim.job.limits_revision
         self.job_id = claim.job.spec.id
         self.lease_seconds = lease_seconds
         self.leaving = leaving  # the worker is shutting down: hand the job back
@@ -97,7 +100,7 @@ class JobRun:
         loaded = tables.load(self.blobs.path(dataset.blob), dataset)
         train, validation = tables.split(loaded, spec.validation)
         problem = Problem(spec, train, validation, self.stepper.poll)
-        return problem, open_search(self.claim, problem, self.store, self.blobs)
+        return problem, open_search(self.claim, problem, self.limits, self.store, self.blobs)
 
     # While it runs
 
@@ -132,7 +135,21 @@ class JobRun:
             self.wish = self.store.jobs.beat(self.job_id, self.claim.epoch)
             self.heard_at = time.monotonic()
         else:
-            self.wish = self.store.jobs.wish(self.job_id, self.claim.epoch)
+            orders = self.store.jobs.orders(self.job_id, self.claim.epoch)
+            self.wish = orders.wish
+            if orders.limits_revision != self.limits_revision:
+                self._take_limits()
+
+    def _take_limits(self) -> None:
+        """Search on under the limits that the job has now."""
+        job = self.store.jobs.get(self.claim.job.spec.tenant, self.job_id)
+        if job is None:
+            return  # it is deleted, which the next call to the store will say
+        self.limits = within(job.settings.limits, self.most_memory)
+        self.memory_lowered = self.limits is not job.settings.limits
+        self.limits_revision = job.limits_revision
+        self.stepper.change_limits(self.limits)
+        log.info("limits changed", limits=self.limits.model_dump(exclude_defaults=True))
 
     def _obey(self) -> None:
         granted = {
@@ -234,7 +251,9 @@ class JobRun:
             self.store.jobs.release(self.job_id, self.claim.epoch)
         else:
             self.unsent = last  # said again as a checkpoint if this is not heard
-            self.store.jobs.finish(self.job_id, self.claim.epoch, outcome, last)
+            self.store.jobs.finish(
+                self.job_id, self.claim.epoch, outcome, last, limits_revision=self.limits_revision
+            )
         self.unsent = None
 
     def _outcome(self) -> Outcome | None:

@@ -46,6 +46,9 @@ class WorkerSettings(BaseSettings):
     keep_jobs_days: Annotated[float, Field(ge=0)] = math.inf  # that have ended
     keep_datasets_days: Annotated[float, Field(ge=0)] = math.inf  # that no job has used
 
+    # Hours for which a deletion can be taken back; 0: not at all
+    keep_deleted_hours: Annotated[float, Field(ge=0)] = 24.0
+
     @property
     def socket_path(self) -> Path:
         """Where the embedded server listens when REDIS_URL is not set."""

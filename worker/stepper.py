@@ -14,8 +14,8 @@ from literati import Search, SearchReport, ShapeTree, StopReason
 from literati.errors import Interrupted
 
 from .blobs import Blobs
-from .messages import Checkpoint, NewIncumbent, TracePoint
-from .opening import Opened
+from .messages import Checkpoint, Limits, NewIncumbent, TracePoint
+from .opening import Opened, search_limits
 from .problem import Judge, Problem
 from .saved import SavedSearch
 
@@ -47,6 +47,7 @@ class Stepper(threading.Thread):
         self._blobs = blobs
         self._shown = shown  # objective of the last incumbent handed over
         self._search: Search | None = None
+        self._new_limits: Limits | None = None  # to be taken on before the next slice
         self._stopping = False
         self._saving = True
         self._lock = threading.Lock()
@@ -80,6 +81,10 @@ class Stepper(threading.Thread):
             return 0.0
         return max(0.0, search.elapsed_seconds - search.limits.time_limit)
 
+    def change_limits(self, limits: Limits) -> None:
+        """Search on under other limits from the next slice on."""
+        self._new_limits = limits
+
     def take(self) -> Checkpoint | None:
         """What is new since the last call."""
         with self._lock:
@@ -112,8 +117,11 @@ class Stepper(threading.Thread):
     def _step(self, search: Search, judge: Judge) -> None:
         seconds = 0.0  # the first tree is shown at once
         while True:
+            self._take_limits(search)
             report = search.run(0.0 if self._stopping else seconds)
-            ended = report.stop_reason is not StopReason.RUNNING or self._stopping
+            # Limits that were changed meanwhile may let the search go on.
+            over = report.stop_reason is not StopReason.RUNNING and self._new_limits is None
+            ended = over or self._stopping
             self.report = report
             if ended and self._saving:
                 judge.wait_for_baseline(BASELINE_SECONDS)
@@ -121,6 +129,12 @@ class Stepper(threading.Thread):
             if ended:
                 return
             seconds = SLICE
+
+    def _take_limits(self, search: Search) -> None:
+        limits, self._new_limits = self._new_limits, None
+        if limits is not None:
+            search.change_limits(search_limits(limits, self._spent))
+            self._notes.append("the limits were changed")
 
     def _offer(self, search: Search, report: SearchReport, judge: Judge, ended: bool) -> None:
         better = self._shown is None or report.objective < self._shown

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from worker.messages import Checkpoint, ClassInfo, ColumnInfo, Dataset, JobSpec, TracePoint, new_id
+from worker.messages import Checkpoint, ClassInfo, ColumnInfo, Dataset, NewJob, TracePoint, new_id
 from worker.store import Store, connect
 from worker.valkey import ValkeyServer
 
@@ -35,7 +35,7 @@ def _measure(url: str, threads: int, say: Callable[[str], None]) -> None:
     claims = []
     for _ in range(PROCESSES * threads):
         spec = {"id": new_id("job"), "tenant": "default", "dataset_id": dataset.id, "engine_version": "0"}
-        store.jobs.submit(JobSpec.model_validate({**spec, "dataset_sha256": dataset.sha256}))
+        store.jobs.submit(NewJob.model_validate({**spec, "dataset_sha256": dataset.sha256}))
         claim = store.jobs.claim("ceiling")
         assert claim is not None
         claims.append((claim.job.spec.id, claim.epoch))

@@ -341,6 +341,10 @@ cdef class Engine:
         else:
             self.problem.stop = 1
 
+    def change_memory_limit(self, int64_t limit):
+        """Sets how many bytes the search may take from the next run() on; 0 for no limit."""
+        self.problem.byte_limit = limit
+
     cdef bint gap_met(self, double gap, double gap_absolute) noexcept nogil:
         cdef double upper = self.upper_now(), lower = self.lower_now()
         if gap <= 0.0 and gap_absolute <= 0.0:

@@ -20,17 +20,12 @@ def make_engine(
     limits: SearchLimits,
     poll: Callable[[], None] | None = None,
 ) -> Any:
-    memory = 0
-    if (
-        limits.memory_limit is not None
-    ):  # the table, and the polisher's copy of its order, live beside the engine
-        beside = table.nbytes + (table.codes.nbytes if options.polish else 0)
-        memory = limits.memory_limit - beside
-        if memory <= 0:
-            raise ValueError(
-                f"memory_limit: {limits.memory_limit} bytes are too few for this data "
-                f"(its table takes {beside})"
-            )
+    memory = engine_bytes(table, options, limits)
+    if limits.memory_limit is not None and memory <= 0:
+        raise ValueError(
+            f"memory_limit: {limits.memory_limit} bytes are too few for this data "
+            f"(its table takes {limits.memory_limit - memory})"
+        )
     try:
         return Engine(
             table.codes,
@@ -59,6 +54,16 @@ def make_engine(
         raise ValueError(
             f"memory_limit: {limits.memory_limit} bytes are too few for this data ({error})"
         ) from None
+
+
+def engine_bytes(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> int:
+    """Return what a memory limit leaves for the engine, which may be nothing; 0 if there is no limit.
+
+    The table, and the polisher's copy of its order, live beside the engine.
+    """
+    if limits.memory_limit is None:
+        return 0
+    return limits.memory_limit - table.nbytes - (table.codes.nbytes if options.polish else 0)
 
 
 def make_polisher(costs: ExactCosts, settings: Settings) -> Any:

@@ -17,7 +17,7 @@ from . import checkpoint as checkpoints
 from ._search import RunStatus, saved_scale
 from ._version import __version__
 from .costs import exact_costs
-from .engines import make_engine
+from .engines import engine_bytes, make_engine
 from .errors import CheckpointError, Interrupted, LiteratiError, SearchInvariantError
 from .model import ShapeTree
 from .nodes import Settings
@@ -124,6 +124,15 @@ class Search:
         self._engine.request_stop()
         if self._polishing is not None:
             self._polishing.request_stop()
+
+    def change_limits(self, limits: SearchLimits) -> None:
+        """Search under other limits from the next `run` on. What was spent before still counts.
+
+        A memory limit below what the search takes already ends it with MEMORY_LIMIT.
+        """
+        self.limits = _checked_limits(limits)
+        left = engine_bytes(self.table, self.options, self.limits)
+        self._engine.change_memory_limit(0 if self.limits.memory_limit is None else max(1, left))
 
     def _slice(self, seconds: float) -> StopReason:
         """Search for a slice of time at most, polish if it is time to, and say why not to go on."""

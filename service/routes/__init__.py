@@ -6,6 +6,7 @@ from fastapi import APIRouter
 
 from service.routes import (
     aliases,
+    dataset_changes,
     datasets,
     job_control,
     job_events,
@@ -26,6 +27,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     job_events.router,
     job_control.router,
     datasets.router,
+    dataset_changes.router,
     aliases.router,  # before models: they are below its path
     models.router,
     tenants.router,

@@ -218,23 +218,22 @@ def _refusal(error: IngestError, options: Options) -> Problem:
 
 
 def _answer(dataset: messages.Dataset, status: int) -> Response:
-    return json_answer(_view(dataset), status=status, headers={"Location": f"/v1/datasets/{dataset.id}"})
+    return json_answer(
+        dataset_view(dataset), status=status, headers={"Location": f"/v1/datasets/{dataset.id}"}
+    )
 
 
-def _summary(dataset: messages.Dataset) -> dict[str, Any]:
+def _summary(dataset: messages.DatasetSummary) -> dict[str, Any]:
     address = f"/v1/datasets/{dataset.id}"
-    shared = ("id", "name", "sha256", "bytes", "rows", "target", "weight", "created_at")
     return {
-        **{name: getattr(dataset, name) for name in shared},
-        "n_columns": len(dataset.columns),
-        "n_classes": len(dataset.classes),
+        **{name: value for name, value in dataset if name != "tenant"},
         "links": {"self": address, "preview": f"{address}/preview", "jobs": "/v1/jobs"},
     }
 
 
-def _view(dataset: messages.Dataset) -> Dataset:
+def dataset_view(dataset: messages.Dataset) -> Dataset:
     more = {name: getattr(dataset, name) for name in ("dropped", "columns", "classes", "warnings")}
-    return Dataset.model_construct(**_summary(dataset), **more)
+    return Dataset.model_construct(**_summary(dataset.summary), **more)
 
 
 @router.get(
@@ -265,7 +264,7 @@ def list_datasets(
 )
 def get_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep) -> Response:
     """Its columns with types, missing cells, ranges and categories; its classes; what is odd about it."""
-    return json_answer(_view(_stored(store, caller.tenant, dataset_id)))
+    return json_answer(dataset_view(_stored(store, caller.tenant, dataset_id)))
 
 
 def _stored(store: Store, tenant: str, dataset_id: str) -> messages.Dataset:
@@ -312,8 +311,13 @@ def preview_dataset(
         **problems(404, 409, s409="Jobs that have not ended use it: cancel them first."),
     },
 )
-def delete_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
-    """Jobs that have ended and their models stay."""
-    dataset = store.datasets.delete(caller.tenant, dataset_id)
-    discard(store, blobs, dataset.blob)
+def delete_dataset(dataset_id: DatasetId, caller: CallerDep, services: ServicesDep) -> Response:
+    """Jobs that have ended and their models stay.
+
+    It can be restored for a while (a day, unless the server's LITERATI_KEEP_DELETED_HOURS says otherwise).
+    Until then its bytes stay on the disk, but give way to uploads for which there would be no room.
+    """
+    keep = services.settings.keep_deleted_hours > 0
+    dataset = services.store.datasets.delete(caller.tenant, dataset_id, keep=keep)
+    discard(services.store, services.blobs, dataset.blob)
     return Response(status_code=204)

@@ -15,7 +15,6 @@ from service.errors import FieldError, invalid, unavailable
 from service.event_stream import stream
 from service.negotiation import prefers
 from service.query_options import CHECKED_OPTIONS
-from service.routes.jobs import stored_job
 from service.schemas import examples
 from service.schemas.jobs import EventPage
 from service.schemas.problem import problems
@@ -38,6 +37,10 @@ _EVENT_STREAM = "text/event-stream"
                 "application/json": {"example": examples.EVENTS},
                 _EVENT_STREAM: {"schema": {"type": "string"}, "example": examples.EVENT_STREAM},
             },
+        },
+        204: {
+            "description": "As a stream, to a client that has seen the last event: there is nothing to come "
+            "back for, and an `EventSource` does not."
         },
         **problems(404, 422, 503),
     },
@@ -62,8 +65,8 @@ async def get_events(
     """`Accept: text/event-stream` gives Server-Sent Events: `state`, `incumbent`, `bound`, `log`, `done`.
 
     The stream begins after the event of the given id, or with the oldest that is kept, and goes on until the
-    job ends. If events in between were dropped, it says `resync` first. Otherwise this is a page of the same
-    events as JSON.
+    job ends. If events in between were dropped, it says `resync` first. A client that comes back after the
+    last event of a job that has ended gets 204. Otherwise this is a page of the same events as JSON.
     """
     if last_event_id:
         if not re.fullmatch(_STREAM_ID, last_event_id):
@@ -79,7 +82,9 @@ async def get_events(
                 ended=page.ended,
             )
         )
-    await run_in_threadpool(stored_job, store, caller.tenant, job_id)
+    page = await run_in_threadpool(store.jobs.events, caller.tenant, job_id, after, 1)
+    if after is not None and page.ended and not page.events:
+        return Response(status_code=204)
     if hub.crowded(caller.tenant):
         most = f"at most {settings.max_waiting:,} may, shared by the tenants (LITERATI_MAX_WAITING)"
         raise unavailable(f"Too many requests wait for news: {most}; read the events as JSON, or try again.")

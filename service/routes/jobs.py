@@ -13,17 +13,18 @@ from service.conditional import json_answer, matches, not_modified, weak_tag
 from service.dependencies import BlobsDep, CallerDep, HubDep, SettingsDep, StoreDep
 from service.discarding import discard
 from service.errors import not_found, request_id_of
-from service.job_views import job_view
+from service.job_views import job_summary, job_view
 from service.negotiation import strict_json
 from service.query_options import CHECKED_OPTIONS
 from service.schemas import examples
-from service.schemas.jobs import Job, JobPage, JobRequest, Trace
+from service.schemas.jobs import DATASET_ID, MOST_TAGS, Job, JobPage, JobRequest, Trace
 from service.schemas.problem import problems
 from service.schemas.requests import JobId, PageSize, PageToken, body_of
 from service.waiting import Wait
 from worker import messages
 from worker.messages import JobState
 from worker.store import Store
+from worker.store.job_filter import JobFilter
 
 log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
@@ -128,7 +129,7 @@ def _wake() -> None:
     summary="List jobs",
     response_model=JobPage,
     responses={
-        200: examples.answer("A page of jobs.", {"items": [examples.JOB], "next_page_token": None}),
+        200: examples.answer("A page of jobs.", {"items": [examples.JOB_SUMMARY], "next_page_token": None}),
         **problems(422),
     },
 )
@@ -136,14 +137,33 @@ def list_jobs(
     caller: CallerDep,
     store: StoreDep,
     state: Annotated[list[JobState] | None, Query(description="Only jobs in one of these states.")] = None,
+    dataset_id: Annotated[
+        str | None, Query(pattern=DATASET_ID, description="Only jobs that learn from this dataset.")
+    ] = None,
+    name: Annotated[str | None, Query(max_length=200, description="Only jobs of exactly this name.")] = None,
+    tag: Annotated[
+        list[Annotated[str, Query(min_length=1, max_length=321)]] | None,
+        Query(
+            max_length=MOST_TAGS,
+            description="Only jobs with all of these tags: `key` or `key:value`.",
+        ),
+    ] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """The newest first. Follow `next_page_token` for more."""
+    """Summaries, the newest first. Follow `next_page_token` for more.
+
+    With `dataset_id`, `name` or `tag` at most 5,000 jobs are looked through for one page: it may hold fewer
+    than `page_size`, even none, while there is a next one.
+    """
     page = store.jobs.list(
-        caller.tenant, states=tuple(state or ()), page_size=page_size, page_token=page_token
+        caller.tenant,
+        states=tuple(state or ()),
+        wanted=JobFilter(dataset_id, name, tuple(tag or ())),
+        page_size=page_size,
+        page_token=page_token,
     )
-    items = [job_view(job) for job in page.items]
+    items = [job_summary(job) for job in page.items]
     return json_answer(JobPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
@@ -228,8 +248,33 @@ def get_trace(
         **problems(404, 409, s409="The job has not ended: cancel it first."),
     },
 )
-def delete_job(job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep) -> Response:
-    """Its trees, events and checkpoints go with it; the model that it made stays."""
-    for name in store.jobs.delete(caller.tenant, job_id):
+def delete_job(
+    job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep, settings: SettingsDep
+) -> Response:
+    """Its trees, events and checkpoints go with it; models that it made stay.
+
+    It can be restored for a while (a day, unless the server's LITERATI_KEEP_DELETED_HOURS says otherwise).
+    """
+    for name in store.jobs.delete(caller.tenant, job_id, keep=settings.keep_deleted_hours > 0):
         discard(store, blobs, name)
     return Response(status_code=204)
+
+
+@router.post(
+    "/{job_id}/restore",
+    operation_id="restore_job",
+    summary="Take back the deletion of a job",
+    response_model=Job,
+    responses={
+        200: examples.answer("The job is there again, as it was.", examples.JOB),
+        **problems(
+            404,
+            409,
+            s404="No such job was deleted, or it was too long ago.",
+            s409="There are as many jobs as may be; delete others first.",
+        ),
+    },
+)
+def restore_job(job_id: JobId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
+    """With all that belongs to it. A job that is not deleted is shown as it is."""
+    return json_answer(job_view(store.jobs.restore(caller.tenant, job_id, most=settings.max_jobs)))

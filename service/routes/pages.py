@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
+from service.compression import accepted
 from service.conditional import matches
 from service.errors import Problem
 
@@ -52,7 +53,7 @@ class StaticFile:
         )
 
     def answer(self, request: Request) -> Response:
-        packed = _takes_gzip(request.headers.get("accept-encoding", ""))
+        packed = "gzip" in accepted(request.headers.get("accept-encoding", ""))
         tag = f'"{self.tag}{"-gzip" if packed else ""}"'
         headers = {"ETag": tag, "Cache-Control": self.cache_control, "Vary": "Accept-Encoding"}
         if matches(request, tag):
@@ -60,15 +61,6 @@ class StaticFile:
         if packed:
             headers["Content-Encoding"] = "gzip"
         return Response(self.packed if packed else self.content, headers=headers, media_type=self.media_type)
-
-
-def _takes_gzip(accepted: str) -> bool:
-    """Whether the client names gzip and does not refuse it with a weight of 0."""
-    for entry in accepted.lower().split(","):
-        coding, _, weight = entry.replace(" ", "").partition(";q=")
-        if coding == "gzip":
-            return not re.fullmatch(r"0(\.0*)?", weight)
-    return False
 
 
 @cache

@@ -17,6 +17,7 @@ class DatasetSummary(BaseModel):
 
     id: str
     name: str | None
+    notes: str | None
     sha256: Annotated[str, Field(description="Of the bytes as uploaded.")]
     bytes: Annotated[int, Field(description="As uploaded.")]
     rows: int
@@ -61,6 +62,7 @@ _LINKS = {
 EXAMPLE_SUMMARY: dict[str, Any] = {
     "id": EXAMPLE_ID,
     "name": "flowers",
+    "notes": None,
     "sha256": "f8cf5ac36ba34c9dc4cc45ac2a1dcb9b8a6eb06cf1a4bb9f6b1b2b4a3bb1a8f6",
     "bytes": 83,
     "rows": 3,

@@ -87,6 +87,12 @@ JOB: dict[str, Any] = {
     },
 }
 
+_NOT_IN_LISTS = (
+    *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
+    "transitions",
+)
+JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN_LISTS}
+
 
 def _node(counts: list[float], cost: float) -> dict[str, Any]:
     """A leaf; `|` gives it a split."""

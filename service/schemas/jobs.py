@@ -11,12 +11,19 @@ from service.schemas.documents import MetricsJson, TreeJson
 from worker.messages import (
     BeyondSpace,
     Event,
+    Gap,
+    GapAbsolute,
     JobError,
     JobState,
     Limits,
+    MaxExpansions,
+    MemoryLimit,
     Parameters,
+    Patience,
     Progress,
+    Scores,
     StopReason,
+    TimeLimit,
     TracePoint,
     Transition,
     Validation,
@@ -29,6 +36,11 @@ PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
 TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
+Name = Annotated[str, Field(max_length=200, pattern=PLAIN_TEXT)]
+Priority = Annotated[
+    int, Field(ge=-100, le=100, description="Larger is sooner, among the tenant's own jobs.")
+]
+MOST_TAGS = 32
 
 
 class JobRequest(BaseModel):
@@ -41,11 +53,9 @@ class JobRequest(BaseModel):
     )
 
     dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="A dataset of `POST /v1/datasets`.")]
-    name: Annotated[str | None, Field(max_length=200, pattern=PLAIN_TEXT)] = None
-    tags: Annotated[dict[Tag, TagValue], Field(max_length=32)] = {}
-    priority: Annotated[
-        int, Field(ge=-100, le=100, description="Larger is sooner, among the tenant's own jobs.")
-    ] = 0
+    name: Name | None = None
+    tags: Annotated[dict[Tag, TagValue], Field(max_length=MOST_TAGS)] = {}
+    priority: Priority = 0
     parent_job_id: Annotated[
         str | None,
         Field(
@@ -62,8 +72,46 @@ class JobRequest(BaseModel):
     ] = None
 
 
-class Job(BaseModel):
-    """A job as it is now."""
+class LimitsPatch(BaseModel):
+    """The limits to change. null takes a limit away; what is left out stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    time_limit: TimeLimit = None
+    max_expansions: MaxExpansions = None
+    memory_limit: MemoryLimit = None
+    gap: Gap | None = None
+    gap_absolute: GapAbsolute | None = None
+    patience: Patience = None
+
+
+class FinishRequest(BaseModel):
+    """Which tree to keep."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    revision: Annotated[
+        int | None,
+        Field(ge=1, le=1 << 53, description="Of one of the job's trees; null or left out: the best one."),
+    ] = None
+
+
+class JobPatch(BaseModel):
+    """A JSON merge patch (RFC 7396) of a job: what is left out stays as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: Annotated[Name | None, Field(description="null: no name.")] = None
+    tags: Annotated[
+        dict[Tag, TagValue | None] | None,
+        Field(max_length=64, description="null as a value takes that tag away; null for all, all of them."),
+    ] = None
+    priority: Annotated[Priority | None, Field(description="null: 0.")] = None
+    limits: Annotated[LimitsPatch, Field(description="Only of a job that has not ended.")] = LimitsPatch()
+
+
+class JobSummary(BaseModel):
+    """A job in a list. Look at the job itself for its parameters, limits, metrics and transitions."""
 
     id: str
     state: JobState
@@ -75,28 +123,37 @@ class Job(BaseModel):
     progress: Progress
     proven_optimal: Annotated[bool, Field(description="The bounds have met; a tolerance is never a proof.")]
     proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
-    parameters: Parameters
-    limits: Limits
-    validation: Validation | None
     dataset_id: str
-    dataset_sha256: str
-    engine_version: str
     parent_job_id: str | None
-    model_id: Annotated[str | None, Field(description="The model that the job made, once it has.")]
-    metrics: Annotated[MetricsJson | None, Field(description="Of the best tree; null before the first.")]
-    error: JobError | None
+    model_id: Annotated[str | None, Field(description="The model that the job made last, once it has.")]
+    metrics: Annotated[Scores | None, Field(description="Of the best tree: the rows it gets right.")]
+    error: Annotated[JobError | None, Field(description="A long message is cut short in a list.")]
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None
     first_incumbent_at: datetime | None
     finished_at: datetime | None
-    heartbeat_at: datetime | None
-    transitions: list[Transition]
     links: Annotated[dict[str, str], Field(description="What can be asked or done next, by name.")]
 
 
+class Job(JobSummary):
+    """A job as it is now."""
+
+    parameters: Parameters
+    limits: Limits
+    validation: Validation | None
+    dataset_sha256: str
+    engine_version: str
+    metrics: Annotated[  # type: ignore[assignment]
+        MetricsJson | None, Field(description="Of the best tree; null before the first.")
+    ]
+    error: JobError | None
+    heartbeat_at: datetime | None
+    transitions: list[Transition]
+
+
 class JobPage(BaseModel):
-    items: list[Job]
+    items: list[JobSummary]
     next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
 
 

@@ -11,6 +11,7 @@ MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 MODEL: dict[str, Any] = {
     "id": MODEL_ID,
     "name": JOB["name"],
+    "notes": None,
     "job_id": JOB["id"],
     "incumbent_revision": 2,
     "dataset_id": JOB["dataset_id"],
@@ -36,6 +37,8 @@ MODEL: dict[str, Any] = {
         "job": f"/v1/jobs/{JOB['id']}",
     },
 }
+MODEL_SUMMARY = {name: value for name, value in MODEL.items() if name != "parameters"}
+PAGE = {"items": [MODEL_SUMMARY], "next_page_token": None}
 MODEL_WITH_TREE = {**MODEL, "tree": TREE}
 ALIAS = {
     "name": "production",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.schemas.documents import MetricsJson, TreeJson
-from worker.messages import BeyondSpace, Parameters, StopReason
+from worker.messages import BeyondSpace, Parameters, Scores, StopReason
 
 MODEL_ID = r"^mdl_[0-9a-f]{32}$"
 ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -17,16 +17,16 @@ Cell = str | float | bool | None
 Label = str | int | float | bool
 
 
-class Model(BaseModel):
-    """A finished tree and what is known about it."""
+class ModelSummary(BaseModel):
+    """A model in a list. Look at the model itself for its parameters, metrics and tree."""
 
     id: str
-    name: Annotated[str | None, Field(description="Of the job that made it.")]
+    name: Annotated[str | None, Field(description="At first that of the job that made it.")]
+    notes: str | None
     job_id: str
     incumbent_revision: Annotated[int, Field(description="Which of the job's trees it is.")]
     dataset_id: str
     dataset_sha256: str
-    parameters: Parameters
     objective: Annotated[float, Field(description="What the tree costs: misclassified weight and penalties.")]
     upper_bound: float
     lower_bound: float
@@ -36,10 +36,17 @@ class Model(BaseModel):
     proven_optimal: Annotated[bool, Field(description="The bounds met; a tolerance is never a proof.")]
     proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
     stop_reason: StopReason
-    metrics: Annotated[MetricsJson, Field(description="How good the tree is.")]
+    metrics: Annotated[Scores, Field(description="The shares of rows that the tree gets right.")]
     engine_version: str
     created_at: datetime
     links: Annotated[dict[str, str], Field(description="What can be asked next, by name.")]
+
+
+class Model(ModelSummary):
+    """A finished tree and what is known about it."""
+
+    parameters: Parameters
+    metrics: Annotated[MetricsJson, Field(description="How good the tree is.")]  # type: ignore[assignment]
 
 
 class ModelWithTree(Model):
@@ -53,7 +60,7 @@ class ModelWithTree(Model):
 
 
 class ModelPage(BaseModel):
-    items: list[Model]
+    items: list[ModelSummary]
     next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
 
 

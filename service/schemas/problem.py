@@ -70,6 +70,7 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
     406: ("No media type that can be given.", "not-acceptable", "This can be had as application/json."),
     408: ("The body came too slowly.", "body-too-slow", "The body came too slowly."),
     409: ("Not possible in this state.", "wrong-state", "The job has ended."),
+    412: ("Changed since (`If-Match`).", "precondition-failed", "It was changed since."),
     413: ("The body is too large.", "body-too-large", "The body is larger than the bytes taken here."),
     415: ("Not a media type that is read here.", "media-type", "Send application/json."),
     422: (

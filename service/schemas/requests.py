@@ -34,9 +34,15 @@ PageToken = Annotated[
 ]
 
 
-def body_of(model: type[BaseModel], **examples: dict[str, Any]) -> dict[str, Any]:
-    """`openapi_extra` of a route that reads this model itself; `service.openapi` adds the schema."""
+def body_of(
+    model: type[BaseModel], *kinds: str, required: bool = True, **examples: dict[str, Any]
+) -> dict[str, Any]:
+    """`openapi_extra` of a route that reads this model itself; `service.openapi` adds the schema.
+
+    `kinds` are the media types that it reads; application/json if none is given.
+    """
     content: dict[str, Any] = {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}
     if examples:
         content["examples"] = {name: {"value": value} for name, value in examples.items()}
-    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+    body = dict.fromkeys(kinds or ("application/json",), content)
+    return {"requestBody": {"required": required, "content": body}}

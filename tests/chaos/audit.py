@@ -30,7 +30,9 @@ class Audit:
 
     def run(self) -> None:
         with Caller(self._cluster.url, self._findings) as caller:
-            jobs = {job["id"]: job for job in _pages(caller, "/v1/jobs")}
+            listed = _pages(caller, "/v1/jobs")
+            jobs = {item["id"]: caller.ask("GET", f"/v1/jobs/{item['id']}", 200).json() for item in listed}
+            self._check_list(listed, jobs)
             models = _pages(caller, "/v1/models")
             self._check_datasets(caller)
             self._check_jobs(jobs, models)
@@ -41,6 +43,13 @@ class Audit:
 
     def _violation(self, rule: str, detail: str) -> None:
         self._findings.violation(rule, detail)
+
+    def _check_list(self, listed: list[Json], jobs: dict[str, Json]) -> None:
+        """A summary says what the job says, but less of its metrics."""
+        for item in listed:
+            shown = jobs[item["id"]]
+            if any(item[name] != shown[name] for name in item if name != "metrics"):
+                self._violation("a job is one thing", f"listed as {item}, shown as {shown}")
 
     def _check_datasets(self, caller: Caller) -> None:
         for dataset_id, rows in self._ledger.datasets():
@@ -70,7 +79,7 @@ class Audit:
         self._observer.look_at(entry)
         seen = self._observer.seen.get(entry.id, Seen())
         if seen.job != job:
-            self._violation("a job is one thing", f"{entry.id}: listed as {job}, shown as {seen.job}")
+            self._violation("a job is one thing", f"{entry.id}: shown as {job} and as {seen.job}")
         if not rules.ended(job):
             self._violation("every job ends", f"{entry.kind} {entry.id}: {job['state']}")
             return

@@ -19,6 +19,7 @@ from service.rotating_file import RotatingFile
 from stack import ROOT, Stack, poll
 
 SECRET = "a-cell-of-a-row"
+NO_MODEL = "mdl_" + 32 * "0"
 WRITERS, LINES = 3, 2000
 
 
@@ -54,17 +55,29 @@ def test_every_change_is_noted(noted: tuple[Stack, str, str]) -> None:
         job = client.post("/v1/jobs", json={"dataset_id": dataset, "name": SECRET}).json()["id"]
         client.post(f"/v1/jobs/{job}/predict", json={"records": [{"x": 1, "y": SECRET}]})
         client.delete(f"/v1/datasets/{dataset}")
+        client.patch(f"/v1/datasets/{dataset}", json={"notes": SECRET})
+        client.patch(f"/v1/jobs/{job}", json={"tags": {SECRET: SECRET}})
         client.post(f"/v1/jobs/{job}/cancel")
         client.delete(f"/v1/jobs/{job}")
-        client.put("/v1/models/aliases/best", json={"model_id": "mdl_" + 32 * "0"})
+        client.post(f"/v1/jobs/{job}/restore")
+        client.post(f"/v1/datasets/{dataset[:-1]}x/restore")
+        client.patch("/v1/models/best", json={"name": SECRET})
+        client.post(f"/v1/models/{NO_MODEL}/restore")
+        client.put("/v1/models/aliases/best", json={"model_id": NO_MODEL})
         client.post("/v1/jobs", content=b"{", headers={"Content-Type": "application/json"})
-    found = lines(stack, 7)
+    found = lines(stack, 13)
     assert [(line["action"], line["object"], line["status"], line["outcome"]) for line in found] == [
         ("create_dataset", dataset, 201, "done"),
         ("create_job", job, 202, "done"),
         ("delete_dataset", dataset, 409, "refused"),
+        ("update_dataset", dataset, 200, "done"),
+        ("update_job", job, 200, "done"),
         ("cancel_job", job, 202, "done"),
         ("delete_job", job, 204, "done"),
+        ("restore_job", job, 200, "done"),
+        ("restore_dataset", f"{dataset[:-1]}x", 404, "refused"),
+        ("update_model", "best", 404, "refused"),
+        ("restore_model", NO_MODEL, 404, "refused"),
         ("set_alias", "best", 422, "refused"),
         ("create_job", None, 400, "refused"),
     ]

@@ -11,7 +11,7 @@ from jobs import TENANT, add_dataset, easy
 from model_maker import add_job, add_model, finish, mixed_tree
 from service.ages import age_seconds
 from stack import ROOT, Stack
-from store_records import checkpoint
+from store_records import checkpoint, look
 
 
 def cleanup(stack: Stack, *words: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ def test_searches(api: Stack) -> None:
     finish(api, job)
     assert cleanup(api, "--searches-ended-before", "0s").stdout == "1 saved search deleted.\n"
     (kept,) = api.store.jobs.list(TENANT).items
-    assert kept.blob is None
+    assert look(api.store, kept.spec.id).blob is None
     assert not api.store.blobs.garbage()
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from acting_worker import ActingWorker
-from service_client import problem, submit
+from acting_worker import ActingWorker, costs
+from service_client import pointers, problem, submit
 from stack import Stack
-from worker.messages import Dataset, JobState, Wish
+from worker.messages import Dataset, JobState, StopReason, Wish
 
 
 @pytest.fixture
@@ -112,3 +112,63 @@ def test_links_are_what_can_be_done(api: Stack, client: httpx.Client, job: str) 
     assert verbs() == {"finish", "cancel"}
     do(client, job, "finish", 202)
     assert verbs() == set()
+
+
+def finish(client: httpx.Client, job: str, body: Any, status: int) -> httpx.Response:
+    answer = client.post(f"/v1/jobs/{job}/finish", json=body)
+    assert answer.status_code == status, answer.text
+    return answer
+
+
+def test_finish_with_an_earlier_tree(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.checkpoint(11, tree=1)
+    assert finish(client, job, {"revision": 1}, 202).json()["state"] == "STOPPING"
+    worker.finish(12, reason=StopReason.USER_FINISH)
+    ended = client.get(f"/v1/jobs/{job}").json()
+    model = client.get(ended["links"]["model"]).json()
+    assert (model["incumbent_revision"], model["objective"]) == (1, costs()[0])
+    assert model["tree"]["proof"]["objective"] == costs()[0]
+    assert model["metrics"] == client.get(f"/v1/jobs/{job}/incumbent?revision=1").json()["metrics"]
+
+
+def test_an_ended_job_makes_another_model(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    for tree in range(3):
+        worker.checkpoint(10, tree=tree)
+    worker.prove()
+    first = client.get(f"/v1/jobs/{job}").json()["model_id"]
+    made = finish(client, job, {"revision": 2}, 201)
+    second = made.json()["model_id"]
+    assert made.headers["location"] == f"/v1/models/{second}"
+    assert made.json()["state"] == "SUCCEEDED"
+    assert finish(client, job, {"revision": 2}, 200).json()["model_id"] == second != first
+    assert client.get(f"/v1/models/{first}").json()["proven_optimal"]
+    earlier = client.get(f"/v1/models/{second}").json()
+    assert not earlier["proven_optimal"]
+    assert earlier["objective"] == earlier["upper_bound"] == costs()[1]
+    row = {"columns": ["x0", "x1"], "data": [[0.1, 0.2]]}
+    assert client.post(f"/v1/models/{second}/predict", json=row).status_code == 200
+
+
+def test_bodies_of_finish(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    bodies: list[Any] = [{"revision": 0}, {"revision": "1"}, {"revisions": 1}, {"revision": 2}, [], 1]
+    for body in bodies:
+        assert pointers(client.post(f"/v1/jobs/{job}/finish", json=body))
+    text = client.post(f"/v1/jobs/{job}/finish", content="1", headers={"Content-Type": "text/plain"})
+    problem(text, 415)
+    assert finish(client, job, {}, 202).json()["state"] == "STOPPING"
+    assert finish(client, job, {"revision": None}, 200).json()["state"] == "STOPPING"
+
+
+def test_a_cancelled_job_is_told_how_to_keep_a_tree(api: Stack, client: httpx.Client, job: str) -> None:
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.finish(12, state=JobState.CANCELLED, reason=StopReason.USER_CANCEL)
+    assert "revision" in problem(client.post(f"/v1/jobs/{job}/finish"), 409)["detail"]
+    made = finish(client, job, {"revision": 1}, 201).json()
+    assert (made["state"], made["stop_reason"]) == ("CANCELLED", "USER_CANCEL")
+    assert client.get(made["links"]["model"]).json()["stop_reason"] == "USER_FINISH"

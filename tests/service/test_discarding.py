@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
+import pytest
 
 from jobs import TENANT, add_dataset, easy
 from model_maker import add_job, finish, mixed_tree
@@ -24,6 +26,14 @@ def no_drafts(blobs: Blobs) -> Iterator[None]:
     finally:
         blobs.incoming.unlink()
         aside.rename(blobs.incoming)
+
+
+@pytest.fixture
+def api(tmp_path: Path, api: Stack) -> Iterator[Stack]:
+    """A server that keeps nothing of what is deleted."""
+    with Stack(tmp_path, server=api.server, LITERATI_KEEP_DELETED_HOURS="0") as stack:
+        stack.start_api()
+        yield stack
 
 
 def test_a_delete_is_done_and_the_file_goes_later(api: Stack, client: httpx.Client) -> None:

@@ -25,6 +25,9 @@ def here(client: httpx.Client, dataset: Dataset) -> str:
     return f"/v1/jobs/{submit(client, dataset)['id']}/events"
 
 
+_STREAM = "text/event-stream"
+
+
 def work(worker: ActingWorker) -> None:
     for tree in range(len(trees())):
         worker.checkpoint(10 * tree, tree=tree, log=f"tree {tree}")
@@ -47,7 +50,30 @@ def test_a_finished_job_replays_and_closes(api: Stack, client: httpx.Client, her
     assert [event.data["objective"] for event in seen if event.event == "incumbent"] == costs()
     assert {"state", "incumbent", "bound", "log", "done"} == {event.event for event in seen}
     assert all(event.id and event.data["at"].endswith("Z") for event in seen)
-    assert list(listen(client, here, last=seen[-1].id)) == []
+    headers = {"Accept": "text/event-stream", "Last-Event-ID": str(seen[-1].id)}
+    answer = client.get(here, headers=headers)
+    assert (answer.status_code, answer.content) == (204, b"")
+    later = client.get(here, headers={**headers, "Last-Event-ID": "9999999999999-0"})
+    assert later.status_code == 204
+    assert client.get(here, params={"after": seen[-1].id}, headers={"Accept": _STREAM}).status_code == 204
+    assert [event.event for event in listen(client, here, last=seen[-2].id)] == ["done"]
+    assert page(client, here, after=seen[-1].id) == {
+        "items": [],
+        "last_event_id": seen[-1].id,
+        "resync": False,
+        "ended": True,
+    }
+
+
+def test_a_job_that_has_not_ended_is_streamed_whatever_was_seen(
+    api: Stack, client: httpx.Client, here: str
+) -> None:
+    last = page(client, here)["last_event_id"]
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    stream = listen(client, here, last=last)
+    assert next(stream).data["state"] == "STARTING"
+    stream.close()  # type: ignore[attr-defined]
 
 
 def test_events_come_as_they_happen(api: Stack, client: httpx.Client, here: str) -> None:

@@ -299,6 +299,7 @@ class TestDelete:
         problem(client.get(f"/v1/jobs/{job['id']}"), 404, "not-found")
         problem(client.delete(f"/v1/jobs/{job['id']}"), 404, "not-found")
         assert client.get("/v1/jobs").json()["items"] == []
+        assert api.store.retention.expire("deleted", 0, 10) == 1
         poll(lambda: not (api.blobs.folder / blob[:2] / blob).exists(), what="the blob's end")
 
     def test_a_queued_job_is_live(self, client: httpx.Client, dataset: Dataset) -> None:

@@ -35,7 +35,7 @@ def test_unknown_addresses(client: httpx.Client, path: str) -> None:
     ("method", "path", "allow"),
     [
         ("PUT", "/v1/jobs", "GET, POST"),
-        ("PATCH", f"/v1/jobs/{NOWHERE}", "DELETE, GET"),
+        ("PUT", f"/v1/jobs/{NOWHERE}", "DELETE, GET, PATCH"),
         ("GET", f"/v1/jobs/{NOWHERE}/finish", "POST"),
         ("POST", "/healthz", "GET"),
         ("OPTIONS", "/v1/jobs", "GET, POST"),

@@ -56,4 +56,4 @@ def test_a_job_that_wants_more_is_told(tmp_path: Path, server: ValkeyServer, wan
         assert too_little.error is not None
         assert "1234567" in too_little.error.message
         assert "LITERATI_WORKER_MEMORY_LIMIT" in too_little.error.message
-        assert too_little.spec.limits.memory_limit == wanted  # as it was submitted
+        assert too_little.settings.limits.memory_limit == wanted  # as it was submitted

@@ -144,7 +144,7 @@ def test_whatever_a_lost_worker_says_is_refused(store: Store, replaced: bool) ->
     for word in (
         lambda: store.jobs.checkpoint(job_id, 1, better),
         lambda: store.jobs.beat(job_id, 1),
-        lambda: store.jobs.wish(job_id, 1),
+        lambda: store.jobs.orders(job_id, 1).wish,
         lambda: store.jobs.finish(job_id, 1, SUCCESS, better),
         lambda: store.jobs.finish(job_id, 1, PAUSED),
         lambda: store.jobs.release(job_id, 1),
@@ -173,7 +173,7 @@ def test_a_deleted_job_fences(store: Store) -> None:
     job_id = run(store).job.spec.id
     store.jobs.finish(job_id, 1, CANCELLED)
     store.jobs.delete(TENANT, job_id)
-    for word in (store.jobs.beat, store.jobs.wish, store.jobs.release):
+    for word in (store.jobs.beat, store.jobs.orders, store.jobs.release):
         with pytest.raises(FencedError):
             word(job_id, 1)
     with pytest.raises(FencedError):

@@ -237,7 +237,7 @@ def test_the_worker_hears_of_a_wish_by_every_word(store: Store, verb: Verb, wish
     store.jobs.control(TENANT, job_id, verb)
     assert look(store, job_id).wish is wish
     assert store.jobs.beat(job_id, 1) is wish
-    assert store.jobs.wish(job_id, 1) is wish
+    assert store.jobs.orders(job_id, 1).wish is wish
     assert store.jobs.checkpoint(job_id, 1, checkpoint()).wish is wish
     assert state_of(store, job_id) is (JobState.PAUSING if verb == "pause" else JobState.STOPPING)
 
@@ -245,10 +245,10 @@ def test_the_worker_hears_of_a_wish_by_every_word(store: Store, verb: Verb, wish
 def test_a_stronger_wish_replaces_pause(store: Store) -> None:
     job_id = wished("pause")(store)
     store.jobs.control(TENANT, job_id, "finish")
-    assert store.jobs.wish(job_id, 1) is Wish.FINISH
+    assert store.jobs.orders(job_id, 1).wish is Wish.FINISH
     job_id = wished("pause")(store)
     store.jobs.control(TENANT, job_id, "cancel")
-    assert store.jobs.wish(job_id, 1) is Wish.CANCEL
+    assert store.jobs.orders(job_id, 1).wish is Wish.CANCEL
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import redis
 
 from store_records import SUCCESS, TENANT, add_dataset, checkpoint, look, run, spec, start, submit
-from worker.messages import JobState, Limits, ValidationFraction, Wish, new_id
+from worker.messages import JobState, Limits, NewJob, ValidationFraction, Wish, new_id
 from worker.store import (
     BadTokenError,
     DatasetGoneError,
@@ -36,7 +36,7 @@ def test_a_new_job_is_queued_and_reads_back_as_submitted(store: Store) -> None:
     assert submitted.created
     job = store.jobs.get(TENANT, wanted.id)
     assert job == submitted.job
-    assert job.spec == wanted
+    assert NewJob(**dict(job.spec), **dict(job.settings)) == wanted
     assert (job.state, job.wish, job.epoch, job.attempts) == (JobState.QUEUED, Wish.NONE, 0, 0)
     assert job.revision == 1
     assert job.progress.upper_bound is None

@@ -19,8 +19,9 @@ from hypothesis.stateful import (
 )
 
 from store_records import CANCELLED, PAUSED, SUCCESS, TENANT, add_dataset, checkpoint, expire, spec
-from worker.messages import Job, JobState, Outcome, StopReason
-from worker.store import FencedError, JobLiveError, NoTreeError, Store, WrongStateError
+from worker.errors import RevisionGoneError
+from worker.messages import Job, JobSettings, JobState, Outcome, StopReason
+from worker.store import FencedError, JobGoneError, JobLiveError, NoTreeError, Store, WrongStateError
 
 LEASED = {JobState.STARTING, JobState.RUNNING, JobState.PAUSING, JobState.STOPPING}
 FAILED = Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)
@@ -45,6 +46,9 @@ class Known:
     lower: float | None = None
     expansions: int = 0
     trees: int = 0
+    limits: int = 0  # revision
+    chosen: int | None = None  # the tree that finish named
+    modelled: int | None = None  # the tree of its model
     told: list[int] = field(default_factory=list)  # epochs whose worker ended the job itself
     seen: Job | None = None  # at the last look
 
@@ -56,6 +60,8 @@ class Known:
     def end(self, state: JobState) -> None:
         self.leave()
         self.state, self.wish = state, ""
+        if state is JobState.SUCCEEDED:
+            self.modelled = self.chosen or self.trees
 
     def settle(self) -> None:
         self.leave()
@@ -99,6 +105,7 @@ class Jobs(RuleBasedStateMachine):
         self.store.client.flushall()
         self.dataset = add_dataset(self.store)
         self.known: dict[str, Known] = {}
+        self.deleted: dict[str, Known] = {}
         self.submitted = 0
 
     def pick(self, choice: int, likely: Callable[[Known], object]) -> str:
@@ -207,7 +214,7 @@ class Jobs(RuleBasedStateMachine):
                 self.store.jobs.beat(job_id, epoch)
             return
         self.known[job_id].expired = False
-        assert self.store.jobs.wish(job_id, epoch) == self.known[job_id].wish
+        assert self.store.jobs.orders(job_id, epoch).wish == self.known[job_id].wish
         assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
 
     @precondition(lambda self: self.held)
@@ -216,12 +223,14 @@ class Jobs(RuleBasedStateMachine):
         back=st.sampled_from([0, 0, 0, 1]),
         outcome=st.sampled_from(sorted(OUTCOMES)),
         objective=st.none() | numbers,
+        stale=st.booleans(),
     )
-    def finish(self, choice: int, back: int, outcome: str, objective: float | None) -> None:
+    def finish(self, choice: int, back: int, outcome: str, objective: float | None, stale: bool) -> None:
         job_id = self.pick(choice, lambda one: one.held)
         epoch, wanted = self._epoch(job_id, back), OUTCOMES[outcome]
         said = None if objective is None else checkpoint(9.0, 0.0, objective)
         one = self.known.get(job_id)
+        limits = None if one is None else max(0, one.limits - stale)
         if one is not None and epoch in one.told[-1:]:
             self.store.jobs.finish(job_id, epoch, wanted, said)  # a repeat
         elif one is None or not self._allowed(job_id, epoch):
@@ -231,12 +240,14 @@ class Jobs(RuleBasedStateMachine):
             with pytest.raises(NoTreeError):
                 self.store.jobs.finish(job_id, epoch, wanted, said)
         else:
-            self.store.jobs.finish(job_id, epoch, wanted, said)
+            self.store.jobs.finish(job_id, epoch, wanted, said, limits_revision=limits)
             if objective is not None:
                 one.merge(9.0, 0.0, objective, 1)
             one.leave(told=True)
             if one.wish == "cancel":
                 one.end(JobState.CANCELLED)
+            elif wanted is SUCCESS and not one.wish and limits != one.limits:
+                one.state = JobState.QUEUED
             elif wanted is not PAUSED:
                 one.end(wanted.state)
             elif one.wish == "finish":
@@ -305,18 +316,87 @@ class Jobs(RuleBasedStateMachine):
             one.end(JobState.CANCELLED if verb == "cancel" else JobState.SUCCEEDED)
             assert verb == "cancel" or one.trees
 
-    @rule(choice=choices)
-    def delete(self, choice: int) -> None:
+    @rule(choice=choices, revision=st.integers(1, 4))
+    def finish_with(self, choice: int, revision: int) -> None:
+        """Make a model of one of the trees, of a job that has ended or not."""
+        job_id = self.pick(choice, lambda one: one.trees)
+        one = self.known.get(job_id)
+        if one is None:
+            return
+        if one.expired:
+            one.settle()
+        before = one.state
+        try:
+            answer = self.store.jobs.control(TENANT, job_id, "finish", revision=revision)
+        except RevisionGoneError:
+            assert revision > one.trees
+            return
+        except WrongStateError:
+            assert before is JobState.STOPPING
+            assert one.wish == "cancel"
+            return
+        assert revision <= one.trees
+        if before.terminal:
+            assert answer.job.state is before
+            one.modelled = revision
+            return
+        one.chosen = revision
+        if one.held:
+            one.wish, one.state = "finish", JobState.STOPPING
+        else:
+            one.end(JobState.SUCCEEDED)
+
+    @rule(choice=choices, priority=priorities, limit=st.none() | st.sampled_from([1.0, 2.0]))
+    def change(self, choice: int, priority: int, limit: float | None) -> None:
+        job_id = self.pick(choice, lambda one: not one.state.terminal)
+        one = self.known.get(job_id)
+        if one is None:
+            return
+        changes: list[bool] = []
+
+        def to(now: JobSettings) -> JobSettings:
+            limits = now.limits if limit is None else now.limits.model_copy(update={"time_limit": limit})
+            changes.append(limits != now.limits)
+            return now.model_copy(update={"priority": priority, "limits": limits})
+
+        try:
+            job = self.store.jobs.change(TENANT, job_id, to)
+        except WrongStateError:
+            assert one.state.terminal
+            assert changes == [True]
+            return
+        assert job.settings.priority == priority
+        one.priority = priority
+        one.limits += changes[-1]
+
+    @rule(choice=choices, keep=st.booleans())
+    def delete(self, choice: int, keep: bool) -> None:
         job_id = self.pick(choice, lambda one: one.state.terminal)
         one = self.known.get(job_id)
         if one is None:
             return
         if one.state.terminal:
-            self.store.jobs.delete(TENANT, job_id)
+            self.store.jobs.delete(TENANT, job_id, keep=keep)
+            if keep:
+                self.deleted[job_id] = one
             del self.known[job_id]
         else:
             with pytest.raises(JobLiveError):
-                self.store.jobs.delete(TENANT, job_id)
+                self.store.jobs.delete(TENANT, job_id, keep=keep)
+
+    @precondition(lambda self: self.deleted)
+    @rule(choice=choices, purge=st.sampled_from([False, False, False, True]))
+    def restore(self, choice: int, purge: bool) -> None:
+        if purge:
+            assert self.store.retention.expire("deleted", 0, 1000) == len(self.deleted)
+        job_id = list(self.deleted)[choice % len(self.deleted)]
+        if purge:
+            self.deleted.clear()
+            with pytest.raises(JobGoneError):
+                self.store.jobs.restore(TENANT, job_id)
+        else:
+            self.store.jobs.restore(TENANT, job_id)
+            self.known[job_id] = self.deleted.pop(job_id)
 
     @invariant()
     def jobs_are_as_known(self) -> None:
@@ -329,7 +409,14 @@ class Jobs(RuleBasedStateMachine):
             assert (progress.upper_bound, progress.lower_bound) == (one.upper, one.lower)
             assert progress.expansions == one.expansions
             assert sum(step.state.terminal for step in job.transitions) == one.state.terminal
-            assert (job.model_id is not None) == (one.state is JobState.SUCCEEDED)
+            assert job.limits_revision == one.limits
+            assert (job.model_id is not None) == (one.modelled is not None)
+            if job.model_id is not None:
+                model = self.store.models.get(TENANT, job.model_id)
+                assert model is not None
+                assert model.incumbent_revision == one.modelled
+                assert model.objective <= model.upper_bound
+                assert not model.proven_optimal or model.objective <= model.lower_bound
             if one.seen is not None:
                 same = job.model_copy(update={"heartbeat_at": one.seen.heartbeat_at}) == one.seen
                 assert job.revision == one.seen.revision if same else job.revision > one.seen.revision
@@ -358,6 +445,7 @@ class Jobs(RuleBasedStateMachine):
         assert leases == {job_id for state in LEASED for job_id in by_state[state]}
         assert live == {job_id for job_id, one in self.known.items() if not one.state.terminal}
         assert every == set(self.known)
+        assert all(self.store.jobs.get(TENANT, job_id) is None for job_id in self.deleted)
         assert dict(zip(JobState, found[4:], strict=True)) == by_state
         counts = {state: len(jobs) for state, jobs in by_state.items()}
         assert self.store.jobs.count_by_state() == counts

@@ -52,6 +52,12 @@ class Ack:
     replaced_blob: str | None  # nobody refers to it any more
 
 
+@dataclass(frozen=True)
+class Orders:
+    wish: Wish
+    limits_revision: int  # other than that of the claim: the limits were changed
+
+
 class Claims:
     def __init__(self, client: redis.Redis, scripts: Scripts, lease_seconds: float) -> None:
         self._client = client
@@ -89,17 +95,27 @@ class Claims:
         _, wish = self._scripts.run("beat", job_id, epoch, self._lease)
         return Wish(wish.decode())
 
-    def wish(self, job_id: str, epoch: int) -> Wish:
-        """What is wished now; the cheap read between two beats."""
-        now, lease, wish = self._client.hmget(f"literati:job:{job_id}", ["epoch", "lease_until", "wish"])
+    def orders(self, job_id: str, epoch: int) -> Orders:
+        """Read what the client wants of the job now. This is the cheap call between two beats."""
+        names = ["epoch", "lease_until", "wish", "limits_revision"]
+        now, lease, wish, limits = self._client.hmget(f"literati:job:{job_id}", names)
         if now != str(epoch).encode() or not lease or not isinstance(wish, bytes):
             raise FencedError
-        return Wish(wish.decode())
+        return Orders(Wish(wish.decode()), int(limits or 0))
 
-    def finish(self, job_id: str, epoch: int, outcome: Outcome, checkpoint: Checkpoint | None = None) -> None:
+    def finish(
+        self,
+        job_id: str,
+        epoch: int,
+        outcome: Outcome,
+        checkpoint: Checkpoint | None = None,
+        *,
+        limits_revision: int | None = None,
+    ) -> None:
         """The last checkpoint and the end in one step; repeating it is harmless.
 
-        A pending cancel wins over any outcome, a pending finish over PAUSED.
+        A pending cancel wins over any outcome, a pending finish over PAUSED. A job that reached a limit is
+        queued again if its limits are no longer those of `limits_revision`.
         """
         self._scripts.run(
             "finish",
@@ -110,6 +126,7 @@ class Claims:
             outcome.stop_reason or "",
             int(outcome.proven_optimal),
             outcome.error.model_dump_json() if outcome.error else "",
+            "" if limits_revision is None else limits_revision,
             *records.checkpoint_arguments(checkpoint),
         )
 

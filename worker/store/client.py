@@ -17,12 +17,14 @@ _LUA = Path(__file__).parent / "lua"
 _SHARED = {  # what a script needs besides the prelude
     **dict.fromkeys(("checkpoint", "finish"), ("merge",)),
     "claim": ("turns",),
-    **dict.fromkeys(("delete_job", "delete_dataset", "expire"), ("forget",)),
+    **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("forget",)),
 }
 _REFUSALS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_GONE": errors.JobGoneError,
     b"JOB_LIVE": errors.JobLiveError,
+    b"PRECONDITION_FAILED": errors.PreconditionFailedError,
     b"FENCED": errors.FencedError,
+    b"REVISION_GONE": errors.RevisionGoneError,
     b"NO_TREE": errors.NoTreeError,
     b"IDEMPOTENCY_CONFLICT": errors.IdempotencyConflictError,
     b"DATASET_GONE": errors.DatasetGoneError,

@@ -1,31 +1,22 @@
-"""Finished trees and the aliases that name them. Jobs make models; nothing changes one."""
+"""Finished trees and the aliases that name them. Jobs make models; only names and notes ever change."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import redis
 
 from worker.errors import AliasGoneError, ModelGoneError
-from worker.messages import Model
+from worker.messages import Model, ModelSummary
 
 from . import records
 from .client import Scripts, read_hash
-from .pages import Page, newest
+from .pages import Page, fields, newest, summaries
 
 # Everything but the tree, which may be large.
-_FIELDS = (
-    b"tenant",
-    b"spec",
-    b"incumbent",
-    b"objective",
-    b"upper",
-    b"lower",
-    b"proven_optimal",
-    b"stop_reason",
-    b"metrics",
-    b"created_at",
-)
+_FIELDS = (*records.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal")
 
 
@@ -57,22 +48,35 @@ class ModelStore:
         model_id = self.resolve(tenant, model_id_or_alias)
         if model_id is None:
             return "", {}
-        return model_id, _record(names, self._client.hmget(_key(model_id), list(names)))
+        (record,) = fields(self._client, [_key(model_id)], names)
+        return model_id, record
 
-    def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[Model]:
+    def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[ModelSummary]:
+        """Newest first, without trees and metrics."""
         ids, token = newest(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
-        pipeline = self._client.pipeline(transaction=False)
-        for model_id in ids:
-            pipeline.hmget(_key(model_id), list(_FIELDS))
-        found = [
-            (model_id, record)
-            for model_id, values in zip(ids, pipeline.execute(), strict=True)
-            if (record := _record(_FIELDS, values))
-        ]
-        return Page([records.model(model_id, record) for model_id, record in found], token)
+        found = summaries(self._client, [_key(model_id) for model_id in ids], records.MODEL_SUMMARY)
+        return Page([records.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
-    def delete(self, tenant: str, model_id: str) -> None:
-        self._scripts.run("delete_model", tenant, model_id)
+    def change(self, tenant: str, model_id_or_alias: str, changes: Mapping[str, str | None]) -> Model:
+        """Give the model another `name` or `notes`; None takes them away."""
+        fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
+        _, model_id = self._scripts.run("change_model", tenant, model_id_or_alias, *fields)
+        model = self.get(tenant, model_id.decode())
+        if model is None:  # deleted a moment ago
+            raise ModelGoneError
+        return model
+
+    def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
+        """`keep` leaves it where `restore` finds it."""
+        self._scripts.run("delete", "model", model_id, tenant, int(keep))
+
+    def restore(self, tenant: str, model_id: str, *, most: int | None = None) -> Model:
+        """Take back a deletion. LimitReachedError if the tenant has as many models as it may have."""
+        self._scripts.run("restore", "model", model_id, tenant, "" if most is None else most, "")
+        model = self.get(tenant, model_id)
+        if model is None:  # deleted again a moment ago
+            raise ModelGoneError
+        return model
 
     def set_alias(self, tenant: str, alias: str, model_id: str, *, most: int | None = None) -> None:
         self._scripts.run("set_alias", tenant, alias, model_id, "" if most is None else most)
@@ -88,8 +92,3 @@ class ModelStore:
 
 def _key(model_id: str) -> str:
     return f"literati:model:{model_id}"
-
-
-def _record(names: tuple[bytes, ...], values: Any) -> dict[bytes, bytes]:
-    """Empty if the model went away meanwhile."""
-    return {} if values[0] is None else dict(zip(names, values, strict=True))

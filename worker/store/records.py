@@ -16,11 +16,16 @@ from worker.messages import (
     Incumbent,
     Job,
     JobError,
+    JobSettings,
     JobSpec,
     JobState,
+    JobSummary,
     Model,
+    ModelSummary,
     NewIncumbent,
+    NewJob,
     Progress,
+    Scores,
     StopReason,
     TracePoint,
     Transition,
@@ -58,31 +63,95 @@ def gaps(upper: float, lower: float) -> tuple[float, float]:
     return upper - lower, (upper - lower) / upper if upper > 0 else 0.0
 
 
+# What a list reads of a job: not its metrics and transitions, which may be large.
+JOB_SUMMARY = (
+    *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"proven_optimal", b"model_id"),
+    *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
+    *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
+    b"memory",
+)
+# And of a model.
+MODEL_SUMMARY = (
+    *(b"tenant", b"spec", b"settings", b"name", b"notes", b"job", b"incumbent", b"objective", b"upper"),
+    *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at"),
+)
+
+
+def present(names: Sequence[bytes], values: Sequence[bytes | None]) -> dict[bytes, bytes]:
+    """The fields of a record that it has, of those that were asked for."""
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+
 def job(record: Hash) -> Job:
-    stop_reason, error, metrics = (record.get(name) for name in (b"stop_reason", b"error", b"metrics"))
+    metrics = record.get(b"metrics")
     return Job(
-        spec=JobSpec.model_validate_json(record[b"spec"]),
-        state=JobState(record[b"state"].decode()),
-        revision=int(record[b"revision"]),
-        progress=_progress(record),
+        **_job_summary(record),
+        limits_revision=int(record.get(b"limits_revision") or 0),
         wish=Wish(record[b"wish"].decode()),
-        stop_reason=StopReason(stop_reason.decode()) if stop_reason else None,
-        proven_optimal=record.get(b"proven_optimal") == b"1",
-        model_id=_text(record, b"model_id"),
         metrics=json.loads(metrics) if metrics else None,
-        error=JobError.model_validate_json(error) if error else None,
         blob=_text(record, b"blob"),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
         request_id=_text(record, b"request_id"),
-        created_at=moment(record[b"created_at"]),
-        queued_at=moment(record[b"queued_at"]),
-        started_at=_moment(record, b"started_at"),
-        first_incumbent_at=_moment(record, b"first_incumbent_at"),
-        finished_at=_moment(record, b"finished_at"),
         heartbeat_at=_moment(record, b"heartbeat_at"),
         transitions=[_transition(line) for line in record[b"transitions"].decode().splitlines()],
     )
+
+
+def job_summary(record: Hash) -> JobSummary:
+    return JobSummary(**_job_summary(record))
+
+
+def _job_summary(record: Hash) -> dict[str, Any]:
+    stop_reason, error = record.get(b"stop_reason"), record.get(b"error")
+    spec, settings = _parts(record)
+    return {
+        "spec": spec,
+        "settings": settings,
+        "state": JobState(record[b"state"].decode()),
+        "revision": int(record[b"revision"]),
+        "progress": _progress(record),
+        "stop_reason": StopReason(stop_reason.decode()) if stop_reason else None,
+        "proven_optimal": record.get(b"proven_optimal") == b"1",
+        "model_id": _text(record, b"model_id"),
+        "scores": _scores(record) if int(record[b"incumbents"]) else None,
+        "error": JobError.model_validate_json(error) if error else None,
+        "created_at": moment(record[b"created_at"]),
+        "queued_at": moment(record[b"queued_at"]),
+        "started_at": _moment(record, b"started_at"),
+        "first_incumbent_at": _moment(record, b"first_incumbent_at"),
+        "finished_at": _moment(record, b"finished_at"),
+    }
+
+
+def scores_of(metrics: Mapping[str, Any]) -> Scores:
+    return Scores(**{name: metrics.get(name) for name in Scores.model_fields})
+
+
+def _scores(record: Hash) -> Scores:
+    """Records of version 0.1.0 have them among their metrics only."""
+    scores = record.get(b"scores")
+    if scores:
+        return Scores.model_validate_json(scores)
+    return scores_of(json.loads(record.get(b"metrics") or b"{}"))
+
+
+def spec_json(job: NewJob) -> str:
+    return job.model_dump_json(include=set(JobSpec.model_fields))
+
+
+def settings_json(settings: JobSettings) -> str:
+    return settings.model_dump_json(include=set(JobSettings.model_fields))
+
+
+def _parts(record: Hash) -> tuple[JobSpec, JobSettings]:
+    """Read both parts of a job. Records of version 0.1.0 hold the settings inside the spec."""
+    spec = json.loads(record[b"spec"])
+    older = {name: spec.pop(name) for name in JobSettings.model_fields if name in spec}
+    settings = record.get(b"settings")
+    if settings:
+        return JobSpec.model_validate(spec), JobSettings.model_validate_json(settings)
+    return JobSpec.model_validate(spec), JobSettings.model_validate(older)
 
 
 def _progress(record: Hash) -> Progress:
@@ -141,26 +210,37 @@ def event(stream_id: bytes, fields: Hash) -> Event:
 
 
 def model(model_id: str, record: Hash) -> Model:
-    spec = JobSpec.model_validate_json(record[b"spec"])
-    return Model(
-        id=model_id,
-        tenant=spec.tenant,
-        name=spec.name,
-        job_id=spec.id,
-        incumbent_revision=int(record[b"incumbent"]),
-        dataset_id=spec.dataset_id,
-        dataset_sha256=spec.dataset_sha256,
-        parameters=spec.parameters,
-        objective=float(record[b"objective"]),
-        upper_bound=float(record[b"upper"]),
-        lower_bound=float(record[b"lower"]),
-        proven_optimal=record[b"proven_optimal"] == b"1",
-        proven_space=spec.parameters.candidates,
-        stop_reason=StopReason(record[b"stop_reason"].decode()),
-        metrics=json.loads(record[b"metrics"]),
-        engine_version=spec.engine_version,
-        created_at=moment(record[b"created_at"]),
-    )
+    spec, _ = _parts(record)
+    metrics = json.loads(record[b"metrics"])
+    return Model(**_model_summary(model_id, record), parameters=spec.parameters, metrics=metrics)
+
+
+def model_summary(model_id: str, record: Hash) -> ModelSummary:
+    return ModelSummary(**_model_summary(model_id, record))
+
+
+def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
+    spec, settings = _parts(record)
+    name, notes = record.get(b"name"), record.get(b"notes")
+    return {
+        "id": model_id,
+        "tenant": spec.tenant,
+        "name": json.loads(name) if name else settings.name,
+        "notes": json.loads(notes) if notes else None,
+        "job_id": spec.id,
+        "incumbent_revision": int(record[b"incumbent"]),
+        "dataset_id": spec.dataset_id,
+        "dataset_sha256": spec.dataset_sha256,
+        "objective": float(record[b"objective"]),
+        "upper_bound": float(record[b"upper"]),
+        "lower_bound": float(record[b"lower"]),
+        "proven_optimal": record[b"proven_optimal"] == b"1",
+        "proven_space": spec.parameters.candidates,
+        "stop_reason": StopReason(record[b"stop_reason"].decode()),
+        "scores": _scores(record),
+        "engine_version": spec.engine_version,
+        "created_at": moment(record[b"created_at"]),
+    }
 
 
 def final_tree(record: Hash) -> dict[str, Any]:
@@ -194,6 +274,7 @@ def checkpoint_arguments(checkpoint: Checkpoint | None) -> tuple[str, bytes, str
         "blob_bytes": str(checkpoint.blob_bytes),
         "objective": "" if found is None else repr(found.objective),
         "found_seconds": "" if found is None else repr(found.found_seconds),
+        "scores": "" if found is None else scores_of(found.metrics).model_dump_json(),
         "trace": [
             [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]
             for point in checkpoint.trace

@@ -1,4 +1,7 @@
-"""What is deleted when nobody has asked for it for long: ended jobs, their searches, unused datasets."""
+"""What is deleted when nobody has asked for it for long: ended jobs, their searches, unused datasets.
+
+And what was deleted by its owner so long ago that it cannot be restored any more.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Literal, get_args
 
 from .client import Scripts
 
-What = Literal["jobs", "searches", "datasets"]
+What = Literal["jobs", "searches", "datasets", "deleted"]
 KINDS: tuple[What, ...] = get_args(What)
 _STEP = 5  # in one script, during which the server does nothing else
 
@@ -21,7 +24,8 @@ class Retention:
     def expire(self, what: What, age_seconds: float, most: int) -> int:
         """Delete those of at least this age, the oldest first, about `most` of them; how many there were.
 
-        Jobs and searches have the age of the job's end, datasets that of their last use by a job or upload.
+        Jobs and searches have the age of the job's end, datasets that of their last use by a job or upload,
+        and what was deleted that of its deletion.
         The blobs become garbage.
         """
         deleted = looked_at = 0

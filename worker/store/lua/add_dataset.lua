@@ -1,5 +1,5 @@
--- id tenant record content(digest) blob stored(bytes) most_datasets most_bytes (each a number or '')
-local id, tenant, record, content, blob, stored, most_datasets, most_bytes = unpack(ARGV)
+-- id tenant record summary content(digest) blob stored(bytes) most_datasets most_bytes (each a number or '')
+local id, tenant, record, summary, content, blob, stored, most_datasets, most_bytes = unpack(ARGV)
 
 local by_content = 'literati:dataset-content:' .. content
 local known = call('GET', by_content)
@@ -14,12 +14,16 @@ local bytes = tonumber(call('HGET', 'literati:dataset-bytes', tenant) or 0) + to
 if most_bytes ~= '' and bytes > tonumber(most_bytes) then
     return { 'LIMIT_REACHED', 'dataset_bytes' }
 end
+-- Deleted datasets that could still be restored give way to new ones.
+while most_bytes ~= '' and bytes + tonumber(call('HGET', 'literati:deleted-bytes', tenant) or 0) > tonumber(most_bytes)
+    and purge_oldest('dataset', tenant) do
+end
 local seq = call('INCR', 'literati:seq')
 call('HSET', 'literati:dataset:' .. id, 'tenant', tenant, 'seq', seq, 'record', record, 'content', by_content,
-    'blob', blob, 'stored', stored)
+    'blob', blob, 'stored', stored, 'summary', summary)
 call('SET', by_content, id)
 call('ZADD', 'literati:tenant-datasets:' .. tenant, seq, id)
 call('ZADD', DATASETS_USED, now, id)
-call('HINCRBY', 'literati:dataset-bytes', tenant, stored)
+add_bytes('literati:dataset-bytes', tenant, tonumber(stored))
 hold_blob(blob)
 return { 'ADDED', record }

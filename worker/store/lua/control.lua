@@ -1,5 +1,5 @@
--- id tenant verb model_id
-local id, tenant, verb, model_id = unpack(ARGV)
+-- id tenant verb model_id revision(of the tree to finish with, or '') most_models(or '')
+local id, tenant, verb, model_id, revision, most_models = unpack(ARGV)
 
 local job = read_of_tenant(id, tenant)
 if not job then
@@ -34,12 +34,45 @@ function VERBS.cancel()
     end
 end
 
+-- The model that an ended job has of this tree, or a new one. It is the job's model from now on.
+local function make_another()
+    local known = call('HGET', job.key .. ':models', revision)
+    if not known and call('HGET', 'literati:model:' .. job.model_id, 'incumbent') == revision then
+        known = job.model_id -- of an older version, which kept no list
+    end
+    if known and call('HGET', 'literati:model:' .. known, 'tenant') == tenant then
+        if known ~= job.model_id then
+            put(job, 'model_id', known)
+            changed(job)
+        end
+        return answer('REPEATED')
+    end
+    local models = call('ZCARD', 'literati:tenant-models:' .. tenant) + live_jobs(tenant)
+    if most_models ~= '' and models >= tonumber(most_models) then
+        return { 'LIMIT_REACHED', 'models' }
+    end
+    put(job, 'chosen', revision)
+    make_model(job, model_id, 'USER_FINISH', is_proven(job, job.objective))
+    changed(job)
+    return answer('MADE')
+end
+
 function VERBS.finish()
-    if job.wish == 'finish' or (job.state == 'SUCCEEDED' and job.asked == 'finish') then
+    if revision ~= '' and call('EXISTS', job.key .. ':incumbent:' .. revision) == 0 then
+        return { 'REVISION_GONE' }
+    elseif revision ~= '' and TERMINAL[job.state] then
+        return make_another()
+    elseif job.wish == 'finish' and revision ~= '' and revision ~= job.chosen then
+        put(job, 'chosen', revision)
+        changed(job)
+        return
+    elseif job.wish == 'finish' or (job.state == 'SUCCEEDED' and job.asked == 'finish') then
         return answer('REPEATED')
     elseif TERMINAL[job.state] or job.state == 'STOPPING' then
         return wrong('')
-    elseif lease_live(job) then
+    end
+    put(job, 'chosen', revision)
+    if lease_live(job) then
         wish('finish', 'STOPPING')
     elseif has_tree(job) then
         finish_with_stored_tree(job, model_id)

@@ -1,10 +1,11 @@
--- what(jobs, searches or datasets) age_ms
+-- what(jobs, searches, datasets or deleted) age_ms
 -- How many `expire` would delete, if it went on to the end.
 local what, age = unpack(ARGV)
 
 local before = string.format('%.0f', tonumber(now) - tonumber(age))
 if what ~= 'datasets' then
-    return call('ZCOUNT', what == 'jobs' and ENDED or ENDED_SEARCHES, '-inf', before)
+    local index = ({ jobs = ENDED, searches = ENDED_SEARCHES, deleted = 'literati:deleted' })[what]
+    return call('ZCOUNT', index, '-inf', before)
 end
 local unused = 0
 for _, id in ipairs(call('ZRANGEBYSCORE', DATASETS_USED, '-inf', before)) do

@@ -1,22 +1,157 @@
--- Records that go, and the blobs they hold with them. Stands after the prelude in the scripts that delete.
+-- Records that are deleted, restored, or go for good. Stands after the prelude in the scripts that do so.
+--
+-- A record that was deleted and may be restored keeps its blobs and lies under another name, where only restore and
+-- purge look for it. It is in none of the indexes.
 
--- Its trees, events and search; its model stays.
-local function forget_job(job)
-    for revision = 1, tonumber(job.incumbents) do
-        call('UNLINK', job.key .. ':incumbent:' .. revision)
+local DELETED = 'literati:deleted' -- "kind id" by the time of the deletion
+local MAX_DELETED = 1000 -- of each kind and tenant; the oldest go first
+
+local function record_key(kind, id)
+    return 'literati:' .. kind .. ':' .. id
+end
+
+local function deleted_key(kind, id)
+    return 'literati:deleted-' .. kind .. ':' .. id
+end
+
+local function deleted_index(kind, tenant)
+    return 'literati:deleted-' .. kind .. 's:' .. tenant
+end
+
+local function add_bytes(name, tenant, bytes)
+    if bytes ~= 0 and call('HINCRBY', name, tenant, string.format('%.0f', bytes)) <= 0 then
+        call('HDEL', name, tenant)
     end
-    call('ZREM', 'literati:tenant-jobs:' .. job.tenant, job.id)
-    call('ZREM', state_index(job.state, job.tenant), job.id)
-    call('HINCRBY', 'literati:states', job.state, -1)
-    call('ZREM', ENDED, job.id)
-    call('ZREM', ENDED_SEARCHES, job.id)
-    if job.idempotency ~= '' and call('HGET', job.idempotency, 'job') == job.id then
-        call('DEL', job.idempotency)
+end
+
+local function dataset_in_use(id)
+    return call('SCARD', 'literati:dataset-live:' .. id) > 0
+end
+
+-- For each kind of record: `unlist` takes it out of the indexes, `list` puts it back, `drop` gives up what belongs to
+-- it. `key` is where the record lies at that moment. `drop` returns the blob that nobody refers to any more, or ''.
+local KINDS = { job = {}, dataset = {}, model = {} }
+
+function KINDS.job.unlist(id, tenant, key)
+    local state = call('HGET', key, 'state')
+    call('ZREM', 'literati:tenant-jobs:' .. tenant, id)
+    call('ZREM', state_index(state, tenant), id)
+    call('HINCRBY', 'literati:states', state, -1)
+    call('ZREM', ENDED, id)
+    call('ZREM', ENDED_SEARCHES, id)
+    call('PUBLISH', 'literati:changed', id)
+end
+
+function KINDS.job.list(id, tenant, key)
+    local found = call('HMGET', key, 'seq', 'state', 'finished_at', 'blob')
+    call('ZADD', 'literati:tenant-jobs:' .. tenant, found[1], id)
+    call('ZADD', state_index(found[2], tenant), found[1], id)
+    call('HINCRBY', 'literati:states', found[2], 1)
+    call('ZADD', ENDED, found[3], id)
+    if found[4] and found[4] ~= '' then
+        call('ZADD', ENDED_SEARCHES, found[3], id)
     end
-    local blob = drop_blob(job.blob)
-    call('UNLINK', job.key, job.key .. ':trace', job.key .. ':events')
-    call('PUBLISH', 'literati:changed', job.id)
+    call('PUBLISH', 'literati:changed', id)
+end
+
+-- Its trees, events and search; its models stay.
+function KINDS.job.drop(id, _, key)
+    local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob')
+    local parts = job_key(id)
+    for revision = 1, tonumber(found[1]) do
+        call('UNLINK', parts .. ':incumbent:' .. revision)
+    end
+    call('UNLINK', parts .. ':trace', parts .. ':events', parts .. ':models')
+    if found[2] and found[2] ~= '' and call('HGET', found[2], 'job') == id then
+        call('DEL', found[2])
+    end
+    return drop_blob(found[3] or '')
+end
+
+function KINDS.dataset.unlist(id, tenant, key)
+    local found = call('HMGET', key, 'content', 'stored')
+    call('ZREM', 'literati:tenant-datasets:' .. tenant, id)
+    call('ZREM', DATASETS_USED, id)
+    add_bytes('literati:dataset-bytes', tenant, -tonumber(found[2] or 0))
+    if call('GET', found[1]) == id then
+        call('DEL', found[1])
+    end
+end
+
+-- The same table may have been uploaded again meanwhile: both are there then.
+function KINDS.dataset.list(id, tenant, key)
+    local found = call('HMGET', key, 'content', 'stored', 'seq')
+    call('ZADD', 'literati:tenant-datasets:' .. tenant, found[3], id)
+    call('ZADD', DATASETS_USED, now, id)
+    add_bytes('literati:dataset-bytes', tenant, tonumber(found[2] or 0))
+    call('SET', found[1], id, 'NX')
+end
+
+function KINDS.dataset.drop(_, _, key)
+    return drop_blob(call('HGET', key, 'blob'))
+end
+
+function KINDS.model.unlist(id, tenant)
+    call('ZREM', 'literati:tenant-models:' .. tenant, id)
+end
+
+function KINDS.model.list(id, tenant, key)
+    call('ZADD', 'literati:tenant-models:' .. tenant, call('HGET', key, 'seq'), id)
+end
+
+function KINDS.model.drop()
+    return ''
+end
+
+-- Delete a record for good.
+local function forget(kind, id, tenant)
+    local key = record_key(kind, id)
+    KINDS[kind].unlist(id, tenant, key)
+    local blob = KINDS[kind].drop(id, tenant, key)
+    call('UNLINK', key)
     return blob
+end
+
+local function deleted_bytes(kind, key)
+    return kind == 'dataset' and tonumber(call('HGET', key, 'stored') or 0) or 0
+end
+
+-- The record is no longer among the deleted ones.
+local function leave_deleted(kind, id, tenant, key)
+    call('ZREM', DELETED, kind .. ' ' .. id)
+    call('ZREM', deleted_index(kind, tenant), id)
+    add_bytes('literati:deleted-bytes', tenant, -deleted_bytes(kind, key))
+end
+
+-- Let a deleted record go for good.
+local function purge(kind, id)
+    local key = deleted_key(kind, id)
+    local tenant = call('HGET', key, 'tenant')
+    leave_deleted(kind, id, tenant, key)
+    KINDS[kind].drop(id, tenant, key)
+    call('UNLINK', key)
+end
+
+-- Purge the record of this kind that was deleted first; false if there is none.
+local function purge_oldest(kind, tenant)
+    local oldest = (call('ZRANGE', deleted_index(kind, tenant), 0, 0))[1]
+    if oldest then
+        purge(kind, oldest)
+    end
+    return oldest
+end
+
+-- Delete a record so that it can be restored.
+local function put_aside(kind, id, tenant)
+    local key = record_key(kind, id)
+    KINDS[kind].unlist(id, tenant, key)
+    call('ZADD', DELETED, now, kind .. ' ' .. id)
+    call('ZADD', deleted_index(kind, tenant), now, id)
+    add_bytes('literati:deleted-bytes', tenant, deleted_bytes(kind, key))
+    call('RENAME', key, deleted_key(kind, id))
+    if call('ZCARD', deleted_index(kind, tenant)) > MAX_DELETED then
+        purge_oldest(kind, tenant)
+    end
 end
 
 local function forget_search(job)
@@ -24,20 +159,4 @@ local function forget_search(job)
     local blob = drop_blob(job.blob)
     put(job, 'blob', '')
     return blob
-end
-
-local function dataset_in_use(id)
-    return call('SCARD', 'literati:dataset-live:' .. id) > 0
-end
-
-local function forget_dataset(id, tenant)
-    local key = 'literati:dataset:' .. id
-    local found = call('HMGET', key, 'content', 'blob', 'stored')
-    call('ZREM', 'literati:tenant-datasets:' .. tenant, id)
-    call('ZREM', DATASETS_USED, id)
-    if call('HINCRBY', 'literati:dataset-bytes', tenant, -(found[3] or 0)) <= 0 then
-        call('HDEL', 'literati:dataset-bytes', tenant)
-    end
-    drop_blob(found[2])
-    call('DEL', key, found[1])
 end

@@ -24,12 +24,16 @@ local function keep_incumbent(job, given, tree, metrics)
     put(job, 'objective', objective)
     put(job, 'incumbents', tostring(tonumber(job.incumbents) + 1))
     put(job, 'metrics', metrics)
+    put(job, 'scores', scores)
     if job.incumbents == '1' then
         put(job, 'first_incumbent_at', now)
     end
     call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
-        'found_at', now, 'found_seconds', given.found_seconds)
-    call('DEL', job.key .. ':incumbent:' .. (tonumber(job.incumbents) - MAX_INCUMBENTS)) -- the oldest
+        'scores', given.scores, 'found_at', now, 'found_seconds', given.found_seconds)
+    local oldest = string.format('%.0f', tonumber(job.incumbents) - MAX_INCUMBENTS)
+    if oldest ~= job.chosen then
+        call('DEL', job.key .. ':incumbent:' .. oldest)
+    end
     return true
 end
 

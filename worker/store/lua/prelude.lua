@@ -24,7 +24,7 @@ local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
 local FIELDS = {
     'tenant', 'dataset', 'seq', 'priority', 'state', 'wish', 'asked', 'epoch', 'ended_epoch', 'lease_until',
     'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
-    'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'kept_by',
+    'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'kept_by', 'chosen', 'model_id',
 }
 
 local function job_key(id)
@@ -93,6 +93,15 @@ local function note_transition(job, reason)
         lines = lines:sub(1, first) .. lines:sub(second + 1)
     end
     call('HSET', job.key, 'transitions', lines)
+end
+
+-- How many jobs of a tenant have not ended.
+local function live_jobs(tenant)
+    local live = 0
+    for _, state in ipairs({ 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }) do
+        live = live + call('ZCARD', state_index(state, tenant))
+    end
+    return live
 end
 
 local function set_state(job, state, reason)
@@ -231,15 +240,33 @@ end
 
 -- Ends
 
--- With the incumbent as it was found or, where its worker told it once more at the end, as it is known now.
+-- A tree is proven optimal when the bounds have met and it costs no more than they say.
+local function is_proven(job, objective)
+    local lower = tonumber(job.lower)
+    return lower >= tonumber(job.upper) and tonumber(objective) <= lower and '1' or '0'
+end
+
+-- With the best tree as it was found or, where its worker told it once more at the end, as it is known now. With the
+-- tree that `finish` chose, if it is an earlier one: its upper bound is then what the tree costs.
 local function make_model(job, id, stop_reason, proven)
-    local found = job.last_word or call('HMGET', job.key .. ':incumbent:' .. job.incumbents, 'tree', 'metrics')
+    local revision, objective, upper = job.incumbents, job.objective, job.upper
+    local found = job.last_word
+    if job.chosen ~= '' and job.chosen ~= revision then
+        revision, found = job.chosen, nil
+        objective = call('HGET', job.key .. ':incumbent:' .. revision, 'objective')
+        upper = tonumber(objective) > tonumber(upper) and objective or upper
+        proven = is_proven(job, objective)
+        stop_reason = proven == '1' and stop_reason or 'USER_FINISH'
+    end
+    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores')
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'tenant', job.tenant, 'seq', seq, 'job', job.id,
-        'incumbent', job.incumbents, 'spec', call('HGET', job.key, 'spec'), 'objective', job.objective,
-        'upper', job.upper, 'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason,
-        'tree', found[1], 'metrics', found[2], 'created_at', now)
+        'incumbent', revision, 'spec', call('HGET', job.key, 'spec'),
+        'settings', call('HGET', job.key, 'settings') or '', 'objective', objective,
+        'upper', upper, 'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason,
+        'tree', found[1], 'metrics', found[2], 'scores', found[3] or '', 'created_at', now)
     call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
+    call('HSET', job.key .. ':models', revision, id)
     put(job, 'model_id', id)
 end
 

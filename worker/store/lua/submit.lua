@@ -1,9 +1,7 @@
--- id tenant dataset priority spec idempotency(digest or '') body_digest remembered_ms request_id
+-- id tenant dataset priority spec settings idempotency(digest or '') body_digest remembered_ms request_id
 -- cores most_live most_jobs most_models most_queued (the last four each a number or '')
-local id, tenant, dataset, priority, spec, idempotency, body, remembered, request_id = unpack(ARGV, 1, 9)
-local cores, most_live, most_jobs, most_models, most_queued = unpack(ARGV, 10)
-
-local LIVE = { 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }
+local id, tenant, dataset, priority, spec, settings, idempotency, body, remembered, request_id = unpack(ARGV, 1, 10)
+local cores, most_live, most_jobs, most_models, most_queued = unpack(ARGV, 11)
 
 -- The answer to the first try was lost and the client library tried again.
 if read_of_tenant(id, tenant) then
@@ -13,7 +11,7 @@ end
 local seen = idempotency ~= '' and 'literati:idempotency:' .. idempotency or nil
 if seen then
     local known = call('HMGET', seen, 'job', 'body')
-    if known[1] then
+    if known[1] and call('EXISTS', job_key(known[1])) == 1 then
         if known[2] ~= body then
             return { 'IDEMPOTENCY_CONFLICT' }
         end
@@ -25,10 +23,7 @@ if call('HGET', 'literati:dataset:' .. dataset, 'tenant') ~= tenant then
     return { 'DATASET_GONE' }
 end
 
-local live = 0
-for _, state in ipairs(LIVE) do
-    live = live + call('ZCARD', state_index(state, tenant))
-end
+local live = live_jobs(tenant)
 local models = call('ZCARD', 'literati:tenant-models:' .. tenant)
 for _, limit in ipairs({
     { 'live_jobs', most_live, live },
@@ -49,6 +44,7 @@ end
 
 local seq = tostring(call('INCR', 'literati:seq'))
 call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
+    'settings', settings, 'limits_revision', 0,
     'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
     'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
     'idempotency', seen or '', 'request_id', request_id, 'cores', cores)

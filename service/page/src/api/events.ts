@@ -63,6 +63,7 @@ export class EventFeed {
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.#last) headers["Last-Event-ID"] = this.#last;
     const answer = await request(this.path, { headers, signal: current.signal });
+    if (answer.status === 204) return true; // the last event was seen before
     this.listener.status("live");
     const parser = new Parser();
     let ended = false;

@@ -108,7 +108,8 @@ export interface Metrics extends Partial<Scored> {
   baselines?: { majority?: Scored | null; cart?: Scored | null };
 }
 
-export interface Job {
+/** A job in a list. */
+export interface JobSummary {
   id: string;
   state: JobState;
   stop_reason: StopReason | null;
@@ -117,18 +118,22 @@ export interface Job {
   progress: Progress;
   proven_optimal: boolean;
   proven_space: string;
-  parameters: Parameters;
-  limits: Limits;
-  validation: Validation | null;
   dataset_id: string;
   parent_job_id: string | null;
   model_id: string | null;
-  metrics: Metrics | null;
+  metrics: Pick<Metrics, "train_accuracy" | "validation_accuracy"> | null;
   error: { code: string; message: string } | null;
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
   links: Record<string, string>;
+}
+
+export interface Job extends JobSummary {
+  parameters: Parameters;
+  limits: Limits;
+  validation: Validation | null;
+  metrics: Metrics | null;
 }
 
 export interface TracePoint { seconds: number; expansions: number; upper: number; lower: number }
@@ -196,12 +201,12 @@ export interface Incumbent {
   found_seconds: number | null;
 }
 
-export interface Model {
+/** A model in a list. */
+export interface ModelSummary {
   id: string;
   name: string | null;
   job_id: string;
   dataset_id: string;
-  parameters: Parameters;
   objective: number;
   upper_bound: number;
   lower_bound: number;
@@ -210,11 +215,15 @@ export interface Model {
   proven_optimal: boolean;
   proven_space: string;
   stop_reason: StopReason;
-  metrics: Metrics;
+  metrics: Pick<Metrics, "train_accuracy" | "validation_accuracy">;
   created_at: string;
 }
 
-export interface ModelWithTree extends Model { tree: Tree }
+export interface ModelWithTree extends ModelSummary {
+  parameters: Parameters;
+  metrics: Metrics;
+  tree: Tree;
+}
 
 export interface Alias { name: string; model_id: string }
 

@@ -1,7 +1,7 @@
 // All jobs side by side, each with its bounds; those that run move.
 import { useEffect, useState } from "preact/hooks";
 import { get, send } from "../api/client.ts";
-import type { Job, Page, TracePoint } from "../api/types.ts";
+import type { JobSummary, Page, TracePoint } from "../api/types.ts";
 import { moment, number, percent, seconds } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
@@ -18,7 +18,7 @@ const MOST_SHOWN = 192;
 export function Jobs() {
   const [shown, setShown] = useState(SHOWN);
   const jobs = useResource(
-    `jobs ${shown}`, (signal) => get<Page<Job>>(`/v1/jobs?page_size=${Math.min(MOST_SHOWN, shown)}`, signal),
+    `jobs ${shown}`, (signal) => get<Page<JobSummary>>(`/v1/jobs?page_size=${Math.min(MOST_SHOWN, shown)}`, signal),
     (page) => (page?.items.some((job) => !ended(job.state)) ? LOOK_EVERY : 4 * LOOK_EVERY),
   );
   const [chosen, setChosen] = useState<string[]>([]);
@@ -71,7 +71,7 @@ export function Jobs() {
   );
 }
 
-function Card({ job, chosen, onChoose, onDelete }: { job: Job; chosen: boolean; onChoose: () => void; onDelete: () => void }) {
+function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: boolean; onChoose: () => void; onDelete: () => void }) {
   const trace = useTrace(job);
   const { progress } = job;
   const held = job.metrics?.validation_accuracy ?? job.metrics?.train_accuracy;
@@ -99,7 +99,7 @@ function Card({ job, chosen, onChoose, onDelete }: { job: Job; chosen: boolean; 
 }
 
 /** The bounds so far are read once; then they grow with what the list says. */
-function useTrace(job: Job): Trace {
+function useTrace(job: JobSummary): Trace {
   const [trace, setTrace] = useState(() => new Trace());
   const started = job.progress.incumbents > 0;
   const over = ended(job.state);

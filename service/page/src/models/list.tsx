@@ -1,7 +1,7 @@
 // All models, which one is in production, and the choice of two to compare.
 import { useState } from "preact/hooks";
 import { get, getAll, MOST_LISTED } from "../api/client.ts";
-import type { Alias, Model } from "../api/types.ts";
+import type { Alias, ModelSummary } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
@@ -9,7 +9,7 @@ import { BEYOND_SPACE, title } from "../words.ts";
 import { nameModel, PRODUCTION } from "./aliases.tsx";
 
 export function Models() {
-  const models = useResource("models", (signal) => getAll<Model>("/v1/models", signal));
+  const models = useResource("models", (signal) => getAll<ModelSummary>("/v1/models", signal));
   const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
   const [chosen, setChosen] = useState<string[]>([]);
   const [error, setError] = useState<unknown>();
@@ -72,7 +72,7 @@ export function Models() {
 
 function Row(
   { model, chosen, names, onChoose, onPromote }:
-  { model: Model; chosen: boolean; names: string[]; onChoose: () => void; onPromote: () => void },
+  { model: ModelSummary; chosen: boolean; names: string[]; onChoose: () => void; onPromote: () => void },
 ) {
   const { metrics } = model;
   return (

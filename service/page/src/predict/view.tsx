@@ -1,7 +1,7 @@
 // Predict: one row from a form, with its way through the tree; or many rows from a file.
 import { useState } from "preact/hooks";
 import { getAll } from "../api/client.ts";
-import type { Model } from "../api/types.ts";
+import type { ModelSummary } from "../api/types.ts";
 import { Await, Empty } from "../parts/states.tsx";
 import { go } from "../router.ts";
 import { useResource } from "../state/resource.ts";
@@ -22,7 +22,7 @@ export function Predict({ path }: { path: string[] }) {
 }
 
 function Chooser({ id, name }: { id?: string; name?: string }) {
-  const models = useResource("models", (signal) => getAll<Model>("/v1/models", signal, 200));
+  const models = useResource("models", (signal) => getAll<ModelSummary>("/v1/models", signal, 200));
   return (
     <Await from={models} what="Reading the models">
       {(items) => items.length === 0 && !id

@@ -1,0 +1,163 @@
+"""Lists over HTTP: summaries, conditions, and the whole resource behind each item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+import jobs
+from acting_worker import ActingWorker, costs, trees
+from service_client import pointers, problem, submit
+from stack import Stack
+from worker.messages import Dataset, NewIncumbent
+
+WIDE = 1000  # classes
+REFUSED: list[dict[str, Any]] = [{"name": "a\nb"}, {"notes": "\0"}, {"notes": 4001 * "x"}, {"rows": 1}]
+
+
+def big_metrics() -> dict[str, Any]:
+    rows = {"confusion_matrix": {"labels": list(range(WIDE)), "counts": [[1] * 100] * WIDE}}
+    return {"train_accuracy": 0.5, "validation_accuracy": None, "train": rows}
+
+
+def test_a_job_with_many_classes_is_small_in_a_list(
+    api: Stack, client: httpx.Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = submit(client, dataset, name="wide", parameters={"class_weight": None})
+    worker = ActingWorker(api.store)
+    said = worker._word(10, 0)
+    found = NewIncumbent(objective=costs()[0], tree=trees()[0], metrics=big_metrics())
+    api.store.jobs.checkpoint(job["id"], worker.epoch, said.model_copy(update={"incumbent": found}))
+    whole = client.get(f"/v1/jobs/{job['id']}")
+    assert len(whole.content) > 100_000
+    listed = client.get("/v1/jobs")
+    assert len(listed.content) < 3000
+    (item,) = listed.json()["items"]
+    assert item["metrics"] == {"train_accuracy": 0.5, "validation_accuracy": None}
+    same = set(item) - {"metrics"}
+    assert {name: item[name] for name in same} == {name: whole.json()[name] for name in same}
+    assert set(whole.json()) - set(item) == {
+        *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
+        "transitions",
+    }
+    worker.prove()
+    (model,) = client.get("/v1/models").json()["items"]
+    complete = client.get(f"/v1/models/{model['id']}").json()
+    assert set(complete) - set(model) == {"parameters", "tree"}
+    assert model["metrics"] == {
+        name: complete["metrics"].get(name) for name in ("train_accuracy", "validation_accuracy")
+    }
+    assert {**complete, "metrics": None, "parameters": None, "tree": None} == {
+        **model,
+        "metrics": None,
+        "parameters": None,
+        "tree": None,
+    }
+
+
+def test_a_long_error_is_cut_short(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    job = submit(client, dataset)["id"]
+    ActingWorker(api.store)
+    api.store.jobs.control("default", job, "cancel")
+    api.connection.hset(f"literati:job:{job}", "error", '{"code": "DATA", "message": "%s"}' % ("x" * 9999))
+    (item,) = client.get("/v1/jobs").json()["items"]
+    assert len(item["error"]["message"]) < 400
+    assert len(client.get(f"/v1/jobs/{job}").json()["error"]["message"]) == 9999
+
+
+def test_conditions(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    other = jobs.add_dataset(api.store, api.blobs, jobs.easy(seed=3))
+    for number in range(6):
+        tags = {"parity": str(number % 2), "number": str(number)}
+        submit(client, (dataset, other)[number % 2], name=f"job {number // 2}", tags=tags)
+
+    def found(**query: Any) -> list[str]:
+        items: list[str] = []
+        while True:
+            page = client.get("/v1/jobs", params=query).json()
+            items += [item["tags"]["number"] for item in page["items"]]
+            if page["next_page_token"] is None:
+                return items
+            query["page_token"] = page["next_page_token"]
+
+    assert found(dataset_id=dataset.id) == ["4", "2", "0"]
+    assert found(name="job 1") == ["3", "2"]
+    assert found(name="job") == []
+    assert found(tag="parity:1", page_size=1) == ["5", "3", "1"]
+    assert found(tag=["parity:1", "number"], name="job 0") == ["1"]
+    assert found(tag="number", state="QUEUED", dataset_id=other.id) == ["5", "3", "1"]
+    assert found(tag="number", state="FAILED") == []
+    assert found(dataset_id="ds_" + 32 * "0") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ({"dataset_id": "x"}, "/query/dataset_id"),
+        ({"name": "n" * 201}, "/query/name"),
+        ({"tag": ""}, "/query/tag/0"),
+        ({"tags": "a"}, "/query/tags"),
+        ({"tag": ["t"] * 33}, "/query/tag"),
+    ],
+)
+def test_conditions_that_cannot_be(client: httpx.Client, query: dict[str, Any], place: str) -> None:
+    assert pointers(client.get("/v1/jobs", params=query)) == [place]
+
+
+def test_datasets_and_models_are_renamed_and_noted(
+    api: Stack, client: httpx.Client, dataset: Dataset
+) -> None:
+    submit(client, dataset, name="job's name")
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.prove()
+    (model,) = client.get("/v1/models").json()["items"]
+    assert (model["name"], model["notes"]) == ("job's name", None)
+    client.put("/v1/models/aliases/best", json={"model_id": model["id"]})
+    for here, key in ((f"/v1/datasets/{dataset.id}", "datasets"), (f"/v1/models/{model['id']}", "models")):
+        before = client.get(here).json()
+        first = client.patch(here, json={"name": "Näme \U0001f333", "notes": "two\nlines"})
+        assert first.status_code == 200, first.text
+        now = client.get(here).json()
+        assert now == {**before, "name": "Näme \U0001f333", "notes": "two\nlines"}
+        assert {**first.json(), "tree": now.get("tree")} == {**now, "tree": now.get("tree")}
+        (item,) = client.get(f"/v1/{key}").json()["items"]
+        assert (item["name"], item["notes"]) == (now["name"], now["notes"])
+        assert client.patch(here, json={"notes": None}).json()["notes"] is None
+        assert client.get(here).json()["name"] == "Näme \U0001f333"
+        assert client.patch(here, json={"name": None}).json()["name"] is None
+        assert client.get(here).json() == {**before, "name": None}
+        assert client.patch(here, json={}).status_code == 200
+        for body in REFUSED:
+            assert pointers(client.patch(here, json=body)) == [f"/body/{next(iter(body))}"]
+        problem(client.patch(here[:-1] + ("0" if here[-1] != "0" else "1"), json={"name": "x"}), 404)
+    assert client.patch("/v1/models/best", json={"notes": "by alias"}).json()["id"] == model["id"]
+
+
+def test_a_models_tag_changes_with_its_name(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    submit(client, dataset)
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.prove()
+    (model,) = client.get("/v1/models").json()["items"]
+    here = f"/v1/models/{model['id']}"
+    headers = {"If-None-Match": client.get(here).headers["etag"]}
+    assert client.get(here, headers=headers).status_code == 304
+    client.patch(here, json={"notes": "new"})
+    assert client.get(here, headers=headers).json()["notes"] == "new"
+
+
+def test_the_same_table_keeps_its_new_name(client: httpx.Client) -> None:
+    def upload() -> dict[str, Any]:
+        headers = {"Content-Type": "text/csv"}
+        body: dict[str, Any] = client.post(
+            "/v1/datasets?target=label", content="x,label\n1,a\n2,b\n3,a\n", headers=headers
+        ).json()
+        return body
+
+    first = upload()
+    client.patch(f"/v1/datasets/{first['id']}", json={"name": "mine"})
+    again = upload()
+    assert (again["id"], again["name"]) == (first["id"], "mine")

@@ -1,0 +1,37 @@
+"""Conditions on the jobs of a list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import records
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs a list holds: those for which all of this is true."""
+
+    dataset_id: str | None = None
+    name: str | None = None
+    tags: tuple[str, ...] = ()  # "key", or "key:value"
+
+    def matches(self, record: records.Hash) -> bool:
+        """Look at the fields `dataset` and `settings` (`spec` of an older version) of a job's record."""
+        if self.dataset_id is not None and record.get(b"dataset") != self.dataset_id.encode():
+            return False
+        settings = json.loads(record.get(b"settings") or record.get(b"spec") or b"{}")
+        if self.name is not None and settings.get("name") != self.name:
+            return False
+        tags = settings.get("tags", {})
+        return all(_has_tag(tags, tag) for tag in self.tags)
+
+
+def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:
+    """Both keys and values may hold colons, so every one of them may be the one that divides the two."""
+    colons = (place for place, letter in enumerate(wanted) if letter == ":")
+    return wanted in tags or any(tags.get(wanted[:place]) == wanted[place + 1 :] for place in colons)
+
+
+EVERY_JOB = JobFilter()

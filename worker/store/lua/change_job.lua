@@ -1,0 +1,28 @@
+-- id tenant expected(the settings that the change was made from, or '' of an older record) settings priority
+-- limits_changed(1 or 0) revision(that the job must have, or '')
+local id, tenant, expected, settings, priority, limits_changed, revision = unpack(ARGV)
+
+local job = read_of_tenant(id, tenant)
+if not job then
+    return { 'JOB_GONE' }
+end
+local present = call('HGET', job.key, 'settings') or ''
+if present ~= settings then
+    if revision ~= '' and call('HGET', job.key, 'revision') ~= revision then
+        return { 'PRECONDITION_FAILED' }
+    elseif present ~= expected then
+        return { 'CHANGED_MEANWHILE' }
+    elseif limits_changed == '1' and TERMINAL[job.state] then
+        return { 'WRONG_STATE', job.state }
+    end
+    call('HSET', job.key, 'settings', settings)
+    call('HINCRBY', job.key, 'limits_revision', limits_changed)
+    if priority ~= job.priority then
+        put(job, 'priority', priority)
+        if job.state == 'QUEUED' then
+            requeue(job)
+        end
+    end
+    changed(job)
+end
+return { 'OK', call('HGETALL', job.key) }
