@@ -89,7 +89,7 @@ class CompressedAnswer:
         if start["status"] == 304:
             start["headers"] = _not_modified(headers, self._header(b"if-none-match"))
         elif _worth_it(headers):
-            start["headers"] = [*headers, _VARY]
+            start["headers"] = _varying(headers)
             codings = accepted(self._header(b"accept-encoding"))
             if codings:
                 self._start, self._coding = start, codings[0]
@@ -132,7 +132,11 @@ def _changed(name: bytes, value: bytes, coding: str, size: int) -> Header:
 def _not_modified(headers: list[Header], if_none_match: str) -> list[Header]:
     """The headers of a 304, with the tag by which the client knows what it has."""
     found = [(name, _known(value, if_none_match) if name == b"etag" else value) for name, value in headers]
-    return found if _VARY in found else [*found, _VARY]
+    return _varying(found)
+
+
+def _varying(headers: list[Header]) -> list[Header]:
+    return headers if _VARY in headers else [*headers, _VARY]
 
 
 def _known(tag: bytes, if_none_match: str) -> bytes:

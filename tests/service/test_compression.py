@@ -155,3 +155,6 @@ def test_assets_are_packed_once_and_known_again(api: Stack) -> None:
     again, _ = raw(api, "/", "gzip", more=f"If-None-Match: {header(head, 'etag')}\r\n")
     assert (again.split()[1], header(again, "etag")) == ("304", header(head, "etag"))
     assert header(again, "vary") == "accept-encoding"
+    assert header(raw(api, "/docs", None)[0], "vary") == "accept-encoding"
+    asset = "/assets/docs.js"
+    assert header(raw(api, asset, None)[0], "vary") == header(raw(api, asset, "zstd")[0], "vary")
