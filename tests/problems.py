@@ -142,6 +142,39 @@ def random_problem(seed: int, *, depth: int | None = None, mode: str | None = No
     )
 
 
+def larger_problem(seed: int, *, depth: int | None = None, mode: str | None = None) -> Problem:
+    """A problem of 14 to 40 rows and depth 3 or 4, where prunes act that smaller problems never reach.
+
+    Only the compiled oracle solves these quickly. Labels are noise in most of them, so that little is pruned
+    by a tree without errors.
+    """
+    rng = random.Random(f"larger {seed}")
+    max_depth = rng.choice((3, 3, 3, 4)) if depth is None else depth
+    candidates = rng.choice(MODES) if mode is None else mode
+    changepoints = rng.choice((1, 2, 2, 2, 3, 3, 4))
+    n_classes = rng.choice((2, 2, 2, 3, 4))
+    n_rows = rng.randint(14, 40)
+    n_features = rng.randint(1, 3)
+    distinct = rng.randint(4, {3: (40, 24, 18), 4: (20, 12, 9)}[max_depth][n_features - 1])
+    codes, values, y = random_table(rng, n_rows, n_features, n_classes, distinct)
+    if rng.random() < 0.6:
+        y = [rng.randrange(n_classes) for _ in y]
+    weighted, penalised = rng.random() < 0.4, rng.random() < 0.5
+    return random_problem(seed, depth=max_depth, mode=candidates).but(
+        codes=codes,
+        values=values,
+        y=y,
+        n_classes=n_classes,
+        weights=[rng.choice((0.25, 0.5, 1.0, 1.5, 3.0, 7.0)) for _ in y] if weighted else None,
+        max_changepoints=changepoints,
+        split_penalty=dyadic(rng, (0.0, 0.125, 0.25, 0.5)) if penalised else 0.0,
+        changepoint_penalty=dyadic(rng, (0.0, 0.125, 0.25, 0.5)) if penalised else 0.0,
+        candidate_leaves=[rng.randint(3, 9) for _ in range(rng.randint(1, 3))],
+        grid=[random_grid(rng, len(column)) for column in values] if candidates == "quantile" else None,
+        name=f"larger seed {seed}, {candidates}, depth {max_depth}",
+    )
+
+
 def random_grid(rng: random.Random, cardinality: int) -> list[int]:
     """Some of a feature's cut positions; a feature with one known value and missing ones has none."""
     positions = range(1, cardinality)
