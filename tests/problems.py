@@ -155,7 +155,8 @@ def larger_problem(seed: int, *, depth: int | None = None, mode: str | None = No
     n_classes = rng.choice((2, 2, 2, 3, 4))
     n_rows = rng.randint(14, 40)
     n_features = rng.randint(1, 3)
-    distinct = rng.randint(4, {3: (40, 24, 18), 4: (20, 12, 9)}[max_depth][n_features - 1])
+    most = {3: (40, 24, 18), 4: (16, 10, 8)}[max_depth][n_features - 1]
+    distinct = rng.randint(4, most * 2 // max(2, changepoints))
     codes, values, y = random_table(rng, n_rows, n_features, n_classes, distinct)
     if rng.random() < 0.6:
         y = [rng.randrange(n_classes) for _ in y]

@@ -62,7 +62,7 @@ def test_its_candidates_are_those_of_the_naive_oracle(mode: str) -> None:
 
 
 def test_it_reaches_forty_rows() -> None:
-    """Depth 3 and 3 change points over every cut, with a label that no tree finds: well under a second each."""
+    """Depth 3 and 3 change points over every cut, and labels that are noise: well under a second."""
     rng = random.Random(9)
     seconds = []
     for seed in range(5):

@@ -1,0 +1,132 @@
+"""The search against the compiled oracle, on problems of 14 to 40 rows and depth 3 and 4.
+
+Many prunes hardly act on the problems that the naive oracle can solve; here they do.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import mask_oracle
+from engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
+from mask_oracle import MaskOracle
+from problems import MODES, Problem, larger_problem, random_table
+from trees import check_legal, check_shape, objective, rows_by_node, subtree_objective
+
+BLOCK = 75
+
+
+@pytest.mark.parametrize("block", range(2))
+@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_optimum_is_found(mode: str, depth: int, block: int) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        problem = larger_problem(seed, depth=depth, mode=mode)
+        search = proven_engine(problem)
+        assert search.upper == mask_oracle.optimum(problem), problem.name
+        nodes = search.nodes()
+        assert objective(problem, nodes) == search.upper, problem.name
+        check_shape(problem, nodes)
+
+
+@pytest.mark.parametrize("mode", ["quantile", "all"])
+def test_two_change_points_over_every_cut(mode: str) -> None:
+    """Gaps between tried change points: their bounds decide what is opened at depth left 3 and more."""
+    rng = random.Random(3)
+    for seed in range(150):
+        rows = rng.randint(14, 40)
+        codes, values, _ = random_table(rng, rows, rng.randint(1, 2), 2, rng.randint(6, 12))
+        problem = larger_problem(seed, depth=rng.choice((3, 3, 4)), mode=mode).but(
+            codes=codes,
+            values=values,
+            y=[rng.randrange(2) for _ in range(rows)],
+            n_classes=2,
+            weights=None,
+            max_changepoints=rng.choice((2, 2, 3)),
+            grid=[list(range(1, len(column))) for column in values] if mode == "quantile" else None,
+            name=f"noise {seed}",
+        )
+        assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
+
+
+SWITCHES: list[dict[str, Any]] = [
+    {"or_selection": "admissible", "heuristic": "primal"},
+    {"and_selection": "worst_primal", "heuristic": "impurity"},
+    {"and_selection": "worst_heuristic"},
+]
+
+
+@pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: "-".join(switch.values()))
+@pytest.mark.parametrize("mode", MODES)
+def test_every_switch_finds_the_optimum(mode: str, switch: dict[str, Any]) -> None:
+    for seed in range(1000, 1030):
+        problem = larger_problem(seed, mode=mode)
+        assert proven_engine(problem, **switch).upper == mask_oracle.optimum(problem), problem.name
+
+
+def long_problems(mode: str, count: int, first: int) -> list[Problem]:
+    """Problems that take the search a few expansions."""
+    found: list[Problem] = []
+    for seed in range(first, first + 2000):
+        problem = larger_problem(seed, mode=mode)
+        if proven_engine(problem).expansions >= 3:
+            found.append(problem)
+        if len(found) == count:
+            return found
+    raise AssertionError(f"only {len(found)} of 2000 problems take the search three expansions")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_bounds_and_nodes_are_true_at_every_step(mode: str) -> None:
+    """After each expansion, including those of the warm-up: the root's bounds and what each node claims."""
+    for problem in long_problems(mode, 15, 2000):
+        exact = MaskOracle(problem)
+        best = exact.optimum()
+        search, status, limit = engine(problem), EXPANSION_LIMIT, 0
+        upper, lower = float("inf"), 0.0
+        while status != PROVEN and limit < 300:
+            status = search.run(PATIENCE, max_expansions=limit)
+            limit += 1 if limit < 20 else 20
+            assert lower <= search.lower <= best <= search.upper <= upper, problem.name
+            upper, lower = search.upper, search.lower
+            nodes = search.nodes()
+            assert objective(problem, nodes) == upper
+            states = [sum(1 << row for row in rows) for rows in rows_by_node(problem, nodes)]
+            left = {0: problem.max_depth}
+            for at, node in enumerate(nodes):
+                if int(node["feature"]) >= 0:
+                    left |= {int(node[child]): left[at] - 1 for child in ("left", "right")}
+                value = exact.value(states[at], left[at])
+                assert node["lower_bound"] <= value, problem.name
+                if node["proven"]:
+                    assert subtree_objective(problem, nodes, at) == value, problem.name
+
+
+def interrupted(problem: Problem, best: float, rng: random.Random, most: int) -> Any:
+    """A search that was stopped and taken up again at random moments; it has not ended."""
+    search = engine(problem)
+    for _ in range(rng.randint(1, 4)):
+        limit = search.expansions + rng.randint(0, most)
+        search.run(PATIENCE, max_expansions=limit)
+        assert search.lower <= best <= search.upper, problem.name
+        resumed = engine(problem)
+        resumed.restore(search.checkpoint(max_bytes=rng.choice((1 << 10, 1 << 13, 16 << 20))))
+        assert search.lower <= resumed.lower <= best <= resumed.upper <= search.upper, problem.name
+        search = resumed
+    return search
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_resumes_at_random_moments_end_at_the_optimum(mode: str) -> None:
+    rng = random.Random(5)
+    for problem in long_problems(mode, 40, 5000):
+        best = mask_oracle.optimum(problem)
+        search = interrupted(problem, best, rng, max(1, proven_engine(problem).expansions // 2))
+        assert search.run(PATIENCE) == PROVEN, problem.name
+        assert search.upper == search.lower == best, problem.name
+        nodes = search.nodes()
+        assert objective(problem, nodes) == best, problem.name
+        check_legal(problem, nodes)
