@@ -9,6 +9,7 @@
  * the two can be compared for equality.
  */
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ typedef struct oracle {
     entry_t *near;          /* values of depth left 1; a newer one may take a place */
     int64_t near_ties;      /* CART decisions that rounding could turn */
     int64_t states;         /* states of depth left >= 2 that were solved */
+    int64_t tried, most;    /* splits tried since the last question, and how many may be; 0: any number */
+    jmp_buf given_up;
 } oracle_t;
 
 static double value(oracle_t *o, rows_t rows, int32_t depth);
@@ -274,6 +277,7 @@ static double part(oracle_t *o, rows_t one, rows_t other, double penalty, int32_
     rows_t swap;
     double cost;
     if (!one || !other || penalty >= best) return best;
+    if (o->most && ++o->tried > o->most) longjmp(o->given_up, 1);
     if (__builtin_popcountll(one) < __builtin_popcountll(other)) {
         swap = one;
         one = other;
@@ -327,8 +331,11 @@ static double value(oracle_t *o, rows_t rows, int32_t depth) {
     return best;
 }
 
-double oracle_value(oracle_t *o, rows_t rows, int32_t depth) {
-    return value(o, rows, depth);
+/* Not a number if that takes more than so many splits (0: any number). */
+double oracle_value(oracle_t *o, rows_t rows, int32_t depth, int64_t most) {
+    o->tried = 0;
+    o->most = most;
+    return setjmp(o->given_up) ? NAN : value(o, rows, depth);
 }
 
 int64_t oracle_near_ties(const oracle_t *o) {

@@ -13,8 +13,10 @@ import tempfile
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from problems import MODES, Problem
 
@@ -26,7 +28,7 @@ _DOUBLE, _INT, _WORD, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_uint6
 _SIGNATURES = {
     "oracle_new": (_POINTER, [_INT] * 7 + [_DOUBLE] * 2 + [_POINTER] * 8 + [_INT]),
     "oracle_free": (None, [_POINTER]),
-    "oracle_value": (_DOUBLE, [_POINTER, _WORD, _INT]),
+    "oracle_value": (_DOUBLE, [_POINTER, _WORD, _INT, ctypes.c_int64]),
     "oracle_cuts": (None, [_POINTER, _WORD, _INT, _POINTER]),
     "oracle_near_ties": (ctypes.c_int64, [_POINTER]),
     "oracle_states": (ctypes.c_int64, [_POINTER]),
@@ -72,7 +74,7 @@ class MaskOracle:
             values[j, : len(column)] = column
         grid = [sum(1 << position for position in positions) for positions in problem.grid or []]
         # The C side keeps pointers to these.
-        self._arrays = [
+        self._arrays: list[npt.NDArray[Any]] = [
             np.array(problem.codes, dtype=np.int32),
             np.array([problem.cardinality(j) for j in range(n_features)], dtype=np.int32),
             values,
@@ -102,12 +104,12 @@ class MaskOracle:
         if getattr(self, "_handle", None):
             library().oracle_free(self._handle)
 
-    def value(self, rows: int, depth_left: int) -> float:
-        """The least cost of any tree of this depth on these rows."""
-        return float(library().oracle_value(self._handle, rows, depth_left))
+    def value(self, rows: int, depth_left: int, most_splits: int = 0) -> float:
+        """The least cost of any tree of this depth on these rows; NaN if that takes more splits (0: any)."""
+        return float(library().oracle_value(self._handle, rows, depth_left, most_splits))
 
-    def optimum(self) -> float:
-        return self.value((1 << self.problem.n_rows) - 1, self.problem.max_depth)
+    def optimum(self, most_splits: int = 0) -> float:
+        return self.value((1 << self.problem.n_rows) - 1, self.problem.max_depth, most_splits)
 
     def cuts(self, rows: int, depth_left: int) -> list[set[int]]:
         """Per feature the positions where a change point may lie."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
+from literati._checkpoint import HEADER
 
 import mask_oracle
 from engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
@@ -37,15 +39,16 @@ def test_two_change_points_over_every_cut(mode: str) -> None:
     """Gaps between tried change points: their bounds decide what is opened at depth left 3 and more."""
     rng = random.Random(3)
     for seed in range(150):
-        rows = rng.randint(14, 40)
-        codes, values, _ = random_table(rng, rows, rng.randint(1, 2), 2, rng.randint(6, 12))
-        problem = larger_problem(seed, depth=rng.choice((3, 3, 4)), mode=mode).but(
+        rows = rng.randint(20, 40)
+        codes, values, _ = random_table(rng, rows, 2, 2, 20, 12)
+        problem = larger_problem(seed, depth=3, mode=mode).but(
             codes=codes,
             values=values,
             y=[rng.randrange(2) for _ in range(rows)],
             n_classes=2,
-            weights=None,
-            max_changepoints=rng.choice((2, 2, 3)),
+            weights=[float(rng.randint(1, 30)) for _ in range(rows)] if seed % 2 else None,
+            max_changepoints=2,
+            candidate_leaves=[17],
             grid=[list(range(1, len(column))) for column in values] if mode == "quantile" else None,
             name=f"noise {seed}",
         )
@@ -130,3 +133,31 @@ def test_resumes_at_random_moments_end_at_the_optimum(mode: str) -> None:
         nodes = search.nodes()
         assert objective(problem, nodes) == best, problem.name
         check_legal(problem, nodes)
+
+
+@pytest.mark.parametrize("mode", ["quantile", "all"])
+def test_a_checkpoint_of_the_warm_up_proves_nothing(mode: str) -> None:
+    """The warm-up searches few candidates. What it proves of them must not come back as the space's bound."""
+    resumes = 0
+    for seed in range(8000, 8040):
+        problem = larger_problem(seed, mode=mode).but(
+            candidate_leaves=[3],
+            max_changepoints=2,
+            weights=None,
+            split_penalty=0.0,
+            changepoint_penalty=0.0,
+        )
+        best = mask_oracle.optimum(problem)
+        for limit in (1, 2, 4, 8):
+            search = engine(problem)
+            if search.run(PATIENCE, max_expansions=limit) == PROVEN:
+                break
+            blob = search.checkpoint()
+            assert np.frombuffer(blob, HEADER, 1)["lower"] <= best, problem.name  # costs are rows here
+            resumed = engine(problem)
+            resumed.restore(blob)
+            resumes += 1
+            assert search.lower <= resumed.lower <= best, problem.name
+            assert resumed.run(PATIENCE) == PROVEN
+            assert resumed.upper == best, problem.name
+    assert resumes > 50
