@@ -12,6 +12,7 @@ from fuzz.__main__ import attempt
 from fuzz.cases import Case, draw
 from fuzz.checks import Finding, examine
 from fuzz.reproduction import minimal, script
+from literati import StopReason
 
 BLOCK = 25
 
@@ -56,7 +57,7 @@ def test_a_case_is_made_from_its_seed_alone() -> None:
         ({"upper_bound": -1.0}, "bounds"),
         ({"objective": -1.0}, "tree"),
         ({"proven_optimal": False}, "proof"),
-        ({"stop_reason": checks.StopReason.GAP_REACHED}, "reason"),
+        ({"stop_reason": StopReason.GAP_REACHED}, "reason"),
         ({"upper_bound": 1e9, "lower_bound": 1e9}, "optimum"),
     ],
 )
