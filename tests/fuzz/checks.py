@@ -18,7 +18,6 @@ from literati import LiteratiClassifier, Search, SearchLimits, SearchReport, Sto
 from literati.errors import DataWarning
 from literati.table import build
 from mask_oracle import MOST_ROWS, MaskOracle
-from problems import Problem
 
 from .cases import Case
 from .encoding import exact, final_weights, problem_of
@@ -141,10 +140,13 @@ def examine(case: Case, patience: float = ENDLESS) -> Finding:
     words += [str(fitted.reports[-1].stop_reason), "exact costs" if tolerance.exact else "rounded costs"]
     words += ["resumed"] * bool(case.resumes)
     broken = [*_in_time(fitted), *_reports(fitted), *_reason(fitted), *_tree(fitted, tolerance)]
-    best = None if fitted.endless else optimum(case, tolerance)
-    if best is not None:
+    exact_values = None if fitted.endless else solved(case, tolerance)
+    if exact_values is not None:
         words.append("solved by an oracle")
-        broken += _optimum(fitted, tolerance, best)
+        broken += [
+            *_optimum(fitted, tolerance, exact_values.optimum()),
+            *_claims(fitted, tolerance, exact_values),
+        ]
     return Finding(broken, words)
 
 
@@ -222,8 +224,8 @@ def _tree(fitted: Fit, tolerance: Tolerance) -> Iterator[str]:
     """The tree, read from its JSON form, sends the rows where it says and costs what it says."""
     case, last = fitted.case, fitted.reports[-1]
     read = Evaluator(fitted.tree.to_dict())
-    leaves = [read.leaf([column[row] for column in case.columns]) for row in range(case.n_rows)]
-    labels = [read.label(leaf) for leaf in leaves]
+    paths = [read.path([column[row] for column in case.columns]) for row in range(case.n_rows)]
+    labels = [read.label(path[-1]) for path in paths]
     if labels != fitted.predicted:
         yield "tree: predict says something else than its JSON form"
     wrong = [w for w, said, y in zip(tolerance.weights, labels, case.y, strict=True) if said != y]
@@ -239,28 +241,45 @@ def _tree(fitted: Fit, tolerance: Tolerance) -> Iterator[str]:
         yield f"tree: a split has {read.most_changepoints()} change points"
 
 
-def solved(problem: Problem, trusted: bool) -> float | None:
-    """The optimum by every oracle that reaches; None if none does, or if rounding chooses the candidates."""
-    compiled = MaskOracle(problem)
-    best = compiled.optimum(MOST_SPLITS)
-    if math.isnan(best) or (compiled.near_ties and not trusted):
-        return None
-    if compiled.states * len(problem.codes) <= NAIVE_SPLITS // problem.max_changepoints and trusted:
-        naive = oracle.optimum(problem)
-        if naive != best:
-            raise AssertionError(f"the oracles disagree: {naive!r} and {best!r} for {problem!r}")
-    return best
+def solved(case: Case, tolerance: Tolerance) -> MaskOracle | None:
+    """The compiled oracle of a case that it solves quickly, checked by the naive one where that reaches.
 
-
-def optimum(case: Case, tolerance: Tolerance) -> float | None:
-    """The least cost in the case's space, where an oracle reaches."""
+    None as well where rounding decides what CART does, and with it what the space is.
+    """
     if case.n_rows > MOST_ROWS:
         return None
     quantile = case.parameter("candidates", "adaptive") == "quantile"
     problem = problem_of(case, library_grid(case) if quantile else None)
     # CART's scores are exact in doubles while the cube of the weight is.
     units = max(weight.as_integer_ratio()[1] for weight in problem.weights or [1.0])
-    return solved(problem, tolerance.exact and (tolerance.total * units) ** 3 < 2**53)
+    trusted = tolerance.exact and (tolerance.total * units) ** 3 < 2**53
+    compiled = MaskOracle(problem)
+    best = compiled.optimum(MOST_SPLITS)
+    if math.isnan(best) or (compiled.near_ties and not trusted):
+        return None
+    if trusted and compiled.states * len(problem.codes) <= NAIVE_SPLITS // problem.max_changepoints:
+        naive = oracle.optimum(problem)
+        if naive != best:
+            raise AssertionError(f"the oracles disagree: {naive!r} and {best!r} for {problem!r}")
+    return compiled
+
+
+def _claims(fitted: Fit, tolerance: Tolerance, exact_values: MaskOracle) -> Iterator[str]:
+    """What the nodes say of the best subtree on their rows."""
+    case, read = fitted.case, Evaluator(fitted.tree.to_dict())
+    kept = [row for row, weight in enumerate(tolerance.weights) if weight > 0]
+    reached: dict[int, int] = {}
+    for place, row in enumerate(kept):
+        for node in read.path([column[row] for column in case.columns]):
+            reached[node] = reached.get(node, 0) | 1 << place
+    for node, rows in reached.items():
+        depth_left = case.parameter("max_depth", 4) - read.depths[node]
+        best = exact_values.value(rows, depth_left, MOST_SPLITS)
+        claim = read.nodes[node]
+        if claim["bound"] > best + tolerance.value:
+            yield f"node: {node} claims a bound of {claim['bound']!r}, its best subtree costs {best!r}"
+        if claim["proven"] and claim["cost"] > best + tolerance.value:
+            yield f"node: {node} costs {claim['cost']!r} and claims a proof, the best costs {best!r}"
 
 
 def _optimum(fitted: Fit, tolerance: Tolerance, best: float) -> Iterator[str]:

@@ -14,15 +14,21 @@ class Evaluator:
     def __init__(self, tree: dict[str, Any]) -> None:
         self.nodes, self.columns = tree["nodes"], tree["columns"]
         self.labels = [entry["value"] for entry in tree["classes"]["labels"]]
+        self.depths = {0: 0}
+        for at, node in enumerate(self.nodes):
+            if node["split"] is not None:
+                for side in ("left", "right"):
+                    self.depths[node["split"][side]] = self.depths[at] + 1
 
     def label(self, leaf: int) -> Any:
         return self.labels[self.nodes[leaf]["label"]]
 
-    def leaf(self, cells: list[Any]) -> int:
-        at = 0
-        while (split := self.nodes[at]["split"]) is not None:
-            at = split["right" if self._goes_right(split, cells[split["column"]]) else "left"]
-        return at
+    def path(self, cells: list[Any]) -> list[int]:
+        """The nodes that a row passes, from the root to its leaf."""
+        passed = [0]
+        while (split := self.nodes[passed[-1]]["split"]) is not None:
+            passed.append(split["right" if self._goes_right(split, cells[split["column"]]) else "left"])
+        return passed
 
     def _goes_right(self, split: dict[str, Any], cell: Any) -> bool:
         column = self.columns[split["column"]]
@@ -46,8 +52,4 @@ class Evaluator:
         return max((s["changepoints"] for s in self._splits()), default=0)
 
     def depth(self) -> int:
-        depths = {0: 0}
-        for at, node in enumerate(self.nodes):
-            if node["split"] is not None:
-                depths |= dict.fromkeys((node["split"]["left"], node["split"]["right"]), depths[at] + 1)
-        return max(depths.values())
+        return max(self.depths.values())
