@@ -48,9 +48,55 @@ def test_two_change_points_over_every_cut(mode: str) -> None:
             n_classes=2,
             weights=[float(rng.randint(1, 30)) for _ in range(rows)] if seed % 2 else None,
             max_changepoints=2,
+            changepoint_penalty=rng.choice((0.0, 0.25, 1.0, 2.0)),
             candidate_leaves=[17],
             grid=[list(range(1, len(column))) for column in values] if mode == "quantile" else None,
             name=f"noise {seed}",
+        )
+        assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("mode", ["quantile", "all"])
+def test_thresholds_of_many_values(mode: str, depth: int) -> None:
+    """One change point and up to 60 values a feature: runs of positions beside dear ones are cut off."""
+    rng = random.Random(4)
+    for seed in range(60):
+        rows, values_each = (60, 60) if depth == 3 else (40, 14)
+        codes, values, _ = random_table(rng, rows, 2, 2, values_each, values_each // 2)
+        problem = larger_problem(seed, depth=depth, mode=mode).but(
+            codes=codes,
+            values=values,
+            y=[rng.randrange(2 + seed % 2) for _ in range(rows)],
+            n_classes=2 + seed % 2,
+            weights=[float(rng.randint(4, 7)) for _ in range(rows)] if seed % 3 == 0 else None,
+            max_changepoints=1,
+            split_penalty=rng.choice((0.0, 0.5)),
+            candidate_leaves=[2],
+            grid=[list(range(1, len(column))) for column in values] if mode == "quantile" else None,
+            name=f"thresholds {seed}",
+        )
+        assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_column_that_has_a_value_or_none(mode: str) -> None:
+    """The cut behind all values parts the rows without one; a column of one value has no other."""
+    rng = random.Random(6)
+    for seed in range(120):
+        rows = rng.randint(20, 40)
+        codes, values, _ = random_table(rng, rows, 2, 2, 6)
+        some = [rng.choice((-1, 0)) for _ in range(rows)]
+        some[:2] = [-1, 0]
+        problem = larger_problem(seed, depth=3, mode=mode).but(
+            codes=[*codes, some],
+            values=[*values, [1.0]],
+            y=[rng.randrange(2) for _ in range(rows)],
+            n_classes=2,
+            weights=None,
+            max_changepoints=1 + seed % 2,
+            grid=[list(range(1, len(column))) for column in (*values, [1.0])] if mode == "quantile" else None,
+            name=f"one value {seed}",
         )
         assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
 
