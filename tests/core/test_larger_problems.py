@@ -56,6 +56,35 @@ def test_two_change_points_over_every_cut(mode: str) -> None:
         assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
 
 
+def banded(rng: random.Random, codes: list[list[int]], top: int) -> list[int]:
+    """Labels that say in how many of two bands of values a row lies, with some noise."""
+    rows = len(codes[0])
+    bands = [(rng.choice(codes), *sorted(rng.sample(range(-1, top), 2))) for _ in range(2)]
+    y = [sum(low < column[row] <= high for column, low, high in bands) % 2 for row in range(rows)]
+    y = [label ^ (rng.random() < 0.08) for label in y]
+    return y if len(set(y)) > 1 else [1 - y[0], *y[1:]]
+
+
+def test_bands_with_penalties() -> None:
+    """A second change point that costs more than some errors: the gaps' bounds must not count it twice."""
+    rng = random.Random(11)
+    for seed in range(250):
+        codes, values, _ = random_table(rng, rng.randint(24, 40), 2, 2, 18, 10)
+        problem = larger_problem(seed, depth=3, mode="all").but(
+            codes=codes,
+            values=values,
+            y=banded(rng, codes, 18),
+            n_classes=2,
+            weights=None,
+            max_changepoints=2 + seed % 2,
+            split_penalty=rng.choice((0.0, 0.5, 1.0, 1.5)),
+            changepoint_penalty=rng.choice((0.5, 1.0, 2.0)),
+            candidate_leaves=[2],
+            name=f"bands {seed}",
+        )
+        assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
+
+
 @pytest.mark.parametrize("depth", [3, 4])
 @pytest.mark.parametrize("mode", ["quantile", "all"])
 def test_thresholds_of_many_values(mode: str, depth: int) -> None:
