@@ -16,7 +16,7 @@ AUDIT := build/audit
 # Two builds at once (two terminals, an editor) would write the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test test-compose lint openapi page bench chaos bench-service sanitize audit lock clean
+.PHONY: help serve build test test-compose lint openapi page bench chaos bench-service fuzz mutants sanitize audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -59,6 +59,15 @@ chaos: build $(VENV)/.dev ## Kill everything at random and look for broken promi
 	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES change what is done; the result is also in build/chaos.json.
 	PYTHONPATH=.:tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(KILLS),--kills $(KILLS)) $(if $(ZOMBIES),--zombies $(ZOMBIES)) $(if $(MINUTES),--minutes $(MINUTES))
+
+fuzz: build $(VENV)/.dev ## Fit 20,000 random problems and check every promise
+	@# SEED draws other problems, PROBLEMS says how many, JOBS how many processes.
+	PYTHONPATH=.:tests $(BIN)/python -m fuzz $(if $(SEED),--seed $(SEED)) $(if $(PROBLEMS),--problems $(PROBLEMS)) \
+		--jobs $(or $(JOBS),$(CORES))
+
+mutants: build $(VENV)/.dev ## Break the code in one place at a time; a named test must notice
+	@# ARGS="_gaps" tries only those whose file or text contains it, JOBS says how many at the same time.
+	PYTHONPATH=.:tests $(BIN)/python -m mutants --jobs $(or $(JOBS),1) $(ARGS)
 
 sanitize: build $(VENV)/.dev ## Run tests/core against an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib

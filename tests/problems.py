@@ -80,13 +80,13 @@ def random_column(rng: random.Random, n_rows: int, distinct: int, missing: float
 
 
 def random_table(
-    rng: random.Random, n_rows: int, n_features: int, n_classes: int, distinct: int
+    rng: random.Random, n_rows: int, n_features: int, n_classes: int, distinct: int, fewest: int = 2
 ) -> tuple[list[list[int]], list[list[float]], list[int]]:
     """Columns with ties, duplicate rows, missing values and some signal; none of them constant."""
     missing = rng.choice((0.0, 0.0, 0.0, 0.15, 0.4))
     columns: list[list[float | None]] = []
     while len(columns) < n_features:
-        column = random_column(rng, n_rows, rng.randint(2, distinct), missing)
+        column = random_column(rng, n_rows, rng.randint(fewest, distinct), missing)
         if len(set(column)) > 1:
             columns.append(column)
     if rng.random() < 0.4:  # duplicate rows; their labels may differ
@@ -95,7 +95,7 @@ def random_table(
             for column in columns:
                 column[target] = column[source]
         if any(len(set(column)) < 2 for column in columns):
-            return random_table(rng, n_rows, n_features, n_classes, distinct)
+            return random_table(rng, n_rows, n_features, n_classes, distinct, fewest)
     labels = [rng.randrange(n_classes) for _ in range(n_rows)]
     if rng.random() < 0.5:  # signal: parity of a few thresholds, which no greedy tree finds
         codes = [rank(column)[0] for column in columns]
@@ -139,6 +139,39 @@ def random_problem(seed: int, *, depth: int | None = None, mode: str | None = No
         criterion=rng.choice(("gini", "gini", "entropy")),
         grid=[random_grid(rng, len(column)) for column in values] if candidates == "quantile" else None,
         name=f"seed {seed}",
+    )
+
+
+def larger_problem(seed: int, *, depth: int | None = None, mode: str | None = None) -> Problem:
+    """A problem of 14 to 40 rows and depth 3 or 4, where prunes act that smaller problems never reach.
+
+    Only the compiled oracle solves these quickly. Labels are noise in most of them, so that no tree is
+    without errors, and most have 17 candidate leaves: a good first tree makes the search prune.
+    """
+    rng = random.Random(f"larger {seed}")
+    max_depth = rng.choice((3, 3, 3, 4)) if depth is None else depth
+    candidates = rng.choice(MODES) if mode is None else mode
+    changepoints = rng.choice((1, 2, 2, 2, 3, 3, 4))
+    n_classes = rng.choice((2, 2, 2, 3, 4))
+    n_rows = rng.choice((rng.randint(14, 40), 40))
+    n_features = rng.randint(1, 3)
+    most = {3: (36, 22, 16), 4: (16, 9, 7)}[max_depth][n_features - 1] * 2 // max(2, changepoints)
+    codes, values, y = random_table(rng, n_rows, n_features, n_classes, most, most // 2)
+    if rng.random() < 0.6:
+        y = [rng.randrange(n_classes) for _ in y]
+    weighted, penalised = rng.random() < 0.4, rng.random() < 0.5
+    return random_problem(seed, depth=max_depth, mode=candidates).but(
+        codes=codes,
+        values=values,
+        y=y,
+        n_classes=n_classes,
+        weights=[rng.choice((0.25, 0.5, 1.0, 1.5, 3.0, 7.5, 11.0)) for _ in y] if weighted else None,
+        max_changepoints=changepoints,
+        split_penalty=dyadic(rng, (0.0, 0.125, 0.25, 0.5)) if penalised else 0.0,
+        changepoint_penalty=dyadic(rng, (0.0, 0.125, 0.25, 0.5)) if penalised else 0.0,
+        candidate_leaves=rng.choice(([17], [17], [rng.randint(3, 9) for _ in range(rng.randint(1, 3))])),
+        grid=[random_grid(rng, len(column)) for column in values] if candidates == "quantile" else None,
+        name=f"larger seed {seed}, {candidates}, depth {max_depth}",
     )
 
 
