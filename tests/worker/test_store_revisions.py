@@ -70,7 +70,8 @@ def test_a_running_job_is_finished_with_an_earlier_tree(store: Store) -> None:
     assert made.metrics == {"accuracy": 0.08}
     data = store.models.tree(TENANT, made.id)
     assert data is not None
-    assert data["proof"] == {**tree(8.0)["proof"], "upper_bound": 8.0, "lower_bound": 5.0}
+    proof = {**tree(8.0)["proof"], "upper_bound": 8.0, "lower_bound": 5.0, "beyond_space": False}
+    assert data["proof"] == proof
     done = store.jobs.events(TENANT, job_id, None, 1000).events[-1]
     assert (done.type, done.data["model_id"]) == ("done", made.id)
 
