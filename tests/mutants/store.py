@@ -120,11 +120,6 @@ MUTANTS: Changes = {
     ],
     "prelude.lua": [
         (
-            "tonumber(job.lower) >= tonumber(job.upper) and '1' or '0'",
-            "'1'",
-            WORKER + "test_store_control.py::test_finish_without_a_worker_keeps_the_stored_tree",
-        ),
-        (
             "call('HINCRBY', REFERENCES, name, -1) > 0",
             "call('HINCRBY', REFERENCES, name, -1) > 1",
             WORKER + "test_store_datasets.py::test_a_shared_blob_is_garbage_when_the_last_one_goes",
