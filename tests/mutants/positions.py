@@ -1,4 +1,4 @@
-"""Changes to the search over every cut: gaps between tried positions, and intervals of them at depth left 2."""
+"""Changes to the search over every cut: gaps between tried positions, intervals at depth left 2."""
 
 from __future__ import annotations
 
