@@ -96,16 +96,6 @@ MUTANTS: Changes = {
             "c.refinable = k + 2 < p.max_k and",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
-        (
-            "s.floor = min_cost(s.floor, lower)\n    s.n_gaps",
-            "s.n_gaps",
-            LARGER + "test_the_optimum_is_found[all-3-0]",
-        ),
-        (
-            "spare > gap.first:\n            s.floor = min_cost(s.floor, budget)",
-            "spare > gap.first:\n            pass",
-            LARGER + "test_the_optimum_is_found[all-3-0]",
-        ),
     ],
     "_intervals.pyx": [
         (
