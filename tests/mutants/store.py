@@ -86,11 +86,6 @@ MUTANTS: Changes = {
             "if job.state == 'CANCELLED' then",
             WORKER + "test_store_control.py::test_every_verb_in_every_state[3-starting-cancel]",
         ),
-        (
-            "settle(job, 'WORKER_LOST', model_id)",
-            "",
-            WORKER + "test_store_machine.py::test_random_lives",
-        ),
     ],
     "forget.lua": [
         (
