@@ -59,8 +59,8 @@ def test_two_change_points_over_every_cut(mode: str) -> None:
 def banded(rng: random.Random, codes: list[list[int]], top: int) -> list[int]:
     """Labels that say in how many of two bands of values a row lies, with some noise."""
     rows = len(codes[0])
-    bands = [(rng.choice(codes), *sorted(rng.sample(range(-1, top), 2))) for _ in range(2)]
-    y = [sum(low < column[row] <= high for column, low, high in bands) % 2 for row in range(rows)]
+    bands = [(rng.choice(codes), sorted(rng.sample(range(-1, top), 2))) for _ in range(2)]
+    y = [sum(low < column[row] <= high for column, (low, high) in bands) % 2 for row in range(rows)]
     y = [label ^ (rng.random() < 0.08) for label in y]
     return y if len(set(y)) > 1 else [1 - y[0], *y[1:]]
 

@@ -59,8 +59,9 @@ class Laboratory:
         place = self._run([sys.executable, "-c", "import literati; print(literati.__file__)"], 60).stdout
         if str(self.root) not in place:
             raise RuntimeError(f"the copy is not what is imported, but {place}")
+        shutil.rmtree(self.clean, ignore_errors=True)
         for folder in self._compiled():
-            self._mirror(folder, self.clean / folder.relative_to(self.root))
+            shutil.copytree(folder, self.clean / folder.relative_to(self.root))
 
     def baseline(self, mutants: list[Mutant]) -> str:
         """The named tests on the unchanged sources: what is red, or nothing."""
@@ -120,8 +121,8 @@ class Laboratory:
         for folder in self._compiled():
             for path in folder.iterdir():
                 kept = self.clean / path.relative_to(self.root)
-                if kept.is_file():
-                    self._copy(kept, path)
+                if kept.is_file() and kept.stat().st_mtime_ns != path.stat().st_mtime_ns:
+                    shutil.copy2(kept, path)
 
     def _compiled(self) -> list[Path]:
         """Where compiled files are: setuptools makes them in `build` and copies them to the package."""
@@ -152,5 +153,6 @@ class Laboratory:
 
     @staticmethod
     def _copy(source: Path, target: Path) -> None:
-        if not target.exists() or target.stat().st_mtime_ns != source.stat().st_mtime_ns:
-            shutil.copy2(source, target)
+        """A file that differs gets the time of now, so that what was made of it is made again."""
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            shutil.copy(source, target)

@@ -86,11 +86,6 @@ MUTANTS: Changes = {
             "if job.state == 'CANCELLED' then",
             WORKER + "test_store_control.py::test_every_verb_in_every_state[3-starting-cancel]",
         ),
-        (
-            "settle(job, 'WORKER_LOST', model_id)",
-            "",
-            WORKER + "test_store_machine.py::test_random_lives",
-        ),
     ],
     "forget.lua": [
         (
@@ -119,11 +114,6 @@ MUTANTS: Changes = {
         ),
     ],
     "prelude.lua": [
-        (
-            "tonumber(job.lower) >= tonumber(job.upper) and '1' or '0'",
-            "'1'",
-            WORKER + "test_store_control.py::test_finish_without_a_worker_keeps_the_stored_tree",
-        ),
         (
             "call('HINCRBY', REFERENCES, name, -1) > 0",
             "call('HINCRBY', REFERENCES, name, -1) > 1",

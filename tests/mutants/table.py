@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from . import engine, polish, store
+from . import engine, polish, positions, store
 from .mutant import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 _ENGINE, _STORE = "core/literati/", "worker/store/lua/"
+_TABLES = (
+    *((_ENGINE, module.MUTANTS) for module in (engine, positions, polish)),
+    (_STORE, store.MUTANTS),
+)
 MUTANTS = [
     Mutant(folder + file, original, replacement, test)
-    for folder, table in ((_ENGINE, engine.MUTANTS), (_ENGINE, polish.MUTANTS), (_STORE, store.MUTANTS))
+    for folder, table in _TABLES
     for file, changes in table.items()
     for original, replacement, test in changes
 ]

@@ -1,0 +1,182 @@
+"""Changes to the search over every cut: gaps between tried positions, intervals at depth left 2."""
+
+from __future__ import annotations
+
+from .engine import LARGER, Changes
+
+MUTANTS: Changes = {
+    "_gaps.pyx": [
+        (
+            "if k + 1 < p.max_k:\n        lower",
+            "if False:\n        lower",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "grown = child(gap.below, grows_right)",
+            "grown = child(gap.below, not grows_right)",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "kept = child(gap.prefix, not grows_right)",
+            "kept = child(gap.prefix, grows_right)",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "child(gap.above, not grows_right).lower)\n    lower",
+            "child(gap.above, grows_right).lower)\n    lower",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "(k + 1) * p.refine_cost + grown",
+            "(k + 2) * p.refine_cost + grown",
+            LARGER + "test_bands_with_penalties",
+        ),
+        (
+            "(1 if side else 0)",
+            "0",
+            LARGER + "test_a_column_that_has_a_value_or_none[all]",
+        ),
+        (
+            "for side in range(2 if s.rows.known[j] < s.n else 1):",
+            "for side in range(1):",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "c.shape.at[c.shape.n_cuts - 1] + 1",
+            "c.shape.at[c.shape.n_cuts - 1] + 2",
+            LARGER + "test_the_optimum_is_found[quantile-4-0]",
+        ),
+        (
+            "(commit_lower(gap.below) - budget) // row_cost + 1",
+            "(commit_lower(gap.below) - budget) // row_cost + 2",
+            LARGER + "test_thresholds_of_many_values[quantile-3]",
+        ),
+        (
+            "(commit_lower(gap.above) - budget) // row_cost - 1",
+            "(commit_lower(gap.above) - budget) // row_cost - 2",
+            LARGER + "test_thresholds_of_many_values[quantile-3]",
+        ),
+        (
+            "cost_t row_cost = p.heaviest * p.weight_cost\n    cdef int32_t k",
+            "cost_t row_cost = p.weight_cost\n    cdef int32_t k",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "cost_t row_cost = p.heaviest * p.weight_cost\n    cdef int32_t between",
+            "cost_t row_cost = p.weight_cost\n    cdef int32_t between",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "lift(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))",
+            "lift(shrinks, child(gap.below, not grows_right).lower)",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "lift(grows, without(child(gap.above, grows_right).lower, between, row_cost))",
+            "lift(grows, child(gap.above, grows_right).lower)",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "lift(grows, child(gap.below, grows_right).lower)",
+            "lift(shrinks, child(gap.below, grows_right).lower)",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "gap.first = at + 1",
+            "gap.first = at + 2",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "beside.last = at - 1",
+            "beside.last = at - 2",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "c.refinable = k + 1 < p.max_k and",
+            "c.refinable = k + 2 < p.max_k and",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+    ],
+    "_intervals.pyx": [
+        (
+            "if base + interval.grown + interval.shrunk >= cutoff",
+            "if base + interval.grown + interval.shrunk >= cutoff - 1",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "(interval.below_cost - cutoff) // row_cost + 1",
+            "(interval.below_cost - cutoff) // row_cost + 2",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "(interval.above_cost - cutoff) // row_cost - 1",
+            "(interval.above_cost - cutoff) // row_cost - 2",
+            LARGER + "test_thresholds_of_many_values[quantile-3]",
+        ),
+        (
+            "cdef cost_t row_cost = p.heaviest * p.weight_cost",
+            "cdef cost_t row_cost = p.weight_cost",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "piece.last = sweep.shapes[j].at[k] - 1",
+            "piece.last = sweep.shapes[j].at[k] - 2",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "piece.first = sweep.shapes[j].at[k] + 1",
+            "piece.first = sweep.shapes[j].at[k] + 2",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "sweep.right[j] if grow_right else sweep.left[j])",
+            "sweep.left[j] if grow_right else sweep.right[j])",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "sweep.left[j] if grow_right else sweep.right[j])",
+            "sweep.right[j] if grow_right else sweep.left[j])",
+            LARGER + "test_thresholds_of_many_values[quantile-3]",
+        ),
+        (
+            "interval.grown = deep.grown[k - 2] if k > 1 else 0",
+            "interval.grown = deep.grown[k - 1]",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "sure = deep.grown[k - 1] + (deep",
+            "sure = 2 * deep.grown[k - 1] + (deep",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "if missing_right and first == 1 and",
+            "if False and",
+            LARGER + "test_thresholds_of_many_values[quantile-3]",
+        ),
+        (
+            "prefix.n_cuts < p.max_k - 1",
+            "prefix.n_cuts < p.max_k - 2",
+            LARGER + "test_the_optimum_is_found[all-3-0]",
+        ),
+        (
+            "return sweep.left[0] if k & 1 else sweep.right[0]",
+            "return sweep.right[0] if k & 1 else sweep.left[0]",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "if p.split_cost + k * p.refine_cost + sure",
+            "if p.split_cost + (k + 1) * p.refine_cost + sure",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "if not prefix.missing_right and known < rows.n:",
+            "if False:",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+        (
+            "if cost < deep.value:",
+            "if cost < deep.value - 1:",
+            LARGER + "test_two_change_points_over_every_cut[quantile]",
+        ),
+    ],
+}
