@@ -7,6 +7,57 @@ from .engine import Changes
 WORKER = "tests/worker/"
 
 MUTANTS: Changes = {
+    "turns.lua": [
+        (
+            "(running[group] or 0) < share and order or satisfied",
+            "order",
+            WORKER + "test_store_turns.py::test_long_jobs_do_not_take_every_core",
+        ),
+        (
+            "local next_turn = turn + cores_of(job) * DEFAULT_WEIGHT / weight_of(group)",
+            "local next_turn = turn",
+            WORKER + "test_store_turns.py::test_tenants_take_turns",
+        ),
+        (
+            "* DEFAULT_WEIGHT / weight_of(group)",
+            "",
+            WORKER + "test_store_turns.py::test_weights",
+        ),
+        (
+            "if cores <= free or",
+            "if",
+            WORKER + "test_store_turns.py::test_a_single_job_is_next",
+        ),
+    ],
+    "change_job.lua": [
+        (
+            "requeue(job)",
+            "local none",
+            WORKER + "test_store_changes.py::test_a_new_priority_moves_a_queued_job",
+        ),
+        (
+            "limits_changed == '1' and TERMINAL[job.state]",
+            "false",
+            WORKER + "test_store_changes.py::test_the_limits_of_an_ended_job_are_past_changing",
+        ),
+        (
+            "present ~= expected",
+            "false",
+            WORKER + "test_store_changes.py::test_two_clients_at_once_lose_nothing",
+        ),
+    ],
+    "restore.lua": [
+        (
+            "KINDS[kind].list(id, tenant, key)",
+            "",
+            WORKER + "test_store_restore.py::test_a_job_comes_back_as_it_was",
+        ),
+        (
+            "most ~= '' and count >= tonumber(most)",
+            "false",
+            WORKER + "test_store_restore.py::test_there_must_be_room_to_restore",
+        ),
+    ],
     "beat.lua": [
         (
             "lease(job, lease_ms)\n",
@@ -89,7 +140,7 @@ MUTANTS: Changes = {
     ],
     "forget.lua": [
         (
-            "call('HINCRBY', 'literati:states', job.state, -1)",
+            "call('HINCRBY', 'literati:states', state, -1)",
             "",
             WORKER + "test_store_retention.py::test_ended_jobs_go_and_their_models_stay",
         ),
@@ -114,6 +165,16 @@ MUTANTS: Changes = {
         ),
     ],
     "prelude.lua": [
+        (
+            "stop_reason, proven = 'PROVEN_OPTIMAL', '1'",
+            "proven = '1'",
+            WORKER + "test_store_control.py::test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it",
+        ),
+        (
+            "stop_reason = proven == '1' and stop_reason or 'USER_FINISH'",
+            "",
+            WORKER + "test_store_revisions.py::test_a_running_job_is_finished_with_an_earlier_tree",
+        ),
         (
             "call('HINCRBY', REFERENCES, name, -1) > 0",
             "call('HINCRBY', REFERENCES, name, -1) > 1",
