@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.schemas.metric_examples import EARLY_METRICS
+from service.schemas.metric_examples import EARLY_METRICS, in_lists
 
 JOB_REQUEST: dict[str, Any] = {
     "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
@@ -91,7 +91,9 @@ _NOT_IN_LISTS = (
     *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
     "transitions",
 )
-JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN_LISTS}
+JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN_LISTS} | {
+    "metrics": in_lists(EARLY_METRICS)
+}
 
 
 def _node(counts: list[float], cost: float) -> dict[str, Any]:

@@ -41,3 +41,8 @@ METRICS: dict[str, Any] = {
     "baselines": {"majority": _MAJORITY, "cart": _TREE},
 }
 EARLY_METRICS = {**METRICS, "baselines": {"majority": _MAJORITY, "cart": None}}  # of a job that still runs
+
+
+def in_lists(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a tree's metrics that stands in lists."""
+    return {name: metrics[name] for name in ("train_accuracy", "validation_accuracy")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from service.schemas.examples import JOB, TREE
-from service.schemas.metric_examples import METRICS
+from service.schemas.metric_examples import METRICS, in_lists
 
 MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 MODEL: dict[str, Any] = {
@@ -37,7 +37,9 @@ MODEL: dict[str, Any] = {
         "job": f"/v1/jobs/{JOB['id']}",
     },
 }
-MODEL_SUMMARY = {name: value for name, value in MODEL.items() if name != "parameters"}
+MODEL_SUMMARY = {name: value for name, value in MODEL.items() if name != "parameters"} | {
+    "metrics": in_lists(METRICS)
+}
 PAGE = {"items": [MODEL_SUMMARY], "next_page_token": None}
 MODEL_WITH_TREE = {**MODEL, "tree": TREE}
 ALIAS = {

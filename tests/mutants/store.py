@@ -24,9 +24,10 @@ MUTANTS: Changes = {
             WORKER + "test_store_turns.py::test_weights",
         ),
         (
-            "if cores <= free or",
-            "if",
-            WORKER + "test_store_turns.py::test_a_single_job_is_next",
+            "and not kept_elsewhere(job, worker)",
+            "",
+            WORKER
+            + "test_store_turns.py::TestCores::test_one_worker_keeps_cores_for_it_and_the_others_go_on",
         ),
     ],
     "change_job.lua": [

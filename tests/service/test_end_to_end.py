@@ -12,12 +12,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from event_client import Seen, listen
-from jobs import add_dataset, easy, noise
+from jobs import add_dataset, easy, noise, spec
 from literati import ShapeTree
 from literati.nodes import BEYOND_SPACE
 from service_client import submit
 from stack import Stack, poll
-from worker.messages import Dataset
+from worker.messages import Dataset, ValidationColumn
 
 LONG = {"max_depth": 6, "max_changepoints": 3}  # on noise it does not end by itself
 
@@ -215,10 +215,14 @@ def test_a_child_starts_from_its_parents_tree(user: httpx.Client, noisy_data: Da
 
 
 def test_data_that_cannot_be_used_fail_with_a_reason(stack: Stack, user: httpx.Client) -> None:
-    """Whether any row is marked for validation is known only when the data are read."""
+    """A split that keeps no row back is refused when the job is submitted; one that was accepted fails."""
     cells = easy()
     cells["fold"] = [0] * len(cells["x"])
-    job = submit(user, add_dataset(stack.store, stack.blobs, cells), validation={"column": "fold"})
+    dataset = add_dataset(stack.store, stack.blobs, cells)
+    wanted = {"dataset_id": dataset.id, "validation": {"column": "fold"}}
+    assert user.post("/v1/jobs", json=wanted).status_code == 422
+    accepted = spec(dataset, validation=ValidationColumn(column="fold"))
+    job = {"id": stack.store.jobs.submit(accepted).job.spec.id}
     done = wait_for_end(user, job["id"])
     assert (done["state"], done["stop_reason"], done["error"]["code"]) == ("FAILED", "ERROR", "DATA")
     assert "fold" in done["error"]["message"]

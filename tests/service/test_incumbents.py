@@ -19,7 +19,7 @@ from worker.messages import Dataset, JobState, StopReason
 
 FIELDS = {
     *("job_id", "revision", "objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative"),
-    *("beyond_space", "proven_optimal", "proven_space", "tree", "metrics", "found_at"),
+    *("beyond_space", "proven_optimal", "proven_space", "tree", "metrics", "found_at", "found_seconds"),
 }
 
 
