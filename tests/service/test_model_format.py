@@ -31,7 +31,7 @@ NUMBERS = ("coarse", "close", "narrow", "edges", "whole")
 
 
 def read_as(word: str | None, words: Container[str]) -> str | None:
-    """Return what the service takes a word for that is no category: without blanks it may be one, or missing."""
+    """Return what the service takes a word for: without blanks it may be a category, or missing."""
     if word is None or word in words:
         return word
     bare = word.strip()
