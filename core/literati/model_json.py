@@ -295,9 +295,8 @@ def _check_tree(nodes: tuple[Node, ...], schema: Schema, settings: Settings) -> 
         _check_node(node, f"nodes[{index}]")
         if node.split is not None:
             _check_split(node.split, schema, settings, f"nodes[{index}].split")
-            _check_children(
-                node, nodes[node.split.left], nodes[node.split.right], settings, f"nodes[{index}]"
-            )
+            children = nodes[node.split.left], nodes[node.split.right]
+            _check_children(node, *children, settings, nodes[0].weight, f"nodes[{index}]")
 
 
 def _check_node(node: Node, where: str) -> None:
@@ -309,13 +308,16 @@ def _check_node(node: Node, where: str) -> None:
         raise ModelFormatError(f"{where}.cost: a leaf costs its error")
 
 
-def _check_children(node: Node, left: Node, right: Node, settings: Settings, where: str) -> None:
+def _check_children(
+    node: Node, left: Node, right: Node, settings: Settings, total: float, where: str
+) -> None:
+    """`total` is the weight of all rows: penalties are rounded to a unit that is a small part of it."""
     assert node.split is not None
     sums = [a + b for a, b in zip(left.counts, right.counts, strict=True)]
     weight = node.weight
     if left.rows + right.rows != node.rows or not all(map(_close, sums, node.counts, [weight] * len(sums))):
         raise ModelFormatError(f"{where}: its rows and counts are not the sum of its children's")
-    if not _close(node.cost, settings.penalty(node.split.changepoints) + left.cost + right.cost, weight):
+    if not _close(node.cost, settings.penalty(node.split.changepoints) + left.cost + right.cost, total):
         raise ModelFormatError(f"{where}.cost: not the sum of the penalties and the children's costs")
 
 

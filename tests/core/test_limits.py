@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from literati import LiteratiClassifier, Search, SearchLimits, StopReason
+from literati import LiteratiClassifier, Search, SearchLimits, ShapeTree, StopReason
 
 SLACK = 1.5  # seconds that a test grants a busy machine; a quiet one needs a tenth
 
@@ -225,3 +225,17 @@ def test_the_trace_and_the_limits_speak_of_the_same_seconds() -> None:
     assert (np.diff(later) >= 0).all()
     assert later[-1] <= report.elapsed_seconds
     assert report.elapsed_seconds > before
+
+
+def test_a_penalty_that_is_rounded_beside_a_heavy_row() -> None:
+    """A penalty is a multiple of a unit that follows from the weight of all rows; its tree can be read back."""
+    X = [[1.4, -0.2], [1.4, -0.3], [0.8, -0.3]]
+    weights = [51376371.565778695, 3.6935921200163326, 2.695910633966017]
+    search = Search(X, ["a", "b", "c"], sample_weight=weights, split_penalty=0.1)
+    report = search.run()
+    assert report.stop_reason is StopReason.PROVEN_OPTIMAL
+    tree = search.incumbent()
+    assert tree.n_leaves > 1
+    assert ShapeTree.from_json(tree.to_json()).objective == tree.objective
+    again = Search.resume(X, ["a", "b", "c"], search.checkpoint(), sample_weight=weights)
+    assert again.run().objective == report.objective
