@@ -61,7 +61,6 @@ cdef Step ao_look_ahead(Ao* ao) noexcept nogil:
         ao.root.policy = TREE
         ao.root.upper = cost
         ao.improvements += 1
-    ao.root.floor = ao.root.upper
     ao.root.guess = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = True

@@ -5,7 +5,5 @@ from literati._types cimport cost_t, int64_t
 
 # The best tree, the bounds, the values and bounds of states, and which steps were taken, as far as `room` bytes allow.
 cdef bytes save_search(Ao* ao, double seconds, int64_t room)
-# Cost of a row in a checkpoint; None if its rows have weights of their own, or if it is damaged.
-cdef weight_cost_of(bytes blob)
 # Takes them up in a search that has not started; returns the seconds spent before.
 cdef double load_search(Ao* ao, bytes blob) except? -1.0

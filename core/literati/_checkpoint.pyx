@@ -192,13 +192,6 @@ cdef int32_t checked_tree(const Problem* p, const TreeNode* tree, int32_t n, int
     return -1 if right < 0 else 1 + size + right
 
 
-cdef weight_cost_of(bytes blob):
-    if len(blob) < HEADER.itemsize:
-        return None
-    cost = int(np.frombuffer(blob, HEADER, 1)[0]["weight_cost"])
-    return float(cost) if cost > 1 else None
-
-
 cdef double load_search(Ao* ao, bytes blob) except? -1.0:
     cdef Problem* p = ao.space.p
     cdef const Value* value

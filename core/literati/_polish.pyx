@@ -20,7 +20,7 @@ from literati._mutable_tree cimport (
 )
 from literati._wishes cimport MAX_CHANGEPOINTS, NEW_CODE, Column, Wishes, scan_feature
 
-# Sweeps rarely pass a dozen. Costs are exact, so every step gains; only weights that round could go in a circle.
+# Sweeps rarely pass a dozen. A search gives whole weights, with which every step gains; others could go in a circle.
 cdef int MAX_SWEEPS = 200
 cdef enum:
     VISITS_PER_SCAN = 3      # a scan reads the rows out of order: it takes as long as three visits by the search
@@ -117,11 +117,8 @@ cdef class Polisher(MutableTree):
         return self.relabel()
 
     def request_stop(self):
-        """Make `polish` return soon; may be called from any thread. It holds until `clear_stop`."""
+        """Make the `polish` that runs, or else the next one, return soon; may be called from any thread."""
         self.stop = 1
-
-    def clear_stop(self):
-        self.stop = 0
 
     def polish(self, nodes, seconds=None, budget=None):
         """Return a tree that is at least as good, as an array like `nodes`.
@@ -135,7 +132,7 @@ cdef class Polisher(MutableTree):
         try:
             return self.improve(nodes)
         finally:
-            self.until, self.last_work, self.broken = 0.0, -1, False
+            self.until, self.last_work, self.broken, self.stop = 0.0, -1, False, 0
 
     cdef object improve(self, nodes):
         best = nodes.copy()

@@ -8,10 +8,10 @@ from hashlib import sha256
 import numpy as np
 
 from literati._ao cimport (
-    ADMISSIBLE, INFORMATIVE, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
+    ADMISSIBLE, INFORMATIVE, INTERRUPTED, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
     ao_look_ahead, ao_lower, ao_make_room, ao_proven, ao_start, ao_step, ao_tree, ao_warmed,
 )
-from literati._checkpoint cimport load_search, save_search, weight_cost_of
+from literati._checkpoint cimport load_search, save_search
 from literati._emit cimport Node, emit_tree
 from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size
@@ -84,11 +84,6 @@ cdef void sort_feature(const Problem* p, Rows* rows, int32_t feature, int64_t* p
             legal = grid[above]
         if legal:
             entries[i] |= LEGAL_CUT
-
-
-def saved_scale(blob):
-    """The cost units of one row in the search that a checkpoint comes from; None where it does not say."""
-    return weight_cost_of(blob)
 
 
 def simd() -> str:
@@ -300,7 +295,8 @@ cdef class Engine:
                 if self.gap_met(gap, gap_absolute):
                     status = RunStatus.GAP_REACHED
                     break
-                if p.work >= polish_work and self.upper_now() < polish_below:
+                # Not in the middle of a solve: where a slice ends must not decide which trees are polished.
+                if p.work >= polish_work and self.upper_now() < polish_below and ao.pending == NULL:
                     status = RunStatus.POLISH_DUE
                     break
                 if max_expansions >= 0 and ao.space.expansions >= max_expansions and ao.looked_ahead:
@@ -319,7 +315,7 @@ cdef class Engine:
                     if step == OUT_OF_MEMORY:
                         status = RunStatus.MEMORY_LIMIT
                         break
-                if p.stop:
+                if step == INTERRUPTED and ao.pending == NULL:
                     p.work = work  # what is done again is not counted twice: work decides when a tree is polished
                 self.record(clock + monotonic() - start)
                 if monotonic() >= until:
@@ -449,34 +445,35 @@ cdef class Engine:
     def nodes(self, *, interruptible=False):
         """The tree whose cost is `upper`, as an array of NODE_DTYPE; None if it is interruptible and was stopped."""
         cdef Problem* p = &self.problem
-        cdef int32_t n, size
-        cdef TreeNode* tree
+        cdef int32_t n = -1
+        cdef TreeNode* tree = NULL
         cdef Node* nodes
+        cdef int64_t work = p.work
         self._take()
-        size = tree_size(&self.ao.root)
-        tree = <TreeNode*>grab(p, size * sizeof(TreeNode))
-        if tree == NULL:
-            self.running = False
-            raise MemoryError("no memory for the tree")
-        room = min(2 << p.max_depth, 2 * p.n_rows + 1)
-        out = np.zeros(room, dtype=NODE_DTYPE)
-        ao_tree(&self.ao, tree)
-        nodes = <Node*><size_t>out.ctypes.data
         if not interruptible:
             # A stop request is for run(): the tree is wanted all the same, and the request is kept.
             self.asked, p.stop, self.deaf = p.stop, 0, True
-        with nogil:
-            n = emit_tree(&self.ao.space, tree, nodes, self.scale)
-        stopped = bool(p.stop)
-        if not interruptible:
-            self.deaf, p.stop = False, self.asked
-        drop(p, tree)
-        self.running = False
-        if n < 0 and stopped:
-            return None
-        if n < 0:
-            raise MemoryError("no memory for the tree")
-        return out[:n].copy()
+        try:
+            out = np.zeros(min(2 << p.max_depth, 2 * p.n_rows + 1), dtype=NODE_DTYPE)
+            tree = <TreeNode*>grab(p, tree_size(&self.ao.root) * sizeof(TreeNode))
+            if tree == NULL:
+                raise MemoryError("no memory for the tree")
+            ao_tree(&self.ao, tree)
+            nodes = <Node*><size_t>out.ctypes.data
+            with nogil:
+                n = emit_tree(&self.ao.space, tree, nodes, self.scale)
+            if n < 0 and not p.stop:
+                raise MemoryError("no memory for the tree")
+        finally:
+            drop(p, tree)
+            p.stop = 0 if interruptible else self.asked
+            p.work = work  # looking at a tree does not move the search on
+            self.deaf = self.running = False
+        return out[:n].copy() if n >= 0 else None
+
+    def clear_stop(self):
+        """Forget a stop request that came too late for the call it was meant for."""
+        self.problem.stop = 0
 
     def fail_allocations(self, after, count=1):
         """Let so many allocations fail after some that do not: for tests."""

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-ctypedef int64_t cost_t  # objective in units of 1 / Problem.units: exact, so no comparison needs a tolerance
+ctypedef int64_t cost_t  # whole units of cost (costs.py): exact, so no comparison needs a tolerance
 
 cdef extern from "_lanes.h" nogil:
     enum:
@@ -69,9 +69,9 @@ cdef struct Problem:
     const int64_t* weight       # [row] integer weight
     int64_t heaviest            # largest weight of a row
     const double* real_weight   # [row] the same as doubles
-    const int16_t* weight16     # [row] the same for lanes of 16 bits; NULL where they do not fit
+    const int16_t* weight16     # [row] the same for lanes of 16 bits; clipped where a row does not fit
     const int32_t* weight32     # [row] likewise
-    const int16_t* signed16     # [row] weight, negated for label 1: the walk of two-class data; NULL as above
+    const int16_t* signed16     # [row] weight, negated for label 1: the walk of two-class data; clipped as above
     const int32_t* signed32
     const int64_t* signed64
     const uint64_t* row_hash    # [2 * row] two independent hashes; a set's hash is their sum

@@ -17,6 +17,7 @@ _FIELDS = {
     *("engine_version", "fingerprint", "options", "limits", "elapsed_seconds", "idle_seconds"),
     *("expansions", "improvements", "tree", "trace"),
 }
+_NEW_FIELDS = {"scale"}  # that version 0.1.0 did not write
 
 
 def pack(header: dict[str, Any], payload: bytes) -> bytes:
@@ -50,6 +51,6 @@ def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
         header = json.loads(data[start : start + n_header], parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise CheckpointError("blob: the checkpoint is damaged: its header is not JSON") from None
-    if not isinstance(header, dict) or set(header) != _FIELDS:
+    if not isinstance(header, dict) or set(header) - _NEW_FIELDS != _FIELDS:
         raise CheckpointError("blob: the checkpoint is damaged: its header has other fields than expected")
     return header, data[start + n_header : start + n_header + n_payload]

@@ -46,7 +46,12 @@ class ExactCosts:
 
 
 def exact_costs(
-    table: TrainingTable, split_penalty: float, changepoint_penalty: float, scale: float | None = None
+    table: TrainingTable,
+    split_penalty: float,
+    changepoint_penalty: float,
+    scale: float | None = None,
+    *,
+    binary_only: bool = False,
 ) -> ExactCosts:
     """Express weights and penalties in units. What is not whole is rounded; no weight becomes zero.
 
@@ -55,7 +60,7 @@ def exact_costs(
     total = float(table.n_rows if table.weights is None else table.weights.sum())
     penalties = [min(penalty, total) for penalty in (split_penalty, changepoint_penalty)]
     if scale is None:
-        scale = choose_scale(table.weights, table.n_rows, penalties)
+        scale = choose_scale(table.weights, table.n_rows, penalties, binary_only=binary_only)
     if table.weights is not None:
         table = replace(table, weights=whole_weights(table.weights, scale))
     elif scale != 1.0:
@@ -68,27 +73,42 @@ def whole_weights(weights: npt.NDArray[np.float64], scale: float) -> npt.NDArray
     return np.maximum(np.rint(weights * scale), 1.0)
 
 
-def choose_scale(weights: npt.NDArray[np.float64] | None, n_rows: int, penalties: Sequence[float]) -> float:
+def choose_scale(
+    weights: npt.NDArray[np.float64] | None,
+    n_rows: int,
+    penalties: Sequence[float],
+    *,
+    binary_only: bool = False,
+) -> float:
     """Return the units in one row: the fewest that make all weights and penalties whole, if any do.
 
     Powers of two come first (counts, 0.5, 3.125), then powers of ten (0.1, 0.003). Penalties such as 1/3 are
     rounded to as many decimal places as there is room for, weights that have no end to as many binary ones.
+    Version 0.1.0 knew powers of two only (`binary_only`).
     """
     total = float(n_rows if weights is None else weights.sum())
     numbers = np.concatenate([np.array(penalties), np.ones(1) if weights is None else weights])
-    bits = EXACT_BITS - math.ceil(math.log2(total))
-    scaled = numbers * 2.0**bits
-    if (scaled == np.floor(scaled)).all():
-        # The places that no number needs are the zeros at the end of all of them.
-        used = int(np.bitwise_or.reduce(scaled.astype(np.int64)))
-        return 2.0 ** max(0, bits - ((used & -used).bit_length() - 1))
+    binary, exact = _binary_scale(numbers, total)
+    if exact or binary_only:
+        return binary
     places = min(math.floor(EXACT_BITS * math.log10(2.0) - math.log10(total)), MAX_PLACES)
     for count in range(max(places, 0) + 1):
         if _decimal(numbers, count):
             return 10.0**count
     if places >= 0 and (weights is None or _decimal(weights, places)):
         return 10.0**places
-    return 2.0**bits
+    return binary
+
+
+def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float, bool]:
+    """Return the power of two that makes all numbers whole, or the largest there is room for, and which it is."""
+    bits = EXACT_BITS - math.ceil(math.log2(total))
+    scaled = numbers * 2.0**bits
+    if (scaled != np.floor(scaled)).any():
+        return 2.0**bits, False
+    # The places that no number needs are the zeros at the end of all of them.
+    used = int(np.bitwise_or.reduce(scaled.astype(np.int64)))
+    return 2.0 ** max(0, bits - ((used & -used).bit_length() - 1)), True
 
 
 def _decimal(numbers: npt.NDArray[np.float64], places: int) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from .costs import ExactCosts
@@ -27,10 +29,11 @@ class Polishing:
         self._costs = costs
         self._settings = settings
         self._polisher: Any = None
-        self._unfinished: npt.NDArray[Any] | None = None  # nodes whose budget or time ran out
+        self._unfinished: npt.NDArray[Any] | None = None  # nodes that may get better, or are not built yet
         self._polished_upper = math.inf  # the engine's upper bound when its tree was last polished
-        rows, features = costs.table.n_rows, len(costs.table.features)
-        self._turn = rows * (features + 8)  # visits in one pass over all features: less is not worth a start
+        self._next_work = 0  # of the engine, before which nothing is polished
+        # Visits in one sweep over all levels and features: with less, a polish may not get anywhere.
+        self._turn = 3 * costs.table.n_rows * (len(costs.table.features) + 1) * settings.max_depth
 
     @property
     def work(self) -> int:
@@ -43,35 +46,50 @@ class Polishing:
     def due(self) -> tuple[float, int]:
         """Return the cost that the engine's tree must undercut to be polished next, and its work by then."""
         below = math.inf if self._unfinished is not None else self._polished_upper
-        return below, SEARCH_PER_POLISH * (self.work + self._turn)
+        return below, max(self._next_work, SEARCH_PER_POLISH * (self.work + self._turn))
 
-    def polish(self, engine: Any, seconds: float, last: bool) -> npt.NDArray[Any] | None:
-        """Polish the engine's tree, or go on with the one that was not finished.
+    def polish(
+        self, engine: Any, seconds: float, last: bool, stop_wanted: Callable[[], bool]
+    ) -> npt.NDArray[Any] | None:
+        """Polish the engine's tree, or go on with the one that was not finished; `built` must follow.
 
-        None if it was stopped before there was anything new.
+        None if it was stopped before there was anything new. After MemoryError this tree is not tried again.
         """
-        nodes = self._unfinished
-        if engine.upper < self._polished_upper:
-            nodes = call_patiently(lambda: engine.nodes(interruptible=True), engine.request_stop, seconds)
-        if nodes is None:
-            return None
-        if self._polisher is None:
-            self._polisher = make_polisher(self._costs, self._settings)
-        polisher, start = self._polisher, nodes
-        budget = max(LAST_WORK if last else self._turn, engine.work // SEARCH_PER_POLISH - self.work)
+        # Whatever becomes of this try, the search does some work before the next one.
+        self._next_work = engine.work + SEARCH_PER_POLISH * self._turn
+        try:
+            nodes = self._unfinished
+            if engine.upper < self._polished_upper:
+                nodes = call_patiently(lambda: engine.nodes(interruptible=True), engine.request_stop, seconds)
+            if nodes is None:
+                return None
+            if self._polisher is None:
+                self._polisher = make_polisher(self._costs, self._settings)
+            if stop_wanted():
+                return None
+            return self._polish(engine, nodes, seconds, last)
+        except MemoryError:
+            self._polished_upper, self._unfinished = engine.upper, None
+            raise
+
+    def _polish(self, engine: Any, start: npt.NDArray[Any], seconds: float, last: bool) -> npt.NDArray[Any]:
+        polisher = self._polisher
+        budget = max(self._turn, LAST_WORK if last else 0, engine.work // SEARCH_PER_POLISH - self.work)
         polished: npt.NDArray[Any] = call_patiently(
             lambda: polisher.polish(start, None if math.isinf(seconds) else seconds, budget),
             polisher.request_stop,
             math.inf,
         )
-        self._unfinished = None if polisher.finished else polished
-        self._polished_upper = engine.upper
+        self._unfinished, self._polished_upper = polished, engine.upper
+        if not polisher.finished and np.array_equal(polished, start):
+            self._turn *= 2  # many classes: one level takes more than a sweep over two
         return polished
+
+    def built(self) -> None:
+        """Take note that the tree of the last `polish` is built: it need not be kept if it is finished."""
+        if self._polisher.finished:
+            self._unfinished = None
 
     def request_stop(self) -> None:
         if self._polisher is not None:
             self._polisher.request_stop()
-
-    def clear_stop(self) -> None:
-        if self._polisher is not None:
-            self._polisher.clear_stop()

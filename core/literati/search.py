@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import checkpoint as checkpoints
-from ._search import RunStatus, saved_scale
+from ._search import RunStatus
 from ._version import __version__
 from .costs import exact_costs
 from .engines import engine_bytes, make_engine
@@ -63,8 +63,20 @@ class Search:
         poll: Callable[[], None] | None = None,
         **parameters: Any,
     ) -> None:
-        self.limits = _checked_limits(limits)
-        self.options = _options(parameters)
+        self._encode(X, y, sample_weight, _checked_limits(limits), _options(parameters), poll)
+        self._begin(poll)
+
+    def _encode(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        limits: SearchLimits,
+        options: SolverOptions,
+        poll: Callable[[], None] | None,
+    ) -> None:
+        self.limits = limits
+        self.options = options
         self.table = build(
             X,
             y,
@@ -73,16 +85,27 @@ class Search:
             categories=self.options.categories,
             poll=poll,
         )
-        self._begin(poll)
 
-    def _begin(self, poll: Callable[[], None] | None, scale: float | None = None) -> None:
-        """Set up the engine, which encodes the table for itself. `scale`: that of a search to be resumed."""
+    def _begin(
+        self,
+        poll: Callable[[], None] | None,
+        scale: float | None = None,
+        *,
+        as_in_0_1_0: bool = False,
+    ) -> None:
+        """Set up the engine, which encodes the table for itself.
+
+        A search that is resumed counts costs in the units of its checkpoint: `scale` of them in a row, or as
+        version 0.1.0 chose them, which did not write them down.
+        """
         options = self.options
         self._clock = Stopwatch()
         self.settings = Settings(
             options.max_depth, options.max_changepoints, options.split_penalty, options.changepoint_penalty
         )
-        costs = exact_costs(self.table, options.split_penalty, options.changepoint_penalty, scale)
+        costs = exact_costs(
+            self.table, options.split_penalty, options.changepoint_penalty, scale, binary_only=as_in_0_1_0
+        )
         self._costs = costs
         self._in_units = replace(
             self.settings, split_penalty=costs.split_penalty, changepoint_penalty=costs.changepoint_penalty
@@ -148,7 +171,9 @@ class Search:
         engine, limits, most = self._engine, self.limits, -1
         if limits.max_expansions is not None:
             most = max(0, limits.max_expansions - self._earlier_expansions)
-        below, work = (-1.0, 0) if self._polishing is None else self._polishing.due()
+        below, work = -1.0, 0
+        if self._polishing is not None and self._seconds_to_polish() > 0:
+            below, work = self._polishing.due()
         clock = self._clock.seconds
         return call_patiently(
             lambda: RunStatus(
@@ -189,8 +214,6 @@ class Search:
         A wish to stop is thereby granted, whatever the reason is.
         """
         wanted, self._stop_wanted = self._stop_wanted, False
-        if wanted and self._polishing is not None:
-            self._polishing.clear_stop()
         if self._engine.proven:
             return StopReason.PROVEN_OPTIMAL
         if reached is not StopReason.RUNNING:
@@ -218,6 +241,10 @@ class Search:
         """Raise Interrupted when a stop is wanted or the time limit is over."""
         if self._stop_wanted or self._limit_seconds() <= 0:
             raise Interrupted
+
+    def _seconds_to_polish(self) -> float:
+        """Seconds until the time limit, less what it takes to build the tree."""
+        return self._limit_seconds() - self._build_seconds
 
     def _limit_seconds(self) -> float:
         limit = self.limits.time_limit
@@ -253,6 +280,7 @@ class Search:
         if self._tree is None or self._built_at != self._moment():
             engine, moment = self._engine, self._moment()
             left = self._limit_seconds() if interruptible else math.inf
+            self._forget_late_stop()
             nodes = call_patiently(
                 lambda: engine.nodes(interruptible=interruptible), engine.request_stop, left
             )
@@ -307,18 +335,25 @@ class Search:
     def _polish(self, last: bool) -> None:
         """Polish the tree at hand, or go on with one that is not finished."""
         engine, polishing = self._engine, self._polishing
-        left = self._limit_seconds() - self._build_seconds
+        left = self._seconds_to_polish()
         if polishing is None or not polishing.wants(engine.upper) or left <= 0:
             return
         start = self._clock.seconds
+        self._forget_late_stop()
         with suppress(Interrupted, MemoryError):
-            nodes = polishing.polish(engine, left, last)
+            nodes = polishing.polish(engine, left, last, lambda: self._stop_wanted)
             self._polish_seconds = max(self._polish_seconds, self._clock.seconds - start)
             if nodes is not None:
                 tree = self._searched_tree(nodes, self._poll)
+                polishing.built()
                 if self._tree is None or tree.objective < self._tree.objective:
                     self._tree, self._built_at = tree, None
                     self._note(tree.objective)
+
+    def _forget_late_stop(self) -> None:
+        """Drop a request to the engine that came after its run had ended, unless a stop is still wanted."""
+        if not self._stop_wanted:
+            self._engine.clear_stop()
 
     # What is known
 
@@ -376,6 +411,7 @@ class Search:
             "improvements": report.improvements,
             "tree": tree.to_dict(),
             "trace": [list(row) for row in trace[kept[: len(trace)]].tolist()],
+            "scale": self._costs.scale,
         }
         return checkpoints.pack(header, self._engine.checkpoint(seconds=report.elapsed_seconds))
 
@@ -398,32 +434,34 @@ class Search:
             tree = ShapeTree.from_dict(header["tree"])
         except (LiteratiError, TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
-        parameters = {name: getattr(options, name) for name in options.__dataclass_fields__}
-        search = cls(X, y, sample_weight=sample_weight, limits=limits or saved, poll=poll, **parameters)
+        search = cls.__new__(cls)
+        search._encode(X, y, sample_weight, _checked_limits(limits or saved), options, poll)
         if search.table.fingerprint != header["fingerprint"]:
             raise CheckpointError(
                 "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
             )
-        scale = saved_scale(payload)
-        if scale is not None and scale != search._costs.scale:
-            search._begin(poll, scale)  # an earlier version counted in other units
+        if not isinstance(scale := header.get("scale"), float | None) or not (scale is None or scale >= 1):
+            raise CheckpointError("blob: the checkpoint's header cannot be read: scale: not a number >= 1")
+        search._begin(poll, scale, as_in_0_1_0=scale is None)
         try:
             search._engine.restore(payload)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the engine cannot read the checkpoint: {error}") from None
-        search._continue_from(header, tree)
+        search._continue_from(header, tree, poll)
         return search
 
-    def _continue_from(self, header: dict[str, Any], tree: ShapeTree) -> None:
+    def _continue_from(
+        self, header: dict[str, Any], tree: ShapeTree, poll: Callable[[], None] | None
+    ) -> None:
         if tree.schema != self.table.schema or tree.classes.tolist() != self.table.classes.tolist():
             raise CheckpointError("blob: the checkpoint's tree belongs to other data")
         tolerance = 1e-9 * max(1.0, tree.nodes[0].weight)
-        if abs(tree.evaluate_table(self.table) - tree.objective) > tolerance:
+        if abs(tree.evaluate_table(self.table, poll) - tree.objective) > tolerance:
             raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
         try:
             spent = number("elapsed_seconds", header["elapsed_seconds"])
             idle = number("idle_seconds", header["idle_seconds"])
-            self._improvements = integer("improvements", header["improvements"], 0)
+            improvements = integer("improvements", header["improvements"], 0)
             self._earlier_expansions = integer("expansions", header["expansions"], 0)
             self._earlier_expansions -= int(self._engine.expansions)
             rows = [tuple(row) for row in header["trace"]]
@@ -431,11 +469,12 @@ class Search:
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
         self._clock.add(spent)
-        self._improved_at = self._clock.seconds - idle
         self._earlier_trace = earlier
         # Its costs are worked out again: an earlier version may have rounded them in another way.
         self._objective = self._engine.upper
         self.adopt(tree)
+        # It is no new tree: it was found before.
+        self._improvements, self._improved_at = improvements, self._clock.seconds - idle
 
 
 def _checked_limits(limits: Any) -> SearchLimits:

@@ -18,6 +18,7 @@ from literati import LiteratiClassifier, Search, SearchLimits, SearchReport, Sto
 from literati.errors import DataWarning
 from literati.table import build
 from mask_oracle import MOST_ROWS, MaskOracle
+from problems import Problem
 
 from .cases import Case
 from .encoding import exact, final_weights, problem_of
@@ -27,7 +28,7 @@ LIMITS = ("time_limit", "max_expansions", "memory_limit", "gap", "gap_absolute",
 SLACK = 0.5  # seconds beyond the time limit: reading the data, building the tree, a busy machine
 ENDLESS = 30.0  # seconds after which a fit without a time limit is taken for endless
 MOST_SPLITS = 150_000  # that the compiled oracle may try; about a tenth of a second
-NAIVE_SPLITS = 400  # up to this many, the naive oracle is asked too
+NAIVE_SPLITS = 20_000  # up to this many, the naive oracle is asked too
 
 DECIDED_BY = {
     StopReason.TIME_LIMIT: "time_limit",
@@ -257,11 +258,17 @@ def solved(case: Case, tolerance: Tolerance) -> MaskOracle | None:
     best = compiled.optimum(MOST_SPLITS)
     if math.isnan(best) or (compiled.near_ties and not trusted):
         return None
-    if trusted and compiled.states * len(problem.codes) <= NAIVE_SPLITS // problem.max_changepoints:
+    if trusted and compiled.states * _shape_functions(problem) <= NAIVE_SPLITS:
         naive = oracle.optimum(problem)
         if naive != best:
             raise AssertionError(f"the oracles disagree: {naive!r} and {best!r} for {problem!r}")
     return compiled
+
+
+def _shape_functions(problem: Problem) -> int:
+    """How many the naive oracle tries at a state of all rows."""
+    counts = range(1, problem.max_changepoints + 1)
+    return sum(math.comb(len(values), count) for values in problem.values for count in counts)
 
 
 def _claims(fitted: Fit, tolerance: Tolerance, exact_values: MaskOracle) -> Iterator[str]:

@@ -172,7 +172,7 @@ MUTANTS: Changes = {
             WORKER + "test_store_control.py::test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it",
         ),
         (
-            "stop_reason = proven == '1' and stop_reason or 'USER_FINISH'",
+            "stop_reason = 'USER_FINISH'",
             "",
             WORKER + "test_store_revisions.py::test_a_running_job_is_finished_with_an_earlier_tree",
         ),

@@ -256,7 +256,10 @@ local function make_model(job, id, stop_reason, proven)
         objective = call('HGET', job.key .. ':incumbent:' .. revision, 'objective')
         upper = tonumber(objective) > tonumber(upper) and objective or upper
         proven = is_proven(job, objective)
-        stop_reason = proven == '1' and stop_reason or 'USER_FINISH'
+        stop_reason = 'USER_FINISH'
+    end
+    if proven == '1' then
+        stop_reason = 'PROVEN_OPTIMAL'
     end
     found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores')
     local seq = call('INCR', 'literati:seq')
