@@ -378,8 +378,8 @@ cdef class Polisher(MutableTree):
 
     cdef bint apply(self, int32_t n_jobs) except -1:
         """Make the cheapest change of every job's node; whether there was one."""
-        cdef int32_t j, size, best_size
-        cdef double best
+        cdef int32_t j, size = 0, best_size = 0
+        cdef double best, cost
         cdef Job* job
         cdef Node* node
         cdef Wishes* wishes
@@ -398,9 +398,12 @@ cdef class Polisher(MutableTree):
                 if self.gains(wishes.best_cost, size, &best, &best_size):
                     what = NEW_FUNCTION
             if node.function.feature >= 0:
-                if self.gains(job.error_left + self.penalties(node.left, &size), size, &best, &best_size):
+                # One statement each: C may read an argument before another one's call has written it.
+                cost = job.error_left + self.penalties(node.left, &size)
+                if self.gains(cost, size, &best, &best_size):
                     what = TO_LEFT
-                if self.gains(job.error_right + self.penalties(node.right, &size), size, &best, &best_size):
+                cost = job.error_right + self.penalties(node.right, &size)
+                if self.gains(cost, size, &best, &best_size):
                     what = TO_RIGHT
                 if self.gains(self.leaf_error(j), 0, &best, &best_size):
                     what = TO_LEAF

@@ -101,7 +101,7 @@ def choose_scale(
 
 
 def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float, bool]:
-    """Return the power of two that makes all numbers whole, or the largest there is room for, and which it is."""
+    """Return the power of two that makes all numbers whole and True, or the largest there is room for."""
     bits = EXACT_BITS - math.ceil(math.log2(total))
     scaled = numbers * 2.0**bits
     if (scaled != np.floor(scaled)).any():

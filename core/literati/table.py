@@ -340,7 +340,7 @@ class _Builder:
             columns.append(column)
             if column.constant:
                 continue
-            if column.kind == "category" and self.mode == "one_hot":
+            if column.kind == "category" and self.mode == "one_hot" and len(column.categories) > 1:
                 for category in range(len(column.categories)):
                     features.append(Feature(index, category))
                     parts.append(np.where(codes < 0, -1, codes == category).astype(np.int32))

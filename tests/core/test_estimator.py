@@ -329,3 +329,10 @@ def test_an_unpickled_model_needs_no_training_code() -> None:
         [sys.executable, "-c", program], input=pickle.dumps(model), capture_output=True, check=True
     )
     assert int(done.stdout) == model.predict([[0.0] * 8])[0]
+
+
+def test_one_hot_coding_of_a_column_with_one_category_and_missing_values() -> None:
+    clf = LiteratiClassifier(categories="one_hot", max_depth=2).fit(pd.DataFrame({"c": ["k", None]}), [2, 0])
+    assert clf.predict(pd.DataFrame({"c": ["k", None, "k"]})).tolist() == [2, 0, 2]
+    assert clf.proven_optimal_
+    assert clf.objective_ == 0

@@ -228,7 +228,7 @@ def test_the_trace_and_the_limits_speak_of_the_same_seconds() -> None:
 
 
 def test_a_penalty_that_is_rounded_beside_a_heavy_row() -> None:
-    """A penalty is a multiple of a unit that follows from the weight of all rows; its tree can be read back."""
+    """A penalty is a multiple of a small part of all weight; a tree that pays it can be read back."""
     X = [[1.4, -0.2], [1.4, -0.3], [0.8, -0.3]]
     weights = [51376371.565778695, 3.6935921200163326, 2.695910633966017]
     search = Search(X, ["a", "b", "c"], sample_weight=weights, split_penalty=0.1)

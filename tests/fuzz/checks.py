@@ -258,7 +258,7 @@ def solved(case: Case, tolerance: Tolerance) -> MaskOracle | None:
     best = compiled.optimum(MOST_SPLITS)
     if math.isnan(best) or (compiled.near_ties and not trusted):
         return None
-    if trusted and compiled.states * _shape_functions(problem) <= NAIVE_SPLITS:
+    if trusted and (1 + compiled.states) * _shape_functions(problem) <= NAIVE_SPLITS:
         naive = oracle.optimum(problem)
         if naive != best:
             raise AssertionError(f"the oracles disagree: {naive!r} and {best!r} for {problem!r}")
