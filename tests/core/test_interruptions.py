@@ -1,0 +1,120 @@
+"""A search that was stopped, ran out of memory in the middle or was taken up again loses nothing and goes on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from literati import Search, SearchLimits, StopReason, checkpoint, polishing
+from literati import search as search_module
+from literati.costs import exact_costs
+from literati.errors import Interrupted
+
+
+def noise(rows: int = 3000, columns: int = 10, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(rows, columns)), rng.integers(0, classes, rows)
+
+
+@pytest.mark.parametrize("after", [19, 30, 43, 210])
+def test_a_search_without_memory_ends(after: int) -> None:
+    search = Search(*noise(), limits=SearchLimits(time_limit=60.0))
+    search._engine.fail_allocations(after, 1 << 40)
+    report = search.run()
+    assert report.stop_reason is StopReason.MEMORY_LIMIT
+    search._engine.fail_allocations(0, 0)
+    assert search.incumbent().objective == report.objective
+
+
+def test_a_search_that_cannot_polish_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def none(*given: Any) -> Any:
+        tries.append(given)
+        raise MemoryError
+
+    monkeypatch.setattr(polishing, "make_polisher", none)
+    search = Search(*noise(600, 6), max_depth=5, limits=SearchLimits(max_expansions=100))
+    assert search.run().stop_reason is StopReason.EXPANSION_LIMIT
+    assert 1 <= len(tries) <= 60
+
+
+def test_a_stop_that_comes_too_late_for_a_polish_does_not_hold_up_the_search() -> None:
+    search = Search(*noise(), max_depth=8, max_changepoints=3, limits=SearchLimits(time_limit=None))
+    while search._polishing is not None and search._polishing.work == 0:
+        search.run(0.02)
+    for _ in range(3):
+        search._polishing.request_stop()  # type: ignore[union-attr]
+        search._engine.request_stop()
+        before = search.report().expansions
+        assert search.run(0.5).expansions > before
+
+
+def test_a_polish_that_was_broken_off_at_the_end_is_made_up_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 4))
+    y = (np.sin(3 * X[:, 0]) > 0) ^ (X[:, 1] > 0.3) ^ (rng.random(400) < 0.1)
+    whole = Search(X, y, max_depth=3, candidate_leaves=4)
+    best = whole.run()
+    assert best.objective < best.upper_bound, "nothing to be lost"
+    honest = Search._searched_tree
+    broken = []
+
+    def fragile(self: Search, *given: Any) -> Any:
+        if len(broken) < 3:
+            broken.append(self._reason)
+            raise Interrupted
+        return honest(self, *given)
+
+    monkeypatch.setattr(Search, "_searched_tree", fragile)
+    search = Search(X, y, max_depth=3, candidate_leaves=4)
+    for _ in range(4):
+        report = search.run()
+    assert len(broken) == 3
+    assert (report.stop_reason, report.objective) == (StopReason.PROVEN_OPTIMAL, best.objective)
+
+
+def test_a_resumed_search_has_found_nothing_new() -> None:
+    search = Search(*noise(600, 6), max_depth=5, limits=SearchLimits(max_expansions=150))
+    report = search.run()
+    assert report.objective < report.upper_bound, "its tree is beyond its space"
+    for _ in range(3):
+        search = Search.resume(*noise(600, 6), search.checkpoint())
+        again = search.report()
+        assert again.improvements == report.improvements
+        assert again.found_seconds == pytest.approx(report.found_seconds, abs=0.2)
+        assert again.objective == report.objective
+
+
+def in_powers_of_two(*given: Any, binary_only: bool) -> Any:
+    return exact_costs(*given, binary_only=True)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.1, 1 / 3, math.inf])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_checkpoint_of_version_0_1_0(
+    monkeypatch: pytest.MonkeyPatch, penalty: float, weighted: bool
+) -> None:
+    """It does not say in what units it counts costs: they were always powers of two."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 8, (120, 4)), rng.integers(0, 2, 120)
+    weights = rng.integers(1, 30, 120) / 10 if weighted else None
+    penalty = min(penalty, 500.0)  # more than all rows weigh
+    options: dict[str, Any] = {"max_depth": 4, "split_penalty": penalty}
+    best = Search(X, y, sample_weight=weights, **options).run()
+    assert best.stop_reason is StopReason.PROVEN_OPTIMAL
+    with monkeypatch.context() as old:
+        old.setattr(search_module, "exact_costs", in_powers_of_two)
+        search = Search(X, y, sample_weight=weights, limits=SearchLimits(max_expansions=20), **options)
+        search.run()
+        header, payload = checkpoint.unpack(search.checkpoint())
+    del header["scale"]
+    resumed = Search.resume(
+        X, y, checkpoint.pack(header, payload), sample_weight=weights, limits=SearchLimits()
+    )
+    report = resumed.run()
+    assert report.stop_reason is StopReason.PROVEN_OPTIMAL
+    assert report.upper_bound == pytest.approx(best.upper_bound, abs=1e-9 * 400)
