@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from service.errors import FieldError, invalid, pointer
-from service.remedies import together
+from service.job_data import LEAST_MEMORY, Complaint
+from service.remedies import in_body, together
 from service.schemas.jobs import MOST_TAGS, JobPatch
 from service.settings import Settings
 from service.submission import limit_complaints
@@ -39,8 +40,18 @@ def _limits(patch: JobPatch, present: JobSettings, settings: Settings) -> Limits
     given = {name: getattr(_NO_LIMIT, name) if value is None else value for name, value in given.items()}
     limits = present.limits.model_copy(update=given)
     places = {pointer("body", "limits", name) for name in given}
-    found = [wrong for wrong in limit_complaints(limits, settings) if wrong.error.pointer in places]
+    found = [*limit_complaints(limits, settings), *_memory_complaints(limits)]
+    found = [wrong for wrong in found if wrong.error.pointer in places]
     if found:
         fixes = together([wrong.fixes for wrong in found])
         raise invalid(*(wrong.error for wrong in found), fixes=fixes)
     return limits
+
+
+def _memory_complaints(limits: Limits) -> list[Complaint]:
+    if limits.memory_limit is None or limits.memory_limit >= LEAST_MEMORY:
+        return []
+    message = f"A search takes at least {LEAST_MEMORY:,} bytes of memory."
+    error = FieldError(pointer("body", "limits", "memory_limit"), "TOO_SMALL", message)
+    fix = in_body("Search without a limit of its own", "limits", "memory_limit", value=None)
+    return [Complaint(error, (fix,))]

@@ -1,4 +1,4 @@
-"""A search that was stopped, ran out of memory in the middle or was taken up again loses nothing and goes on."""
+"""A search that was stopped, ran out of memory or was taken up again loses nothing and goes on."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_polish_that_was_broken_off_at_the_end_is_made_up_for(monkeypatch: pyt
     best = whole.run()
     assert best.objective < best.upper_bound, "nothing to be lost"
     honest = Search._searched_tree
-    broken = []
+    broken: list[StopReason] = []
 
     def fragile(self: Search, *given: Any) -> Any:
         if len(broken) < 3:

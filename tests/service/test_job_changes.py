@@ -135,3 +135,12 @@ def test_those_who_wait_are_told(api: Stack, client: httpx.Client, job: str) -> 
     patch(client, job, {"name": "news"})
     answer = client.get(f"/v1/jobs/{job}", headers={"If-None-Match": tag, "Prefer": "wait=5"})
     assert answer.json()["name"] == "news"
+
+
+def test_a_memory_limit_that_no_search_fits_in_is_refused(client: httpx.Client, dataset: Dataset) -> None:
+    job = submit(client, dataset)
+    answer = client.patch(f"/v1/jobs/{job['id']}", json={"limits": {"memory_limit": 1}})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/body/limits/memory_limit"
+    fix = answer.json()["fixes"][0]
+    assert client.patch(f"/v1/jobs/{job['id']}", json=fix["options"]).status_code == 200
