@@ -101,12 +101,17 @@ cdef bint ao_warmed(Ao* ao) noexcept nogil:
 
 
 cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
-    """Write the incumbent. What the warming up has proven of its nodes is not true of the whole space."""
+    """Write the incumbent. What the warming up has proven of its nodes is not true of the whole space.
+
+    Of the root, that is the whole tree, the bounds of the whole space are known.
+    """
     cdef int32_t i, n = tree_write(&ao.root, out)
     if ao.warming:
         for i in range(n):
             out[i].proven = False
             out[i].lower = 0
+        out.proven = ao_proven(ao)
+        out.lower = ao_lower(ao)
 
 
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil:

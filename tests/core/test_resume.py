@@ -60,7 +60,7 @@ def test_time_and_parameters_survive_a_resume() -> None:
     assert spent.run().stop_reason is StopReason.TIME_LIMIT  # the seconds before the resume count
     longer = Search.resume(X, y, blob, sample_weight=weights, limits=SearchLimits(time_limit=1.5))
     report = longer.run()
-    assert 1.5 <= report.elapsed_seconds < 2.5
+    assert 1.2 <= report.elapsed_seconds < 2.5  # a fifth, at most, is for finishing the tree
     assert report.objective <= before.objective
 
 

@@ -23,12 +23,6 @@ MUTANTS: Changes = {
             "",
             WORKER + "test_store_turns.py::test_weights",
         ),
-        (
-            "and not kept_elsewhere(job, worker)",
-            "",
-            WORKER
-            + "test_store_turns.py::TestCores::test_one_worker_keeps_cores_for_it_and_the_others_go_on",
-        ),
     ],
     "change_job.lua": [
         (
