@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._polish import VISITS_PER_SCAN
 from .costs import ExactCosts
 from .engines import make_polisher
 from .nodes import Settings
@@ -33,7 +34,8 @@ class Polishing:
         self._polished_upper = math.inf  # the engine's upper bound when its tree was last polished
         self._next_work = 0  # of the engine, before which nothing is polished
         # Visits in one sweep over all levels and features: with less, a polish may not get anywhere.
-        self._turn = 3 * costs.table.n_rows * (len(costs.table.features) + 1) * settings.max_depth
+        rows, scans = costs.table.n_rows, (len(costs.table.features) + 1) * settings.max_depth
+        self._turn = VISITS_PER_SCAN * rows * scans
 
     @property
     def work(self) -> int:
