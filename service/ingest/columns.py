@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -146,7 +147,10 @@ class Shaper:
         if style is None and styles:
             raise IngestError(self._ambiguous(name))
         given = self.spelling.decimal if self.spelling is not None else None
-        values, bad = numerals.to_numbers(words.values, style or numerals.Style(given or ".", ""))
+        likely = [style] if style else [numerals.Style(sign, "") for sign in ([given] if given else ".,")]
+        read = [numerals.to_numbers(words.values, style) for style in likely]
+        # If no way to read it fits every cell, the wrong cell is where the way that gets furthest ends.
+        values, bad = max(read, key=lambda found: math.inf if found[1] is None else words.first_row(found[1]))
         if bad is not None:
             row = words.first_row(bad)
             message = (

@@ -213,3 +213,11 @@ def test_digits_that_are_lost_are_told(tmp_path: Path) -> None:
     assert any("beyond 2^63, kept as floating-point numbers" in warning for warning in dataset.warnings)
     dataset = made(tmp_path, csv([str(2**60), str(2**61), "5"]))
     assert not any("beyond" in warning for warning in dataset.warnings), "nothing is lost"
+
+
+@pytest.mark.parametrize("words", [["1,5", "2,5", "x", "3,5"], ["1.5", "2.5", "x", "3.5"]])
+def test_the_row_that_is_no_number_is_named_however_the_others_are_written(
+    tmp_path: Path, words: list[str]
+) -> None:
+    found = fault(tmp_path, csv(words), types="x:number")
+    assert (found.code, found.place) == ("NOT_A_NUMBER", ("body", "rows", 3, "x"))
