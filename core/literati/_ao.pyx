@@ -268,17 +268,33 @@ cdef Choice* unguessed(Data* s) noexcept nogil:
     return NULL
 
 
+cdef inline bint larger_guess_first(const Ao* ao, const Choice* c) noexcept nogil:
+    """Children of depth left 2 are solved whole: the one that is expected to cost more comes first."""
+    return c.left.depth <= 2 and ao.or_selection == INFORMATIVE
+
+
+cdef void give_back_turns(Ao* ao, Data* s) noexcept nogil:
+    """Undo the turns taken on the way to `s`: an interrupted step has done nothing and is repeated."""
+    cdef Choice* c = s.parent
+    while c != NULL:
+        if ao.and_selection == ROUND_ROBIN and not (
+            c.left.complete or c.right.complete or larger_guess_first(ao, c)
+        ):
+            c.turn_right = not c.turn_right
+        c = c.owner.parent
+
+
 cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
     cdef bint right
     if c.left.complete:
         return &c.right
     if c.right.complete:
         return &c.left
-    if c.left.depth <= 2 and ao.or_selection == INFORMATIVE:
+    if larger_guess_first(ao, c):
         right = c.right.guess > c.left.guess
     elif ao.and_selection == ROUND_ROBIN:
         right = c.turn_right
-        c.turn_right = not right
+        c.turn_right = not right  # `give_back_turns` when the step is interrupted
     elif ao.and_selection == WORST_PRIMAL:
         right = c.right.upper > c.left.upper
     elif ao.or_selection == INFORMATIVE:
@@ -333,6 +349,8 @@ cdef Step ao_step(Ao* ao) noexcept nogil:
                 continue
         break
     if space.p.stop:
+        if ao.pending == NULL:
+            give_back_turns(ao, s)
         return INTERRUPTED
     if not fine:
         return OUT_OF_MEMORY

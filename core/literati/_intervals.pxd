@@ -15,6 +15,12 @@ cdef struct Interval:    # untried positions of one change point, the others bei
     cost_t below_cost
     cost_t above_cost
 
+cdef enum DeepStage:
+    NOT_BEGUN = 0
+    FIRST = 1              # a single change point is sought in `intervals`
+    BETWEEN_PREFIXES = 2   # that is done, and so is everything up to `prefix`
+    BEHIND_PREFIX = 3      # the last change point behind `prefix` is sought in `intervals`
+
 # A solve that can be left and taken up again.
 cdef struct Deep:
     Rows rows
@@ -22,8 +28,7 @@ cdef struct Deep:
     cost_t value         # of `best`
     cost_t least         # a lower bound from outside: reaching it ends the solve
     Shape prefix         # the change points fixed at the moment
-    int32_t stage        # 0: not begun; 1: one change point is done; 2: all is done
-    bint pending         # the prefix has not been searched to its end
+    DeepStage stage
     cost_t grown[8]      # [k] least cost of the side that grew when change point k was fixed
     Interval* intervals
     int32_t n_intervals
@@ -31,7 +36,8 @@ cdef struct Deep:
 
 cdef bint deep_init(Problem* p, Deep* deep, int32_t n) noexcept nogil
 cdef void deep_free(Problem* p, Deep* deep) noexcept nogil
-# Works until `until` (seconds of the monotonic clock; 0: no limit). When it is DONE, deep.value is the optimum, or at
+# Works until `until` (seconds of the monotonic clock; 0: no limit); what is TIME_UP or STOPPED goes on when it is called
+# again, and every call that is not stopped gets further. When it is DONE, deep.value is the optimum, or at
 # least `budget` where nothing cheaper than the budget exists. After NO_MEMORY it cannot go on.
 cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil
 cdef double monotonic() noexcept nogil

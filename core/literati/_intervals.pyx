@@ -108,11 +108,12 @@ cdef bint shrink(const Problem* p, Interval* interval, cost_t base, cost_t cutof
 
 
 cdef Outcome search_last(
-    Problem* p, Sweep* sweep, Deep* deep, const Shape* prefix, cost_t budget
+    Problem* p, Sweep* sweep, Deep* deep, const Shape* prefix, cost_t budget, double until
 ) noexcept nogil:
-    """The best place for one more change point behind those of the prefix, all features if it has none.
+    """Find the best place for one more change point behind those of the prefix, on any feature if it has none.
 
-    The intervals stand in deep.intervals. DONE, STOPPED or NO_MEMORY.
+    deep.intervals holds the positions to try. After STOPPED or TIME_UP they are those that are left to try, so that
+    another call goes on; every call that is not stopped tries some.
     """
     cdef int32_t k = prefix.n_cuts, n, i, j, per, taken, at, previous, count
     cdef bint grow_right = k & 1
@@ -124,9 +125,8 @@ cdef Outcome search_last(
     cdef int32_t start[LANES + 1]
     cdef int32_t n_picked
     cdef Shape* shape
+    cdef int64_t work
     while deep.n_intervals and deep.value > deep.least:
-        if p.stop:
-            return STOPPED
         cutoff = min_cost(deep.value, budget)
         n = 0
         for i in range(deep.n_intervals):
@@ -159,15 +159,15 @@ cdef Outcome search_last(
                 taken += 1
                 previous = at
         start[n_picked] = taken
+        work = p.work
+        sweep_shapes(p, sweep, rows, sweep.shapes, taken, False)
+        if p.stop:
+            p.work = work  # the same positions are tried again
+            return STOPPED
         # The picked ones leave the front; what is left of them comes to the end: coarse before fine.
         deep.n_intervals = n - n_picked
         for i in range(deep.n_intervals):
             deep.intervals[i] = deep.intervals[i + n_picked]
-        if taken == 0:
-            continue
-        sweep_shapes(p, sweep, rows, sweep.shapes, taken, False)
-        if p.stop:
-            return STOPPED
         for i in range(n_picked):
             source = picked[i]
             piece = source
@@ -189,6 +189,8 @@ cdef Outcome search_last(
                 piece.grown = max_cost(source.grown, sweep.right[j] if grow_right else sweep.left[j])
             if start[i] < start[i + 1] and piece.first <= piece.last and not add_interval(p, deep, &piece):
                 return NO_MEMORY
+        if until > 0.0 and monotonic() > until:
+            return TIME_UP
     return DONE
 
 
@@ -205,17 +207,30 @@ cdef void fresh_interval(
         interval.last += 1
 
 
-cdef Outcome first_change_point(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexcept nogil:
+cdef bint begin_first(Problem* p, Deep* deep) noexcept nogil:
+    """Set up the intervals of a single change point on every feature; False when memory ran out."""
     cdef int32_t j, side
     cdef Interval interval
-    deep.n_intervals = 0
-    memset(&deep.prefix, 0, sizeof(Shape))
     for j in range(p.n_features):
         for side in range(2 if deep.rows.known[j] < deep.rows.n else 1):
             fresh_interval(&deep.rows, &interval, j, side, 1)
             if interval.first <= interval.last and not add_interval(p, deep, &interval):
-                return NO_MEMORY
-    return search_last(p, sweep, deep, &deep.prefix, budget)
+                return False
+    return True
+
+
+cdef bint begin_behind_prefix(Problem* p, Deep* deep) noexcept nogil:
+    """Set up the interval of the change point behind those of the prefix; False when memory ran out."""
+    cdef int32_t k = deep.prefix.n_cuts
+    cdef Interval interval
+    fresh_interval(
+        &deep.rows, &interval, deep.prefix.feature, deep.prefix.missing_right, deep.prefix.at[k - 1] + 1
+    )
+    # The next change point closes the side that is open now; the other one has its rows for sure.
+    interval.grown = deep.grown[k - 2] if k > 1 else 0
+    interval.shrunk = deep.grown[k - 1]
+    deep.n_intervals = 0
+    return interval.first > interval.last or add_interval(p, deep, &interval)
 
 
 cdef cost_t grown_cost(Problem* p, Sweep* sweep, Deep* deep) noexcept nogil:
@@ -237,6 +252,7 @@ cdef bint next_prefix(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexc
     cdef int32_t at, known, k
     cdef cost_t sure
     cdef bint deeper = prefix.n_cuts > 0 and prefix.n_cuts < p.max_k - 1
+    cdef int64_t work = p.work
     cdef Shape before = prefix[0]
     cdef cost_t grown[8]
     for k in range(MAX_K):
@@ -255,6 +271,7 @@ cdef bint next_prefix(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexc
             deep.grown[k - 1] = grown_cost(p, sweep, deep)
             if p.stop:
                 # Half a sweep says nothing: begin again where this call began.
+                p.work = work
                 prefix[0] = before
                 for k in range(MAX_K):
                     deep.grown[k] = grown[k]
@@ -286,39 +303,32 @@ cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at, int32_t l
 cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil:
     cdef int64_t counts[MAX_CLASSES]
     cdef int64_t doomed
-    cdef Interval interval
-    cdef int32_t k
     cdef Outcome outcome
-    if deep.stage == 0:
+    if deep.stage == NOT_BEGUN:
         count_classes(p, &deep.rows, counts, &doomed)
         deep.value = leaf_cost_of(p, counts)
         deep.best.feature = -1
-        outcome = first_change_point(p, sweep, deep, budget)
+        if not begin_first(p, deep):
+            return NO_MEMORY
+        deep.stage = FIRST
+    if deep.stage == FIRST:
+        outcome = search_last(p, sweep, deep, &deep.prefix, budget, until)
         if outcome != DONE:
             return outcome
-        deep.stage = 1
-        memset(&deep.prefix, 0, sizeof(Shape))
-    while deep.stage == 1 and p.max_k > 1 and deep.value > deep.least:
+        deep.stage = BETWEEN_PREFIXES
+    while p.max_k > 1 and deep.value > deep.least:
+        if deep.stage == BETWEEN_PREFIXES:
+            if not next_prefix(p, sweep, deep, budget):
+                if p.stop:
+                    return STOPPED
+                break
+            if not begin_behind_prefix(p, deep):
+                return NO_MEMORY
+            deep.stage = BEHIND_PREFIX
+        outcome = search_last(p, sweep, deep, &deep.prefix, budget, until)
+        if outcome != DONE:
+            return outcome
+        deep.stage = BETWEEN_PREFIXES
         if until > 0.0 and monotonic() > until:
             return TIME_UP
-        if not deep.pending and not next_prefix(p, sweep, deep, budget):
-            if p.stop:
-                return STOPPED
-            break
-        deep.pending = True
-        k = deep.prefix.n_cuts
-        fresh_interval(
-            &deep.rows, &interval, deep.prefix.feature, deep.prefix.missing_right, deep.prefix.at[k - 1] + 1
-        )
-        # The next change point closes the side that is open now; the other one has its rows for sure.
-        interval.grown = deep.grown[k - 2] if k > 1 else 0
-        interval.shrunk = deep.grown[k - 1]
-        deep.n_intervals = 0
-        if interval.first <= interval.last and not add_interval(p, deep, &interval):
-            return NO_MEMORY
-        outcome = search_last(p, sweep, deep, &deep.prefix, budget)
-        if outcome != DONE:
-            return outcome
-        deep.pending = False
-    deep.stage = 2
     return DONE

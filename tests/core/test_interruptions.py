@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,39 @@ def test_a_checkpoint_of_version_0_1_0(
     report = resumed.run()
     assert report.stop_reason is StopReason.PROVEN_OPTIMAL
     assert report.upper_bound == pytest.approx(best.upper_bound, abs=1e-9 * 400)
+
+
+def test_a_solve_of_depth_two_that_is_stopped_again_and_again_gets_done() -> None:
+    X, y = noise(8000, 20)
+    options: dict[str, Any] = {"max_depth": 2, "max_changepoints": 1, "candidates": "all", "polish": False}
+    whole = Search(X, y, **options)
+    search = Search(X, y, **options)
+    best = whole.run()
+    assert best.elapsed_seconds > 0.05, "over before it can be stopped"
+    for _ in range(200):
+        timer = threading.Timer(0.01, search.stop)
+        timer.start()
+        report = search.run()
+        timer.cancel()
+        if report.stop_reason is not StopReason.USER_STOP:
+            break
+    assert (report.stop_reason, report.objective) == (StopReason.PROVEN_OPTIMAL, best.objective)
+    assert search._engine.work == whole._engine.work, "what is done again counts once"
+
+
+def test_a_step_that_is_interrupted_takes_no_turn() -> None:
+    X, y = noise(20_000, 12, classes=5)
+    options: dict[str, Any] = {"max_depth": 5, "max_changepoints": 2, "polish": False}
+    whole = Search(X, y, limits=SearchLimits(max_expansions=500), **options)
+    whole.run()
+    search = Search(X, y, limits=SearchLimits(max_expansions=500), **options)
+    stops = 0
+    while search.report().stop_reason is not StopReason.EXPANSION_LIMIT:
+        timer = threading.Timer(0.02, search._engine.request_stop)
+        timer.start()
+        search.run(0.05)
+        timer.cancel()
+        stops += 1
+    assert stops > 5
+    np.testing.assert_array_equal(search.trace()["upper"], whole.trace()["upper"])
+    np.testing.assert_array_equal(search.trace()["expansions"], whole.trace()["expansions"])
