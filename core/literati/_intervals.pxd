@@ -36,8 +36,8 @@ cdef struct Deep:
 
 cdef bint deep_init(Problem* p, Deep* deep, int32_t n) noexcept nogil
 cdef void deep_free(Problem* p, Deep* deep) noexcept nogil
-# Works until `until` (seconds of the monotonic clock; 0: no limit); what is TIME_UP or STOPPED goes on when it is called
-# again, and every call that is not stopped gets further. When it is DONE, deep.value is the optimum, or at
+# Works until `until` (seconds of the monotonic clock; 0: no limit); what is TIME_UP or STOPPED goes on when it is
+# called again, and every call that is not stopped gets further. When it is DONE, deep.value is the optimum, or at
 # least `budget` where nothing cheaper than the budget exists. After NO_MEMORY it cannot go on.
 cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil
 cdef double monotonic() noexcept nogil
