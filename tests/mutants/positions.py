@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from .engine import LARGER, Changes
+from .engine import KEPT, LARGER, Changes
 
 MUTANTS: Changes = {
     "_gaps.pyx": [
+        (
+            "    s.floor = min_cost(s.floor, lower)\n    s.n_gaps -= 1",
+            "    s.n_gaps -= 1",
+            KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
+        ),
+        (
+            "    if k + 1 < p.max_k:\n        return\n",
+            "",
+            KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
+        ),
         (
             "if k + 1 < p.max_k:\n        lower",
             "if False:\n        lower",
