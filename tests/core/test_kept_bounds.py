@@ -86,7 +86,7 @@ def test_no_bound_is_higher_than_the_optimum_of_its_rows(mode: str, depth: int, 
         while status != PROVEN and search.expansions < 2000:
             status = search.run(60.0, search.expansions + 1 + search.expansions // 2)
             values = kept_values(search.checkpoint())
-            rows = subsets.rows(values["hash"][:, 0]) if len(values) else []
+            rows = subsets.rows(values["hash"][:, 0])
             for mask, value in zip(rows, values, strict=True):
                 key = (int(mask), int(value["depth"]), int(value["lower"]), bool(value["exact"]))
                 if key in seen:
