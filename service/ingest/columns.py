@@ -190,7 +190,7 @@ class Shaper:
             with suppress(pa.ArrowInvalid):  # beyond 64 bits
                 array = column.cast(pa.int64())
         if array is None:
-            array = without_nan(column.cast(pa.float64(), safe=False))
+            array = without_nan(numerals.nearest_doubles(column))
             self._refuse_infinity(name, array)
         return Column(name, "number", array, _lost_digits(name, array, whole=whole))
 

@@ -120,6 +120,16 @@ def _first_that_fails(words: Any) -> int:
     return start
 
 
+def nearest_doubles(column: Any) -> Any:
+    """Return an Arrow column of numbers as float64, each rounded to the nearest. Null stays null.
+
+    Arrow casts decimals to a neighbour of the nearest now and then; the digits themselves are read exactly.
+    """
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    return column.cast(pa.float64(), safe=False)
+
+
 def may_be_thousands(column: Any) -> bool:
     """Whether numbers that were read with a decimal point may be whole ones with points between thousands."""
     numbers = column.drop_null().to_numpy()

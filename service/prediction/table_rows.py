@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from literati.table import UNKNOWN
 from service.errors import FieldError, pointer
+from service.ingest.numerals import nearest_doubles
 
 from .batch import Batch
 from .faults import MOST_ERRORS, absent, no_rows, positions, refuse, refuse_absent, too_many_rows
@@ -81,7 +82,7 @@ def _numbers(column: Any, entry: Field, errors: list[FieldError]) -> Floats:
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         errors.append(_wrong_type(entry))
         return np.zeros(len(column))
-    values: Floats = column.cast(pa.float64(), safe=False).to_numpy()  # null is NaN
+    values: Floats = nearest_doubles(column).to_numpy()  # null is NaN
     if entry.kind == "boolean":
         bad = np.flatnonzero(~((values == 0) | (values == 1) | np.isnan(values)))
         errors += [wrong_cell(row, entry) for row in bad[:MOST_ERRORS].tolist()]
