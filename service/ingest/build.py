@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from literati.cores import usable_cores
 from worker.blobs import Blobs
-from worker.messages import ClassInfo, ColumnInfo, Dataset
+from worker.messages import ClassInfo, ColumnInfo, CsvStyle, Dataset
 
 from .columnar import read_arrow, read_parquet
 from .columns import Column, LeftOut, Shaper
@@ -72,6 +72,7 @@ class Parsed:
     columns: tuple[Column, ...]
     classes: list[ClassInfo]
     warnings: list[str]
+    csv_style: CsvStyle | None = None
 
     @property
     def rows(self) -> int:
@@ -125,6 +126,7 @@ def make_dataset(
         columns=columns,
         classes=parsed.classes,
         warnings=warnings,
+        csv_style=parsed.csv_style,
         created_at=datetime.now(UTC),
     )
 
@@ -160,7 +162,24 @@ def parse(
         weight = by_name[raw.plan.weight]
         weights = checked_weights(weight.name, weight.array, weight.kind)
     found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
-    return Parsed(plan, columns, found, warnings)
+    return Parsed(plan, columns, found, warnings, _csv_style(raw, columns, options))
+
+
+def _csv_style(raw: RawTable, columns: Sequence[Column], options: Options) -> CsvStyle | None:
+    """How the CSV was read; None if it is none."""
+    if raw.spelling is None:
+        return None
+    usual = raw.spelling.evidence
+    features = [column for column in columns if _role(column, raw.plan) == "feature"]
+    return CsvStyle(
+        decimal=usual,
+        columns={
+            column.name: column.decimal
+            for column in features
+            if column.decimal is not None and column.decimal != usual
+        },
+        null_words=None if options.null_values is None else sorted(set(options.null_values)),
+    )
 
 
 def _only_dates(plan: Plan, options: Options) -> Fault:

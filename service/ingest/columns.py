@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
+
+from worker.messages import DecimalSign
 
 from . import numerals, text
 from .coded import Coded, coded, stripped, without_nan
@@ -40,6 +41,7 @@ class Column:
     kind: Kind
     array: Any  # pyarrow.ChunkedArray of int64, float64, bool or dictionary<int32, ...>, null where missing
     warnings: tuple[str, ...] = ()
+    decimal: DecimalSign | None = None  # the sign that the numbers of a CSV have; None if they have none
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ class Shaper:
             return self._text(name, coded(column), wanted)
         if pa.types.is_dictionary(column.type) and wanted is None:
             wanted = "category"
-        return self._numeric(name, column.cast(value), wanted)
+        found = self._numeric(name, column.cast(value), wanted)
+        if self.spelling is not None and pa.types.is_floating(value):
+            return replace(found, decimal=self.spelling.decimal or ".")
+        return found
 
     def _numeric(self, name: str, column: Any, wanted: Kind | None) -> Column:
         if wanted == "category":
@@ -139,18 +144,18 @@ class Shaper:
                 "takes it as text.",
             )
         values, bad = numerals.to_numbers(words.values, style)
-        return None if bad is not None else self._spread_numbers(name, words, values, notes)
+        return None if bad is not None else self._spread_numbers(name, words, values, style, notes)
 
     def _forced_numbers(self, name: str, words: Coded, notes: tuple[str, ...]) -> Column:
         styles = numerals.possible_styles(words.values, zeros=True)
         style = self._style(styles)
         if style is None and styles:
             raise IngestError(self._ambiguous(name))
-        given = self.spelling.decimal if self.spelling is not None else None
-        likely = [style] if style else [numerals.Style(sign, "") for sign in ([given] if given else ".,")]
-        read = [numerals.to_numbers(words.values, style) for style in likely]
-        # If no way to read it fits every cell, the wrong cell is where the way that gets furthest ends.
-        values, bad = max(read, key=lambda found: math.inf if found[1] is None else words.first_row(found[1]))
+        if style is None:
+            style, unread = numerals.closest(words.values, self._signs())
+        else:
+            unread = []
+        values, bad = numerals.to_numbers(words.values, style) if not unread else (None, unread[0])
         if bad is not None:
             row = words.first_row(bad)
             message = (
@@ -160,7 +165,13 @@ class Shaper:
             others = [] if name == self.plan.weight else [take_as(name, "category")]
             fixes = remedies(name, self.plan, *others)[::-1]
             raise IngestError(cell_fault(row, name, "NOT_A_NUMBER", message, *fixes))
-        return self._spread_numbers(name, words, values, notes)
+        return self._spread_numbers(name, words, values, style, notes)
+
+    def _signs(self) -> str:
+        """The decimal signs that may be meant, the likelier one first."""
+        if self.spelling is None:
+            return ".,"
+        return self.spelling.decimal or (",." if self.spelling.evidence == "," else ".,")
 
     def _ambiguous(self, name: str) -> Fault:
         message = f"The commas in column {shown(name)} may be decimal signs, or stand between thousands"
@@ -169,12 +180,16 @@ class Shaper:
         message = f"{message}; say which with decimal=, or decimal=."
         return column_fault(name, "AMBIGUOUS_NUMBERS", message, DECIMAL_COMMA, DECIMAL_POINT)
 
-    def _spread_numbers(self, name: str, words: Coded, values: Any, notes: tuple[str, ...]) -> Column:
+    def _spread_numbers(
+        self, name: str, words: Coded, values: Any, style: numerals.Style, notes: tuple[str, ...]
+    ) -> Column:
         floats = np.asarray(values)
-        if len(floats) and (np.abs(floats) <= EXACT).all() and (floats == np.floor(floats)).all():
+        whole = bool((np.abs(floats) <= EXACT).all() and (floats == np.floor(floats)).all())
+        if whole and len(floats):
             values = values.cast(pa.int64())
         column = self._numbers(name, words.spread(values))
-        return Column(name, "number", column.array, (*notes, *column.warnings))
+        decimal = None if whole and style == numerals.PLAIN else style.decimal
+        return Column(name, "number", column.array, (*notes, *column.warnings), decimal)
 
     def _style(self, styles: list[numerals.Style]) -> numerals.Style | None:
         if self.spelling is None:

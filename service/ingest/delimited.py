@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from literati._leading_zeros import mark_leading_zeros
+from worker.messages import DecimalSign
 
 from .errors import Fault, IngestError, body_fault, cell_fault, option_fault
 from .fixes import set_option
@@ -54,7 +55,7 @@ class _Reader:
         self.path = path
         self.header = header
         self.plan = plan
-        self.given_decimal = options.decimal
+        self.given_decimal = cast(DecimalSign | None, options.decimal)
         self.decimal = options.decimal or "."
         self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
@@ -76,7 +77,7 @@ class _Reader:
         spelling = Spelling(self.given_decimal, evidence, nulls)
         return RawTable(table, self.plan, list(self.header.warnings), self.spelt, spelling)
 
-    def _evidence(self, table: Any) -> str | None:
+    def _evidence(self, table: Any) -> DecimalSign | None:
         """The decimal sign that the file speaks for, where the client does not say it."""
         if self.given_decimal is not None:
             return self.given_decimal

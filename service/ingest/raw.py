@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from worker.messages import DecimalSign
+
 from .options import Plan
 
 
@@ -12,8 +14,8 @@ from .options import Plan
 class Spelling:
     """How a CSV writes things."""
 
-    decimal: str | None  # the decimal sign as the client says
-    evidence: str | None  # the decimal sign that the file speaks for
+    decimal: DecimalSign | None  # the decimal sign as the client says
+    evidence: DecimalSign | None  # the decimal sign that the file speaks for
     nulls: frozenset[str]  # words for a missing cell
 
 
