@@ -371,6 +371,13 @@ class ClassInfo(Message):
     count: int
 
 
+class ReadingOptions(Message):
+    """Options of an upload with which a dataset is read in another way, for those who meant it so."""
+
+    label: str  # for a button
+    options: dict[str, Any]  # with their whole new values; None takes one back
+
+
 class DatasetSummary(Message):
     """A dataset in a list."""
 
@@ -404,6 +411,7 @@ class Dataset(Message):
     columns: list[ColumnInfo]
     classes: list[ClassInfo]
     warnings: list[str] = []
+    fixes: list[ReadingOptions] = []  # for what the warnings say
     csv_style: CsvStyle | None = None  # None: no CSV, or stored by version 0.1.0
     created_at: datetime
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from worker.messages import DecimalSign
 
+from .fixes import Fix
 from .options import Plan
 
 
@@ -17,6 +18,7 @@ class Spelling:
     decimal: DecimalSign | None  # the decimal sign as the client says
     evidence: DecimalSign | None  # the decimal sign that the file speaks for
     nulls: frozenset[str]  # words for a missing cell
+    has_usual_nulls: bool = True  # they are not the client's
 
 
 @dataclass
@@ -27,4 +29,5 @@ class RawTable:
     plan: Plan
     warnings: list[str]
     spelt: frozenset[str] = frozenset()  # columns that were read as text, whatever is in them
+    fixes: tuple[Fix, ...] = ()  # options that read the table in another way, if it may be meant so
     spelling: Spelling | None = None  # None: the format has types of its own
