@@ -101,6 +101,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
         parameters=request.parameters,
         limits=limits,
         validation=request.validation,
+        csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )
 

@@ -21,6 +21,7 @@ TYPES = {
     "age": pa.float64(),
     "colour": pa.string(),
     "member": pa.bool_(),
+    "tall": pa.bool_(),
     "zone": pa.int64(),
 }
 

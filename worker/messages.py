@@ -173,6 +173,20 @@ Validation = Annotated[
 ]
 
 
+DecimalSign = Literal[".", ","]
+
+
+class CsvStyle(Message):
+    """How a CSV that became a dataset writes things: rows to predict are read in the same way."""
+
+    decimal: DecimalSign | None = None  # of the columns that are not named below; None: it is not known
+    columns: dict[str, DecimalSign] = {}  # columns that have another decimal sign than the rest
+    null_words: list[str] | None = None  # words for a missing cell as the client gave them; None: the usual
+
+    def decimal_of(self, column: str) -> DecimalSign | None:
+        return self.columns.get(column, self.decimal)
+
+
 class JobSpec(Message):
     """The part of a job that never changes after it was accepted."""
 
@@ -184,6 +198,7 @@ class JobSpec(Message):
     parent_job_id: str | None = None
     parameters: Parameters = Parameters()
     validation: Validation | None = None
+    csv_style: CsvStyle | None = None  # of the dataset
     engine_version: str
 
 
@@ -356,6 +371,13 @@ class ClassInfo(Message):
     count: int
 
 
+class ReadingOptions(Message):
+    """Options of an upload with which a dataset is read in another way, for those who meant it so."""
+
+    label: str  # for a button
+    options: dict[str, Any]  # with their whole new values; None takes one back
+
+
 class DatasetSummary(Message):
     """A dataset in a list."""
 
@@ -389,6 +411,8 @@ class Dataset(Message):
     columns: list[ColumnInfo]
     classes: list[ClassInfo]
     warnings: list[str] = []
+    fixes: list[ReadingOptions] = []  # for what the warnings say
+    csv_style: CsvStyle | None = None  # None: no CSV, or stored by version 0.1.0
     created_at: datetime
 
     @property
@@ -424,6 +448,7 @@ class Model(ModelSummary):
 
     parameters: Parameters
     metrics: dict[str, Any]
+    csv_style: CsvStyle | None = None  # of the dataset
 
 
 class Event(Message):

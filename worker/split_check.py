@@ -73,7 +73,7 @@ class Rows:
         cells = self.table.column(column)
         if pa.types.is_dictionary(cells.type) or pa.types.is_boolean(cells.type):
             return False
-        numbers = np.unique(cells.drop_null().cast(pa.float64()).to_numpy())
+        numbers = np.unique(cells.drop_null().to_numpy())
         return len(numbers) > FEW_VALUES or bool((numbers % 1 != 0).any())
 
 

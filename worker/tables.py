@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,8 +139,9 @@ def marked(column: Any, validation: ValidationColumn) -> Mask:
         held = np.array([*marks, False])[codes]  # -1 reads the last: missing
         expected = "say `validation`, `valid`, `val`, `test` or `holdout`, or name a value with `value`"
     else:
-        numbers = column.cast(pa.float64()).fill_null(math.nan).to_numpy()
-        held = (numbers != 0) & ~np.isnan(numbers) if value is None else numbers == _number(value)
+        exact = column if pa.types.is_floating(column.type) else column.cast(pa.int64())
+        numbers, known = exact.fill_null(0).to_numpy(), column.is_valid().to_numpy()
+        held = known & ~np.isnan(numbers) & (numbers != 0 if value is None else numbers == _number(value))
         expected = "say true or any number but 0, or name a value with `value`"
     if not held.any():
         which = "is marked for validation" if value is None else "has this value"
@@ -158,12 +161,25 @@ def same_value(label: Any, value: Any) -> bool:
 
 
 def _number(value: Any) -> float:
-    """The value as a number or boolean column has it; NaN, which equals nothing, where it is none."""
-    words = {"true": 1.0, "false": 0.0}
-    try:
-        return words[value.lower()] if isinstance(value, str) and value.lower() in words else float(value)
-    except ValueError:
-        return math.nan
+    """The value as a number or boolean column has it; NaN, which equals nothing, where it is none.
+
+    Whole numbers are integers, so that those beyond 2^53 are compared exactly.
+    """
+    if isinstance(value, str):
+        value = _spelt_number(value)
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return value if abs(value) <= sys.float_info.max else math.nan
+
+
+def _spelt_number(text: str) -> float:
+    words = {"true": 1, "false": 0}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return math.nan
 
 
 def _marks(label: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from literati.cores import usable_cores
 from worker.blobs import Blobs
-from worker.messages import ClassInfo, ColumnInfo, Dataset
+from worker.messages import ClassInfo, ColumnInfo, CsvStyle, Dataset, ReadingOptions
 
 from .columnar import read_arrow, read_parquet
 from .columns import Column, LeftOut, Shaper
@@ -29,7 +29,7 @@ from .errors import (
     unpacks_to_too_much,
 )
 from .first_bytes import START_BYTES, Form, checked_form
-from .fixes import Fix
+from .fixes import Fix, as_options
 from .kinds import useful_fixes
 from .options import Options, Plan, TableLimits
 from .packing import Coding, DamagedError, TooLargeError, unpacked_file
@@ -40,6 +40,7 @@ from .storage import write_table
 from .target import checked_weights, classes
 
 MOST_WARNINGS = 50
+MOST_FIXES = 50
 FEW_ROWS = 10
 THREADS = min(4, usable_cores())
 _READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
@@ -72,6 +73,8 @@ class Parsed:
     columns: tuple[Column, ...]
     classes: list[ClassInfo]
     warnings: list[str]
+    csv_style: CsvStyle | None = None
+    fixes: tuple[Fix, ...] = ()  # for what the warnings say
 
     @property
     def rows(self) -> int:
@@ -125,6 +128,8 @@ def make_dataset(
         columns=columns,
         classes=parsed.classes,
         warnings=warnings,
+        fixes=_reading_options(parsed.fixes, options),
+        csv_style=parsed.csv_style,
         created_at=datetime.now(UTC),
     )
 
@@ -160,7 +165,37 @@ def parse(
         weight = by_name[raw.plan.weight]
         weights = checked_weights(weight.name, weight.array, weight.kind)
     found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
-    return Parsed(plan, columns, found, warnings)
+    fixes = (*raw.fixes, *(fix for column in columns for fix in column.fixes))
+    return Parsed(plan, columns, found, warnings, _csv_style(raw, columns, options), fixes)
+
+
+def _reading_options(fixes: Sequence[Fix], options: Options) -> list[ReadingOptions]:
+    """The different remedies, as changes to the options of the upload."""
+    found: list[ReadingOptions] = []
+    for fix in fixes:
+        entry = ReadingOptions(label=fix.label, options=as_options(fix, options.drop, options.types))
+        if entry not in found:
+            found.append(entry)
+        if len(found) == MOST_FIXES:
+            break
+    return found
+
+
+def _csv_style(raw: RawTable, columns: Sequence[Column], options: Options) -> CsvStyle | None:
+    """How the CSV was read; None if it is none."""
+    if raw.spelling is None:
+        return None
+    usual = raw.spelling.evidence
+    features = [column for column in columns if _role(column, raw.plan) == "feature"]
+    return CsvStyle(
+        decimal=usual,
+        columns={
+            column.name: column.decimal
+            for column in features
+            if column.decimal is not None and column.decimal != usual
+        },
+        null_words=None if options.null_values is None else sorted(set(options.null_values)),
+    )
 
 
 def _only_dates(plan: Plan, options: Options) -> Fault:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from worker.messages import DecimalSign
+
 from . import numerals, text
 from .coded import Coded, coded, stripped, without_nan
 from .errors import Fault, IngestError, cell_fault, column_fault, shown
-from .fixes import DECIMAL_COMMA, DECIMAL_POINT, take_as
+from .fixes import DECIMAL_COMMA, DECIMAL_POINT, Fix, take_as
+from .hints import SAMPLE, Hint, likely_signs, perhaps_numbers
 from .kinds import (
     dates_left_out,
     is_text,
@@ -28,10 +30,8 @@ from .options import Kind, TableLimits
 from .raw import RawTable
 from .target import target_values
 
-SAMPLE = 1000  # words looked at to tell what a column of text means
 EXACT = 1 << 53  # integers beyond are not all numbers that a tree can tell apart
 _LARGEST = np.nextafter(2.0**63, 0)  # of the floating-point numbers that are 64-bit integers
-_MOSTLY = 0.8  # share of a column's words that are numbers, where text was probably not meant
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Column:
     kind: Kind
     array: Any  # pyarrow.ChunkedArray of int64, float64, bool or dictionary<int32, ...>, null where missing
     warnings: tuple[str, ...] = ()
+    decimal: DecimalSign | None = None  # the sign that the numbers of a CSV have; None if they have none
+    fixes: tuple[Fix, ...] = ()  # options that read the column in another way, if it may be meant so
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ class Shaper:
             return self._text(name, coded(column), wanted)
         if pa.types.is_dictionary(column.type) and wanted is None:
             wanted = "category"
-        return self._numeric(name, column.cast(value), wanted)
+        found = self._numeric(name, column.cast(value), wanted)
+        if self.spelling is not None and pa.types.is_floating(value):
+            return replace(found, decimal=self.spelling.decimal or ".")
+        return found
 
     def _numeric(self, name: str, column: Any, wanted: Kind | None) -> Column:
         if wanted == "category":
@@ -123,7 +128,9 @@ class Shaper:
             return found
         if self.plan.may_leave_out(name) and text.look_like_dates(words.sample(SAMPLE)):
             return LeftOut(name, dates_left_out(name))
-        return self._categories(name, words, (*notes, *self._hint(name, words)))
+        quote = len(words.values) <= self.limits.max_categories  # errors show no cells
+        hint = perhaps_numbers(name, words, self.spelling, quote=quote)
+        return self._categories(name, words, notes, hint)
 
     def _found_numbers(self, name: str, words: Coded, notes: tuple[str, ...]) -> Column | None:
         """Numbers of a CSV that its reader does not take for any. Formats with types are believed."""
@@ -139,18 +146,18 @@ class Shaper:
                 "takes it as text.",
             )
         values, bad = numerals.to_numbers(words.values, style)
-        return None if bad is not None else self._spread_numbers(name, words, values, notes)
+        return None if bad is not None else self._spread_numbers(name, words, values, style, notes)
 
     def _forced_numbers(self, name: str, words: Coded, notes: tuple[str, ...]) -> Column:
         styles = numerals.possible_styles(words.values, zeros=True)
         style = self._style(styles)
         if style is None and styles:
             raise IngestError(self._ambiguous(name))
-        given = self.spelling.decimal if self.spelling is not None else None
-        likely = [style] if style else [numerals.Style(sign, "") for sign in ([given] if given else ".,")]
-        read = [numerals.to_numbers(words.values, style) for style in likely]
-        # If no way to read it fits every cell, the wrong cell is where the way that gets furthest ends.
-        values, bad = max(read, key=lambda found: math.inf if found[1] is None else words.first_row(found[1]))
+        if style is None:
+            style, unread = numerals.closest(words.values, likely_signs(self.spelling))
+        else:
+            unread = []
+        values, bad = numerals.to_numbers(words.values, style) if not unread else (None, unread[0])
         if bad is not None:
             row = words.first_row(bad)
             message = (
@@ -160,7 +167,7 @@ class Shaper:
             others = [] if name == self.plan.weight else [take_as(name, "category")]
             fixes = remedies(name, self.plan, *others)[::-1]
             raise IngestError(cell_fault(row, name, "NOT_A_NUMBER", message, *fixes))
-        return self._spread_numbers(name, words, values, notes)
+        return self._spread_numbers(name, words, values, style, notes)
 
     def _ambiguous(self, name: str) -> Fault:
         message = f"The commas in column {shown(name)} may be decimal signs, or stand between thousands"
@@ -169,12 +176,16 @@ class Shaper:
         message = f"{message}; say which with decimal=, or decimal=."
         return column_fault(name, "AMBIGUOUS_NUMBERS", message, DECIMAL_COMMA, DECIMAL_POINT)
 
-    def _spread_numbers(self, name: str, words: Coded, values: Any, notes: tuple[str, ...]) -> Column:
+    def _spread_numbers(
+        self, name: str, words: Coded, values: Any, style: numerals.Style, notes: tuple[str, ...]
+    ) -> Column:
         floats = np.asarray(values)
-        if len(floats) and (np.abs(floats) <= EXACT).all() and (floats == np.floor(floats)).all():
+        whole = bool((np.abs(floats) <= EXACT).all() and (floats == np.floor(floats)).all())
+        if whole and len(floats):
             values = values.cast(pa.int64())
         column = self._numbers(name, words.spread(values))
-        return Column(name, "number", column.array, (*notes, *column.warnings))
+        decimal = None if whole and style == numerals.PLAIN else style.decimal
+        return Column(name, "number", column.array, (*notes, *column.warnings), decimal)
 
     def _style(self, styles: list[numerals.Style]) -> numerals.Style | None:
         if self.spelling is None:
@@ -190,7 +201,7 @@ class Shaper:
             with suppress(pa.ArrowInvalid):  # beyond 64 bits
                 array = column.cast(pa.int64())
         if array is None:
-            array = without_nan(column.cast(pa.float64(), safe=False))
+            array = without_nan(numerals.nearest_doubles(column))
             self._refuse_infinity(name, array)
         return Column(name, "number", array, _lost_digits(name, array, whole=whole))
 
@@ -216,7 +227,10 @@ class Shaper:
             raise IngestError(cell_fault(row, name, "NOT_A_BOOLEAN", message, fix))
         return Column(name, "boolean", words.spread(pa.array(known, pa.bool_())))
 
-    def _categories(self, name: str, words: Coded, notes: tuple[str, ...] = ()) -> Column:
+    def _categories(
+        self, name: str, words: Coded, notes: tuple[str, ...] = (), hint: Hint | None = None
+    ) -> Column:
+        notes = notes if hint is None else (*notes, hint.message)
         if len(words.values) > self.limits.max_categories:
             message = (
                 f"Column {shown(name)} has {len(words.values):,} different values; as categories at most "
@@ -224,7 +238,7 @@ class Shaper:
                 f"leave it out with drop={name[:80]}." + "".join(f" {note}" for note in notes)
             )
             raise IngestError(column_fault(name, "TOO_MANY_CATEGORIES", message, *remedies(name, self.plan)))
-        return Column(name, "category", words.array(), notes)
+        return Column(name, "category", words.array(), notes, fixes=() if hint is None else hint.fixes)
 
     def _check_lengths(self, name: str, words: Coded) -> None:
         lengths = pa.compute.binary_length(words.values)
@@ -237,37 +251,6 @@ class Shaper:
                 f"with drop={name[:80]}."
             )
             raise IngestError(cell_fault(row, name, "CELL_TOO_LONG", message, *remedies(name, self.plan)))
-
-    def _hint(self, name: str, words: Coded) -> tuple[str, ...]:
-        """Why a column is text that may have been meant as numbers."""
-        sample = words.sample(SAMPLE)
-        if (
-            self.spelling is not None
-            and all(text.are_numbers(sample))
-            and numerals.has_leading_zeros(words.values)
-        ):
-            return (
-                f"Column {shown(name)} has whole numbers with leading zeros and is taken as text; "
-                f"types={name[:80]}:number takes them as numbers.",
-            )
-        if self.spelling is not None and numerals.possible_styles(words.values):
-            return (
-                f"Column {shown(name)} is text, because its commas may be decimal signs or stand between "
-                "thousands; for numbers say decimal=, or decimal=.",
-            )
-        numbers = text.are_numbers(sample)
-        if len(sample) < 5 or sum(numbers) < _MOSTLY * len(sample):
-            return ()
-        first = (
-            numbers.index(False) if not all(numbers) else numerals.to_numbers(words.values, numerals.PLAIN)[1]
-        )
-        if first is None:
-            return ()
-        row = words.first_row(first)
-        return (
-            f"Column {shown(name)} is text because its cell in row {row:,} is not a number; if such a cell "
-            "means missing, say which word it is with null_values.",
-        )
 
 
 def _padding(name: str, padded: int) -> str:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 from literati._leading_zeros import mark_leading_zeros
+from worker.messages import DecimalSign
 
+from .coded import coded
 from .errors import Fault, IngestError, body_fault, cell_fault, option_fault
 from .fixes import set_option
 from .header import Header, bad_encoding, read_header
+from .hints import Hint, perhaps_thousands
 from .kinds import is_text
-from .numerals import PLAIN, decided, may_be_thousands, possible_styles
+from .numerals import COMMA, PLAIN, POINTS, decided, may_be_thousands, possible_styles
 from .options import NULL_WORDS, Options, Plan, TableLimits, plan
 from .raw import RawTable, Spelling
 from .segments import CODED, NoCutError, as_utf8, fits, joined, segments
@@ -54,7 +58,7 @@ class _Reader:
         self.path = path
         self.header = header
         self.plan = plan
-        self.given_decimal = options.decimal
+        self.given_decimal = cast(DecimalSign | None, options.decimal)
         self.decimal = options.decimal or "."
         self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
@@ -72,11 +76,16 @@ class _Reader:
         evidence = self._evidence(table)
         if evidence == "," and (doubtful := self._perhaps_thousands(table)):
             table = self._with_text(table, doubtful)
+        hints: list[Hint] = []
+        if self.given_decimal is None and evidence == "." and self.header.delimiter == ";":
+            hints = [perhaps_thousands(name) for name in self._silent_thousands(table)]
         nulls = frozenset({"", *self.null_words})
-        spelling = Spelling(self.given_decimal, evidence, nulls)
-        return RawTable(table, self.plan, list(self.header.warnings), self.spelt, spelling)
+        spelling = Spelling(self.given_decimal, evidence, nulls, self.null_words is NULL_WORDS)
+        warnings = [*self.header.warnings, *(hint.message for hint in hints)]
+        fixes = tuple(fix for hint in hints for fix in hint.fixes)
+        return RawTable(table, self.plan, warnings, self.spelt, fixes, spelling)
 
-    def _evidence(self, table: Any) -> str | None:
+    def _evidence(self, table: Any) -> DecimalSign | None:
         """The decimal sign that the file speaks for, where the client does not say it."""
         if self.given_decimal is not None:
             return self.given_decimal
@@ -96,6 +105,18 @@ class _Reader:
         """Columns that were read with decimal points in a file with decimal commas."""
         floats = [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
         return [name for name in floats if may_be_thousands(table.column(name))]
+
+    def _silent_thousands(self, table: Any) -> list[str]:
+        """Columns whose points may all stand between thousands, if no other column has decimal points."""
+        floats = [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
+        if not floats or self._perhaps_thousands(table) != floats:
+            return []
+        for most in (1, None):  # the first piece tells in most files that it is not so
+            parts = self._parts(dict.fromkeys(floats, CODED), most=most)
+            styles = [possible_styles(coded(_column(parts, name)).values) for name in floats]
+            if not all(POINTS in found and COMMA not in found for found in styles):
+                return []
+        return floats
 
     def _with_text(self, table: Any, names: list[str]) -> Any:
         """The table with these columns as they are written."""
@@ -134,10 +155,10 @@ class _Reader:
             if kind == pa.int64() and name in marked and name != self.plan.weight
         ]
 
-    def _parts(self, types: dict[str, Any]) -> list[Any]:
-        """The pieces, each with the types that Arrow finds for it."""
+    def _parts(self, types: dict[str, Any], most: int | None = None) -> list[Any]:
+        """The pieces (the first ones, at most so many), each with the types that Arrow finds for it."""
         parts: list[Any] = []
-        for piece in segments(self.path, quoted=self.quoted, size=BLOCKS * self.block):
+        for piece in islice(segments(self.path, quoted=self.quoted, size=BLOCKS * self.block), most):
             if not types:
                 mark_leading_zeros(piece, ord(self.header.delimiter), self.zeros)
             with pa.BufferReader(piece) as source:
@@ -220,6 +241,10 @@ class _Reader:
             if isinstance(cell, str) and "\n" in cell and sum(b.count(b'"') for b in _blocks(self.path)) % 2:
                 message = "A quotation mark is opened in the last row and never closed."
                 raise IngestError(cell_fault(table.num_rows, name, "OPEN_QUOTE", message))
+
+
+def _column(parts: list[Any], name: str) -> Any:
+    return pa.chunked_array([chunk for part in parts for chunk in part.column(name).chunks], CODED)
 
 
 def words_of(column: Any) -> Any:

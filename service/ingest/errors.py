@@ -50,10 +50,10 @@ def cell_fault(row: int, column: str, code: str, message: str, *fixes: Fix) -> F
 
 
 def pointer_parts(fault: Fault) -> tuple[str | int, ...]:
-    """Return the steps of the JSON pointer to a fault's place. A pointer counts rows from 0."""
+    """Return the steps of the JSON pointer to a fault's place. A pointer counts rows and lines from 0."""
     source, *steps = fault.place
-    if source == "body" and steps[:1] == ["rows"]:
-        return source, "rows", int(steps[1]) - 1, *steps[2:]
+    if source == "body" and steps[0:1] in (["rows"], ["lines"]):
+        return source, steps[0], int(steps[1]) - 1, *steps[2:]
     return fault.place
 
 

@@ -39,7 +39,7 @@ class Media:
 
 def body_media(content_type: str | None) -> Media | bytes:
     """Of a request; for a multipart body its boundary."""
-    kind, parameters = _parsed(content_type)
+    kind, parameters = parsed_type(content_type)
     if kind == MULTIPART:
         boundary = parameters.get(b"boundary", b"")
         if not 0 < len(boundary) <= 200:
@@ -47,7 +47,7 @@ def body_media(content_type: str | None) -> Media | bytes:
         return boundary
     if says_otherwise(kind):
         raise unsupported()
-    return Media(_FORMS.get(kind), _charset(kind, parameters))
+    return Media(_FORMS.get(kind), charset_of(kind, parameters))
 
 
 def says_otherwise(media_type: str) -> bool:
@@ -57,8 +57,8 @@ def says_otherwise(media_type: str) -> bool:
 
 def part_media(content_type: str | None) -> Media:
     """Of the file in a multipart body: clients that do not know its type send any."""
-    kind, parameters = _parsed(content_type)
-    return Media(_FORMS.get(kind), _charset(kind, parameters))
+    kind, parameters = parsed_type(content_type)
+    return Media(_FORMS.get(kind), charset_of(kind, parameters))
 
 
 def unsupported() -> Problem:
@@ -71,13 +71,13 @@ def unsupported() -> Problem:
     )
 
 
-def _parsed(content_type: str | None) -> tuple[str, dict[bytes, bytes]]:
+def parsed_type(content_type: str | None) -> tuple[str, dict[bytes, bytes]]:
     kind, parameters = parse_options_header(content_type)
     return kind.decode("latin-1").strip().lower(), parameters
 
 
-def _charset(kind: str, parameters: dict[bytes, bytes]) -> str:
-    """The codec of a CSV. Others say what they are by themselves."""
+def charset_of(kind: str, parameters: dict[bytes, bytes]) -> str:
+    """The codec of a CSV, by its media type's parameters. Others say what they are by themselves."""
     if kind in (PARQUET, ARROW, ARROW_FILE):
         return "utf-8"
     if parameters.get(b"header", b"").lower() == b"absent":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +11,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from worker.messages import DecimalSign
+
 _SAMPLE = 1000  # words that tell most ways of writing apart
 _BLANKS = "[\u00a0\u2009\u202f]"  # blanks that part thousands in print
 _APOSTROPHES = "[\u2019`]"
 _BEGINNING = re.compile(r"\s*[-+]?[.,]?\d")  # of a number, however it is written
 _LEADING_ZERO = r"^[-+]?0\d+$"
+_NO_DIGITS = r"(?i)^[-+]?(?:inf|infinity|nan)$"  # numbers all the same
 
 
 @dataclass(frozen=True)
 class Style:
     """A way of writing numbers."""
 
-    decimal: str
+    decimal: DecimalSign
     thousands: str  # "" if none part them
 
     def pattern(self, *, zeros: bool) -> str:
@@ -88,6 +92,29 @@ def decided(styles: list[Style], given: str | None, evidence: str | None) -> Sty
     return next((style for style in styles if style.decimal in signs), None)
 
 
+def clear_sign(styles: list[Style]) -> str | None:
+    """Return the decimal sign that all these styles share; None where the words leave it open."""
+    signs = {style.decimal for style in styles}
+    return next(iter(signs)) if len(signs) == 1 else None
+
+
+def closest(words: Any, signs: Sequence[str]) -> tuple[Style, list[int]]:
+    """Return the style that reads most words, and the places of those that it does not read.
+
+    `signs` are the decimal signs that may be meant; of styles that read as many words, the first sign's wins.
+    """
+    plain = plain_signs(words)
+    styles = [style for sign in signs for style in STYLES if style.decimal == sign]
+    tried = [(style, _unread(plain, style)) for style in styles]
+    return min(tried, key=lambda found: len(found[1]))
+
+
+def _unread(words: Any, style: Style) -> list[int]:
+    matches = [pc.match_substring_regex(words, pattern=p) for p in (style.pattern(zeros=True), _NO_DIGITS)]
+    places: list[int] = np.flatnonzero(~np.asarray(pc.or_(*matches))).tolist()
+    return places
+
+
 def has_leading_zeros(words: Any) -> bool:
     """Whether a word is a whole number with leading zeros."""
     return bool(pc.any(pc.match_substring_regex(words, pattern=_LEADING_ZERO)).as_py())
@@ -120,6 +147,16 @@ def _first_that_fails(words: Any) -> int:
     return start
 
 
+def nearest_doubles(column: Any) -> Any:
+    """Return an Arrow column of numbers as float64, each rounded to the nearest. Null stays null.
+
+    Arrow casts decimals to a neighbour of the nearest now and then; the digits themselves are read exactly.
+    """
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string())
+    return column.cast(pa.float64(), safe=False)
+
+
 def may_be_thousands(column: Any) -> bool:
     """Whether numbers that were read with a decimal point may be whole ones with points between thousands."""
     numbers = column.drop_null().to_numpy()
@@ -127,5 +164,5 @@ def may_be_thousands(column: Any) -> bool:
     return (
         len(numbers) > 0
         and bool((np.abs(scaled - np.round(scaled)) < 1e-6).all())
-        and bool((np.abs(numbers) < 1000.0).all() and (numbers % 1 != 0).any())
+        and bool((np.abs(numbers) < 1000.0).all())
     )

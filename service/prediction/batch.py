@@ -17,3 +17,5 @@ class Batch:
     cell: Callable[[int, int], Any]  # row and place of a column -> the cell as sent
     where: Callable[[int, int], str]  # row and place of a column -> a pointer into the body
     read_as: Mapping[str, str] = field(default_factory=dict)  # columns whose numbers are not written plainly
+    # Columns that no split uses and that cannot be read, with the first such row (from 1) if known.
+    unreadable: Mapping[str, int | None] = field(default_factory=dict)

@@ -30,21 +30,23 @@ BODY_FORMATS: dict[str, BodyFormat] = {
 }
 
 
-def body_format_of(request: Request) -> tuple[BodyFormat, bool]:
-    """The format of the body, and whether tabs part its cells."""
+PLAIN_CSV = CsvOptions()
+
+
+def body_format_of(request: Request) -> tuple[BodyFormat, CsvOptions]:
+    """The format of the body, and what its media type says about CSV."""
     given = request.headers.get("content-type", "")
     if given == "application/json":
-        return "json", False
-    media_type, _, parameters = given.partition(";")
-    media_type = media_type.strip().lower()
+        return "json", PLAIN_CSV
+    media_type, parameters = media.parsed_type(given)
     if media_type not in BODY_FORMATS and media.says_otherwise(media_type):
         kinds = ", ".join(BODY_FORMATS)
         raise Problem(415, f"Send rows with a Content-Type of {kinds}.", kind="media-type")
     found = BODY_FORMATS.get(media_type, "any")
-    charset = parameters.lower().partition("charset=")[2].strip(' "')
-    if charset not in ("", "utf-8", "utf8", "us-ascii") and found not in ("arrow", "parquet"):
-        raise Problem(415, "Send text in UTF-8.", kind="media-type")
-    return found, media_type == media.TSV
+    charset = media.charset_of(media_type, parameters)
+    if found == "json" and charset != "utf-8":
+        raise Problem(415, "Send JSON in UTF-8.", kind="media-type")
+    return found, CsvOptions("\t" if media_type == media.TSV else None, charset=charset)
 
 
 def is_packed(request: Request, body: bytes) -> bool:
@@ -75,7 +77,7 @@ def recognised(request: Request, wanted: Wanted, body: bytes) -> Wanted:
         except IngestError as error:
             raise MalformedError(error.faults[0].message) from None
         found = "csv" if form == "tsv" else form
-    if found != "csv" and wanted.csv != CsvOptions():
+    if found != "csv" and replace(wanted.csv, charset=PLAIN_CSV.charset) != PLAIN_CSV:
         raise csv_only(request)
     return replace(wanted, body_format=found)
 

@@ -12,6 +12,7 @@ from service.apart.frames import joined, parted
 from service.apart.processes import BrokenError, NoMemoryError, NoTimeError, Processes
 from service.errors import FieldError
 from service.remedies import Remedy
+from worker.messages import CsvStyle
 
 from .faults import MalformedError, RowsError, refused
 from .notices import Notice
@@ -29,6 +30,7 @@ class Errand:
     source: dict[str, Any]
     wanted: Wanted
     max_rows: int
+    csv_style: CsvStyle
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def run(
     processes: Processes, predictor: Predictor, body: bytes, wanted: Wanted, max_rows: int, seconds: float
 ) -> Answer:
     """As `predictor.answer`. Blocks until it is done."""
-    errand = Errand(predictor.tree.to_dict(), dict(predictor.source), wanted, max_rows)
+    errand = Errand(predictor.tree.to_dict(), dict(predictor.source), wanted, max_rows, predictor.csv_style)
     work = joined(_ERRAND.dump_json(errand), body)
     try:
         said, content = parted(processes.run(NAME, work, memory_bytes=MEMORY * len(body), seconds=seconds))
@@ -71,7 +73,7 @@ def work(data: bytes) -> bytes:
     """There."""
     head, body = parted(data)
     errand = _ERRAND.validate_json(head)
-    predictor = Predictor(ShapeTree.from_dict(errand.tree), errand.source)
+    predictor = Predictor(ShapeTree.from_dict(errand.tree), errand.source, errand.csv_style)
     try:
         answer = predictor.answer(body, errand.wanted, errand.max_rows)
     except RowsError as error:

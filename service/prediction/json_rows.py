@@ -56,7 +56,7 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
     if document.keys() == {"records"}:
         records = _rows(document["records"], "records", dict, "an object", max_rows)
         _refuse_repeated_fields(body, 1 + sum(map(len, records)))
-        return _read_records(records, layout)
+        return _read_records(records, layout, {})
     if document.keys() == {"columns", "data"}:
         rows = _rows(document["data"], "data", list, "an array", max_rows)
         _refuse_repeated_fields(body, 2)
@@ -123,25 +123,35 @@ def _first(errors: Iterator[FieldError]) -> list[FieldError]:
     return list(islice(errors, MOST_ERRORS))
 
 
-def _read_records(records: list[dict[str, Any]], layout: Layout) -> Batch:
+def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dict[str, int | None]) -> Batch:
+    """`unreadable` columns are those that are left aside already."""
     names = [entry.name for entry in layout.fields]
 
     def where(row: int, place: int) -> str:
         return pointer("body", "records", row, layout.by_place[place].name)
 
     try:
-        matrix = encode_objects(records, names, layout, where)
+        matrix = encode_objects(records, names, layout, where, unreadable)
     except KeyError:
         # A column that some records lack counts as absent in all of them, if the tree can do without it.
         part = layout.lacking(set(records[0]).intersection(*records[1:]).__contains__)
         if part is not layout:
-            return _read_records(records, part)
+            return _read_records(records, part, unreadable)
         _refuse_absent_names(records, layout)
         raise
+    if matrix is None:
+        return _read_records(records, layout.lacking(lambda name: name not in unreadable), unreadable)
     ignored: list[str] = []
-    if sum(map(len, records)) != len(records) * len(names):
+    if sum(map(len, records)) != len(records) * len(names):  # also where columns are left aside
         ignored = sorted(set().union(*records) - layout.names)
-    return Batch(matrix, layout, ignored, lambda row, place: records[row][layout.by_place[place].name], where)
+    return Batch(
+        matrix,
+        layout,
+        ignored,
+        lambda row, place: records[row][layout.by_place[place].name],
+        where,
+        unreadable=unreadable,
+    )
 
 
 def _refuse_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
@@ -175,9 +185,16 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
     def where(row: int, place: int) -> str:
         return pointer("body", "data", row, key[place])
 
-    matrix = encode_objects(rows, list(key.values()), layout, where, no_booleans=no_booleans)
+    unreadable: dict[str, int | None] = {}
+    matrix = None
+    while matrix is None:
+        layout = layout.lacking(lambda name: name in at and name not in unreadable)
+        keys = [key[entry.place] for entry in layout.fields]
+        matrix = encode_objects(rows, keys, layout, where, unreadable, no_booleans=no_booleans)
     ignored = [name for name in at if name not in layout.names]
-    return Batch(matrix, layout, ignored, lambda row, place: rows[row][key[place]], where)
+    return Batch(
+        *(matrix, layout, ignored, lambda row, place: rows[row][key[place]], where), unreadable=unreadable
+    )
 
 
 def _positions(columns: Any) -> dict[str, int]:

@@ -23,7 +23,7 @@ LONGEST_EXAMPLE = 100
 
 
 class Notice(TypedDict):
-    code: str  # UNKNOWN_COLUMN, ABSENT_COLUMN, READ_AS, MISSING_VALUE, UNSEEN_CATEGORY, OUT_OF_RANGE or MORE
+    code: str  # of `service.schemas.models.PredictionWarning`
     column: str | None
     count: int  # rows
     examples: list[Any]
@@ -31,17 +31,18 @@ class Notice(TypedDict):
 
 
 def notices(batch: Batch) -> list[Notice]:
-    """Unknown and absent columns, missing values, unseen categories, numbers outside the training range."""
+    """Columns that are unknown, absent or unreadable, and cells that are unlike those in training."""
     rows, layout = len(batch.matrix), batch.layout
     found: list[Notice] = [_unknown_column(name, rows) for name in batch.ignored]
-    if layout.absent:
-        found.insert(0, _absent_columns(layout.absent, rows))
+    if absent := [name for name in layout.absent if name not in batch.unreadable]:
+        found.insert(0, _absent_columns(absent, rows))
     found += [_read_as(name, words, rows) for name, words in batch.read_as.items()]
     unusual = unusual_cells(batch.matrix, layout.lows, layout.highs)
-    if unusual:
-        _refuse_infinite(batch)
+    infinite = _infinite_columns(batch) if unusual else {}
+    found += [_unreadable(name, row, rows) for name, row in {**batch.unreadable, **infinite}.items()]
     for place, rows_there in unusual.items():
-        found += _of_column(batch, layout.by_place[place], rows_there)
+        if layout.by_place[place].name not in infinite:
+            found += _of_column(batch, layout.by_place[place], rows_there)
     if len(found) > MOST_NOTICES:
         rest = len(found) - MOST_NOTICES
         found[MOST_NOTICES:] = [
@@ -50,12 +51,17 @@ def notices(batch: Batch) -> list[Notice]:
     return found
 
 
-def _refuse_infinite(batch: Batch) -> None:
-    """JSON cannot spell infinity, but 1e999 is read as it; CSV and Arrow can."""
+def _infinite_columns(batch: Batch) -> dict[str, int]:
+    """Refuse infinite numbers in columns that the tree uses. Return the others that have one, with its row.
+
+    JSON cannot spell infinity, but 1e999 is read as it; CSV and Arrow can.
+    """
     infinite = np.isinf(batch.matrix)
     if not infinite.any():
-        return
-    rows, places = np.nonzero(infinite)
+        return {}
+    used = sorted(batch.layout.used)
+    rows, columns = np.nonzero(infinite[:, used])
+    places = np.array(used, dtype=np.intp)[columns]
     errors = [
         FieldError(
             batch.where(row, place),
@@ -65,6 +71,15 @@ def _refuse_infinite(batch: Batch) -> None:
         for row, place in islice(zip(rows.tolist(), places.tolist(), strict=True), MOST_ERRORS)
     ]
     refuse(errors)
+    spare = np.flatnonzero(infinite.any(axis=0)).tolist()
+    return {batch.layout.by_place[place].name: int(infinite[:, place].argmax()) + 1 for place in spare}
+
+
+def _unreadable(name: str, row: int | None, rows: int) -> Notice:
+    """`row` counts from 1."""
+    cause = "its cells are not what the model expects" if row is None else f"row {row:,} cannot be read"
+    message = f"The column {shown(name)!r} was ignored, because {cause}; the tree does not use it."
+    return Notice(code="UNREADABLE_COLUMN", column=shown(name), count=rows, examples=[], message=message)
 
 
 def _unknown_column(name: str, rows: int) -> Notice:

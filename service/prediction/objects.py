@@ -22,30 +22,41 @@ Where = Callable[[int, int], str]  # row and place -> pointer
 
 
 def encode_objects(
-    rows: Sequence[Any], keys: Sequence[Any], layout: Layout, where: Where, *, no_booleans: bool = False
-) -> Floats:
-    """The matrix of rows whose cells are found by key; `keys` go with the layout's fields."""
+    rows: Sequence[Any],
+    keys: Sequence[Any],
+    layout: Layout,
+    where: Where,
+    unreadable: dict[str, int | None],
+    *,
+    no_booleans: bool = False,
+) -> Floats | None:
+    """The matrix of rows whose cells are found by key; `keys` go with the layout's fields.
+
+    None if columns that no split uses cannot be read: they are added to `unreadable`, each with the number of
+    the first such row, from 1.
+    """
     key = {entry.place: key for entry, key in zip(layout.fields, keys, strict=True)}
-    errors: list[FieldError] = []
+    judge = _Judge(layout, where)
     flat = _flat(rows, [key[entry.place] for entry in layout.numbers])
     block = _floats(flat, no_booleans)
     if block is None:
         block = np.zeros(len(flat))
         for i, cell in enumerate(flat):
             row, number = divmod(i, len(layout.numbers))
-            _judge(cell, row, layout.numbers[number], where, errors)
-            if len(errors) >= MOST_ERRORS:
+            judge.look(cell, row, layout.numbers[number])
+            if len(judge.errors) >= MOST_ERRORS:
                 break
     block = block.reshape(len(rows), len(layout.numbers))
-    if len(layout.numbers) == layout.width and not errors:
+    if len(layout.numbers) == layout.width and judge.content:
         return block
     matrix = layout.empty_matrix(len(rows))
     matrix[:, layout.number_places] = block
     for entry in layout.others:
         cells = list(map(itemgetter(key[entry.place]), rows))
-        matrix[:, entry.place] = _others(cells, entry, where, errors)
-    refuse(errors)
-    return matrix
+        matrix[:, entry.place] = _others(cells, entry, judge)
+    refuse(judge.errors)
+    unreadable.update(judge.unreadable)
+    return matrix if judge.content else None
 
 
 def _flat(rows: Sequence[Any], keys: list[Any]) -> list[Any]:
@@ -79,7 +90,7 @@ def _floats(flat: list[Any], no_booleans: bool) -> Floats | None:
     return None
 
 
-def _others(cells: list[Any], entry: Field, where: Where, errors: list[FieldError]) -> Floats:
+def _others(cells: list[Any], entry: Field, judge: _Judge) -> Floats:
     types = set(map(type, cells))
     if entry.kind == "category" and str in types and str not in entry.types:
         cells = list(map(entry.known, cells))  # "20" where the categories are numbers
@@ -94,19 +105,43 @@ def _others(cells: list[Any], entry: Field, where: Where, errors: list[FieldErro
         if set(cells) <= {0, 1, None}:
             return np.array(cells, dtype=np.float64)
     for row, cell in enumerate(cells):
-        _judge(cell, row, entry, where, errors)
-        if len(errors) >= MOST_ERRORS:
+        judge.look(cell, row, entry)
+        if len(judge.errors) >= MOST_ERRORS:
             break
     return np.zeros(len(cells))
 
 
-def _judge(cell: Any, row: int, entry: Field, where: Where, errors: list[FieldError]) -> None:
+class _Judge:
+    """What is wrong with cells: errors where the tree uses their column."""
+
+    def __init__(self, layout: Layout, where: Where) -> None:
+        self.used = layout.used
+        self.where = where
+        self.errors: list[FieldError] = []
+        self.unreadable: dict[str, int] = {}  # other columns, with the number of the first such row
+
+    @property
+    def content(self) -> bool:
+        return not self.errors and not self.unreadable
+
+    def look(self, cell: Any, row: int, entry: Field) -> None:
+        found = _fault(cell, entry)
+        if found is None:
+            return
+        if entry.place in self.used:
+            code, message = found
+            self.errors.append(FieldError(self.where(row, entry.place), code, f"{entry.name}: {message}"))
+        else:
+            self.unreadable.setdefault(entry.name, row + 1)
+
+
+def _fault(cell: Any, entry: Field) -> tuple[str, str] | None:
+    """A code and a message, if the cell is none of this column."""
     fits = type(cell) in entry.types
     if fits and entry.kind == "boolean":
         fits = cell in (0, 1, None)
     if not fits:
-        message = f"{entry.name}: expected {entry.expected}, or null where the value is missing."
-        errors.append(FieldError(where(row, entry.place), "TYPE", message))
-    elif entry.kind == "number" and type(cell) is int and abs(cell) > MAX_FLOAT:
-        message = f"{entry.name}: an integer beyond what a number can hold."
-        errors.append(FieldError(where(row, entry.place), "TOO_LARGE", message))
+        return "TYPE", f"expected {entry.expected}, or null where the value is missing."
+    if entry.kind == "number" and type(cell) is int and abs(cell) > MAX_FLOAT:
+        return "TOO_LARGE", "an integer beyond what a number can hold."
+    return None

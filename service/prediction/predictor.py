@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from literati import ShapeTree
 from literati.table import EncodedRows
+from worker.messages import CsvStyle
 
 from .answers import Answers, Leaves
 from .arrow_rows import read_arrow, read_parquet
@@ -49,9 +50,10 @@ class Answer:
 class Predictor:
     """Immutable, like the model; threads may share it."""
 
-    def __init__(self, tree: ShapeTree, source: Mapping[str, Any]) -> None:
+    def __init__(self, tree: ShapeTree, source: Mapping[str, Any], csv_style: CsvStyle | None = None) -> None:
         self.tree = tree
         self.source = source  # what the answer says of where it comes from
+        self.csv_style = csv_style or CsvStyle()  # of the training data
         self.layout = Layout(
             tree.schema, frozenset(node.split.column for node in tree.nodes if node.split is not None)
         )
@@ -88,7 +90,7 @@ class Predictor:
 
     def read(self, body: bytes, wanted: Wanted, max_rows: int) -> Batch:
         if wanted.body_format == "csv":
-            return read_csv(body, self.layout, max_rows, wanted.csv)
+            return read_csv(body, self.layout, max_rows, wanted.csv, self.csv_style)
         return _READERS[wanted.body_format](body, self.layout, max_rows)
 
     def leaves(self, batch: Batch) -> Leaves:

@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from literati import ShapeTree
 from worker.errors import JobGoneError, ModelGoneError
+from worker.messages import CsvStyle, JobSpec
 from worker.store import Store
 from worker.store.resolver import ModelResolver
 
@@ -65,19 +66,20 @@ class Predictors:
             raise NoRevisionError
         number = found if revision is None else revision
         key = (tenant, job_id, str(number))
-        return self._find(key) or await self._load(key, lambda: self._read_incumbent(tenant, job_id, number))
+        return self._find(key) or await self._load(key, lambda: self._read_incumbent(job.spec, number))
 
     def _read_model(self, tenant: str, model_id: str) -> Predictor:
         tree = self._store.models.tree(tenant, model_id)
-        if tree is None:  # deleted a moment ago
+        model = self._store.models.get(tenant, model_id)
+        if tree is None or model is None:  # deleted a moment ago
             raise ModelGoneError
-        return _predictor(tree, model_id=model_id)
+        return _predictor(tree, model.csv_style, model_id=model_id)
 
-    def _read_incumbent(self, tenant: str, job_id: str, revision: int) -> Predictor:
-        incumbent = self._store.jobs.incumbent(tenant, job_id, revision)
+    def _read_incumbent(self, spec: JobSpec, revision: int) -> Predictor:
+        incumbent = self._store.jobs.incumbent(spec.tenant, spec.id, revision)
         if incumbent is None:
             raise NoRevisionError
-        return _predictor(incumbent.tree, model_id=None, job_id=job_id, revision=revision)
+        return _predictor(incumbent.tree, spec.csv_style, model_id=None, job_id=spec.id, revision=revision)
 
     def _find(self, key: Key) -> Predictor | None:
         predictor = self._kept.get(key)
@@ -108,5 +110,5 @@ class Predictors:
             self._bytes -= oldest.nbytes
 
 
-def _predictor(tree: dict[str, Any], **source: Any) -> Predictor:
-    return Predictor(ShapeTree.from_dict(tree), source)
+def _predictor(tree: dict[str, Any], csv_style: CsvStyle | None, **source: Any) -> Predictor:
+    return Predictor(ShapeTree.from_dict(tree), source, csv_style)

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from literati.table import UNKNOWN
-from service.errors import FieldError, pointer
+from service.errors import FieldError, pointer, row_number
+from service.ingest.numerals import nearest_doubles
 
 from .batch import Batch
 from .faults import MOST_ERRORS, absent, no_rows, positions, refuse, refuse_absent, too_many_rows
@@ -28,9 +29,12 @@ def read_table(
     *,
     spell: Spell = lambda label, entry: label,
     read_as: Mapping[str, str] | None = None,
+    unreadable: Mapping[str, int | None] | None = None,
 ) -> Batch:
+    """Read the rows; columns that are `unreadable`, and that no split uses, are left aside."""
     at = positions(table.column_names, lambda position: pointer("body", position))
-    layout = layout.lacking(at.__contains__)
+    aside = dict(unreadable or {})
+    layout = layout.lacking(lambda name: name in at and name not in aside)
     refuse_absent([absent("/body", entry.name) for entry in layout.fields if entry.name not in at])
     if table.num_rows == 0:
         raise no_rows("/body")
@@ -41,18 +45,24 @@ def read_table(
     errors: list[FieldError] = []
     for entry in layout.fields:
         column = table.column(at[entry.name])
+        found: list[FieldError] = []
         if pa.types.is_null(column.type):
             values = np.full(len(column), math.nan)
         elif entry.kind != "category":
-            values = _numbers(column, entry, errors)
+            values = _numbers(column, entry, found)
         else:
-            codes, labels = _coded(column, entry, errors)
+            codes, labels = _coded(column, entry, found)
             categories[entry.place] = codes, [entry.known(spell(label, entry)) for label in labels]
-            values = _categories(*categories[entry.place], entry, errors)
+            values = _categories(*categories[entry.place], entry, found)
+        if found and entry.place not in layout.used:
+            aside[entry.name] = row_number(found[0].pointer)
+            continue
         matrix[:, entry.place] = values
+        errors += found
         if len(errors) >= MOST_ERRORS:
             break
     refuse(errors)
+    layout = layout.lacking(lambda name: name not in aside)
 
     def cell(row: int, place: int) -> Any:
         codes, labels = categories[place]
@@ -63,6 +73,7 @@ def read_table(
         *(matrix, layout, ignored, cell),
         where=lambda row, place: where(row, layout.by_place[place]),
         read_as=read_as or {},
+        unreadable=aside,
     )
 
 
@@ -81,7 +92,7 @@ def _numbers(column: Any, entry: Field, errors: list[FieldError]) -> Floats:
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         errors.append(_wrong_type(entry))
         return np.zeros(len(column))
-    values: Floats = column.cast(pa.float64(), safe=False).to_numpy()  # null is NaN
+    values: Floats = nearest_doubles(column).to_numpy()  # null is NaN
     if entry.kind == "boolean":
         bad = np.flatnonzero(~((values == 0) | (values == 1) | np.isnan(values)))
         errors += [wrong_cell(row, entry) for row in bad[:MOST_ERRORS].tolist()]

@@ -41,7 +41,7 @@ from service.schemas.datasets import (
     DatasetSummary,
     Preview,
 )
-from service.schemas.problem import problems
+from service.schemas.problem import ProblemFix, problems
 from service.schemas.requests import PageSize, PageToken
 from service.settings import Settings
 from service.turns import Turns
@@ -233,7 +233,8 @@ def _summary(dataset: messages.DatasetSummary) -> dict[str, Any]:
 
 def dataset_view(dataset: messages.Dataset) -> Dataset:
     more = {name: getattr(dataset, name) for name in ("dropped", "columns", "classes", "warnings")}
-    return Dataset.model_construct(**_summary(dataset.summary), **more)
+    fixes = [ProblemFix(label=fix.label, options=fix.options, part="query") for fix in dataset.fixes]
+    return Dataset.model_construct(**_summary(dataset.summary), **more, fixes=fixes)
 
 
 @router.get(

@@ -6,6 +6,7 @@ The body is read here and not by the framework: rows are not worth a Python obje
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 import anyio
@@ -40,6 +41,7 @@ from service.schemas import models as wire
 from service.schemas.problem import problems
 from service.schemas.requests import JobId
 from service.short_route import ShortRoute, with_short
+from worker.messages import DecimalSign
 
 router = APIRouter(prefix="/v1", tags=["models"], route_class=ShortRoute, dependencies=[CHECKED_OPTIONS])
 SHORT_BYTES = 1 << 14  # longer bodies may take many milliseconds, and are read by a thread ...
@@ -57,13 +59,18 @@ Delimiter = Annotated[
     str | None, Query(max_length=16, description="Of CSV; a character, or `tab`. Default: found out.")
 ]
 Decimal = Annotated[
-    str | None, Query(pattern="^[.,]$", description="The decimal sign in CSV. Default: found out.")
+    DecimalSign | None,
+    Query(
+        description="The decimal sign in CSV. Default: as in the CSV that the model was trained on, if the "
+        "rows can be read so, else found out."
+    ),
 ]
 NullValues = Annotated[
     list[str] | None,
     Query(
         max_length=100,
-        description="CSV: words for a missing cell, as in an upload; repeat, or put commas between them.",
+        description="CSV: words for a missing cell, as in an upload; repeat, or put commas between them. "
+        "Default: those of the CSV that the model was trained on.",
     ),
 ]
 
@@ -196,25 +203,26 @@ def _wanted(
     request: Request,
     explain: bool = False,
     delimiter: str | None = None,
-    decimal: str | None = None,
+    decimal: DecimalSign | None = None,
     null_values: list[str] | None = None,
 ) -> Wanted:
-    (body_format, tabs), answer_format = body_format_of(request), _answer_format(request)
-    delimiter = "tab" if tabs and delimiter is None else delimiter
+    (body_format, csv), answer_format = body_format_of(request), _answer_format(request)
     if explain and answer_format != "json":
         error = FieldError("/query/explain", "JSON_ONLY", "Explanations are given in JSON only.")
         raise invalid(error, fixes=[Remedy("Predict without explanations", {"explain": None})])
     if delimiter is None and decimal is None and null_values is None:
         if body_format == answer_format == "json" and not explain:
             return _PLAIN
-        return Wanted(body_format, answer_format, explain=explain)
+        return Wanted(body_format, answer_format, csv, explain)
     if body_format not in ("csv", "any"):
         raise csv_only(request)
-    return Wanted(body_format, answer_format, _csv_options(delimiter, decimal, null_values), explain)
+    return Wanted(body_format, answer_format, _with_options(csv, delimiter, decimal, null_values), explain)
 
 
-def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[str] | None) -> CsvOptions:
-    defaults = CsvOptions()
+def _with_options(
+    csv: CsvOptions, delimiter: str | None, decimal: DecimalSign | None, null_values: list[str] | None
+) -> CsvOptions:
+    """What the media type says, unless an option says otherwise."""
     if delimiter is not None:
         delimiter = DELIMITER_WORDS.get(delimiter.lower(), delimiter)
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0.-+':
@@ -223,8 +231,8 @@ def _csv_options(delimiter: str | None, decimal: str | None, null_values: list[s
     if decimal == delimiter == ",":
         message = "The decimal sign and the delimiter cannot be the same."
         raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", message))
-    nulls = defaults.nulls if null_values is None else frozenset({"", *null_words(null_values)})
-    return CsvOptions(delimiter, decimal, nulls)
+    words = None if null_values is None else frozenset(null_words(null_values))
+    return replace(csv, delimiter=delimiter or csv.delimiter, decimal=decimal, null_words=words)
 
 
 def _answer_format(request: Request) -> Format:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from service.schemas.problem import ProblemFix
 from worker.messages import ClassInfo, ColumnInfo
 
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
@@ -36,6 +37,13 @@ class Dataset(DatasetSummary):
     columns: list[ColumnInfo]
     classes: Annotated[list[ClassInfo], Field(description="The target's classes in order, with their rows.")]
     warnings: Annotated[list[str], Field(description="What is odd about the data, in sentences.")]
+    fixes: Annotated[
+        list[ProblemFix],
+        Field(
+            description="Options with which the same bytes are read in another way, where a warning says "
+            "that this may be meant."
+        ),
+    ]
 
 
 class DatasetPage(BaseModel):
@@ -104,6 +112,7 @@ EXAMPLE: dict[str, Any] = {
     ],
     "classes": [{"label": "setosa", "count": 1}, {"label": "versicolor", "count": 2}],
     "warnings": ["The table has only 3 rows; a tree learned from so few says little."],
+    "fixes": [],
 }
 EXAMPLE_PREVIEW: dict[str, Any] = {
     "dataset_id": EXAMPLE_ID,

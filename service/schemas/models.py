@@ -107,6 +107,7 @@ class PredictionWarning(BaseModel):
     code: Literal[
         "UNKNOWN_COLUMN",
         "ABSENT_COLUMN",
+        "UNREADABLE_COLUMN",
         "READ_AS",
         "MISSING_VALUE",
         "UNSEEN_CATEGORY",

@@ -17,7 +17,8 @@ class FieldProblem(BaseModel):
         Field(
             description="JSON pointer into the request: `/body/...`, `/query/...`, `/header/...`. Rows count "
             "from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, Parquet and "
-            "Arrow."
+            "Arrow. So do the lines of a text that cannot be decoded, its first line among them: "
+            "`/body/lines/4`."
         ),
     ]
     row: Annotated[

@@ -266,3 +266,15 @@ def test_the_description_says_how_rows_are_counted(client: httpx.Client) -> None
     fields = document["components"]["schemas"]["FieldProblem"]["properties"]
     assert "from 0" in fields["pointer"]["description"]
     assert "counted from 1" in fields["row"]["description"]
+
+
+def test_the_line_that_cannot_be_decoded(client: httpx.Client) -> None:
+    answer = client.post(
+        "/v1/datasets",
+        params={"target": "label"},
+        content="x,label\n1,a\n2,\xe4\n".encode("latin-1"),
+        headers={"Content-Type": "text/csv"},
+    )
+    [found] = errors(answer)
+    assert found["pointer"] == "/body/lines/2", "a pointer counts from 0"
+    assert found["message"].startswith("Line 3 is not UTF-8"), "people count from 1"

@@ -94,7 +94,7 @@ def test_a_comma_that_may_be_either_is_decided_by_what_is_known(tmp_path: Path) 
 def test_points_between_thousands_beside_decimal_commas(tmp_path: Path) -> None:
     """Alone, 1.234 is a little more than one; in a file with decimal commas it is a thousand and more."""
     points = ["1.234", "12.500", "999"]
-    assert cells(parsed(tmp_path, csv(points)), "x") == [1.234, 12.5, 999]
+    assert cells(parsed(tmp_path, csv(points)), "x") == [1.234, 12.5, 999], "with a warning"
     result = parsed(tmp_path, csv(points, ["0,5", "1,75", "2"]))
     assert cells(result, "x") == [1234, 12500, 999]
     assert cells(result, "y") == [0.5, 1.75, 2]
@@ -221,3 +221,92 @@ def test_the_row_that_is_no_number_is_named_however_the_others_are_written(
 ) -> None:
     found = fault(tmp_path, csv(words), types="x:number")
     assert (found.code, found.place) == ("NOT_A_NUMBER", ("body", "rows", 3, "x"))
+
+
+POINTS = "'x' was read with decimal points, but they may stand between thousands"
+
+
+@pytest.mark.parametrize("words", [["1.234", "12.500", "999.000"], ["1.234", "12.500", "999"]])
+def test_points_that_may_part_thousands_are_told_and_can_be_decided(tmp_path: Path, words: list[str]) -> None:
+    dataset = made(tmp_path, csv(words))
+    assert any(POINTS in warning for warning in dataset.warnings)
+    assert [(fix.label, fix.options) for fix in dataset.fixes] == [
+        ("Read with decimal comma, points part thousands", {"decimal": ","}),
+        ("Keep to the decimal point", {"decimal": "."}),
+    ]
+    numbers = [1234, 12500, int(words[2].replace(".", ""))]
+    assert cells(parsed(tmp_path, csv(words), decimal=","), "x") == numbers
+    for sign in (".", ","):
+        assert not any(POINTS in warning for warning in made(tmp_path, csv(words), decimal=sign).warnings)
+
+
+@pytest.mark.parametrize(
+    ("words", "other", "delimiter"),
+    [
+        (["0.125", "1.234", "12.500"], None, ";"),  # a thousand does not begin with 0
+        (["1.5", "1.234", "12.500"], None, ";"),
+        (["1.234", "12.500", "1500"], None, ";"),
+        (["1.234", "12.500", "999"], ["0.5", "1.5", "2.5"], ";"),  # the file has decimal points
+        (["1.234", "12.500", "999"], ["0,5", "1,5", "2,5"], ";"),  # decided: decimal commas
+        (["1.234", "12.500", "999"], None, ","),
+        (["1", "2", "3"], None, ";"),
+    ],
+)
+def test_points_that_are_clear_are_not(
+    tmp_path: Path, words: list[str], other: list[str] | None, delimiter: str
+) -> None:
+    assert not any(POINTS in warning for warning in made(tmp_path, csv(words, other, delimiter)).warnings)
+
+
+def test_points_that_are_clear_after_many_rows(tmp_path: Path) -> None:
+    filler = "".join(f"{i % 999 + 1}.{i % 1000:03d};{'ab'[i % 2]};{'z' * 180}\n" for i in range(50_000))
+    assert len(filler) > BLOCKS * BLOCK_BYTES
+    for last, doubtful in (("1.250", True), ("1.25", False)):
+        dataset = made(tmp_path, f"x;label;rest\n{filler}{last};a;z\n")
+        assert any(POINTS in warning for warning in dataset.warnings) == doubtful
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        (["1,5", "2,5", "3,5", "4,25", "5"], " (others are, with a decimal comma)"),
+        (["1.234,5", "2,5", "3,5", "4,25", "5"], " (others are, with a decimal comma and points between"),
+        (["1.5", "2.5", "3.5", "4.25", "5"], ";"),
+    ],
+)
+def test_a_word_among_numbers_is_named_with_its_remedies(
+    tmp_path: Path, numbers: list[str], said: str
+) -> None:
+    data = csv([*numbers[:3], "many", *numbers[3:]])
+    dataset = made(tmp_path, data)
+    (told,) = [warning for warning in dataset.warnings if warning.startswith("Column 'x' is text")]
+    assert told.startswith(f"Column 'x' is text because 'many' in row 4 is not a number{said}")
+    assert "if 'many' means missing, name it with null_values" in told
+    assert "types=x:category" in told
+    missing, category = dataset.fixes
+    assert missing.label == "Take 'many' as missing"
+    assert {"NA", "many"} < set(missing.options["null_values"])
+    assert info(made(tmp_path, data, null_values=tuple(missing.options["null_values"])), "x").type == "number"
+    assert category.options == {"types": ["x:category"]}
+    mended = made(tmp_path, data, types=tuple(category.options["types"]))
+    assert not any("is text" in warning for warning in mended.warnings)
+    assert mended.fixes == []
+
+
+def test_an_error_does_not_show_the_word(tmp_path: Path) -> None:
+    words = ["1,5", "2,5", "3,5", "4,5", "secret", "6,5"]
+    found = fault(tmp_path, csv(words), limits={"max_categories": 5})
+    assert found.code == "TOO_MANY_CATEGORIES"
+    assert "the cell in row 5 is not a number" in found.message
+    assert "secret" not in str(found)
+
+
+def test_the_word_is_named_where_it_stands_far_below(tmp_path: Path) -> None:
+    words = [f"{i},5" for i in range(3000)]
+    words[2500] = "many"
+    assert any("'many' in row 2,501" in warning for warning in made(tmp_path, csv(words)).warnings)
+
+
+def test_numbers_with_thousands_do_not_hide_the_row_that_is_none(tmp_path: Path) -> None:
+    found = fault(tmp_path, csv(["1.234,5", "2.345,5", "x", "3,5"]), types="x:number")
+    assert found.place == ("body", "rows", 3, "x")

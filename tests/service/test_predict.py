@@ -154,7 +154,13 @@ def test_rows_that_are_refused(client: httpx.Client, model: str) -> None:
 def test_media_types_that_are_not_spoken(client: httpx.Client, model: str) -> None:
     path = f"/v1/models/{model}/predict"
     body = as_records([GOOD])
-    for kind in ("image/png", "application/xml", "text/html", "text/csv; charset=latin-1"):
+    for kind in (
+        "image/png",
+        "application/xml",
+        "text/html",
+        "text/csv; charset=ebcdic",
+        "application/json; charset=latin-1",
+    ):
         problem(client.post(path, content=body, headers={"Content-Type": kind}), 415, "media-type")
     answer = client.post(path, content=body, headers={**JSON, "Accept": "image/png"})
     assert "text/csv" in problem(answer, 406, "not-acceptable")["detail"]

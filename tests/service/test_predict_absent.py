@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import model_maker
 from literati import LiteratiClassifier, ShapeTree
-from predict_bodies import WRITERS, as_records, ask, refused
+from predict_bodies import WRITERS, Row, as_records, ask, refused, stream
 from service.prediction.predictor import Predictor
 from stack import Stack
 
 USED = {"size": 0.5, "colour": "red"}
-UNUSED = {"age": 0.1, "shade": "dark"}
+UNUSED = {"age": 0.1, "shade": "dark", "tall": True}
 
 
 def tree_of(frame: pd.DataFrame, y: Any) -> ShapeTree:
@@ -25,13 +27,14 @@ def tree_of(frame: pd.DataFrame, y: Any) -> ShapeTree:
 
 @pytest.fixture(scope="module")
 def tree() -> ShapeTree:
-    """A tree over four columns that splits on two of them."""
+    """A tree over five columns that splits on two of them."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
             "age": rng.normal(size=200),
             "size": rng.normal(size=200),
             "shade": rng.choice(["dark", "light"], 200),
+            "tall": rng.choice([True, False], 200),
             "colour": rng.choice(["red", "blue"], 200),
         }
     )
@@ -57,9 +60,11 @@ def test_columns_that_the_tree_does_not_use_may_be_absent(predictor: Predictor, 
         assert part[name] == whole[name]
     (warning,) = part["warnings"]
     assert (warning["code"], warning["column"], warning["count"]) == ("ABSENT_COLUMN", None, 3)
-    assert warning["examples"] == ["age", "shade"]
-    assert "2 columns are absent: 'age', 'shade'." in warning["message"]
-    (warning,) = ask(predictor, write([{"shade": "dark", **row} for row in rows]), media)["warnings"]
+    assert warning["examples"] == ["age", "shade", "tall"]
+    assert "3 columns are absent: 'age', 'shade', 'tall'." in warning["message"]
+    (warning,) = ask(predictor, write([{"shade": "dark", "tall": True, **row} for row in rows]), media)[
+        "warnings"
+    ]
     assert (warning["code"], warning["column"]) == ("ABSENT_COLUMN", "age")
 
 
@@ -74,13 +79,62 @@ def test_columns_that_the_tree_uses_are_needed(predictor: Predictor, form: str) 
 def test_what_is_present_is_still_looked_at(predictor: Predictor) -> None:
     codes = [w["code"] for w in ask(predictor, as_records([{**USED, "size": 99.0}]))["warnings"]]
     assert codes == ["ABSENT_COLUMN", "OUT_OF_RANGE"]
-    refused(predictor, as_records([{**USED, "age": "x"}]), pointers=["/body/records/0/age"])
+    refused(predictor, as_records([{**USED, "size": "x"}]), pointers=["/body/records/0/size"])
+
+
+def as_odd_arrow(rows: list[dict[str, Any]]) -> bytes:
+    """A column with cells of several types is text."""
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    mixed = {name for name, cells in columns.items() if len(set(map(type, cells))) > 1}
+    return stream(
+        pa.table({n: list(map(str, cells)) if n in mixed else cells for n, cells in columns.items()})
+    )
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize(("column", "cell"), [("age", "old"), ("age", math.inf), ("tall", "maybe")])
+def test_cells_that_cannot_be_read_in_a_column_that_the_tree_does_not_use(
+    predictor: Predictor, form: str, column: str, cell: Any
+) -> None:
+    """They are no reason not to predict: the column might as well be absent."""
+    write, media = WRITERS[form] if form != "arrow" else (as_odd_arrow, "arrow")
+    rows = [{**UNUSED, **USED, **more} for more in ({}, {"size": -0.5}, {}, {"colour": "blue"})]
+    whole = ask(predictor, write(rows), media)
+    assert whole["warnings"] == []
+    bad = [*rows[:2], *({**row, column: cell} for row in rows[2:])]
+    answer = ask(predictor, write(bad).replace(b"Infinity", b"1e999"), media)
+    for name in ("predictions", "probabilities", "leaf_ids"):
+        assert answer[name] == whole[name]
+    (warning,) = answer["warnings"]
+    assert (warning["code"], warning["column"], warning["count"]) == ("UNREADABLE_COLUMN", column, 4)
+    by_type = form == "arrow" and isinstance(cell, str)
+    assert ("row 3 cannot be read" in warning["message"]) == (not by_type)
+
+
+@pytest.mark.parametrize("form", ["records", "arrays", "csv"])
+def test_of_unreadable_cells_only_those_that_matter_are_errors(predictor: Predictor, form: str) -> None:
+    write, media = WRITERS[form]
+    row = {**UNUSED, **USED}
+    places = {"records": "records/1/size", "arrays": "data/1/3", "csv": "rows/1/size"}
+    rows = [{**row, "age": "old"}, {**row, "size": "large", "tall": "maybe"}]
+    refused(predictor, write(rows), media, pointers=[f"/body/{places[form]}"])
+
+
+def test_a_quick_reader_says_so_too() -> None:
+    """Numbers only: the reader for those must not call a column absent that is there."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x0", "x1", "x2"])
+    predictor = Predictor(tree_of(frame, frame["x1"] > 0), {"model_id": "mdl_test"})
+    for write in ("records", "arrays"):
+        rows: list[Row] = [{"x0": 0.0, "x1": 0.5, "x2": 0.0}, {"x0": "old", "x1": 0.5, "x2": 0.0}]
+        answer = ask(predictor, WRITERS[write][0](rows))
+        assert [(w["code"], w["column"]) for w in answer["warnings"]] == [("UNREADABLE_COLUMN", "x0")]
 
 
 def test_a_column_that_only_some_records_have_is_absent(predictor: Predictor) -> None:
     body = as_records([{**UNUSED, **USED}, USED, {**UNUSED, **USED}])
     (warning,) = ask(predictor, body)["warnings"]
-    assert warning["examples"] == ["age", "shade"]
+    assert warning["examples"] == ["age", "shade", "tall"]
 
 
 def test_explanations_need_no_more(predictor: Predictor) -> None:

@@ -30,6 +30,7 @@ from predict_bodies import (
 )
 from service.prediction.faults import MalformedError, RowsError
 from service.prediction.predictor import Format, Predictor, Wanted
+from worker.messages import CsvStyle
 
 
 @pytest.fixture(scope="module")
@@ -206,10 +207,16 @@ def test_damaged_arrow_streams_are_refused_or_read(predictor: Predictor, data: s
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_no_body_breaks_a_reader(predictor: Predictor, body: bytes) -> None:
-    for form in ("json", "csv", "arrow"):
-        for text in (body, b"size,age,colour,member,zone\n" + body):
-            with suppress(RowsError):
-                predictor.answer(text, Wanted(body_format=form), 1_000)
+    commas = Predictor(predictor.tree, predictor.source, CsvStyle(decimal=",", columns={"age": "."}))
+    for reader in (predictor, commas):
+        for form in ("json", "csv", "arrow"):
+            for text in (
+                body,
+                b"size,age,colour,member,zone\n" + body,
+                b"size;age;colour;member;zone\n" + body,
+            ):
+                with suppress(RowsError):
+                    reader.answer(text, Wanted(body_format=form), 1_000)
 
 
 def test_too_many_rows(predictor: Predictor) -> None:

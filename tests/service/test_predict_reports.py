@@ -148,7 +148,7 @@ def test_csv_options(predictor: Predictor) -> None:
     for word in ("NA", "NaN", "null", ""):
         assert ask(predictor, as_csv([{**GOOD, "size": word, "colour": word}]), "csv") == missing
     odd = as_csv([{**GOOD, "size": "-999", "colour": "-999"}])
-    assert ask(predictor, odd, "csv", csv=CsvOptions(nulls=frozenset({"", "-999"}))) == missing
+    assert ask(predictor, odd, "csv", csv=CsvOptions(null_words=frozenset({"", "-999"}))) == missing
 
 
 def test_names_in_a_header_are_stripped(predictor: Predictor) -> None:

@@ -389,3 +389,29 @@ def test_options_have_their_whole_new_values() -> None:
     }
     assert as_options(Fix("", keep=("a,b",)), ["a,b"], []) == {"drop": None}
     assert as_options(leave_out("x"), [], ["x:number"]) == {"drop": ["x"], "types": None}
+
+
+DOUBTFUL = {
+    "leading zeros": ("x,y,label\n007,1,a\n08,2,b\n9,3,a\n", "'x' has whole numbers with leading zeros", 2),
+    "commas": (THOUSANDS, "its commas may be decimal signs", 2),
+    "points": ("x;label\n1.234;a\n12.500;b\n999;a\n", "may stand between thousands", 2),
+    "a word": ("x;y;label\n1,5;1;a\n2,5;2;b\n3,5;3;a\n4,5;4;b\n?;5;a\n", "'?' in row 5 is not a number", 2),
+}
+
+
+@pytest.mark.parametrize("case", DOUBTFUL)
+def test_remedies_of_warnings_settle_them(api: Stack, case: str) -> None:
+    """A dataset that may have been meant in another way says how to read it so."""
+    body, warning, count = DOUBTFUL[case]
+    query = {"target": "label"}
+    with api.client() as client:
+        dataset = upload(client, body, CSV, query).raise_for_status().json()
+        assert any(warning in told for told in dataset["warnings"])
+        assert len(dataset["fixes"]) == count
+        assert client.get(dataset["links"]["self"]).json()["fixes"] == dataset["fixes"]
+        for fix in dataset["fixes"]:
+            assert fix["part"] == "query"
+            other = upload(client, body, CSV, with_options(query, fix["options"])).raise_for_status().json()
+            assert other["id"] != dataset["id"]
+            assert not any(warning in told for told in other["warnings"])
+            assert other["fixes"] == []

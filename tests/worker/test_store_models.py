@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from store_records import TENANT, checkpoint, look, start
-from worker.messages import JobState, Model, Outcome, Parameters, StopReason, new_id
+from worker.messages import CsvStyle, JobState, Model, Outcome, Parameters, StopReason, new_id
 from worker.store import AliasGoneError, BadTokenError, ModelGoneError, ModelInUseError, Store
 
 
@@ -31,6 +33,26 @@ def test_a_model_says_where_it_comes_from(store: Store) -> None:
     assert model.metrics == {"accuracy": 0.085}
     assert model.incumbent_revision == 1
     assert model.created_at == job.finished_at
+
+
+def test_a_model_knows_how_its_csv_was_written(store: Store) -> None:
+    style = CsvStyle(decimal=",", columns={"share": "."}, null_words=["?"])
+    assert make_model(store, csv_style=style).csv_style == style
+
+
+def test_a_model_of_before_does_not_know_it(store: Store) -> None:
+    """Records that earlier versions stored have no such field."""
+    model = make_model(store)
+    client = store.client
+    for key in (f"literati:model:{model.id}", f"literati:job:{model.job_id}"):
+        spec = json.loads(client.hget(key, "spec") or b"")
+        assert "csv_style" in spec
+        del spec["csv_style"]
+        client.hset(key, "spec", json.dumps(spec))
+    found = store.models.get(TENANT, model.id)
+    assert found is not None
+    assert found.csv_style is None
+    assert look(store, model.job_id).spec.csv_style is None
 
 
 def test_the_tree_has_the_final_bounds(store: Store) -> None:
@@ -114,7 +136,7 @@ def test_pages(store: Store) -> None:
     first = store.models.list(TENANT, page_size=2)
     rest = store.models.list(TENANT, page_size=2, page_token=first.next_page_token)
     listed = [dict(item) for item in first.items + rest.items]
-    more = {"parameters", "metrics"}
+    more = {"parameters", "metrics", "csv_style"}
     assert listed == [{name: value for name, value in model if name not in more} for model in models[::-1]]
     assert rest.next_page_token is None
     with pytest.raises(BadTokenError):

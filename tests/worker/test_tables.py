@@ -12,6 +12,7 @@ import pytest
 
 from literati import Search
 from worker.messages import ColumnInfo, Dataset, ValidationColumn, ValidationFraction
+from worker.split_check import Rows
 from worker.tables import Loaded, label_array, load, split
 
 
@@ -172,3 +173,31 @@ def test_a_column_that_chooses_nothing_or_everything_is_refused(fold: Any, messa
 def test_an_unknown_column_is_refused() -> None:
     with pytest.raises(ValueError, match="'fold' is not one of the dataset's feature columns"):
         split(rows([0, 1]), ValidationColumn(column="fold"))
+
+
+LARGE = 2**53
+
+
+@pytest.mark.parametrize("value", [LARGE + 1, str(LARGE + 1)])
+def test_integers_beyond_doubles_are_compared_exactly(value: Any) -> None:
+    loaded = rows([0, 1, 0, 1], fold=[LARGE, LARGE + 1, None, 2**63 - 1])
+    held = split(loaded, ValidationColumn(column="fold", value=value))[1]
+    assert held is not None
+    assert held.X["row"].to_pylist() == [1]
+    held = split(rows([0, 1, 0], fold=[0, LARGE + 1, None]), ValidationColumn(column="fold"))[1]
+    assert held is not None
+    assert held.X["row"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("value", [float(LARGE), 10**400, "1e999", "many", 0.5])
+@pytest.mark.parametrize("fold", [[0, LARGE + 1], [0.0, 1.5]])
+def test_values_that_no_cell_has(fold: list[Any], value: Any) -> None:
+    with pytest.raises(ValueError, match="no row of column 'fold' has this value"):
+        split(rows([0, 1], fold=fold), ValidationColumn(column="fold", value=value))
+
+
+def test_integers_beyond_doubles_are_marks_if_they_are_few(tmp_path: Path) -> None:
+    table = pa.table({"fold": [LARGE + 1, None, 0, 0], "label": ["a", "b", "a", "b"]})
+    found = Rows(dataset(table, "label"), written(table, tmp_path / "t.arrow"))
+    assert not found.is_measurement("fold")
+    assert found.totals(ValidationColumn(column="fold")).held_rows.tolist() == [1, 0]

@@ -212,7 +212,12 @@ def event(stream_id: bytes, fields: Hash) -> Event:
 def model(model_id: str, record: Hash) -> Model:
     spec, _ = _parts(record)
     metrics = json.loads(record[b"metrics"])
-    return Model(**_model_summary(model_id, record), parameters=spec.parameters, metrics=metrics)
+    return Model(
+        **_model_summary(model_id, record),
+        parameters=spec.parameters,
+        metrics=metrics,
+        csv_style=spec.csv_style,
+    )
 
 
 def model_summary(model_id: str, record: Hash) -> ModelSummary:
