@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any, Literal
+
+MOST_FIXES = 10  # in one answer
+_MOST_TRIED = 30
 
 
 @dataclass(frozen=True)
@@ -27,17 +31,46 @@ def in_body(label: str, *path: str, value: Any) -> Remedy:
     return Remedy(label, options, "body")
 
 
-def together(groups: Sequence[Sequence[Remedy]]) -> tuple[Remedy, ...]:
-    """The remedies of one fault in the body; of several faults one for all, if each has one."""
-    if len(groups) <= 1:
-        return tuple(groups[0]) if groups else ()
-    if not all(groups):
+Place = tuple[str, str]  # of an error: its pointer and its code
+
+
+def working(
+    groups: Sequence[Sequence[Remedy]],
+    faults: Collection[Place],
+    left: Callable[[Remedy], Collection[Place]],
+    most: int = MOST_FIXES,
+) -> tuple[Remedy, ...]:
+    """Return the remedies that work, found out by trying them.
+
+    There is a group of remedies for each fault. Of one fault all remedies that work are returned. Several
+    faults get one remedy for all: the first combination that works, if each of them has a remedy.
+    `left` says what the check still finds wrong when a remedy is applied. If none leaves nothing, those are
+    returned that leave none of the present faults: what is left then is found only after these.
+    """
+    if not groups or not all(groups):
         return ()
-    first = [group[0] for group in groups]
+    most = most if len(groups) == 1 else 1
+    whole: list[Remedy] = []
+    others: list[Remedy] = []
+    for remedy in map(_joined, islice(product(*groups), _MOST_TRIED)):
+        remaining = left(remedy)
+        if not remaining:
+            whole.append(remedy)
+        elif not set(faults).intersection(remaining):
+            others.append(remedy)
+        if len(whole) == most:
+            break
+    return tuple((whole or others)[:most])
+
+
+def _joined(remedies: Sequence[Remedy]) -> Remedy:
+    if len(remedies) == 1:
+        return remedies[0]
     options: dict[str, Any] = {}
-    for remedy in first:
+    for remedy in remedies:
         options = merged(options, remedy.options, keep_nulls=True)
-    return (Remedy("; ".join(dict.fromkeys(remedy.label for remedy in first)), options, "body"),)
+    label = "; ".join(dict.fromkeys(remedy.label for remedy in remedies))
+    return Remedy(label, options, remedies[0].part)
 
 
 def merged(document: Any, patch: Any, *, keep_nulls: bool = False) -> Any:

@@ -139,7 +139,7 @@ def marked(column: Any, validation: ValidationColumn) -> Mask:
     else:
         numbers = column.cast(pa.float64()).fill_null(math.nan).to_numpy()
         held = (numbers != 0) & ~np.isnan(numbers) if value is None else numbers == _number(value)
-        expected = "say true or any number but 0, or name a value with `value`"
+        expected = "say true or 1, or name a value with `value`"
     if not held.any():
         which = "is marked for validation" if value is None else "has this value"
         advice = expected if value is None else "name one that occurs"

@@ -296,7 +296,55 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"limits": {"memory_limit": 1}, "validation": {"column": "half"}},
         "/body/limits/memory_limit",
         "TOO_SMALL",
-        "Keep the rows with half = y for validation; Search without a limit of its own",
+        "Keep the rows with half = x for validation; Search without a limit of its own",
+    ),
+    "a memory limit and the target as validation column": (
+        {"limits": {"memory_limit": 1}, "validation": {"column": "label"}},
+        "/body/limits/memory_limit",
+        "TOO_SMALL",
+        "Train on all rows; Search without a limit of its own",
+    ),
+    "folds without a value": (
+        {"validation": {"column": "fold"}},
+        "/body/validation/column",
+        "NOT_A_MARK",
+        "Keep the rows with fold = 2 for validation",
+    ),
+    "a misspelt column that needs a value": (
+        {"validation": {"column": "folds"}},
+        "/body/validation/column",
+        "NOT_FOUND",
+        "Keep the rows with fold = 2 for validation",
+    ),
+    "a misspelt column that marks rows": (
+        {"validation": {"column": "Part"}},
+        "/body/validation/column",
+        "NOT_FOUND",
+        "Split by 'part'",
+    ),
+    "a misspelt class": (
+        {"parameters": {"class_weight": {"A": 5}}},
+        "/body/parameters/class_weight/A",
+        "NOT_A_CLASS",
+        "Give its weight to 'a'",
+    ),
+    "a class that is not there, and others of weight zero": (
+        {"parameters": {"class_weight": {"neither": 5, "a": 0, "b": 0}}},
+        "/body/parameters/class_weight/neither",
+        "NOT_A_CLASS",
+        "Weigh all classes alike",
+    ),
+    "parameters that do not go together": (
+        {"parameters": {"candidates": "quantile", "candidate_leaves": [3, 4]}},
+        "/body/parameters/candidate_leaves",
+        "UNUSABLE",
+        "Use the default of `candidate_leaves`",
+    ),
+    "a parent that is not there": (
+        {"parent_job_id": "job_" + 32 * "1"},
+        "/body/parent_job_id",
+        "NOT_FOUND",
+        "Start without another job's tree",
     ),
 }
 
