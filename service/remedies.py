@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 MOST_FIXES = 10  # in one answer
 _MOST_TRIED = 30
@@ -32,32 +32,42 @@ def in_body(label: str, *path: str, value: Any) -> Remedy:
 
 
 Place = tuple[str, str]  # of an error: its pointer and its code
+Candidate = TypeVar("Candidate")
+Fault = TypeVar("Fault", bound=Hashable)
 
 
 def working(
-    groups: Sequence[Sequence[Remedy]],
-    faults: Collection[Place],
-    left: Callable[[Remedy], Collection[Place]],
-    most: int = MOST_FIXES,
+    groups: Sequence[Sequence[Remedy]], faults: Collection[Place], left: Callable[[Remedy], Collection[Place]]
 ) -> tuple[Remedy, ...]:
-    """Return the remedies that work, found out by trying them.
+    """Return the remedies that work, found out by trying them; see `tried`.
 
     There is a group of remedies for each fault. Of one fault all remedies that work are returned. Several
     faults get one remedy for all: the first combination that works, if each of them has a remedy.
-    `left` says what the check still finds wrong when a remedy is applied. If none leaves nothing, those are
-    returned that leave none of the present faults: what is left then is found only after these.
     """
     if not groups or not all(groups):
         return ()
-    most = most if len(groups) == 1 else 1
-    whole: list[Remedy] = []
-    others: list[Remedy] = []
-    for remedy in map(_joined, islice(product(*groups), _MOST_TRIED)):
-        remaining = left(remedy)
+    return tried(map(_joined, product(*groups)), faults, left, MOST_FIXES if len(groups) == 1 else 1)
+
+
+def tried(
+    candidates: Iterable[Candidate],
+    faults: Collection[Fault],
+    left: Callable[[Candidate], Collection[Fault]],
+    most: int = MOST_FIXES,
+) -> tuple[Candidate, ...]:
+    """Return the remedies with which the request passes the check that refused it.
+
+    `left` says what the check still finds wrong when a remedy is applied. If no remedy leaves nothing, those
+    are returned that leave none of the present faults: what is left then is seen only without these.
+    """
+    whole: list[Candidate] = []
+    others: list[Candidate] = []
+    for candidate in islice(candidates, _MOST_TRIED):
+        remaining = left(candidate)
         if not remaining:
-            whole.append(remedy)
+            whole.append(candidate)
         elif not set(faults).intersection(remaining):
-            others.append(remedy)
+            others.append(candidate)
         if len(whole) == most:
             break
     return tuple((whole or others)[:most])

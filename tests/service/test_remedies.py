@@ -17,6 +17,7 @@ from stack import Stack
 from uploads import PLAIN, arrow, parquet
 
 CSV = "text/csv"
+TSV = "text/tab-separated-values"
 PARQUET = "application/vnd.apache.parquet"
 TWELVE = "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
 
@@ -138,9 +139,88 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         PLAIN,
         CSV,
         {"target": "label", "delimiter": "|"},
-        {"Let the delimiter be found out"},
+        {"Read with commas between the cells"},
     ),
-    "no delimiter": (PLAIN, CSV, {"target": "label", "delimiter": "ab"}, {"Let the delimiter be found out"}),
+    "no delimiter": (
+        PLAIN,
+        CSV,
+        {"target": "label", "delimiter": "ab"},
+        {"Read with commas between the cells"},
+    ),
+    "commas sent as tabs": (PLAIN, TSV, {"target": "label"}, {"Read with commas between the cells"}),
+    "semicolons sent as tabs, with another delimiter": (
+        PLAIN.replace(",", ";"),
+        TSV,
+        {"target": "label", "delimiter": "|"},
+        {"Read with semicolons between the cells"},
+    ),
+    "tabs sent as tabs, with another delimiter": (
+        PLAIN.replace(",", "\t"),
+        TSV,
+        {"target": "label", "delimiter": "ab"},
+        {"Read with tabs between the cells"},
+    ),
+    "weights with commas of two meanings": (
+        "x;w;label\n1;1,250;a\n2;12,500;b\n3;999;a\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Read with decimal comma", "Read with decimal point, commas part thousands"},
+    ),
+    "a weight that is a word": (
+        "x,w,label\n1,2,a\n2,much,b\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Learn without the weights in 'w'"},
+    ),
+    "a misspelt weight": (
+        "x,width,weight,label\n1,2,1,a\n2,3,2,b\n",
+        CSV,
+        {"target": "label", "weight": "Weigth"},
+        {"Take 'weight' as the weight", "Learn without weights"},
+    ),
+    "a weight that is like nothing": (
+        PLAIN,
+        CSV,
+        {"target": "label", "weight": "q"},
+        {"Learn without weights"},
+    ),
+    "a misspelt type": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:categroy"]},
+        {"Take 'age' as categories", "Give no type for 'age'"},
+    ),
+    "a type by another name": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:float,colour:category"]},
+        {"Take 'age' as numbers"},
+    ),
+    "a type of a misspelt column": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["Agee:category"]},
+        {"Take 'age' as categories", "Give no type for 'Agee'"},
+    ),
+    "two types": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:category", "age:number"]},
+        {"Take 'age' as categories", "Take 'age' as numbers"},
+    ),
+    "a dropped column that is like nothing": (
+        PLAIN,
+        CSV,
+        {"target": "label", "drop": ["q"]},
+        {"Do not leave out 'q'"},
+    ),
+    "a target that is like nothing": (PLAIN, CSV, {"target": "q"}, {"Take 'label' as the target"}),
+    "no target, and a number last": (
+        "label,x\n" + "".join(f"{'ab'[i % 2]},{i}.5\n" for i in range(9)),
+        CSV,
+        {},
+        {"Take 'label' as the target"},
+    ),
     "a decimal that parts cells": (
         PLAIN,
         CSV,
@@ -167,6 +247,14 @@ def test_uploads(client: httpx.Client, name: str) -> None:
         assert fix["part"] == "query"
         answer = upload(client, body, kind, with_options(query, fix["options"]))
         assert answer.status_code in (200, 201), (fix, answer.text)
+
+
+def test_a_remedy_that_leads_to_another_fault_is_offered_where_there_is_no_better(
+    client: httpx.Client,
+) -> None:
+    body = "x,label\n1,a\ninf,b\n3,a\n"
+    refused = upload(client, body, CSV, {"target": "labels"}).json()
+    assert [fix["options"] for fix in refused["fixes"]] == [{"target": "label"}]
 
 
 def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
