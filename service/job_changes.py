@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from service.errors import FieldError, invalid, pointer
 from service.job_data import Complaint, JobData, memory_complaints, places
-from service.remedies import Place, Remedy, merged, working
+from service.remedies import Place, Remedy, in_body, merged, working
 from service.schemas.jobs import MOST_TAGS, JobPatch, LimitsPatch
 from service.settings import Settings
 from service.submission import limit_complaints
@@ -62,10 +63,9 @@ def _limits(
     if found:
 
         def left(remedy: Remedy) -> set[Place]:
+            # As a client does it: null takes back what was sent, so the limit stays as it is.
             sent = {"limits": patch.model_dump(exclude_unset=True)}
-            # In a merge patch null is a value: the remedy's nulls are sent.
-            changed = merged(sent, remedy.options, keep_nulls=True)["limits"]
-            again = LimitsPatch.model_validate(changed)
+            again = LimitsPatch.model_validate(merged(sent, remedy.options)["limits"])
             return places(_complaints(_with_patch(again, present), again, settings, least))
 
         fixes = working([wrong.fixes for wrong in found], places(found), left)
@@ -84,4 +84,13 @@ def _complaints(limits: Limits, patch: LimitsPatch, settings: Settings, least: i
     """About the limits that the patch names; others that are not allowed any more stay as they are."""
     named = {pointer("body", "limits", name) for name in patch.model_fields_set}
     found = [*limit_complaints(limits, settings), *memory_complaints(limits.memory_limit, least)]
-    return [wrong for wrong in found if wrong.error.pointer in named]
+    return [
+        replace(wrong, fixes=(*wrong.fixes[-1:], _unchanged(wrong.error)))
+        for wrong in found
+        if wrong.error.pointer in named
+    ]
+
+
+def _unchanged(error: FieldError) -> Remedy:
+    name = error.pointer.rpartition("/")[2]
+    return in_body(f"Leave `{name}` as it is", "limits", name, value=None)

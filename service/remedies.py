@@ -23,6 +23,15 @@ class Remedy:
     part: Literal["query", "body"] = "query"
 
 
+def in_query(label: str, **options: Sequence[str] | None) -> Remedy:
+    """The remedy that gives options of the query these values; None takes one back."""
+    plain = {
+        name: values if values is None else values[0] if len(values) == 1 else list(values)
+        for name, values in options.items()
+    }
+    return Remedy(label, plain)
+
+
 def in_body(label: str, *path: str, value: Any) -> Remedy:
     """The remedy that sets one field of the body."""
     options: Any = value
@@ -81,6 +90,11 @@ def _joined(remedies: Sequence[Remedy]) -> Remedy:
         options = merged(options, remedy.options, keep_nulls=True)
     label = "; ".join(dict.fromkeys(remedy.label for remedy in remedies))
     return Remedy(label, options, remedies[0].part)
+
+
+def in_list(value: Any) -> list[Any]:
+    """The values of an option of the query, which may be one or a list of them."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def merged(document: Any, patch: Any, *, keep_nulls: bool = False) -> Any:

@@ -454,6 +454,146 @@ def test_jobs(client: httpx.Client, folds: str, name: str, only: bool) -> None:
         assert answer.status_code == (200 if only else 202), (fix, answer.text)
 
 
+FIELDS: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "a misspelt parameter": (
+        {"parameters": {"max_deepth": 3}},
+        "/body/parameters/max_deepth",
+        "Did you mean `max_depth`?",
+        "Call it `max_depth`",
+    ),
+    "a misspelt part of the body": (
+        {"limit": {"time_limit": 3}},
+        "/body/limit",
+        "Did you mean `limits`?",
+        "Call it `limits`",
+    ),
+    "a parameter beside the others": (
+        {"max_depth": 3},
+        "/body/max_depth",
+        "Did you mean `parameters.max_depth`?",
+        "Call it `parameters.max_depth`",
+    ),
+    "a limit among the parameters": (
+        {"parameters": {"time_limit": 3, "max_depth": 2}},
+        "/body/parameters/time_limit",
+        "Did you mean `limits.time_limit`?",
+        "Call it `limits.time_limit`",
+    ),
+    "a field that is like nothing": (
+        {"surprise": 3},
+        "/body/surprise",
+        "see /docs",
+        "Leave out `surprise`",
+    ),
+    "two misspelt fields": (
+        {"nmae": "x", "limits": {"patence": 3}},
+        "/body/limits/patence",
+        "Did you mean `patience`?",
+        "Call it `patience`; Call it `name`",
+    ),
+    "a misspelt field whose right name is taken": (
+        {"parameters": {"max_deepth": 3, "max_depth": 2}},
+        "/body/parameters/max_deepth",
+        "see /docs",
+        "Leave out `max_deepth`",
+    ),
+    "a misspelt field of a validation column": (
+        {"validation": {"column": "fold", "valeu": 2}},
+        "/body/validation/valeu",
+        "Did you mean `value`?",
+        "Call it `value`",
+    ),
+    "a misspelt word": (
+        {"parameters": {"candidates": "adaptve"}},
+        "/body/parameters/candidates",
+        "Did you mean 'adaptive'?",
+        "Use `adaptive`",
+    ),
+    "a word that is like none": (
+        {"parameters": {"criterion": "mse"}},
+        "/body/parameters/criterion",
+        "'gini' or 'entropy'",
+        "Use `entropy`",
+    ),
+    "a misspelt word where an object may stand": (
+        {"parameters": {"class_weight": "Balance"}},
+        "/body/parameters/class_weight",
+        "Did you mean 'balanced'?",
+        "Use `balanced`",
+    ),
+    "too large a number": (
+        {"parameters": {"max_depth": 30}},
+        "/body/parameters/max_depth",
+        "less than or equal to 12",
+        "Use 12",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_fields_of_a_job(client: httpx.Client, folds: str, name: str) -> None:
+    change, where, message, label = FIELDS[name]
+    body = {"dataset_id": folds, **change}
+    refused = client.post("/v1/jobs", json=body)
+    assert refused.status_code == 422, refused.text
+    told = {error["pointer"]: error["message"] for error in refused.json()["errors"]}
+    assert message in told[where]
+    assert label in [fix["label"] for fix in refused.json()["fixes"]]
+    for fix in refused.json()["fixes"]:
+        answer = client.post("/v1/jobs", json=merged(body, fix["options"]))
+        assert told.keys().isdisjoint(error["pointer"] for error in answer.json().get("errors", [])), fix
+        assert answer.status_code == 202 or fix["label"] == "Leave out `valeu`", answer.text
+
+
+def test_a_field_without_a_remedy(client: httpx.Client, folds: str) -> None:
+    for change in ({"name": 7}, {"surprise": 1, "name": 7}, {"parameters": None}):
+        refused = client.post("/v1/jobs", json={"dataset_id": folds, **change})
+        assert refused.status_code == 422
+        assert "fixes" not in refused.json()
+
+
+@pytest.mark.parametrize(
+    ("body", "label"),
+    [
+        ({"nmae": "x"}, "Call it `name`"),
+        ({"time_limit": 5}, "Call it `limits.time_limit`"),
+        ({"limits": {"memory_limit": 1}}, "Leave `memory_limit` as it is"),
+        ({"priority": 1000}, "Use 100"),
+    ],
+)
+def test_changes_of_a_job(client: httpx.Client, folds: str, body: dict[str, Any], label: str) -> None:
+    job = client.post("/v1/jobs", json={"dataset_id": folds}).json()["id"]
+    refused = client.patch(f"/v1/jobs/{job}", json=body)
+    assert refused.status_code == 422
+    fixes = refused.json()["fixes"]
+    assert label in [fix["label"] for fix in fixes]
+    for fix in fixes:
+        assert client.patch(f"/v1/jobs/{job}", json=merged(body, fix["options"])).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [
+        ({"sate": "QUEUED"}, "Call it `state`"),
+        ({"sate": ["QUEUED", "RUNNING"], "pagesize": "3"}, "Call it `state`; Call it `page_size`"),
+        ({"state": "QUEUED", "States": "RUNNING"}, "Leave out `States`"),
+        ({"nothing": "QUEUED"}, "Leave out `nothing`"),
+        ({"page_size": ["3", "4"]}, "Use the last `page_size`"),
+        ({"state": "RUNING"}, "Use `RUNNING`"),
+        ({"state": ["QUEUED", "succeeded"]}, "Use `SUCCEEDED`"),
+    ],
+)
+def test_options_of_a_list(client: httpx.Client, query: dict[str, Any], label: str) -> None:
+    refused = client.get("/v1/jobs", params=query)
+    assert refused.status_code == 422, refused.text
+    fixes = refused.json()["fixes"]
+    assert label in [fix["label"] for fix in fixes]
+    for fix in fixes:
+        assert fix["part"] == "query"
+        answer = client.get("/v1/jobs", params=with_options(query, fix["options"]))
+        assert answer.status_code == 200, (fix, answer.text)
+
+
 def test_limits_above_the_servers(narrow: Stack) -> None:
     with narrow.client() as client:
         dataset = upload(client, f"x,y,label\n{TWELVE}", CSV, {"target": "label"}).json()["id"]
