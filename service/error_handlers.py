@@ -103,9 +103,9 @@ def _invalid(details: Sequence[Any], body: Any, query: Mapping[str, list[str]]) 
 
     def left(remedy: Remedy) -> set[Place]:
         sent = [value for values in remedy.options.values() for value in in_list(values)]
-        return {(place, "") for place, value in places.items() if value in sent}
+        return {place for place, value in places.items() if value in sent}
 
-    fixes = working([fixes for _, fixes in told], {(place, "") for place in places}, left)
+    fixes = working([fixes for _, fixes in told], places, left)
     return invalid(*field_errors(error for error, _ in told)[:_MOST_ERRORS], fixes=fixes)
 
 

@@ -36,6 +36,8 @@ def explained(error: Located, model: type[BaseModel], body: Any) -> tuple[Locate
     given = _at(body, path)
     if error.code == UNKNOWN_FIELD:
         return _unknown(error, model, body, path, given)
+    if given is None:
+        return error, (in_body(f"Leave out `{'.'.join(path)}`", *path, value=None),)
     if error.code in _CHOICE_CODES and isinstance(given, str):
         choices = _CHOICE.findall(error.message)
         message, words = _with_guess(error.message, given, choices)

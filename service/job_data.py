@@ -216,4 +216,4 @@ def memory_complaints(limit: int | None, least: int | None, *, given: bool = Tru
 
 
 def places(complaints: Sequence[Complaint]) -> set[Place]:
-    return {(complaint.error.pointer, complaint.error.code) for complaint in complaints}
+    return {complaint.error.pointer for complaint in complaints}

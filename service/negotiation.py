@@ -116,4 +116,4 @@ def _errors_in(error: ValidationError, body: Any) -> list[Located]:
 
 
 def _places(errors: Iterable[Located]) -> set[Place]:
-    return {(pointer(*error.path), error.code) for error in errors}
+    return {pointer(*error.path) for error in errors}

@@ -44,7 +44,7 @@ def _with(given: Mapping[str, list[str]], remedy: Remedy) -> dict[str, list[str]
 
 
 def _places(errors: Iterable[FieldError]) -> set[Place]:
-    return {(error.pointer, error.code) for error in errors}
+    return {error.pointer for error in errors}
 
 
 def _errors(given: Mapping[str, list[str]], known: Mapping[str, bool]) -> Iterator[FieldError]:

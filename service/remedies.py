@@ -40,7 +40,7 @@ def in_body(label: str, *path: str, value: Any) -> Remedy:
     return Remedy(label, options, "body")
 
 
-Place = tuple[str, str]  # of an error: its pointer and its code
+Place = str  # of an error: its pointer
 Candidate = TypeVar("Candidate")
 Fault = TypeVar("Fault", bound=Hashable)
 

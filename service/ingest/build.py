@@ -161,15 +161,18 @@ def _parsed(
     except IngestError as error:
         refused = error.with_traceback(None)
     if path.stat().st_size <= TRIED_BYTES:
-        refused.fixes = tried(
-            refused.fixes,
-            _places(refused),
-            lambda fix: _places(wrong(with_fix(options, fix))),
-        )
+        present = _places(refused)
+
+        def left(fix: Fix) -> set[tuple[str, ...]]:
+            again = wrong(with_fix(options, fix))
+            # A remedy that leads to something for which there is none leads nowhere.
+            return _places(again) if again is None or again.fixes else present
+
+        refused.fixes = tried(refused.fixes, present, left)
     raise refused
 
 
-def _places(error: IngestError | None) -> set[tuple[Any, ...]]:
+def _places(error: IngestError | None) -> set[tuple[str, ...]]:
     """What is wrong with which column or option; in which row does not matter."""
     faults = () if error is None else error.faults
     return {(*(step for step in fault.place if isinstance(step, str)), fault.code) for fault in faults}

@@ -28,6 +28,8 @@ def post(client: httpx.Client, content: bytes, kind: str = "application/json") -
         ({"dataset_id": NO_DATASET}, "/body/dataset_id"),
         ({"name": "x" * 201}, "/body/name"),
         ({"name": "a\u0000b"}, "/body/name"),
+        ({"name": ""}, "/body/name"),
+        ({"name": "  "}, "/body/name"),
         ({"tags": {"a": 1}}, "/body/tags/a"),
         ({"tags": {str(i): "" for i in range(33)}}, "/body/tags"),
         ({"priority": 1.5}, "/body/priority"),

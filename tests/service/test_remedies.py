@@ -249,12 +249,19 @@ def test_uploads(client: httpx.Client, name: str) -> None:
         assert answer.status_code in (200, 201), (fix, answer.text)
 
 
-def test_a_remedy_that_leads_to_another_fault_is_offered_where_there_is_no_better(
-    client: httpx.Client,
-) -> None:
-    body = "x,label\n1,a\ninf,b\n3,a\n"
+def test_a_remedy_that_leads_to_another_one_is_offered_if_there_is_no_better(client: httpx.Client) -> None:
+    body = "x,y,label\n1,1,a\ninf,2,b\n3,3,a\n"
     refused = upload(client, body, CSV, {"target": "labels"}).json()
     assert [fix["options"] for fix in refused["fixes"]] == [{"target": "label"}]
+    (fix,) = upload(client, body, CSV, {"target": "label"}).json()["fixes"]
+    query = {"target": "label", **fix["options"]}
+    assert upload(client, body, CSV, query).status_code == 201
+
+
+def test_a_remedy_that_leads_nowhere_is_not_offered(client: httpx.Client) -> None:
+    refused = upload(client, "x,label\n1,a\n2,a\n", CSV, {"target": "labels"}).json()
+    assert refused["errors"][0]["code"] == "UNKNOWN_COLUMN"
+    assert "fixes" not in refused
 
 
 def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
@@ -521,6 +528,12 @@ FIELDS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "Did you mean 'balanced'?",
         "Use `balanced`",
     ),
+    "null where there is a default": (
+        {"parameters": None},
+        "/body/parameters",
+        "object",
+        "Leave out `parameters`",
+    ),
     "too large a number": (
         {"parameters": {"max_depth": 30}},
         "/body/parameters/max_depth",
@@ -546,7 +559,7 @@ def test_fields_of_a_job(client: httpx.Client, folds: str, name: str) -> None:
 
 
 def test_a_field_without_a_remedy(client: httpx.Client, folds: str) -> None:
-    for change in ({"name": 7}, {"surprise": 1, "name": 7}, {"parameters": None}):
+    for change in ({"name": 7}, {"surprise": 1, "name": 7}, {"dataset_id": None}):
         refused = client.post("/v1/jobs", json={"dataset_id": folds, **change})
         assert refused.status_code == 422
         assert "fixes" not in refused.json()
@@ -559,6 +572,7 @@ def test_a_field_without_a_remedy(client: httpx.Client, folds: str) -> None:
         ({"time_limit": 5}, "Call it `limits.time_limit`"),
         ({"limits": {"memory_limit": 1}}, "Leave `memory_limit` as it is"),
         ({"priority": 1000}, "Use 100"),
+        ({"limits": None}, "Leave out `limits`"),
     ],
 )
 def test_changes_of_a_job(client: httpx.Client, folds: str, body: dict[str, Any], label: str) -> None:
