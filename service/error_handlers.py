@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -25,17 +25,17 @@ from service.errors import (
     request_id_of,
     unavailable,
 )
+from service.field_remedies import explained_option
+from service.query_options import given_options
 from service.reached_limits import reached
-from service.union_errors import located
+from service.remedies import Place, Remedy, in_list, working
+from service.union_errors import Located, located
 from worker import errors as store
 from worker.blobs import BlobGoneError
 from worker.bucket import BucketAwayError
 
 log = structlog.get_logger(__name__)
 _MOST_ERRORS = 20
-_MESSAGES = {  # where Pydantic's words say too little
-    "extra_forbidden": "There is no such field; see /docs for those that there are.",
-}
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -91,19 +91,29 @@ async def _validation(request: Request, error: Exception) -> Response:
     if any(detail["type"] == "json_invalid" for detail in details):
         problem = malformed("The body is not valid JSON.")
     else:
-        problem = invalid(*field_errors(details, error.body)[:_MOST_ERRORS])
+        problem = _invalid(details, error.body, given_options(request))
     return problem_response(problem, request_id_of(request))
 
 
-def field_errors(details: Iterable[Any], body: Any) -> list[FieldError]:
-    """Return Pydantic's errors by JSON pointer, each place and message once; see `union_errors`."""
+def _invalid(details: Sequence[Any], body: Any, query: Mapping[str, list[str]]) -> Problem:
+    """The problem of options that cannot be read, with remedies for those that take only some words."""
+    inputs = {tuple(detail["loc"]): detail.get("input") for detail in details}
+    told = [explained_option(error, inputs.get(error.path), query) for error in located(details, body)]
+    places = {pointer(*error.path): inputs.get(error.path) for error, _ in told}
+
+    def left(remedy: Remedy) -> set[Place]:
+        sent = [value for values in remedy.options.values() for value in in_list(values)]
+        return {place for place, value in places.items() if value in sent}
+
+    fixes = working([fixes for _, fixes in told], places, left)
+    return invalid(*field_errors(error for error, _ in told)[:_MOST_ERRORS], fixes=fixes)
+
+
+def field_errors(errors: Iterable[Located]) -> list[FieldError]:
+    """Return the errors by JSON pointer, each place and message once; see `union_errors`."""
     found = [
-        FieldError(
-            pointer=pointer(*error.path),
-            code=error.code.upper(),
-            message=_MESSAGES.get(error.code, error.message),
-        )
-        for error in located(details, body)
+        FieldError(pointer=pointer(*error.path), code=error.code.upper(), message=error.message)
+        for error in errors
     ]
     return list(dict.fromkeys(found))
 

@@ -1,4 +1,7 @@
-"""Every error as an RFC 9457 problem, without stack traces and without echoing what was sent."""
+"""Every error as an RFC 9457 problem, without stack traces and without echoing what was sent.
+
+Only a remedy that moves a value to another field or option holds that value.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,8 @@ def invalid(*errors: FieldError, detail: str | None = None, fixes: Sequence[Reme
 def _first(errors: Sequence[FieldError]) -> str:
     """For those who read no further."""
     more = f" {len(errors) - 1} more: see `errors`." if len(errors) > 1 else ""
-    return f"{errors[0].pointer}: {errors[0].message.removesuffix('.')}.{more}"
+    end = "" if errors[0].message.endswith((".", "?")) else "."
+    return f"{errors[0].pointer}: {errors[0].message}{end}{more}"
 
 
 def unavailable(detail: str) -> Problem:

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from service.errors import FieldError, invalid, pointer
-from service.job_data import LEAST_MEMORY, Complaint
-from service.remedies import in_body, together
-from service.schemas.jobs import MOST_TAGS, JobPatch
+from service.job_data import Complaint, JobData, memory_complaints, places
+from service.remedies import Place, Remedy, in_body, merged, working
+from service.schemas.jobs import MOST_TAGS, JobPatch, LimitsPatch
 from service.settings import Settings
 from service.submission import limit_complaints
+from worker.blobs import Blobs
 from worker.messages import JobSettings, Limits
+from worker.store import Store
 
 _NO_LIMIT = Limits(time_limit=None)  # what null stands for
 
 
-def patched(patch: JobPatch, present: JobSettings, settings: Settings) -> JobSettings:
-    """Return the settings with the patch applied. Raise the problem 422 if the result is not allowed."""
+def least_memory_of(tenant: str, job_id: str, store: Store, blobs: Blobs) -> int | None:
+    """Return the smallest memory limit that a job can have; None if its dataset or the job is gone."""
+    job = store.jobs.get(tenant, job_id)
+    dataset = None if job is None else store.datasets.get(tenant, job.spec.dataset_id)
+    if job is None or dataset is None:
+        return None
+    return JobData(dataset, blobs).least_memory(job.spec.parameters, job.spec.validation)
+
+
+def patched(
+    patch: JobPatch, present: JobSettings, settings: Settings, least_memory: Callable[[], int | None]
+) -> JobSettings:
+    """Return the settings with the patch applied. Raise the problem 422 if the result is not allowed.
+
+    `least_memory` returns the smallest memory limit that the job can have.
+    """
     changes = {name: getattr(patch, name) for name in patch.model_fields_set}
     if "tags" in changes:
         changes["tags"] = _tags(patch, present)
     if "limits" in changes:
-        changes["limits"] = _limits(patch, present, settings)
+        changes["limits"] = _limits(patch.limits, present.limits, settings, least_memory)
     if "priority" in changes:
         changes["priority"] = patch.priority or 0
     return present.model_copy(update=changes)
@@ -35,23 +54,43 @@ def _tags(patch: JobPatch, present: JobSettings) -> dict[str, str]:
     return tags
 
 
-def _limits(patch: JobPatch, present: JobSettings, settings: Settings) -> Limits:
-    given = {name: getattr(patch.limits, name) for name in patch.limits.model_fields_set}
-    given = {name: getattr(_NO_LIMIT, name) if value is None else value for name, value in given.items()}
-    limits = present.limits.model_copy(update=given)
-    places = {pointer("body", "limits", name) for name in given}
-    found = [*limit_complaints(limits, settings), *_memory_complaints(limits)]
-    found = [wrong for wrong in found if wrong.error.pointer in places]
+def _limits(
+    patch: LimitsPatch, present: Limits, settings: Settings, least_memory: Callable[[], int | None]
+) -> Limits:
+    limits = _with_patch(patch, present)
+    least = least_memory() if "memory_limit" in patch.model_fields_set else None
+    found = _complaints(limits, patch, settings, least)
     if found:
-        fixes = together([wrong.fixes for wrong in found])
+
+        def left(remedy: Remedy) -> set[Place]:
+            # As a client does it: null takes back what was sent, so the limit stays as it is.
+            sent = {"limits": patch.model_dump(exclude_unset=True)}
+            again = LimitsPatch.model_validate(merged(sent, remedy.options)["limits"])
+            return places(_complaints(_with_patch(again, present), again, settings, least))
+
+        fixes = working([wrong.fixes for wrong in found], places(found), left)
         raise invalid(*(wrong.error for wrong in found), fixes=fixes)
     return limits
 
 
-def _memory_complaints(limits: Limits) -> list[Complaint]:
-    if limits.memory_limit is None or limits.memory_limit >= LEAST_MEMORY:
-        return []
-    message = f"A search takes at least {LEAST_MEMORY:,} bytes of memory."
-    error = FieldError(pointer("body", "limits", "memory_limit"), "TOO_SMALL", message)
-    fix = in_body("Search without a limit of its own", "limits", "memory_limit", value=None)
-    return [Complaint(error, (fix,))]
+def _with_patch(patch: LimitsPatch, present: Limits) -> Limits:
+    given = {name: getattr(patch, name) for name in patch.model_fields_set}
+    return present.model_copy(
+        update={name: getattr(_NO_LIMIT, name) if value is None else value for name, value in given.items()}
+    )
+
+
+def _complaints(limits: Limits, patch: LimitsPatch, settings: Settings, least: int | None) -> list[Complaint]:
+    """About the limits that the patch names; others that are not allowed any more stay as they are."""
+    named = {pointer("body", "limits", name) for name in patch.model_fields_set}
+    found = [*limit_complaints(limits, settings), *memory_complaints(limits.memory_limit, least)]
+    return [
+        replace(wrong, fixes=(*wrong.fixes[-1:], _unchanged(wrong.error)))
+        for wrong in found
+        if wrong.error.pointer in named
+    ]
+
+
+def _unchanged(error: FieldError) -> Remedy:
+    name = error.pointer.rpartition("/")[2]
+    return in_body(f"Leave `{name}` as it is", "limits", name, value=None)

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from literati.engines import TableSize, least_memory
+from literati.options import SolverOptions
 from service.errors import FieldError, pointer
-from service.remedies import Remedy, in_body
+from service.near_names import did_you_mean, nearest
+from service.remedies import Place, Remedy, in_body
 from service.schemas.jobs import JobRequest
 from worker.blobs import Blobs
-from worker.messages import Dataset, ValidationColumn, ValidationFraction, label_text
+from worker.messages import (
+    Dataset,
+    Limits,
+    Parameters,
+    Validation,
+    ValidationColumn,
+    ValidationFraction,
+    label_text,
+)
 from worker.split_check import (
+    ClassTotals,
     Rows,
     UselessWeightsError,
     check_classes,
     recorded_totals,
 )
 from worker.tables import SplitError
+from worker.training_size import training_size
 
-MAX_VALUES = 5  # of a column, that are proposed
-LEAST_MEMORY = 1 << 19  # what the smallest search takes; a search of any size takes more
-_CELL_BYTES = 4  # of the table; as much again for polishing
+_SMALLEST = TableSize(rows=2, cardinalities=[2], classes=2, weighted=False)
+_NEAR_COLUMNS = 3  # that are proposed for one that is not there
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """Something that is wrong, and what can be done about it."""
+    """Something that is wrong, and what may be done about it. Whether that works is for the caller to try."""
 
     error: FieldError
     fixes: tuple[Remedy, ...] = ()
@@ -33,134 +46,174 @@ class Complaint:
 
 WITHOUT_VALIDATION = in_body("Train on all rows", "validation", value=None)
 WITHOUT_CLASS_WEIGHTS = in_body("Weigh all classes alike", "parameters", "class_weight", value=None)
+WITHOUT_MEMORY_LIMIT = in_body("Search without a limit of its own", "limits", "memory_limit", value=None)
 
 
-def data_complaints(request: JobRequest, dataset: Dataset, blobs: Blobs) -> list[Complaint]:
-    """Everything about the data that would make the job fail."""
-    found = [*_class_weight_complaints(request, dataset), *_column_complaints(request, dataset)]
-    return [*(found or _split_complaints(request, dataset, blobs)), *_memory_complaints(request, dataset)]
+class JobData:
+    """A dataset with its rows, which are read when they are needed, and once."""
+
+    def __init__(self, dataset: Dataset, blobs: Blobs) -> None:
+        self.dataset = dataset
+        self._blobs = blobs
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self.dataset, self._blobs.path(self.dataset.blob))
+
+    def totals(self, validation: Validation | None) -> ClassTotals:
+        """What a split leaves of each class; SplitError if it leaves nothing on one of its sides."""
+        if isinstance(validation, ValidationColumn):
+            if validation.value is None and self.rows.needs_value(validation.column):
+                raise _no_mark(validation.column)
+            return self.rows.totals(validation)
+        return (
+            recorded_totals(self.dataset, validation)
+            if self.dataset.weight is None
+            else self.rows.totals(validation)
+        )
+
+    def least_memory(self, parameters: Parameters, validation: Validation | None) -> int | None:
+        """Return the smallest memory limit of a job; None if there cannot be one with these parameters.
+
+        Where the rows cannot be split in this way, it is what every search takes.
+        """
+        try:
+            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None})
+        except (TypeError, ValueError):
+            return None
+        try:
+            totals = self.totals(validation)
+        except (SplitError, KeyError):  # KeyError: there is no such column
+            return least_memory(_SMALLEST, options)
+        return least_memory(training_size(self.dataset, totals, parameters, validation), options)
+
+
+def _no_mark(column: str) -> SplitError:
+    message = (
+        f"column {column!r} holds numbers other than 0 and 1, which mark no row by themselves; say with "
+        "`value` which of them does, or name a column of 0 and 1, true and false or words such as `test`"
+    )
+    return SplitError("NOT_A_MARK", message)
+
+
+def data_complaints(request: JobRequest, limits: Limits, data: JobData) -> list[Complaint]:
+    """Return everything about the data that would make the job fail. `limits` are those that it will have."""
+    dataset = data.dataset
+    found = [*_class_weight_complaints(request, dataset), *_column_complaints(request, data)]
+    found = found or _split_complaints(request, data)
+    if limits.memory_limit is None:
+        return found
+    least = data.least_memory(request.parameters, request.validation)
+    given = "memory_limit" in request.limits.model_fields_set
+    return [*found, *memory_complaints(limits.memory_limit, least, given=given)]
 
 
 def _class_weight_complaints(request: JobRequest, dataset: Dataset) -> list[Complaint]:
     weights = request.parameters.class_weight
     if not isinstance(weights, dict):
         return []
-    known = {label_text(entry.label) for entry in dataset.classes}
-    return [
-        Complaint(
-            FieldError(
-                pointer("body", "parameters", "class_weight", label),
-                "NOT_A_CLASS",
-                "Not a class of the dataset.",
-            ),
-            (in_body("Leave out its weight", "parameters", "class_weight", label, value=None),),
-        )
-        for label in weights
-        if label not in known
-    ]
+    known = {label_text(entry.label): None for entry in dataset.classes}
+    free = [label for label in known if label not in weights]
+    found = []
+    for label in weights:
+        if label not in known:
+            near = nearest(label, free)
+            renamed = [
+                in_body(
+                    f"Give its weight to {meant!r}",
+                    *("parameters", "class_weight"),
+                    value={label: None, meant: weights[label]},
+                )
+                for meant in near
+            ]
+            message = f"Not a class of the dataset.{did_you_mean(map(repr, near))}"
+            where = pointer("body", "parameters", "class_weight", label)
+            left_out = in_body("Leave out its weight", "parameters", "class_weight", label, value=None)
+            fixes = (*renamed, left_out, WITHOUT_CLASS_WEIGHTS)
+            found.append(Complaint(FieldError(where, "NOT_A_CLASS", message), fixes))
+    return found
 
 
-def _column_complaints(request: JobRequest, dataset: Dataset) -> list[Complaint]:
+def _column_complaints(request: JobRequest, data: JobData) -> list[Complaint]:
     """About the name of a validation column."""
     if not isinstance(request.validation, ValidationColumn):
         return []
     name = request.validation.column
-    roles = {column.name: column.role for column in dataset.columns}
+    roles = {column.name: column.role for column in data.dataset.columns}
     where = pointer("body", "validation", "column")
     if name not in roles:
         features = [column for column in roles if roles[column] == "feature"]
-        close = difflib.get_close_matches(name[:200], features[:1000], n=3)
-        fixes = [in_body(f"Split by {other!r}", "validation", "column", value=other) for other in close]
-        error = FieldError(where, "NOT_FOUND", "The dataset has no such column.")
-        return [Complaint(error, (*fixes, WITHOUT_VALIDATION))]
+        close = nearest(name, features, _NEAR_COLUMNS)
+        fixes = [
+            fix
+            for other in close
+            for fix in (
+                in_body(f"Split by {other!r}", "validation", "column", value=other),
+                *_value_fixes(data, other),
+            )
+        ]
+        message = f"The dataset has no such column.{did_you_mean(map(repr, close))}"
+        return [Complaint(FieldError(where, "NOT_FOUND", message), (*fixes, WITHOUT_VALIDATION))]
     if roles[name] != "feature":
         error = FieldError(where, "WRONG_ROLE", f"This column is the dataset's {roles[name]}.")
         return [Complaint(error, (WITHOUT_VALIDATION,))]
     return []
 
 
-def _split_complaints(request: JobRequest, dataset: Dataset, blobs: Blobs) -> list[Complaint]:
+def _split_complaints(request: JobRequest, data: JobData) -> list[Complaint]:
     """About what the split and the class weights leave to learn from, counted on the rows themselves."""
-    validation, weights = request.validation, request.parameters.class_weight
-    rows: Rows | None = None
+    weights = request.parameters.class_weight
+    if request.validation is None and not weights:
+        return []
     try:
-        if isinstance(validation, ValidationColumn) or (
-            dataset.weight is not None and (validation or weights)
-        ):
-            rows = Rows(dataset, blobs.path(dataset.blob))
-            if isinstance(validation, ValidationColumn):
-                _refuse_measurement(rows, validation)
-            totals = rows.totals(validation)
-        elif isinstance(validation, ValidationFraction) or weights:
-            totals = recorded_totals(dataset, validation)
-        else:
-            return []
-        check_classes(totals, weights)
+        check_classes(data.totals(request.validation), weights)
     except SplitError as error:
-        return [_split_complaint(request, rows, error)]
+        return [_split_complaint(request, data, error)]
     except UselessWeightsError as error:
         where = pointer("body", "parameters", "class_weight")
-        return [Complaint(FieldError(where, "USELESS_WEIGHTS", str(error)), (WITHOUT_CLASS_WEIGHTS,))]
+        fixes = (WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION)
+        return [Complaint(FieldError(where, "USELESS_WEIGHTS", str(error)), fixes)]
     return []
 
 
-def _refuse_measurement(rows: Rows, validation: ValidationColumn) -> None:
-    if validation.value is None and rows.is_measurement(validation.column):
-        message = (
-            f"column {validation.column!r} holds measurements, which mark no row; name a column of 0 and 1, "
-            "true and false or words such as `test`, or a value with `value`"
-        )
-        raise SplitError("NOT_A_MARK", message)
-
-
-def _split_complaint(request: JobRequest, rows: Rows | None, error: SplitError) -> Complaint:
+def _split_complaint(request: JobRequest, data: JobData, error: SplitError) -> Complaint:
     message = f"{error.message[:1].upper()}{error.message[1:]}."
     if error.code == "UNTRAINED_CLASS" and isinstance(request.parameters.class_weight, dict):
         where = pointer("body", "parameters", "class_weight")
-        return Complaint(FieldError(where, error.code, message), (WITHOUT_CLASS_WEIGHTS,))
-    if not isinstance(request.validation, ValidationColumn):
+        return Complaint(FieldError(where, error.code, message), (WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION))
+    if isinstance(request.validation, ValidationFraction):
         where = pointer("body", "validation", "fraction")
         return Complaint(FieldError(where, error.code, message), (WITHOUT_VALIDATION,))
+    assert request.validation is not None
     given = "column" if request.validation.value is None else "value"
     where = pointer("body", "validation", given)
-    fixes = [] if rows is None else _value_fixes(request, rows, request.validation.column)
-    return Complaint(FieldError(where, error.code, message), (*fixes, WITHOUT_VALIDATION))
+    fixes = (*_value_fixes(data, request.validation.column), WITHOUT_VALIDATION)
+    return Complaint(FieldError(where, error.code, message), fixes)
 
 
-def _value_fixes(request: JobRequest, rows: Rows, column: str) -> list[Remedy]:
-    """The values of the column that part the rows in a useful way."""
-    found = []
-    for value in rows.values(column):
-        try:
-            check_classes(
-                rows.totals(ValidationColumn(column=column, value=value)), request.parameters.class_weight
-            )
-        except ValueError:
-            continue
-        label = f"Keep the rows with {column} = {str(value)[:80]} for validation"
-        found.append(in_body(label, "validation", "value", value=value))
-    return found[:MAX_VALUES]
+def _value_fixes(data: JobData, column: str) -> list[Remedy]:
+    """One for each value of the column, if they are few."""
+    return [
+        in_body(
+            f"Keep the rows with {column} = {str(value)[:80]} for validation",
+            "validation",
+            value={"column": column, "value": value},
+        )
+        for value in data.rows.values(column)
+    ]
 
 
-def _memory_complaints(request: JobRequest, dataset: Dataset) -> list[Complaint]:
-    """A limit below what the table itself takes. A little above it a search may still not begin."""
-    limit = request.limits.memory_limit
-    if limit is None:
+def memory_complaints(limit: int | None, least: int | None, *, given: bool = True) -> list[Complaint]:
+    """About a memory limit with which the search would not even begin. `given`: the request names it."""
+    if limit is None or least is None or limit >= least:
         return []
-    features = sum(
-        column.role == "feature" and (column.distinct is None or column.distinct > 1)
-        for column in dataset.columns
-    )
-    share = 1.0
-    if isinstance(request.validation, ValidationFraction):
-        share = 1.0 - request.validation.fraction
-    elif request.validation is not None:
-        share = 0.0  # it is not worth counting
-    cells = int(share * dataset.rows) * features
-    least = LEAST_MEMORY + cells * _CELL_BYTES * (2 if request.parameters.polish else 1)
-    if limit >= least:
-        return []
-    message = f"A search on this data takes at least {least:,} bytes of memory."
+    message = f"A search on this data takes at least {least:,} bytes of memory to begin with."
+    if not given:
+        message += f" A job that names no limit gets {limit:,} here (LITERATI_DEFAULT_MEMORY_LIMIT)."
     error = FieldError(pointer("body", "limits", "memory_limit"), "TOO_SMALL", message)
-    fix = in_body("Search without a limit of its own", "limits", "memory_limit", value=None)
-    return [Complaint(error, (fix,))]
+    enough = in_body(f"Use {least:,} bytes", "limits", "memory_limit", value=least)
+    return [Complaint(error, (WITHOUT_MEMORY_LIMIT, enough))]
+
+
+def places(complaints: Sequence[Complaint]) -> set[Place]:
+    return {complaint.error.pointer for complaint in complaints}

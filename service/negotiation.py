@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import json
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -10,7 +11,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from service.error_handlers import field_errors, malformed
-from service.errors import Problem, invalid
+from service.errors import Problem, invalid, pointer
+from service.field_remedies import explained
+from service.remedies import Place, Remedy, merged, working
+from service.union_errors import Located, located
 
 Model = TypeVar("Model", bound=BaseModel)
 _MOST_ERRORS = 20  # in one answer ...
@@ -80,10 +84,36 @@ def strict_json(
         try:
             return model.model_validate_json(body, strict=True)
         except ValidationError as error:
-            details = error.errors(include_url=False, include_context=False, include_input=False)
-        if any(detail["type"] == "json_invalid" for detail in details):
-            raise malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
-        located = [{**detail, "loc": ("body", *detail["loc"])} for detail in details[:_MOST_DETAILS]]
-        raise invalid(*field_errors(located, from_json(body))[:_MOST_ERRORS])
+            raise _refusal(model, body, error) from None
 
     return read
+
+
+def _refusal(model: type[BaseModel], body: bytes, error: ValidationError) -> Problem:
+    """Return the problem of a body that is not of this model, with the remedies that make it one."""
+    if any(detail["type"] == "json_invalid" for detail in error.errors(include_url=False)):
+        return malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
+    sent = from_json(body)
+    found = _errors_in(error, sent)
+    told = [explained(wrong, model, sent) for wrong in found]
+    groups = list({wrong.path: fixes for wrong, fixes in told}.values())
+
+    def left(remedy: Remedy) -> set[Place]:
+        changed = merged(sent, remedy.options)
+        try:
+            model.model_validate_json(json.dumps(changed), strict=True)
+        except ValidationError as error:
+            return _places(_errors_in(error, changed))
+        return set()
+
+    fixes = working(groups, _places(found), left) if len(groups) <= _MOST_ERRORS else ()
+    return invalid(*field_errors(wrong for wrong, _ in told)[:_MOST_ERRORS], fixes=fixes)
+
+
+def _errors_in(error: ValidationError, body: Any) -> list[Located]:
+    details = error.errors(include_url=False, include_context=False, include_input=False)
+    return located([{**detail, "loc": ("body", *detail["loc"])} for detail in details[:_MOST_DETAILS]], body)
+
+
+def _places(errors: Iterable[Located]) -> set[Place]:
+    return {pointer(*error.path) for error in errors}

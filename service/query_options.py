@@ -5,9 +5,7 @@ They would be left aside in silence otherwise, and a misspelt `weight` would be 
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args, get_origin
 
 from fastapi import Depends, Request
@@ -15,32 +13,66 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
 from service.errors import FieldError, invalid, pointer
+from service.near_names import did_you_mean, nearest
+from service.remedies import Place, Remedy, in_list, in_query, working
 
 _MOST_ERRORS = 20
-_LONGEST_NAME = 64  # of ours; nothing longer is looked for
+_LONGEST_MOVED = 1000  # characters of values that a remedy carries to another option
+UNKNOWN, REPEATED = "UNKNOWN_OPTION", "REPEATED"
 
 
 async def _check(request: Request) -> None:
     if not request.url.query:
         return
     known = _known(request.scope["route"])
-    errors = list(_errors(Counter(name for name, _ in request.query_params.multi_items()), known))
+    given = given_options(request)
+    errors = list(_errors(given, known))
     if known and errors:
-        raise invalid(*errors[:_MOST_ERRORS])
+        groups = [_remedies(error, given, known) for error in errors]
+        fixes = working(groups, _places(errors), lambda remedy: _places(_errors(_with(given, remedy), known)))
+        raise invalid(*errors[:_MOST_ERRORS], fixes=fixes if len(errors) <= _MOST_ERRORS else ())
 
 
-def _errors(given: Mapping[str, int], known: Mapping[str, bool]) -> Iterator[FieldError]:
-    for name, times in given.items():
+def given_options(request: Request) -> dict[str, list[str]]:
+    """The options of a request with all their values."""
+    return {name: request.query_params.getlist(name) for name in request.query_params}
+
+
+def _with(given: Mapping[str, list[str]], remedy: Remedy) -> dict[str, list[str]]:
+    changed = {**given, **{name: in_list(value) for name, value in remedy.options.items()}}
+    return {name: values for name, values in changed.items() if values}
+
+
+def _places(errors: Iterable[FieldError]) -> set[Place]:
+    return {error.pointer for error in errors}
+
+
+def _errors(given: Mapping[str, list[str]], known: Mapping[str, bool]) -> Iterator[FieldError]:
+    for name, values in given.items():
         where = pointer("query", name)
         if name not in known:
-            yield FieldError(where, "UNKNOWN_OPTION", _unknown(name, list(known)))
-        elif times > 1 and not known[name]:
-            yield FieldError(where, "REPEATED", "Give this option once.")
+            yield FieldError(where, UNKNOWN, _unknown(name, known))
+        elif len(values) > 1 and not known[name]:
+            yield FieldError(where, REPEATED, "Give this option once.")
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name[:_LONGEST_NAME].lower(), known, n=1)
-    guess = f" Did you mean `{near[0]}`?" if near else ""
+def _remedies(error: FieldError, given: Mapping[str, list[str]], known: Mapping[str, bool]) -> list[Remedy]:
+    name = next(name for name in given if pointer("query", name) == error.pointer)
+    values = given[name]
+    if error.code == REPEATED:
+        return [in_query(f"Use the last `{name[:80]}`", **{name: values[-1:]})]
+    moved = []
+    if sum(map(len, values)) <= _LONGEST_MOVED:
+        moved = [
+            in_query(f"Call it `{meant}`", **{name: None, meant: values})
+            for meant in nearest(name, known)
+            if meant not in given
+        ]
+    return [*moved, in_query(f"Leave out `{name[:80]}`", **{name: None})]
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    guess = did_you_mean(f"`{meant}`" for meant in nearest(name, known))
     return f"There is no such option here.{guess} There is {', '.join(f'`{option}`' for option in known)}."
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import islice, product
+from typing import Any, Literal, TypeVar
+
+MOST_FIXES = 10  # in one answer
+_MOST_TRIED = 30
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,15 @@ class Remedy:
     part: Literal["query", "body"] = "query"
 
 
+def in_query(label: str, **options: Sequence[str] | None) -> Remedy:
+    """The remedy that gives options of the query these values; None takes one back."""
+    plain = {
+        name: values if values is None else values[0] if len(values) == 1 else list(values)
+        for name, values in options.items()
+    }
+    return Remedy(label, plain)
+
+
 def in_body(label: str, *path: str, value: Any) -> Remedy:
     """The remedy that sets one field of the body."""
     options: Any = value
@@ -27,17 +40,61 @@ def in_body(label: str, *path: str, value: Any) -> Remedy:
     return Remedy(label, options, "body")
 
 
-def together(groups: Sequence[Sequence[Remedy]]) -> tuple[Remedy, ...]:
-    """The remedies of one fault in the body; of several faults one for all, if each has one."""
-    if len(groups) <= 1:
-        return tuple(groups[0]) if groups else ()
-    if not all(groups):
+Place = str  # of an error: its pointer
+Candidate = TypeVar("Candidate")
+Fault = TypeVar("Fault", bound=Hashable)
+
+
+def working(
+    groups: Sequence[Sequence[Remedy]], faults: Collection[Place], left: Callable[[Remedy], Collection[Place]]
+) -> tuple[Remedy, ...]:
+    """Return the remedies that work, found out by trying them; see `tried`.
+
+    There is a group of remedies for each fault. Of one fault all remedies that work are returned. Several
+    faults get one remedy for all: the first combination that works, if each of them has a remedy.
+    """
+    if not groups or not all(groups):
         return ()
-    first = [group[0] for group in groups]
+    return tried(map(_joined, product(*groups)), faults, left, MOST_FIXES if len(groups) == 1 else 1)
+
+
+def tried(
+    candidates: Iterable[Candidate],
+    faults: Collection[Fault],
+    left: Callable[[Candidate], Collection[Fault]],
+    most: int = MOST_FIXES,
+) -> tuple[Candidate, ...]:
+    """Return the remedies with which the request passes the check that refused it.
+
+    `left` says what the check still finds wrong when a remedy is applied. If no remedy leaves nothing, those
+    are returned that leave none of the present faults: what is left then is seen only without these.
+    """
+    whole: list[Candidate] = []
+    others: list[Candidate] = []
+    for candidate in islice(candidates, _MOST_TRIED):
+        remaining = left(candidate)
+        if not remaining:
+            whole.append(candidate)
+        elif not set(faults).intersection(remaining):
+            others.append(candidate)
+        if len(whole) == most:
+            break
+    return tuple((whole or others)[:most])
+
+
+def _joined(remedies: Sequence[Remedy]) -> Remedy:
+    if len(remedies) == 1:
+        return remedies[0]
     options: dict[str, Any] = {}
-    for remedy in first:
+    for remedy in remedies:
         options = merged(options, remedy.options, keep_nulls=True)
-    return (Remedy("; ".join(dict.fromkeys(remedy.label for remedy in first)), options, "body"),)
+    label = "; ".join(dict.fromkeys(remedy.label for remedy in remedies))
+    return Remedy(label, options, remedies[0].part)
+
+
+def in_list(value: Any) -> list[Any]:
+    """The values of an option of the query, which may be one or a list of them."""
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def merged(document: Any, patch: Any, *, keep_nulls: bool = False) -> Any:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import ValidationError
+
 import literati
 from literati.options import SolverOptions
 from service.errors import FieldError, invalid, pointer
-from service.job_data import Complaint, data_complaints
-from service.remedies import in_body, together
+from service.job_data import Complaint, JobData, data_complaints, places
+from service.remedies import Place, Remedy, in_body, merged, working
 from service.schemas.jobs import JobRequest
 from service.settings import Settings
 from worker.blobs import Blobs
@@ -79,16 +82,20 @@ def digest(request: JobRequest) -> str:
 def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, settings: Settings) -> NewJob:
     """The job that this request asks for. Problem 422 with every complaint at once."""
     dataset = store.datasets.get(tenant, request.dataset_id)
-    limits = _with_defaults(request.limits, settings)
-    found = [
-        *map(Complaint, _parameter_errors(request.parameters)),
-        *limit_complaints(limits, settings),
-        *map(Complaint, _parent_errors(request, tenant, store)),
-        *([Complaint(_no_dataset())] if dataset is None else data_complaints(request, dataset, blobs)),
-    ]
+    data = None if dataset is None else JobData(dataset, blobs)
+    found = _complaints(request, data, tenant, store, settings)
     if found or dataset is None:
-        fixes = together([complaint.fixes for complaint in found])
+
+        def left(remedy: Remedy) -> set[Place]:
+            try:
+                changed = _applied(request, remedy)
+            except ValidationError:
+                return places(found)
+            return places(_complaints(changed, data, tenant, store, settings))
+
+        fixes = working([complaint.fixes for complaint in found], places(found), left)
         raise invalid(*(complaint.error for complaint in found), fixes=fixes)
+    limits = _with_defaults(request.limits, settings)
     return NewJob(
         id=new_id("job"),
         tenant=tenant,
@@ -104,6 +111,24 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
         csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )
+
+
+def _complaints(
+    request: JobRequest, data: JobData | None, tenant: str, store: Store, settings: Settings
+) -> list[Complaint]:
+    limits = _with_defaults(request.limits, settings)
+    return [
+        *_parameter_complaints(request.parameters),
+        *limit_complaints(limits, settings),
+        *_parent_complaints(request, tenant, store),
+        *([Complaint(_no_dataset())] if data is None else data_complaints(request, limits, data)),
+    ]
+
+
+def _applied(request: JobRequest, remedy: Remedy) -> JobRequest:
+    """The request as a client sends it with the remedy."""
+    sent = request.model_dump(mode="json", exclude_unset=True)
+    return JobRequest.model_validate_json(json.dumps(merged(sent, remedy.options)), strict=True)
 
 
 def imagined(new: NewJob) -> Job:
@@ -128,7 +153,7 @@ def _no_dataset() -> FieldError:
     return FieldError("/body/dataset_id", "NOT_FOUND", "There is no such dataset.")
 
 
-def _parameter_errors(parameters: Parameters) -> list[FieldError]:
+def _parameter_complaints(parameters: Parameters) -> list[Complaint]:
     """What the library says of these parameters, which knows more rules than the schema."""
     try:
         SolverOptions(**{**parameters.model_dump(), "class_weight": None})
@@ -137,8 +162,13 @@ def _parameter_errors(parameters: Parameters) -> list[FieldError]:
         name = told["name"] if told and told["name"] in Parameters.model_fields else None
         where = pointer("body", "parameters", *([name] if name else []))
         message = told["message"] if told and name else "These parameters do not go together."
-        return [FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")]
+        error_told = FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")
+        return [Complaint(error_told, () if name is None else (_default_of(name),))]
     return []
+
+
+def _default_of(parameter: str) -> Remedy:
+    return in_body(f"Use the default of `{parameter}`", "parameters", parameter, value=None)
 
 
 def _with_defaults(limits: Limits, settings: Settings) -> Limits:
@@ -177,13 +207,15 @@ def limit_complaints(limits: Limits, settings: Settings) -> list[Complaint]:
     return found
 
 
-def _parent_errors(request: JobRequest, tenant: str, store: Store) -> list[FieldError]:
+def _parent_complaints(request: JobRequest, tenant: str, store: Store) -> list[Complaint]:
     if request.parent_job_id is None:
         return []
     parent = store.jobs.get(tenant, request.parent_job_id)
     where = pointer("body", "parent_job_id")
+    anew = in_body("Start without another job's tree", "parent_job_id", value=None)
     if parent is None:
-        return [FieldError(where, "NOT_FOUND", "There is no such job.")]
+        return [Complaint(FieldError(where, "NOT_FOUND", "There is no such job."), (anew,))]
     if not parent.progress.incumbents:
-        return [FieldError(where, "NO_TREE", "That job has no tree to start from yet.")]
+        error = FieldError(where, "NO_TREE", "That job has no tree to start from yet.")
+        return [Complaint(error, (anew,))]
     return []

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pyarrow as pa
 import pyarrow.parquet
 
@@ -95,3 +96,13 @@ def _saved(folder: Path, data: bytes | str) -> Path:
     path = folder / "upload"
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     return path
+
+
+def with_options(query: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What a client does with a remedy for the query."""
+    changed = {**query, **options}
+    return {name: value for name, value in changed.items() if value is not None}
+
+
+def upload(client: httpx.Client, body: bytes | str, kind: str, query: dict[str, Any]) -> httpx.Response:
+    return client.post("/v1/datasets", params=query, content=body, headers={"Content-Type": kind})

@@ -137,9 +137,9 @@ class ValidationColumn(Message):
     """Rows that a column marks are kept from the search and scored; the column itself is not learned from.
 
     With `value`, those are the rows whose cell is that value: `{"column": "fold", "value": 3}`. Without, they
-    are the rows whose cell is true, a number other than 0, or one of the words `validation`, `valid`, `val`,
-    `test`, `testing`, `holdout`, `hold-out`, `hold_out`, `true`, `yes` and `1` in any case. A row with a
-    missing cell is for training.
+    are the rows whose cell is true, 1, or one of the words `validation`, `valid`, `val`, `test`, `testing`,
+    `holdout`, `hold-out`, `hold_out`, `true`, `yes` and `1` in any case; a column of numbers other than 0 and
+    1 needs a value. A row with a missing cell is for training.
     """
 
     column: Annotated[str, Field(min_length=1, max_length=1024)]

@@ -18,7 +18,7 @@ from .tables import Mask, SplitError, coded_column, marked, quotas
 
 Totals = npt.NDArray[np.float64]  # by class
 MIN_WEIGHT = 2.0**-30  # of all rows together: a tree's cost is checked up to 1e-9
-FEW_VALUES = 20  # of a number column that marks rows; one with more is a measurement
+FEW_VALUES = 20  # of a column, that are looked at one by one
 
 
 class UselessWeightsError(ValueError):
@@ -27,10 +27,14 @@ class UselessWeightsError(ValueError):
 
 @dataclass(frozen=True)
 class ClassTotals:
-    """The weight of each class among the training rows, and its rows among the validation rows."""
+    """The weight and the rows of each class among the training rows, and its rows among the validation rows.
+
+    Rows that weigh nothing are not counted among the training rows.
+    """
 
     labels: list[str]  # as `label_text` spells them
     training: Totals
+    training_rows: npt.NDArray[np.intp]
     held_rows: npt.NDArray[np.intp]
 
 
@@ -53,10 +57,12 @@ class Rows:
         if isinstance(validation, ValidationColumn):
             held = marked(self.table.column(validation.column), validation)
         training: Totals = self._counted(~held, weights).astype(np.float64)
+        training_rows = self._counted(~held & (weights > 0))
         held_rows = self._counted(held)
         if isinstance(validation, ValidationFraction):
-            held_rows = drawn(self._counted(weights > 0), validation)
-        return ClassTotals(self.labels, training, held_rows)
+            held_rows = drawn(training_rows, validation)
+            training_rows = training_rows - held_rows
+        return ClassTotals(self.labels, training, training_rows, held_rows)
 
     def _counted(self, rows: Mask, weights: Totals | None = None) -> npt.NDArray[Any]:
         """The rows of each class, or their weights."""
@@ -64,17 +70,28 @@ class Rows:
         return np.bincount(self.codes[rows], chosen, minlength=len(self.labels))
 
     def values(self, column: str) -> list[Any]:
-        """The different values of a column, if they are few."""
-        found = self.table.column(column).unique().drop_null().to_pylist()
-        return found if len(found) <= FEW_VALUES else []
+        """The different values of a column in order, if they are few."""
+        found = self.table.column(column).unique().drop_null()
+        if len(found) > FEW_VALUES:
+            return []
+        values = sorted(found.to_pylist())
+        return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
 
-    def is_measurement(self, column: str) -> bool:
-        """Whether the numbers of a column are no marks: there are many of them, or fractions."""
+    def needs_value(self, column: str) -> bool:
+        """Whether a column holds numbers other than 0 and 1: the number of a fold says nothing by itself."""
         cells = self.table.column(column)
-        if pa.types.is_dictionary(cells.type) or pa.types.is_boolean(cells.type):
-            return False
-        numbers = np.unique(cells.drop_null().to_numpy())
-        return len(numbers) > FEW_VALUES or bool((numbers % 1 != 0).any())
+        if pa.types.is_dictionary(cells.type):
+            found = [_as_number(label) for label in coded_column(cells)[1]]
+            return None not in found and not {0.0, 1.0}.issuperset(found)
+        numbers = cells.drop_null().to_numpy()
+        return bool(((numbers != 0) & (numbers != 1)).any())
+
+
+def _as_number(label: Any) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
 
 
 def recorded_totals(dataset: Dataset, validation: ValidationFraction | None) -> ClassTotals:
@@ -82,7 +99,7 @@ def recorded_totals(dataset: Dataset, validation: ValidationFraction | None) -> 
     sizes = np.array([entry.count for entry in dataset.classes])
     held = np.zeros(len(sizes), dtype=np.intp) if validation is None else drawn(sizes, validation)
     labels = [label_text(entry.label) for entry in dataset.classes]
-    return ClassTotals(labels, sizes.astype(np.float64), held)
+    return ClassTotals(labels, sizes.astype(np.float64), sizes - held, held)
 
 
 def drawn(sizes: npt.NDArray[np.intp], validation: ValidationFraction) -> npt.NDArray[np.intp]:
@@ -96,9 +113,7 @@ def drawn(sizes: npt.NDArray[np.intp], validation: ValidationFraction) -> npt.ND
 
 def check_classes(totals: ClassTotals, class_weight: Mapping[str, float] | str | None) -> None:
     """SplitError or UselessWeightsError unless two classes are left to learn, and all that are scored."""
-    factors = np.ones(len(totals.labels))
-    if isinstance(class_weight, Mapping):
-        factors = np.array([float(class_weight.get(label, 1.0)) for label in totals.labels])
+    factors = class_factors(totals.labels, class_weight)
     with np.errstate(over="ignore"):
         weights = totals.training * factors
     if np.count_nonzero(totals.training) < 2:
@@ -117,6 +132,13 @@ def check_classes(totals: ClassTotals, class_weight: Mapping[str, float] | str |
     if strangers:
         names = ", ".join(map(repr, strangers[:5]))
         raise SplitError("UNTRAINED_CLASS", f"no training row has the class {names}, which is to be scored")
+
+
+def class_factors(labels: list[str], class_weight: Mapping[str, float] | str | None) -> Totals:
+    """The weights of the classes as they are given; 1 for the others."""
+    if not isinstance(class_weight, Mapping):
+        return np.ones(len(labels))
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
 
 def _codes(column: Any) -> tuple[npt.NDArray[np.int64], list[str]]:

@@ -142,7 +142,7 @@ def marked(column: Any, validation: ValidationColumn) -> Mask:
         exact = column if pa.types.is_floating(column.type) else column.cast(pa.int64())
         numbers, known = exact.fill_null(0).to_numpy(), column.is_valid().to_numpy()
         held = known & ~np.isnan(numbers) & (numbers != 0 if value is None else numbers == _number(value))
-        expected = "say true or any number but 0, or name a value with `value`"
+        expected = "say true or 1, or name a value with `value`"
     if not held.any():
         which = "is marked for validation" if value is None else "has this value"
         advice = expected if value is None else "name one that occurs"

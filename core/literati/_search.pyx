@@ -13,7 +13,7 @@ from literati._ao cimport (
 )
 from literati._checkpoint cimport load_search, save_search
 from literati._emit cimport Node, emit_tree
-from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, space_free, space_init
+from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, Space, space_free, space_init
 from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size
 from literati._intervals cimport monotonic
 from literati._rows cimport drop, grab, rows_alloc
@@ -38,6 +38,7 @@ TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f
 
 cdef enum:
     TRACE_ROOM = 1 << 14
+    ROW_BYTES = 8 + 8 + 8 + 2 + 4 + 2 + 4 + 16 + 8  # of the arrays of weights and hashes, see _take_costs
 
 
 # Why a run of the engine ended.
@@ -91,6 +92,28 @@ def simd() -> str:
     return lanes_table().name.decode()
 
 
+def starting_bytes(n_rows, cardinalities, n_classes, *, max_depth, max_changepoints, candidates, candidate_leaves):
+    """Return how many bytes an Engine for data of this size takes before it runs."""
+    cdef Problem p
+    cdef Space space
+    cdef Rows rows
+    memset(&p, 0, sizeof(Problem))
+    leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
+    p.measuring = True
+    p.n_rows, p.n_features, p.n_classes = n_rows, len(cardinalities), n_classes
+    p.max_depth, p.max_k = max_depth, max_changepoints
+    p.mode = MODES[candidates]
+    p.leaves = <const int32_t*><size_t>leaves.ctypes.data
+    p.n_leaves = len(leaves)
+    grab(&p, TRACE_ROOM * sizeof(TracePoint))
+    space_init(&space, &p, 0)
+    rows_alloc(&p, &rows, p.n_rows)
+    values = sum(cardinalities) + p.n_features
+    # The arrays of _take_data and of _take_costs: by cell, by feature, by value, by row.
+    held = 4 * p.n_features * <int64_t>p.n_rows + 12 * p.n_features + 8 + (8 + (p.mode == QUANTILE)) * values
+    return p.bytes + held + (4 + ROW_BYTES) * <int64_t>p.n_rows + leaves.nbytes
+
+
 cdef class Engine:
     """One search over encoded data. Not thread-safe, but for request_stop."""
 
@@ -101,7 +124,7 @@ cdef class Engine:
     cdef int32_t asked
     cdef bint running           # in one thread; others may only read values and request a stop
     cdef bint ready             # ao has memory to be freed
-    cdef int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
+    cdef readonly int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
     cdef double scale           # cost units of one misclassified row
     cdef bint has_run
     cdef TracePoint* points

@@ -29,10 +29,13 @@ cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nog
     space.sums.hash = <uint64_t*>grab(p, 2 * positions * sizeof(uint64_t))
     space.side = <uint8_t*>grab(p, p.n_rows)
     space.recent = <uint64_t*>grab(p, RECENT * sizeof(uint64_t))
+    # One after the other whether or not the one before got its memory: measuring counts all of them.
+    cdef bint cart = cart_init(p, &space.cart, max(capacity, whole))
+    cdef bint sweep = sweep_init(p, &space.sweep, &space.cart)
+    cdef bint cache = cache_init(p, &space.cache, cache_bytes)
+    cdef bint left = rows_alloc(p, &space.left, p.n_rows), right = rows_alloc(p, &space.right, p.n_rows)
     return (
-        cart_init(p, &space.cart, max(capacity, whole)) and sweep_init(p, &space.sweep, &space.cart)
-        and cache_init(p, &space.cache, cache_bytes) and rows_alloc(p, &space.left, p.n_rows)
-        and rows_alloc(p, &space.right, p.n_rows) and space.sums.at != NULL and space.sums.counts != NULL
+        cart and sweep and cache and left and right and space.sums.at != NULL and space.sums.counts != NULL
         and space.sums.doomed != NULL and space.sums.hash != NULL and space.side != NULL and space.recent != NULL
     )
 

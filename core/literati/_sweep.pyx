@@ -23,7 +23,7 @@ cdef enum:
 
 cdef bint sweep_init(Problem* p, Sweep* sweep, const Cart* cart) noexcept nogil:
     cdef int64_t n = p.n_rows, c = p.n_classes
-    cdef bint many = c > 2, pairs = c > 2 and p.max_k > 1
+    cdef bint many = c > 2, pairs = c > 2 and p.max_k > 1, in_order
     memset(sweep, 0, sizeof(Sweep))
     sweep.bits = <uint16_t*>grab(p, BATCHES * n * sizeof(uint16_t))
     sweep.best = grab(p, BATCHES * 2 * MAX_K * LANES * sizeof(int64_t))
@@ -37,12 +37,12 @@ cdef bint sweep_init(Problem* p, Sweep* sweep, const Cart* cart) noexcept nogil:
     sweep.cuts = <Cut*>grab(p, cart_cut_room(p) * sizeof(Cut))
     sweep.shapes = <Shape*>grab(p, BATCHES * LANES * sizeof(Shape))
     sweep.left = <cost_t*>grab(p, 2 * BATCHES * LANES * sizeof(cost_t))
+    in_order = class_order_init(p, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
     if (
         sweep.bits == NULL or sweep.best == NULL or sweep.counts == NULL or sweep.totals == NULL
         or sweep.piece_counts == NULL or sweep.piece_bits == NULL or sweep.scratch == NULL
         or sweep.pair_weight == NULL or sweep.needs == NULL or sweep.cuts == NULL
-        or sweep.shapes == NULL or sweep.left == NULL
-        or not class_order_init(p, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
+        or sweep.shapes == NULL or sweep.left == NULL or not in_order
     ):
         return False
     sweep.right = sweep.left + BATCHES * LANES

@@ -86,6 +86,7 @@ cdef struct Problem:
     int64_t bytes               # allocated by the search
     int64_t byte_limit          # 0: none
     int64_t work                # rows visited, summed over all passes: a clock that does not depend on the machine
+    bint measuring              # count what would be allocated, and allocate nothing
     int64_t allocations_left    # for tests: after so many allocations ...
     int64_t allocations_failing  # ... this many fail
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from literati.cores import usable_cores
+from service.remedies import tried
 from worker.blobs import Blobs
 from worker.messages import ClassInfo, ColumnInfo, CsvStyle, Dataset, ReadingOptions
 
@@ -31,7 +32,7 @@ from .errors import (
 from .first_bytes import START_BYTES, Form, checked_form
 from .fixes import Fix, as_options
 from .kinds import useful_fixes
-from .options import Options, Plan, TableLimits
+from .options import Options, Plan, TableLimits, with_fix
 from .packing import Coding, DamagedError, TooLargeError, unpacked_file
 from .profile import Role, describe, oddities
 from .raw import RawTable
@@ -42,6 +43,7 @@ from .target import checked_weights, classes
 MOST_WARNINGS = 50
 MOST_FIXES = 50
 FEW_ROWS = 10
+TRIED_BYTES = 64 << 20  # of a file that is read again to try the remedies for what is wrong with it
 THREADS = min(4, usable_cores())
 _READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
     "csv": read_csv,
@@ -100,14 +102,12 @@ def make_dataset(
     try:
         with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
             with _unpacked(upload, limits, spare_disk_bytes) as (path, form):
-                parsed = parse(path, form, upload.charset, options, limits, pool)
+                parsed = _parsed(path, form, upload.charset, options, limits, pool)
             table = parsed.table(dataset_id)
             check_spare(blobs.folder, table.nbytes, spare_disk_bytes)
             # The disk works while the columns are described.
             written = pool.submit(write_table, table, draft)
-            columns = list(
-                pool.map(lambda column: describe(column, _role(column, parsed.plan)), parsed.columns)
-            )
+            columns = _described(parsed, pool)
             warnings = _warnings(parsed, columns)
             blob = blobs.adopt(draft, written.result())
             stored = draft.seek(0, os.SEEK_END)
@@ -146,6 +146,45 @@ def _unpacked(upload: Upload, limits: TableLimits, spare: int) -> Iterator[tuple
         raise IngestError(damaged_packing(str(error))) from None
     except TooLargeError:
         raise IngestError(unpacks_to_too_much(limits.max_upload_bytes)) from None
+
+
+def _parsed(
+    path: Path, form: Form, charset: str, options: Options, limits: TableLimits, pool: ThreadPoolExecutor
+) -> Parsed:
+    """As `parse`, but the fixes of an error are those that work: each is tried on the same file."""
+
+    def wrong(options: Options) -> IngestError | None:
+        try:
+            parsed = parse(path, form, charset, options, limits, pool)
+            _warnings(parsed, _described(parsed, pool))
+        except IngestError as error:
+            return error.with_traceback(None)  # which would hold on to the table
+        return None
+
+    try:
+        return parse(path, form, charset, options, limits, pool)
+    except IngestError as error:
+        refused = error.with_traceback(None)
+    if path.stat().st_size <= TRIED_BYTES:
+        present = _places(refused)
+
+        def left(fix: Fix) -> set[tuple[str, ...]]:
+            again = wrong(with_fix(options, fix))
+            # A remedy that leads to something for which there is none leads nowhere.
+            return _places(again) if again is None or again.fixes else present
+
+        refused.fixes = tried(refused.fixes, present, left)
+    raise refused
+
+
+def _places(error: IngestError | None) -> set[tuple[str, ...]]:
+    """What is wrong with which column or option; in which row does not matter."""
+    faults = () if error is None else error.faults
+    return {(*(step for step in fault.place if isinstance(step, str)), fault.code) for fault in faults}
+
+
+def _described(parsed: Parsed, pool: ThreadPoolExecutor) -> list[ColumnInfo]:
+    return list(pool.map(lambda column: describe(column, _role(column, parsed.plan)), parsed.columns))
 
 
 def parse(

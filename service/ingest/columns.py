@@ -107,7 +107,7 @@ class Shaper:
         self._check_lengths(name, words)
         words, padded = stripped(words, () if self.spelling is None else self.spelling.nulls)
         notes = () if not padded else (_padding(name, padded),)
-        if wanted == "number":
+        if wanted == "number" or (wanted is None and name == self.plan.weight):
             return self._forced_numbers(name, words, notes)
         if wanted == "boolean":
             return self._booleans(name, words)
@@ -160,11 +160,13 @@ class Shaper:
         values, bad = numerals.to_numbers(words.values, style) if not unread else (None, unread[0])
         if bad is not None:
             row = words.first_row(bad)
-            message = (
-                f"Column {shown(name)} is not a number in row {row:,}; if that word means missing, name it "
-                "with null_values, or take the column as categories."
-            )
             others = [] if name == self.plan.weight else [take_as(name, "category")]
+            advice = "every weight must be one."
+            if others:
+                advice = (
+                    "if that word means missing, name it with null_values, or take the column as categories."
+                )
+            message = f"Column {shown(name)} is not a number in row {row:,}; {advice}"
             fixes = remedies(name, self.plan, *others)[::-1]
             raise IngestError(cell_fault(row, name, "NOT_A_NUMBER", message, *fixes))
         return self._spread_numbers(name, words, values, style, notes)

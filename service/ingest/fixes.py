@@ -19,6 +19,7 @@ class Fix:
     drop: tuple[str, ...] = ()  # columns to leave out
     keep: tuple[str, ...] = ()  # columns not to leave out after all
     types: dict[str, Kind] = field(default_factory=dict)  # columns to take as something else
+    untyped: tuple[str, ...] = ()  # columns to give no type after all
     options: dict[str, Any] = field(default_factory=dict)  # other options; None takes one back
 
 
@@ -44,6 +45,7 @@ def set_option(label: str, **options: Any) -> Fix:
     return Fix(label, options=options)
 
 
+LEARN_WITHOUT_WEIGHTS = set_option("Learn without weights", weight=None)
 DECIMAL_COMMA = set_option("Read with decimal comma", decimal=",")
 DECIMAL_POINT = set_option("Read with decimal point, commas part thousands", decimal=".")
 
@@ -71,6 +73,7 @@ def combined(groups: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
             drop=tuple(dict.fromkeys(dropped)),
             keep=tuple(dict.fromkeys(name for fix in first for name in fix.keep)),
             types={name: kind for fix in first for name, kind in fix.types.items()},
+            untyped=tuple(dict.fromkeys(name for fix in first for name in fix.untyped)),
             options=options,
         ),
     )
@@ -86,7 +89,7 @@ def as_options(fix: Fix, drop: Iterable[str], types: Iterable[str]) -> dict[str,
         left = _without(drop, {*fix.drop, *fix.keep}, lambda item: item)
         changed["drop"] = [*left, *fix.drop] or None
     types = list(types)
-    left = _without(types, {*fix.drop, *fix.types}, lambda item: item.rpartition(":")[0])
+    left = _without(types, {*fix.drop, *fix.types, *fix.untyped}, lambda item: item.rpartition(":")[0])
     if fix.types or left != types:
         changed["types"] = [*left, *(f"{name}:{kind}" for name, kind in fix.types.items())] or None
     return changed

@@ -18,7 +18,7 @@ HEAD_BYTES = 1 << 20
 LONGEST_NAME = 1024
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
-GUESS_DELIMITER = set_option("Let the delimiter be found out", delimiter=None)
+_DELIMITER_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
 _QUOTED = re.compile(r'"[^"]*"')
 
@@ -36,20 +36,20 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
     if not text.strip():
         raise IngestError(body_fault("EMPTY", "The file is empty; send a table with a header and rows."))
     given = options.delimiter
-    delimiter = _guess(text) if given is None else _checked_delimiter(given)
+    delimiter = _guess(text) if given is None else _checked_delimiter(given, text)
     try:
         rows = (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
         cells = next(rows)
     except csv.Error:
         raise IngestError(_no_table("Its first line is no header")) from None
     if len(cells) == 1:
-        fixes = [GUESS_DELIMITER] if given is not None and any(sign in text for sign in DELIMITERS) else []
+        fixes = [] if given is None else _delimiter_fixes(text)
         raise IngestError(_no_table(_one_column(text, given), *fixes))
     if whole and _ended(rows):
         raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
     warnings = []
     if given is None and delimiter != ",":
-        name = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}[delimiter]
+        name = _DELIMITER_NAMES[delimiter]
         warnings.append(f"Cells were taken to be separated by {name}; `delimiter` says otherwise.")
     names = [cell.strip() for cell in cells]
     warnings += _data_for_names(names, options)
@@ -150,11 +150,23 @@ def _guess(text: str) -> str:
     return max(DELIMITERS, key=bare.count)  # the first of equals: a comma if there is none
 
 
-def _checked_delimiter(given: str) -> str:
+def _delimiter_fixes(text: str) -> list[Fix]:
+    """The delimiter that the first line speaks for, if any.
+
+    It is named, because to leave it open means tabs where the media type says so.
+    """
+    found = _guess(text)
+    if found not in text:
+        return []
+    option = "tab" if found == "\t" else found
+    return [set_option(f"Read with {_DELIMITER_NAMES[found]} between the cells", delimiter=option)]
+
+
+def _checked_delimiter(given: str, text: str) -> str:
     delimiter = DELIMITER_WORDS.get(given.lower(), given)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter.isalnum() or delimiter in '"\r\n\0.-+':
         message = "Expected one character that parts the cells, such as , or ; or | or the word tab."
-        raise IngestError(option_fault("delimiter", "BAD_DELIMITER", message, GUESS_DELIMITER))
+        raise IngestError(option_fault("delimiter", "BAD_DELIMITER", message, *_delimiter_fixes(text)))
     return delimiter
 
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
+from service.near_names import did_you_mean, nearest
+
 from .errors import Fault, IngestError, listed, option_fault, shown
-from .fixes import Fix, set_option
+from .fixes import LEARN_WITHOUT_WEIGHTS, Fix, as_options, set_option, take_as
 from .fixes import Kind as Kind
 
 TARGET_NAMES = frozenset({"target", "label", "class", "y", "outcome"})  # by custom
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_KIND_WORDS: dict[str, Kind] = {  # what other tools call them
+    **{kind: kind for kind in KINDS},
+    **dict.fromkeys(("int", "integer", "float", "double", "numeric", "real"), "number"),
+    **dict.fromkeys(("text", "string", "str", "object", "categorical", "factor"), "category"),
+    "bool": "boolean",
+}
+_NEAR_COLUMNS = 3  # that are proposed for one that is not there
 INGEST_VERSION = 2  # rises when the same bytes and options give another table
 # Words for a missing cell in a CSV, unless the client says which; an empty cell always is one.
 NULL_WORDS = (
@@ -67,6 +75,14 @@ class Plan:
         return replace(self, kept=kept, dropped=(*self.dropped, *names))
 
 
+def with_fix(options: Options, fix: Fix) -> Options:
+    """The options as a client sends them with the remedy."""
+    changed = as_options(fix, options.drop, options.types)
+    for name in changed.keys() & {"drop", "types"}:
+        changed[name] = tuple(changed[name] or ())
+    return replace(options, **changed)
+
+
 def content_key(sha256: str, form: str | None, charset: str, coding: str | None, options: Options) -> str:
     """Equal for the same bytes read in the same way."""
     given = asdict(options)
@@ -89,7 +105,7 @@ def plan(options: Options, names: Sequence[str]) -> Plan:
         ("drop", dropped),
         ("types", list(kinds)),
     ):
-        faults += [unknown_column(option, name, names) for name in wanted if name not in names]
+        faults += [unknown_column(option, name, names, kinds) for name in wanted if name not in names]
     if options.target is None:
         faults.insert(0, _no_target(names))
     else:
@@ -105,23 +121,36 @@ def plan(options: Options, names: Sequence[str]) -> Plan:
     return Plan(options.target, options.weight, kept, tuple(n for n in names if n in set(dropped)), kinds)
 
 
-def unknown_column(option: str, name: str, names: Sequence[str]) -> Fault:
-    close = _near(name, names)
-    guess = f"Did you mean {' or '.join(shown(n) for n in close)}? " if close else ""
-    message = f"There is no column {shown(name)}. {guess}The columns are {listed(names)}."
-    if option == "drop":
-        fixes = [Fix(f"Leave out {shown(meant)}", drop=(meant,), keep=(name,)) for meant in close]
-    else:
-        label = "Take {} as the " + option
-        roles = option in ("target", "weight")
-        fixes = [set_option(label.format(shown(meant)), **{option: meant}) for meant in close if roles]
+def unknown_column(
+    option: str, name: str, names: Sequence[str], kinds: Mapping[str, Kind] | None = None
+) -> Fault:
+    """`kinds`: the types that are given, by column."""
+    close = nearest(name, names, _NEAR_COLUMNS)
+    guess = did_you_mean(map(shown, close))
+    message = f"There is no column {shown(name)}.{guess} The columns are {listed(names)}."
+    fixes: list[Fix] = []
+    match option:
+        case "drop":
+            fixes = [Fix(f"Leave out {shown(meant)}", drop=(meant,), keep=(name,)) for meant in close]
+            fixes.append(Fix(f"Do not leave out {shown(name)}", keep=(name,)))
+        case "types":
+            kind = (kinds or {})[name]
+            fixes = [replace(take_as(meant, kind), untyped=(name,)) for meant in close]
+            fixes.append(Fix(f"Give no type for {shown(name)}", untyped=(name,)))
+        case "target":
+            fixes = [_as_target(meant) for meant in close or _likely_targets(names)]
+        case "weight":
+            fixes = [set_option(f"Take {shown(meant)} as the weight", weight=meant) for meant in close]
+            fixes.append(LEARN_WITHOUT_WEIGHTS)
     return option_fault(option, "UNKNOWN_COLUMN", message, *fixes)
 
 
-def _near(name: str, names: Sequence[str]) -> list[str]:
-    by_fold = {candidate.casefold(): candidate for candidate in names[:1000]}
-    close = difflib.get_close_matches(name[:200].casefold(), list(by_fold), n=3)
-    return [by_fold[fold] for fold in close]
+def _as_target(name: str) -> Fix:
+    return set_option(f"Take {shown(name)} as the target", target=name)
+
+
+def _likely_targets(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.strip().casefold() in TARGET_NAMES]
 
 
 def _no_target(names: Sequence[str]) -> Fault:
@@ -130,11 +159,7 @@ def _no_target(names: Sequence[str]) -> Fault:
         "Say which column holds the classes to learn, for example ?target="
         f"{example}. The columns are {listed(names)}."
     )
-    likely = [name for name in names if name.strip().casefold() in TARGET_NAMES]
-    fixes = [
-        set_option(f"Take {shown(name)} as the target", target=name)
-        for name in dict.fromkeys([*likely, names[-1]])
-    ]
+    fixes = [_as_target(name) for name in dict.fromkeys([*_likely_targets(names), names[-1]])]
     return option_fault("target", "TARGET_REQUIRED", message, *fixes)
 
 
@@ -142,8 +167,7 @@ def _conflicts(target: str, weight: str | None, dropped: Iterable[str]) -> list[
     faults = []
     if weight == target:
         message = f"Column {shown(target)} cannot be both the target and the weight."
-        fix = set_option("Learn without weights", weight=None)
-        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message, fix))
+        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message, LEARN_WITHOUT_WEIGHTS))
     for role, name in (("target", target), ("weight", weight)):
         if name is not None and name in set(dropped):
             message = f"Column {shown(name)} is the {role} and cannot be dropped."
@@ -167,14 +191,27 @@ def _kinds(items: Iterable[str], names: Sequence[str], faults: list[Fault]) -> d
         whole = item.rpartition(":")[0] in names
         for part in [item] if whole else [part for part in item.split(",") if part.strip()]:
             name, _, word = part.rpartition(":")
-            kind = next((kind for kind in KINDS if kind == word.strip().lower()), None)
+            word = word.strip().lower()
+            kind = next((kind for kind in KINDS if kind == word), None)
             name = name if name in names else name.strip()
             if not name or kind is None:
-                message = "Expected name:number, name:category or name:boolean, with commas between several."
-                faults.append(option_fault("types", "BAD_TYPE", message))
+                faults.append(_bad_type(name, word))
             elif kinds.get(name, kind) != kind:
                 message = f"Column {shown(name)} is given two types."
-                faults.append(option_fault("types", "COLUMN_USED_TWICE", message))
+                both = [take_as(name, kinds[name]), take_as(name, kind)]
+                faults.append(option_fault("types", "COLUMN_USED_TWICE", message, *both))
             else:
                 kinds[name] = kind
     return kinds
+
+
+def _bad_type(name: str, word: str) -> Fault:
+    """The fault of a type that is none, or that stands alone."""
+    meant = _KIND_WORDS.get(word) or next(map(_KIND_WORDS.get, nearest(word, _KIND_WORDS)), None)
+    guess, fixes = "", []
+    if name and meant is not None:
+        guess, fixes = did_you_mean([f"{name[:80]}:{meant}"]), [take_as(name, meant)]
+    if name:
+        fixes.append(Fix(f"Give no type for {shown(name)}", untyped=(name,)))
+    message = f"Expected name:number, name:category or name:boolean, with commas between several.{guess}"
+    return option_fault("types", "BAD_TYPE", message, *fixes)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 
-from service.schemas.jobs import PLAIN_TEXT
+from service.schemas.jobs import LONGEST_NAME, NAME
 
 from .options import Options
 
@@ -52,7 +52,10 @@ async def upload_options(
             "put commas between them. An empty cell is always missing.",
         ),
     ] = None,
-    name: Annotated[str | None, Query(max_length=200, pattern=PLAIN_TEXT, description="For people.")] = None,
+    name: Annotated[
+        str | None,
+        Query(min_length=1, max_length=LONGEST_NAME, pattern=NAME, description="For people."),
+    ] = None,
 ) -> Options:
     words = None if null_values is None else null_words(null_values)
     return Options(target, weight, tuple(drop or ()), tuple(types or ()), delimiter, decimal, words, name)

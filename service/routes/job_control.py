@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.conditional import expected_revision, json_answer, weak_tag
-from service.dependencies import CallerDep, SettingsDep, StoreDep
-from service.job_changes import patched
+from service.dependencies import BlobsDep, CallerDep, SettingsDep, StoreDep
+from service.job_changes import least_memory_of, patched
 from service.job_views import job_view
 from service.negotiation import MERGE_PATCH, strict_json
 from service.schemas import examples
@@ -52,6 +53,7 @@ async def update_job(
     patch: Annotated[JobPatch, Depends(strict_json(JobPatch, MERGE_PATCH))],
     caller: CallerDep,
     store: StoreDep,
+    blobs: BlobsDep,
     settings: SettingsDep,
     if_match: Annotated[
         str | None,
@@ -63,11 +65,12 @@ async def update_job(
     A running search takes new limits on within a fraction of a second, and goes on. `time_limit` and
     `max_expansions` count from the job's beginning. The priority of a queued job moves it in the queue.
     """
+    least = partial(least_memory_of, caller.tenant, job_id, store, blobs)
     job = await run_in_threadpool(
         store.jobs.change,
         caller.tenant,
         job_id,
-        lambda present: patched(patch, present, settings),
+        lambda present: patched(patch, present, settings, least),
         revision=expected_revision(request),
     )
     return json_answer(job_view(job), tag=weak_tag(job.revision))

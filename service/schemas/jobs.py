@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from service.schemas.documents import MetricsJson, TreeJson
 from worker.messages import (
@@ -36,7 +37,9 @@ PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
 TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
-Name = Annotated[str, Field(max_length=200, pattern=PLAIN_TEXT)]
+NAME = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"  # as above, and not only blanks
+LONGEST_NAME = 200
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=NAME)]
 Priority = Annotated[
     int, Field(ge=-100, le=100, description="Larger is sooner, among the tenant's own jobs.")
 ]
@@ -107,7 +110,24 @@ class JobPatch(BaseModel):
         Field(max_length=64, description="null as a value takes that tag away; null for all, all of them."),
     ] = None
     priority: Annotated[Priority | None, Field(description="null: 0.")] = None
-    limits: Annotated[LimitsPatch, Field(description="Only of a job that has not ended.")] = LimitsPatch()
+    limits: Annotated[
+        LimitsPatch,
+        Field(
+            description="Only of a job that has not ended. Not null: a limit is taken away by its own name, "
+            "and without `limits` all stay as they are."
+        ),
+    ] = LimitsPatch()
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _each_by_its_name(cls, given: Any) -> Any:
+        if given is None:
+            message = (
+                'Expected an object with the limits to change. {"time_limit": null} takes that limit away; '
+                "leave `limits` out to keep all as they are"
+            )
+            raise PydanticCustomError("null_limits", message)
+        return given
 
 
 class JobSummary(BaseModel):

@@ -73,6 +73,8 @@ def test_plain_json_is_read_too(client: httpx.Client, job: str) -> None:
         ({"parameters": {"max_depth": 2}}, "/body/parameters"),
         ({"name": 7}, "/body/name"),
         ({"name": "a\nb"}, "/body/name"),
+        ({"name": ""}, "/body/name"),
+        ({"name": "  "}, "/body/name"),
         ({"name": "a" * 201}, "/body/name"),
         ({"tags": {"a": 7}}, "/body/tags/a"),
         ({"tags": {str(k): "x" for k in range(31)}}, "/body/tags"),
@@ -88,6 +90,11 @@ def test_what_cannot_be_is_refused_by_place(
     before = client.get(f"/v1/jobs/{job}").json()
     assert place in pointers(patch(client, job, body))
     assert client.get(f"/v1/jobs/{job}").json() == before
+
+
+def test_no_limits_at_all_are_not_what_null_means(client: httpx.Client, job: str) -> None:
+    told = problem(patch(client, job, {"name": "x", "limits": None}), 422)
+    assert '{"time_limit": null} takes that limit away; leave `limits` out' in told["detail"]
 
 
 def test_the_servers_maximum_holds(narrow: Stack, dataset: Dataset) -> None:

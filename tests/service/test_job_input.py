@@ -28,6 +28,8 @@ def post(client: httpx.Client, content: bytes, kind: str = "application/json") -
         ({"dataset_id": NO_DATASET}, "/body/dataset_id"),
         ({"name": "x" * 201}, "/body/name"),
         ({"name": "a\u0000b"}, "/body/name"),
+        ({"name": ""}, "/body/name"),
+        ({"name": "  "}, "/body/name"),
         ({"tags": {"a": 1}}, "/body/tags/a"),
         ({"tags": {str(i): "" for i in range(33)}}, "/body/tags"),
         ({"priority": 1.5}, "/body/priority"),
@@ -79,7 +81,12 @@ def test_what_is_wrong_is_pointed_at(
         ({"validation": {"fraction": 1}}, "/body/validation/fraction: Input should be less than 1."),
         ({"validation": {"column": ""}}, "/body/validation/column: String should have at least 1 character."),
         ({"dataset_id": NO_DATASET}, "/body/dataset_id: There is no such dataset."),
-        ({"max_depth": 3}, "/body/max_depth: There is no such field; see /docs for those that there are."),
+        (
+            {"max_depth": 3},
+            "/body/max_depth: There is no such field. Did you mean `parameters.max_depth`? "
+            "See /docs for those that there are.",
+        ),
+        ({"zzz": 3}, "/body/zzz: There is no such field; see /docs for those that there are."),
         (
             {"priority": 101, "parameters": {"max_depth": 0}, "limits": {"gap": 1}},
             "/body/priority: Input should be less than or equal to 100. 2 more: see `errors`.",

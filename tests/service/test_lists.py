@@ -14,7 +14,14 @@ from stack import Stack
 from worker.messages import Dataset, NewIncumbent
 
 WIDE = 1000  # classes
-REFUSED: list[dict[str, Any]] = [{"name": "a\nb"}, {"notes": "\0"}, {"notes": 4001 * "x"}, {"rows": 1}]
+REFUSED: list[dict[str, Any]] = [
+    {"name": "a\nb"},
+    {"name": ""},
+    {"name": " "},
+    {"notes": "\0"},
+    {"notes": 4001 * "x"},
+    {"rows": 1},
+]
 
 
 def big_metrics() -> dict[str, Any]:
@@ -147,6 +154,14 @@ def test_a_models_tag_changes_with_its_name(api: Stack, client: httpx.Client, da
     assert client.get(here, headers=headers).status_code == 304
     client.patch(here, json={"notes": "new"})
     assert client.get(here, headers=headers).json()["notes"] == "new"
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb"])
+def test_a_table_has_a_name_or_none(client: httpx.Client, name: str) -> None:
+    query = {"target": "label", "name": name}
+    body, headers = "x,label\n1,a\n2,b\n", {"Content-Type": "text/csv"}
+    answer = client.post("/v1/datasets", params=query, content=body, headers=headers)
+    assert pointers(answer) == ["/query/name"]
 
 
 def test_the_same_table_keeps_its_new_name(client: httpx.Client) -> None:

@@ -17,8 +17,11 @@ from format_evaluator import Evaluator, probability_key
 from format_problems import random_problem
 from jobs import add_dataset, easy
 from literati import LiteratiClassifier, ShapeTree
+from literati.columns import read_objects
 from literati.model_schema import tree_schema
-from model_maker import add_model
+from literati.table import encode_column
+from model_maker import add_model, mixed_tree
+from predict_bodies import GOOD
 from service import openapi
 from service.schemas import examples, metric_examples, model_examples
 from service.schemas.metrics import metrics_schema
@@ -195,3 +198,64 @@ def test_answers_refer_to_the_schemas() -> None:
         assert schemas[name]["properties"]["tree"]["$ref"] == "#/components/schemas/Tree"
         assert schemas[name]["properties"]["metrics"]["$ref"] == "#/components/schemas/Metrics"
     assert schemas["Job"]["properties"]["metrics"]["anyOf"][0] == {"$ref": "#/components/schemas/Metrics"}
+
+
+# What is refused, as docs/model-format.md says it: of a cell, whether the library and the service take it.
+TAKEN = {"library": True, "json": True, "csv": True}
+NONE = {"library": False, "json": False, "csv": False}
+BY_CSV = {**NONE, "csv": True}
+BY_LIBRARY = {**NONE, "library": True}
+CELLS: list[tuple[str, Any, dict[str, bool]]] = [
+    ("size", 10**400, NONE),
+    ("size", "many", NONE),
+    ("size", "", BY_CSV),
+    ("size", True, BY_LIBRARY),
+    ("member", 2, NONE),
+    ("member", 1, TAKEN),
+    ("member", "perhaps", NONE),
+    ("member", "", BY_CSV),
+    ("colour", 5, BY_CSV),
+    ("colour", True, BY_CSV),
+    ("colour", "", TAKEN),
+    ("zone", "20", TAKEN),
+    ("zone", True, BY_LIBRARY),
+    ("zone", "nowhere", BY_LIBRARY),
+    ("zone", 7, TAKEN),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "taken"), CELLS, ids=lambda value: repr(value)[:20])
+def test_what_is_refused_is_what_the_page_says(
+    api: Stack, column: str, cell: Any, taken: dict[str, bool]
+) -> None:
+    tree = mixed_tree()
+    address = f"/v1/models/{add_model(api, tree)}/predict"
+    row = {**GOOD, column: cell}
+    table = ",".join(row) + "\n" + ",".join(str(value) for value in row.values()) + "\n"
+    rows = np.empty((1, len(tree.schema.columns)), dtype=object)
+    rows[0] = [row.get(entry.name) for entry in tree.schema.columns]
+    try:
+        tree.predict(rows)
+        found = {"library": True}
+    except (TypeError, ValueError):
+        found = {"library": False}
+    with api.client() as client:
+        for name, body, kind in (
+            ("json", json.dumps({"records": [row]}), "application/json"),
+            ("csv", table, "text/csv"),
+        ):
+            answer = client.post(address, content=body, headers={"Content-Type": kind})
+            assert answer.status_code in (200, 422), answer.text
+            found[name] = answer.status_code == 200
+    assert found == taken
+
+
+def test_empty_text_is_missing_to_the_service_and_a_category_to_the_library(api: Stack) -> None:
+    tree = mixed_tree()
+    with api.client() as client:
+        body = {"records": [{**GOOD, "colour": ""}]}
+        answer = client.post(f"/v1/models/{add_model(api, tree)}/predict", json=body).json()
+    assert [warning["code"] for warning in answer["warnings"]] == ["MISSING_VALUE"]
+    column = next(entry for entry in tree.schema.columns if entry.name == "colour")
+    _, unknown = encode_column(column, read_objects([""], "colour"))
+    assert unknown == ("",)

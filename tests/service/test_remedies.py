@@ -10,25 +10,13 @@ import pyarrow as pa
 import pytest
 
 from service.ingest.fixes import Fix, as_options, combined, leave_out, take_as
-from service.remedies import merged
-from service.schemas.jobs import JobRequest
-from service.submission import digest
 from stack import Stack
-from uploads import PLAIN, arrow, parquet
+from uploads import PLAIN, arrow, parquet, upload, with_options
 
 CSV = "text/csv"
+TSV = "text/tab-separated-values"
 PARQUET = "application/vnd.apache.parquet"
 TWELVE = "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
-
-
-def with_options(query: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """What a client does with a remedy for the query."""
-    changed = {**query, **options}
-    return {name: value for name, value in changed.items() if value is not None}
-
-
-def upload(client: httpx.Client, body: bytes | str, kind: str, query: dict[str, Any]) -> httpx.Response:
-    return client.post("/v1/datasets", params=query, content=body, headers={"Content-Type": kind})
 
 
 ODD = pa.table({"x": [1, 2, 3], "picture": [b"x"] * 3, "tags": [[1], [2], []], "label": ["a", "b", "a"]})
@@ -138,9 +126,88 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         PLAIN,
         CSV,
         {"target": "label", "delimiter": "|"},
-        {"Let the delimiter be found out"},
+        {"Read with commas between the cells"},
     ),
-    "no delimiter": (PLAIN, CSV, {"target": "label", "delimiter": "ab"}, {"Let the delimiter be found out"}),
+    "no delimiter": (
+        PLAIN,
+        CSV,
+        {"target": "label", "delimiter": "ab"},
+        {"Read with commas between the cells"},
+    ),
+    "commas sent as tabs": (PLAIN, TSV, {"target": "label"}, {"Read with commas between the cells"}),
+    "semicolons sent as tabs, with another delimiter": (
+        PLAIN.replace(",", ";"),
+        TSV,
+        {"target": "label", "delimiter": "|"},
+        {"Read with semicolons between the cells"},
+    ),
+    "tabs sent as tabs, with another delimiter": (
+        PLAIN.replace(",", "\t"),
+        TSV,
+        {"target": "label", "delimiter": "ab"},
+        {"Read with tabs between the cells"},
+    ),
+    "weights with commas of two meanings": (
+        "x;w;label\n1;1,250;a\n2;12,500;b\n3;999;a\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Read with decimal comma", "Read with decimal point, commas part thousands"},
+    ),
+    "a weight that is a word": (
+        "x,w,label\n1,2,a\n2,much,b\n",
+        CSV,
+        {"target": "label", "weight": "w"},
+        {"Learn without the weights in 'w'"},
+    ),
+    "a misspelt weight": (
+        "x,width,weight,label\n1,2,1,a\n2,3,2,b\n",
+        CSV,
+        {"target": "label", "weight": "Weigth"},
+        {"Take 'weight' as the weight", "Learn without weights"},
+    ),
+    "a weight that is like nothing": (
+        PLAIN,
+        CSV,
+        {"target": "label", "weight": "q"},
+        {"Learn without weights"},
+    ),
+    "a misspelt type": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:categroy"]},
+        {"Take 'age' as categories", "Give no type for 'age'"},
+    ),
+    "a type by another name": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:float,colour:category"]},
+        {"Take 'age' as numbers"},
+    ),
+    "a type of a misspelt column": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["Agee:category"]},
+        {"Take 'age' as categories", "Give no type for 'Agee'"},
+    ),
+    "two types": (
+        PLAIN,
+        CSV,
+        {"target": "label", "types": ["age:category", "age:number"]},
+        {"Take 'age' as categories", "Take 'age' as numbers"},
+    ),
+    "a dropped column that is like nothing": (
+        PLAIN,
+        CSV,
+        {"target": "label", "drop": ["q"]},
+        {"Do not leave out 'q'"},
+    ),
+    "a target that is like nothing": (PLAIN, CSV, {"target": "q"}, {"Take 'label' as the target"}),
+    "no target, and a number last": (
+        "label,x\n" + "".join(f"{'ab'[i % 2]},{i}.5\n" for i in range(9)),
+        CSV,
+        {},
+        {"Take 'label' as the target"},
+    ),
     "a decimal that parts cells": (
         PLAIN,
         CSV,
@@ -169,6 +236,21 @@ def test_uploads(client: httpx.Client, name: str) -> None:
         assert answer.status_code in (200, 201), (fix, answer.text)
 
 
+def test_a_remedy_that_leads_to_another_one_is_offered_if_there_is_no_better(client: httpx.Client) -> None:
+    body = "x,y,label\n1,1,a\ninf,2,b\n3,3,a\n"
+    refused = upload(client, body, CSV, {"target": "labels"}).json()
+    assert [fix["options"] for fix in refused["fixes"]] == [{"target": "label"}]
+    (fix,) = upload(client, body, CSV, {"target": "label"}).json()["fixes"]
+    query = {"target": "label", **fix["options"]}
+    assert upload(client, body, CSV, query).status_code == 201
+
+
+def test_a_remedy_that_leads_nowhere_is_not_offered(client: httpx.Client) -> None:
+    refused = upload(client, "x,label\n1,a\n2,a\n", CSV, {"target": "labels"}).json()
+    assert refused["errors"][0]["code"] == "UNKNOWN_COLUMN"
+    assert "fixes" not in refused
+
+
 def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
     for body in ("x,label\n1,a\n2,a\n", "", "x,label\n1\n"):
         assert "fixes" not in upload(client, body, CSV, {"target": "label"}).json()
@@ -190,183 +272,6 @@ def test_predict_options(api: Stack) -> None:
             (fix,) = refused.json()["fixes"]
             changed = with_options(query, fix["options"])
             assert client.post(address, params=changed, content=body, headers=headers).status_code == 200
-
-
-# Jobs
-
-
-@pytest.fixture
-def folds(client: httpx.Client) -> str:
-    rows = [
-        f"{i},{i % 5},{'train' if i % 4 else 'test'},{'yx'[i % 2]},{i / 7},{int(i < 5)},{'abc'[i % 3]}"
-        for i in range(60)
-    ]
-    data = "n,fold,part,half,share,mark,label\n" + "\n".join(rows) + "\n"
-    answer = upload(client, data, CSV, {"target": "label"})
-    assert answer.status_code == 201, answer.text
-    return str(answer.json()["id"])
-
-
-JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
-    "class weights of zero": (
-        {"parameters": {"class_weight": {"a": 0, "b": 0, "c": 0}}},
-        "/body/parameters/class_weight",
-        "USELESS_WEIGHTS",
-        "Weigh all classes alike",
-    ),
-    "one class weight above zero": (
-        {"parameters": {"class_weight": {"a": 0, "b": 0}}},
-        "/body/parameters/class_weight",
-        "USELESS_WEIGHTS",
-        "Weigh all classes alike",
-    ),
-    "class weights that are tiny": (
-        {"parameters": {"class_weight": {"a": 1e-300, "b": 1e-300, "c": 1e-300}}},
-        "/body/parameters/class_weight",
-        "USELESS_WEIGHTS",
-        "Weigh all classes alike",
-    ),
-    "class weights that are huge": (
-        {"parameters": {"class_weight": {"a": 1e15, "b": 1e15}}},
-        "/body/parameters/class_weight",
-        "USELESS_WEIGHTS",
-        "Weigh all classes alike",
-    ),
-    "a class without weight that is scored": (
-        {"parameters": {"class_weight": {"a": 0}}, "validation": {"fraction": 0.3}},
-        "/body/parameters/class_weight",
-        "UNTRAINED_CLASS",
-        "Weigh all classes alike",
-    ),
-    "not a class": (
-        {"parameters": {"class_weight": {"z": 2, "a": 3}}},
-        "/body/parameters/class_weight/z",
-        "NOT_A_CLASS",
-        "Leave out its weight",
-    ),
-    "a byte of memory": (
-        {"limits": {"memory_limit": 1}},
-        "/body/limits/memory_limit",
-        "TOO_SMALL",
-        "Search without a limit of its own",
-    ),
-    "a validation column that is not there": (
-        {"validation": {"column": "folds", "value": 3}},
-        "/body/validation/column",
-        "NOT_FOUND",
-        "Split by 'fold'",
-    ),
-    "the target as validation column": (
-        {"validation": {"column": "label"}},
-        "/body/validation/column",
-        "WRONG_ROLE",
-        "Train on all rows",
-    ),
-    "words that mark nothing": (
-        {"validation": {"column": "half"}},
-        "/body/validation/column",
-        "NO_ROWS",
-        "Keep the rows with half = x for validation",
-    ),
-    "measurements": (
-        {"validation": {"column": "share"}},
-        "/body/validation/column",
-        "NOT_A_MARK",
-        "Train on all rows",
-    ),
-    "a counter": (
-        {"validation": {"column": "n"}},
-        "/body/validation/column",
-        "NOT_A_MARK",
-        "Train on all rows",
-    ),
-    "a value that does not occur": (
-        {"validation": {"column": "fold", "value": 7}},
-        "/body/validation/value",
-        "NO_ROWS",
-        "Keep the rows with fold = 3 for validation",
-    ),
-    "too small a fraction": (
-        {"validation": {"fraction": 0.001}},
-        "/body/validation/fraction",
-        "TOO_SMALL",
-        "Train on all rows",
-    ),
-    "two things at once": (
-        {"limits": {"memory_limit": 1}, "validation": {"column": "half"}},
-        "/body/limits/memory_limit",
-        "TOO_SMALL",
-        "Keep the rows with half = y for validation; Search without a limit of its own",
-    ),
-}
-
-
-@pytest.mark.parametrize("only", [True, False])
-@pytest.mark.parametrize("name", JOBS)
-def test_jobs(client: httpx.Client, folds: str, name: str, only: bool) -> None:
-    change, where, code, label = JOBS[name]
-    body = {"dataset_id": folds, **change}
-    query = {"validate_only": "true"} if only else {}
-    refused = client.post("/v1/jobs", json=body, params=query)
-    assert refused.status_code == 422, refused.text
-    assert (where, code) in [(error["pointer"], error["code"]) for error in refused.json()["errors"]]
-    fixes = refused.json()["fixes"]
-    assert label in [fix["label"] for fix in fixes]
-    for fix in fixes:
-        assert fix["part"] == "body"
-        answer = client.post("/v1/jobs", json=merged(body, fix["options"]), params=query)
-        assert answer.status_code == (200 if only else 202), (fix, answer.text)
-
-
-def test_limits_above_the_servers(narrow: Stack) -> None:
-    with narrow.client() as client:
-        dataset = upload(client, f"x,y,label\n{TWELVE}", CSV, {"target": "label"}).json()["id"]
-        body = {"dataset_id": dataset, "limits": {"time_limit": 1e6, "memory_limit": 10**9}}
-        refused = client.post("/v1/jobs", json=body)
-        (fix,) = refused.json()["fixes"]
-        assert fix["label"] == "Use 100 seconds; Use 1e+06 bytes"
-        assert client.post("/v1/jobs", json=merged(body, fix["options"])).status_code == 202
-
-
-@pytest.mark.parametrize(
-    ("validation", "rows"),
-    [
-        ({"column": "fold", "value": 3}, 12),
-        ({"column": "fold", "value": "3"}, 12),
-        ({"column": "part", "value": "train"}, 45),
-        ({"column": "part"}, 15),
-        ({"column": "mark"}, 5),
-        ({"column": "mark", "value": 0}, 55),
-    ],
-)
-def test_a_value_of_a_column_is_kept_for_validation(
-    stack: Stack, validation: dict[str, Any], rows: int
-) -> None:
-    """By a real worker."""
-    with stack.client() as client:
-        data = "n,fold,part,mark,label\n" + "".join(
-            f"{i},{i % 5},{'test' if i % 4 == 0 else 'train'},{1 if i < 5 else 0},{'abc'[i % 3]}\n"
-            for i in range(60)
-        )
-        dataset = upload(client, data, CSV, {"target": "label"}).json()["id"]
-        body = {"dataset_id": dataset, "validation": validation, "parameters": {"max_depth": 1}}
-        job = client.post("/v1/jobs", json=body).json()
-        for _ in range(30):
-            job = client.get(f"/v1/jobs/{job['id']}", headers={"Prefer": "wait=5"}).json()
-            if job["state"] in ("SUCCEEDED", "FAILED"):
-                break
-        assert job["state"] == "SUCCEEDED", job
-        assert job["metrics"]["validation"]["rows"] == rows
-        assert job["validation"] == {"value": None, **validation}
-
-
-def test_an_idempotency_key_of_version_0_1_0_is_known_still() -> None:
-    """The digest of a body with a validation column, before a value could be named."""
-    given = {"dataset_id": "ds_" + "0" * 32, "validation": {"column": "fold"}}
-    before = "186035c018ee9f09487b73c7210faa47212c078affcb05bb073494e4e8cd0249"
-    assert digest(JobRequest.model_validate(given)) == before
-    named = {**given, "validation": {"column": "fold", "value": 3}}
-    assert digest(JobRequest.model_validate(named)) != before
 
 
 # How remedies are put together
