@@ -164,6 +164,8 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
 
 
 async def _away(request: Request, error: Exception) -> Response:
+    if store.is_store_fault(error):  # an answer, which is the same at the next try
+        raise error
     log.warning("store away", error=type(error).__name__)
     return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
 

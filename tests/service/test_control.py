@@ -129,6 +129,8 @@ def test_finish_with_an_earlier_tree(api: Stack, client: httpx.Client, job: str)
     ended = client.get(f"/v1/jobs/{job}").json()
     model = client.get(ended["links"]["model"]).json()
     assert (model["incumbent_revision"], model["objective"]) == (1, costs()[0])
+    assert (ended["model_revision"], ended["progress"]["incumbents"]) == (1, 2)
+    assert client.get("/v1/jobs").json()["items"][0]["model_revision"] == 1
     assert model["tree"]["proof"]["objective"] == costs()[0]
     assert model["metrics"] == client.get(f"/v1/jobs/{job}/incumbent?revision=1").json()["metrics"]
 
@@ -138,11 +140,15 @@ def test_an_ended_job_makes_another_model(api: Stack, client: httpx.Client, job:
     for tree in range(3):
         worker.checkpoint(10, tree=tree)
     worker.prove()
-    first = client.get(f"/v1/jobs/{job}").json()["model_id"]
+    ended = client.get(f"/v1/jobs/{job}").json()
+    first = ended["model_id"]
+    assert ended["model_revision"] == 3
     made = finish(client, job, {"revision": 2}, 201)
     second = made.json()["model_id"]
     assert made.headers["location"] == f"/v1/models/{second}"
-    assert made.json()["state"] == "SUCCEEDED"
+    assert (made.json()["state"], made.json()["model_revision"]) == ("SUCCEEDED", 2)
+    again = finish(client, job, {"revision": 3}, 200).json()
+    assert (again["model_id"], again["model_revision"]) == (first, 3)
     assert finish(client, job, {"revision": 2}, 200).json()["model_id"] == second != first
     assert client.get(f"/v1/models/{first}").json()["proven_optimal"]
     earlier = client.get(f"/v1/models/{second}").json()

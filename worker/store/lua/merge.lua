@@ -69,6 +69,7 @@ local function extend_trace(job, trace)
     local seconds, expansions, upper, lower
     if last then
         seconds, expansions, upper, lower = last:match('(%S+) (%S+) (%S+) (%S+)')
+        last = lower and last -- else it is no point: begin anew
     end
     for _, point in ipairs(trace) do
         if not last then
