@@ -26,6 +26,7 @@ from service.errors import (
     unavailable,
 )
 from service.reached_limits import reached
+from service.restorable import with_restore
 from service.union_errors import located
 from worker import errors as store
 from worker.blobs import BlobGoneError
@@ -52,7 +53,8 @@ def install(app: FastAPI) -> None:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem_response(_problem(request, error), request_id_of(request))
+    problem = await with_restore(request, _problem(request, error))
+    return problem_response(problem, request_id_of(request))
 
 
 def _problem(request: Request, error: HTTPException) -> Problem:
@@ -113,7 +115,7 @@ async def _store(request: Request, error: Exception) -> Response:
     if isinstance(error, store.LimitReachedError):
         problem = reached(error.limit, request.app.state.services.settings)
     else:
-        problem = _store_problem(error, request.query_params)
+        problem = await with_restore(request, _store_problem(error, request.query_params))
     return problem_response(problem, request_id_of(request))
 
 
