@@ -199,7 +199,7 @@ class TestAKeyFile:
         away = {"REDIS_URL": "unix:///nowhere/valkey.sock"}
         assert "The store does not answer. Start the service" in site.command("list", expected=2, **away)
         named = {"LITERATI_API_KEYS_FILE": str(file)}
-        site.command("add", "laptop", **named, **away)
+        site.command("add", "laptop", expected=0, **named, **away)
         listed = site.run("list", **named, **away)
         assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
         assert f"only the keys in {file} can be listed" in listed.stderr

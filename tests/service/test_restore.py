@@ -99,7 +99,7 @@ def test_what_can_be_restored_says_so(client: httpx.Client, job: dict[str, Any],
         until = datetime.fromisoformat(found[2])
         assert before + timedelta(hours=24) <= until <= datetime.now(UTC) + timedelta(hours=24)
         assert found[1] == f"{here}/restore"
-    assert client.post(found[1]).status_code == 200
+    assert client.post(f"{here}/restore").status_code == 200
     assert client.get(here).status_code == 200
 
 
