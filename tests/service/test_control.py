@@ -178,3 +178,19 @@ def test_a_cancelled_job_is_told_how_to_keep_a_tree(api: Stack, client: httpx.Cl
     made = finish(client, job, {"revision": 1}, 201).json()
     assert (made["state"], made["stop_reason"]) == ("CANCELLED", "USER_CANCEL")
     assert client.get(made["links"]["model"]).json()["stop_reason"] == "USER_FINISH"
+
+
+def test_a_script_that_fails_is_our_error_and_no_reason_to_try_again(
+    api: Stack, client: httpx.Client, job: str
+) -> None:
+    api.connection.delete("literati:ended")
+    api.connection.set("literati:ended", "of a wrong type")
+    try:
+        answer = client.post(f"/v1/jobs/{job}/cancel")
+    finally:
+        api.connection.delete("literati:ended")
+    assert "Retry-After" not in answer.headers
+    assert "does not answer" not in problem(answer, 500)["detail"]
+    api.store.jobs.reconcile()
+    assert client.get(f"/v1/jobs/{job}").json()["state"] == "QUEUED"
+    assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "CANCELLED"

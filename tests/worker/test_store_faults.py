@@ -248,3 +248,21 @@ def test_a_worker_waits_for_a_store_that_takes_no_writes_for_a_while(store: Stor
         store.jobs.control(jobs.TENANT, run.job_id, "cancel")
         thread.join(20)
     assert look(store, run.job_id, jobs.TENANT).state is JobState.CANCELLED
+
+
+# Records that are not there
+
+
+def test_a_deleted_record_that_is_not_there_does_not_stop_the_others_from_going(store: Store) -> None:
+    kept = add_dataset(store)
+    store.datasets.delete(TENANT, kept.id, keep=True)
+    store.client.zadd("literati:deleted", {"dataset ds_gone": 1})
+    assert store.retention.expire("deleted", 0, 10) == 2
+    assert store.client.zcard("literati:deleted") == 0
+
+
+def test_a_table_whose_record_is_not_there_can_be_uploaded_again(store: Store) -> None:
+    first = store.datasets.add(store_records.dataset(), content_key="the same")
+    store.client.delete(f"literati:dataset:{first.id}")
+    second = store.datasets.add(store_records.dataset(), content_key="the same")
+    assert store.datasets.get(TENANT, second.id) is not None
