@@ -29,6 +29,7 @@ from service.field_remedies import explained_option
 from service.query_options import given_options
 from service.reached_limits import reached
 from service.remedies import Place, Remedy, in_list, working
+from service.restorable import with_restore
 from service.union_errors import Located, located
 from worker import errors as store
 from worker.blobs import BlobGoneError
@@ -52,7 +53,8 @@ def install(app: FastAPI) -> None:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem_response(_problem(request, error), request_id_of(request))
+    problem = await with_restore(request, _problem(request, error))
+    return problem_response(problem, request_id_of(request))
 
 
 def _problem(request: Request, error: HTTPException) -> Problem:
@@ -123,7 +125,7 @@ async def _store(request: Request, error: Exception) -> Response:
     if isinstance(error, store.LimitReachedError):
         problem = reached(error.limit, request.app.state.services.settings)
     else:
-        problem = _store_problem(error, request.query_params)
+        problem = await with_restore(request, _store_problem(error, request.query_params))
     return problem_response(problem, request_id_of(request))
 
 
@@ -174,6 +176,8 @@ def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
 
 
 async def _away(request: Request, error: Exception) -> Response:
+    if store.is_store_fault(error):  # an answer, which is the same at the next try
+        raise error
     log.warning("store away", error=type(error).__name__)
     return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
 

@@ -49,10 +49,13 @@ class Problem(HTTPException):
         self.kind = kind
         self.errors = tuple(errors)
         self.fixes = tuple(fixes)
+        self.missing: str | None = None  # the kind of record that was not found
 
 
 def not_found(what: str) -> Problem:
-    return Problem(404, f"There is no such {what}.", kind="not-found")
+    problem = Problem(404, f"There is no such {what}.", kind="not-found")
+    problem.missing = what
+    return problem
 
 
 def invalid(*errors: FieldError, detail: str | None = None, fixes: Sequence[Remedy] = ()) -> Problem:

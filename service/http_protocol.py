@@ -112,6 +112,11 @@ class Protocol(HttpToolsProtocol):
             if names.count(name) > 1:
                 self._refuse_head(_repeated_header(title))
 
+    def _check_host(self) -> None:
+        """Refuse a request of HTTP/1.1 without the header Host, as RFC 9112, section 3.2, asks for."""
+        if self.parser.get_http_version() == "1.1" and not any(name == b"host" for name, _ in self.headers):
+            self._refuse_head(_no_host())
+
     def _refuse_head(self, problem: Problem) -> NoReturn:
         self._refusal = problem
         raise UnfitError
@@ -126,6 +131,7 @@ class Protocol(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_PIPELINED:
             self._refuse_head(_too_many_requests())
         self._check_repeated()
+        self._check_host()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -208,6 +214,11 @@ def _too_many_requests() -> Problem:
 
 def _repeated_header(title: str) -> Problem:
     return Problem(400, f"Send the header {title} once.", kind="malformed-request")
+
+
+def _no_host() -> Problem:
+    detail = "Send the header Host: HTTP/1.1 asks for it in every request."
+    return Problem(400, detail, kind="malformed-request")
 
 
 def _unknown_transfer_encoding() -> Problem:

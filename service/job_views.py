@@ -62,6 +62,7 @@ def _shared(job: messages.JobSummary) -> dict[str, Any]:
         "dataset_id": spec.dataset_id,
         "parent_job_id": spec.parent_job_id,
         "model_id": job.model_id,
+        "model_revision": job.model_revision,
         "created_at": job.created_at,
         "queued_at": job.queued_at,
         "started_at": job.started_at,

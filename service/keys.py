@@ -26,6 +26,7 @@ from service.settings import Settings
 
 _USUAL_SCOPES = "read,train"
 _SECONDS = 5.0  # that the store may take
+_AWAY = "The store does not answer. Start the service, or correct REDIS_URL if the store is elsewhere."
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ def main(words: list[str] | None = None) -> int:
         with _places(arguments.file) as places:
             if places.store is None and places.file is None:
                 print(
-                    "The store does not answer. Start it, or say where the keys are kept: set "
-                    "LITERATI_API_KEYS_FILE, or give --file.",
+                    f"{_AWAY} Or say where the keys are kept: set LITERATI_API_KEYS_FILE, or give --file.",
                     file=sys.stderr,
                 )
                 return 2
@@ -150,7 +150,18 @@ def _list(places: Places, arguments: argparse.Namespace) -> int:
     for entry, where in found.values():
         scopes = ",".join(sorted(entry.scopes))
         print(f"{entry.id}  {entry.created_at:%Y-%m-%d}  {where:5}  {entry.tenant}  {scopes}  {entry.name}")
+    if places.store is None and not places.only_file:
+        print(f"{_AWAY} Until then only the keys in {places.file} can be listed.", file=sys.stderr)
+    if not found:
+        print(f"There are no keys{_known_places(places)}.", file=sys.stderr)
     return 0
+
+
+def _known_places(places: Places) -> str:
+    names = ["the store"] if places.store is not None else []
+    if places.file is not None:
+        names.append(f"{places.file}{'' if places.file.exists() else ', which does not exist'}")
+    return f" in {' and '.join(names)}"
 
 
 def _revoke(places: Places, arguments: argparse.Namespace) -> int:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from redis import ResponseError
+
 from .messages import JobState
+
+# Codes of errors that say that the server takes no writes at present; redis-py has classes for others.
+_NOT_NOW = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
 
 
 class StoreError(Exception):
@@ -79,3 +84,11 @@ class AliasGoneError(StoreError):
 
 class BadTokenError(StoreError):
     """Not a token (or an event id) that was given out here."""
+
+
+def is_store_fault(error: BaseException) -> bool:
+    """Return whether the store answered that a command or script failed, which it would do again.
+
+    False for a server that does not answer, and for one that answers that it takes no writes at present.
+    """
+    return type(error) is ResponseError and not str(error).startswith(_NOT_NOW)

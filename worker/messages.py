@@ -307,6 +307,7 @@ class JobSummary(Message):
     stop_reason: StopReason | None = None
     proven_optimal: bool = False
     model_id: str | None = None
+    model_revision: int | None = None  # of the tree that the model is made of
     scores: Scores | None = None  # of the best tree
     error: JobError | None = None
     created_at: datetime

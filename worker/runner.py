@@ -9,14 +9,14 @@ from contextlib import suppress
 from typing import NoReturn
 
 import structlog
-from redis import RedisError
+from redis import RedisError, ResponseError
 
 from literati import StopReason as SearchStop
 
 from . import outcomes, tables
 from .blobs import BlobGoneError, Blobs
 from .bucket import BucketAwayError
-from .errors import FencedError, StoreError
+from .errors import FencedError, StoreError, is_store_fault
 from .memory import within
 from .messages import Checkpoint, JobState, Outcome, StopReason, Wish
 from .opening import Opened, open_search
@@ -77,6 +77,13 @@ class JobRun:
             self._clear_up()
         except FencedError:
             log.warning("lease lost: another worker has the job")
+            self._stop(save=False)
+            self._join()
+            self._discard_unheard()
+        except (
+            ResponseError
+        ) as error:  # retried as if this worker were lost, and failed if that does not help
+            log.error("the store failed on this job; leaving it to the reconciler", error=str(error))
             self._stop(save=False)
             self._join()
             self._discard_unheard()
@@ -219,7 +226,10 @@ class JobRun:
                         self.blobs.delete(said.blob)
 
     def _no_answer(self, error: RedisError) -> None:
-        log.warning("the store does not answer", error=type(error).__name__)
+        """Wait a moment for a store that does not answer. Raise the error if it is an answer."""
+        if is_store_fault(error):
+            raise error
+        log.warning("the store does not answer", error=f"{type(error).__name__}: {error}")
         self.quiet_until = time.monotonic() + STORE_PAUSE
 
     # The end
@@ -260,10 +270,13 @@ class JobRun:
         """None: the job goes back to the queue."""
         if self.wish is Wish.CANCEL:
             return self._granted()
-        if isinstance(self.stepper.failure, RedisError | BucketAwayError):
+        failure = self.stepper.failure
+        if failure is not None and is_store_fault(failure):
+            raise failure
+        if isinstance(failure, RedisError | BucketAwayError):
             return None  # it could not read what it needs to begin; another time it will
-        if self.stepper.failure is not None:
-            return self._failed(self.stepper.failure)
+        if failure is not None:
+            return self._failed(failure)
         report = self.stepper.report
         if report is not None and report.stop_reason not in (SearchStop.USER_STOP, SearchStop.RUNNING):
             return Outcome(

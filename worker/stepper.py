@@ -48,6 +48,7 @@ class Stepper(threading.Thread):
         self._shown = shown  # objective of the last incumbent handed over
         self._search: Search | None = None
         self._new_limits: Limits | None = None  # to be taken on before the next slice
+        self._limited_at = 0.0  # search seconds when it got its present limits
         self._stopping = False
         self._saving = True
         self._lock = threading.Lock()
@@ -79,7 +80,8 @@ class Stepper(threading.Thread):
         search = self._search
         if search is None or search.limits.time_limit is None or self.done.is_set():
             return 0.0
-        return max(0.0, search.elapsed_seconds - search.limits.time_limit)
+        due = max(search.limits.time_limit, self._limited_at)  # a limit may be used up when it is set
+        return max(0.0, search.elapsed_seconds - due)
 
     def change_limits(self, limits: Limits) -> None:
         """Search on under other limits from the next slice on."""
@@ -101,6 +103,7 @@ class Stepper(threading.Thread):
         try:
             problem, opened = self._prepare()
             self._notes = [*opened.notes, *problem.notes]
+            self._limited_at = opened.search.elapsed_seconds
             self._search, self._spent = opened.search, opened.spent
             self._traced = len(opened.search.trace())  # those were handed over by an earlier attempt
             if self._stopping and not self._saving:
@@ -133,6 +136,7 @@ class Stepper(threading.Thread):
     def _take_limits(self, search: Search) -> None:
         limits, self._new_limits = self._new_limits, None
         if limits is not None:
+            self._limited_at = search.elapsed_seconds
             search.change_limits(search_limits(limits, self._spent))
             self._notes.append("the limits were changed")
 

@@ -76,7 +76,7 @@ def work() -> None:
     try:
         claim = _claim(here)
     except RedisError as error:
-        log.warning("no job claimed", error=type(error).__name__)
+        log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
         return
     if claim is None:
         return

@@ -67,6 +67,7 @@ JOB: dict[str, Any] = {
     "engine_version": "0.1.0",
     "parent_job_id": None,
     "model_id": None,
+    "model_revision": None,
     "metrics": EARLY_METRICS,
     "error": None,
     "created_at": "2026-01-05T09:30:00.120000Z",

@@ -146,6 +146,13 @@ class JobSummary(BaseModel):
     dataset_id: str
     parent_job_id: str | None
     model_id: Annotated[str | None, Field(description="The model that the job made last, once it has.")]
+    model_revision: Annotated[
+        int | None,
+        Field(
+            description="The revision of the tree that this model is made of: the best one, whose metrics "
+            "and objective the job shows, unless `finish` named an earlier one."
+        ),
+    ]
     metrics: Annotated[Scores | None, Field(description="Of the best tree: the rows it gets right.")]
     error: Annotated[JobError | None, Field(description="A long message is cut short in a list.")]
     created_at: datetime

@@ -105,7 +105,7 @@ class Audit:
     def _check_store(self, jobs: dict[str, Json]) -> None:
         """Behind the API: no job is left in a queue, and every blob that is named is whole."""
         store = self._cluster.store
-        for name in ("literati:turns", "literati:waiting", "literati:leases"):
+        for name in ("literati:turns", "literati:waiting", "literati:leases", "literati:active"):
             if left := self._cluster.connection.zcard(name):
                 self._violation("nothing is left over", f"{left} in {name}")
         if busy := self._cluster.connection.hgetall("literati:running"):

@@ -23,6 +23,40 @@ MUTANTS: Changes = {
             "",
             WORKER + "test_store_turns.py::test_weights",
         ),
+        (
+            "job.kept_by ~= '' and job.kept_by ~= worker and call('GET', kept_key(job.kept_by)) == job.id",
+            "false",
+            WORKER + "test_store_turns.py::test_the_others_start_narrow_jobs_while_one_worker_keeps_cores",
+        ),
+        (
+            "call('GET', kept_key(job.kept_by)) == job.id",
+            "true",
+            WORKER + "test_store_turns.py::test_another_worker_keeps_cores_when_the_one_that_did_is_gone",
+        ),
+        (
+            "if not (job and job.state == 'QUEUED') then",
+            "if not job then",
+            WORKER + "test_store_faults.py::test_a_damaged_job_does_not_block_the_queue[expansions]",
+        ),
+    ],
+    "reconcile.lua": [
+        (
+            "try_to_settle(call('ZDIFF', 3, ACTIVE, WAITING, LEASES), 'neither queued nor leased')",
+            "",
+            WORKER
+            + "test_store_faults.py::test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again",
+        ),
+        (
+            "pcall(settle_one, id, what, model_id)",
+            "true, settle_one(id, what, model_id)",
+            WORKER
+            + "test_store_faults.py::test_one_job_that_cannot_be_settled_does_not_keep_back_the_others",
+        ),
+        (
+            "if not active_is_complete() then\n    try_to_settle",
+            "if true then\n    try_to_settle",
+            WORKER + "test_store_faults.py::test_jobs_that_are_where_they_should_be_cost_nothing",
+        ),
     ],
     "change_job.lua": [
         (
@@ -132,6 +166,18 @@ MUTANTS: Changes = {
             "if job.state == 'CANCELLED' then",
             WORKER + "test_store_control.py::test_every_verb_in_every_state[3-starting-cancel]",
         ),
+        (
+            "settle(job, 'WORKER_LOST', model_id)",
+            "local none",
+            WORKER
+            + "test_store_control.py::test_a_pause_whose_worker_is_gone_is_done_before_the_job_is_resumed",
+        ),
+        (
+            "settle(job, 'WORKER_LOST', model_id)",
+            "detach(job)",
+            WORKER
+            + "test_store_control.py::test_a_finish_whose_worker_is_gone_is_done_before_the_job_is_cancelled",
+        ),
     ],
     "forget.lua": [
         (
@@ -160,6 +206,17 @@ MUTANTS: Changes = {
         ),
     ],
     "prelude.lua": [
+        (
+            "if wrong then",
+            "if false then",
+            WORKER + "test_store_faults.py::test_a_damaged_job_is_failed_when_its_worker_speaks[trace]",
+        ),
+        (
+            "model_id = job.model_id ~= '' and job.model_id or model_id",
+            "model_id = model_id",
+            WORKER
+            + "test_store_faults.py::test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again",
+        ),
         (
             "stop_reason, proven = 'PROVEN_OPTIMAL', '1'",
             "proven = '1'",

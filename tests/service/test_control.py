@@ -129,6 +129,8 @@ def test_finish_with_an_earlier_tree(api: Stack, client: httpx.Client, job: str)
     ended = client.get(f"/v1/jobs/{job}").json()
     model = client.get(ended["links"]["model"]).json()
     assert (model["incumbent_revision"], model["objective"]) == (1, costs()[0])
+    assert (ended["model_revision"], ended["progress"]["incumbents"]) == (1, 2)
+    assert client.get("/v1/jobs").json()["items"][0]["model_revision"] == 1
     assert model["tree"]["proof"]["objective"] == costs()[0]
     assert model["metrics"] == client.get(f"/v1/jobs/{job}/incumbent?revision=1").json()["metrics"]
 
@@ -138,11 +140,15 @@ def test_an_ended_job_makes_another_model(api: Stack, client: httpx.Client, job:
     for tree in range(3):
         worker.checkpoint(10, tree=tree)
     worker.prove()
-    first = client.get(f"/v1/jobs/{job}").json()["model_id"]
+    ended = client.get(f"/v1/jobs/{job}").json()
+    first = ended["model_id"]
+    assert ended["model_revision"] == 3
     made = finish(client, job, {"revision": 2}, 201)
     second = made.json()["model_id"]
     assert made.headers["location"] == f"/v1/models/{second}"
-    assert made.json()["state"] == "SUCCEEDED"
+    assert (made.json()["state"], made.json()["model_revision"]) == ("SUCCEEDED", 2)
+    again = finish(client, job, {"revision": 3}, 200).json()
+    assert (again["model_id"], again["model_revision"]) == (first, 3)
     assert finish(client, job, {"revision": 2}, 200).json()["model_id"] == second != first
     assert client.get(f"/v1/models/{first}").json()["proven_optimal"]
     earlier = client.get(f"/v1/models/{second}").json()
@@ -172,3 +178,19 @@ def test_a_cancelled_job_is_told_how_to_keep_a_tree(api: Stack, client: httpx.Cl
     made = finish(client, job, {"revision": 1}, 201).json()
     assert (made["state"], made["stop_reason"]) == ("CANCELLED", "USER_CANCEL")
     assert client.get(made["links"]["model"]).json()["stop_reason"] == "USER_FINISH"
+
+
+def test_a_script_that_fails_is_our_error_and_no_reason_to_try_again(
+    api: Stack, client: httpx.Client, job: str
+) -> None:
+    api.connection.delete("literati:ended")
+    api.connection.set("literati:ended", "of a wrong type")
+    try:
+        answer = client.post(f"/v1/jobs/{job}/cancel")
+    finally:
+        api.connection.delete("literati:ended")
+    assert "Retry-After" not in answer.headers
+    assert "does not answer" not in problem(answer, 500)["detail"]
+    api.store.jobs.reconcile()
+    assert client.get(f"/v1/jobs/{job}").json()["state"] == "QUEUED"
+    assert client.post(f"/v1/jobs/{job}/cancel").json()["state"] == "CANCELLED"

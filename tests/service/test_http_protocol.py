@@ -261,6 +261,14 @@ def test_headers_that_may_come_once(strict: Stack, lines: bytes, name: str) -> N
     assert problem_of(answer)["detail"] == f"Send the header {name} once."
 
 
+def test_a_request_without_host(strict: Stack) -> None:
+    answer = talk(strict, b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert status(answer) == 400
+    assert problem_of(answer)["detail"] == "Send the header Host: HTTP/1.1 asks for it in every request."
+    assert status(talk(strict, b"GET /healthz HTTP/1.0\r\n\r\n")) == 200, "HTTP/1.0 has no such header"
+    assert status(talk(strict, b"GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n")) == 200
+
+
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, bytes]]:
     """An API with a key."""

@@ -40,8 +40,8 @@ class Site:
         self.processes.append(process)
         return process
 
-    def command(self, *words: str, expected: int = 0, **more: str) -> str:
-        done = subprocess.run(
+    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, "-m", "service.keys", *words],
             cwd=ROOT,
             env={**self.stack.environment, **more},
@@ -50,6 +50,9 @@ class Site:
             check=False,
             timeout=60,
         )
+
+    def command(self, *words: str, expected: int = 0, **more: str) -> str:
+        done = self.run(*words, **more)
         assert done.returncode == expected, done.stderr
         return done.stdout.strip() if expected == 0 else done.stderr
 
@@ -191,6 +194,19 @@ class TestAKeyFile:
         said = site.command("revoke", "00000000", expected=1, LITERATI_API_KEYS_FILE=str(file), **away)
         assert "the store does not answer" in said
         assert "LITERATI_API_KEYS_FILE" in site.command("add", "laptop", expected=2, **away)
+
+    def test_a_list_says_what_it_could_not_look_at(self, site: Site, file: Path) -> None:
+        away = {"REDIS_URL": "unix:///nowhere/valkey.sock"}
+        assert "The store does not answer. Start the service" in site.command("list", expected=2, **away)
+        named = {"LITERATI_API_KEYS_FILE": str(file)}
+        site.command("add", "laptop", expected=0, **named, **away)
+        listed = site.run("list", **named, **away)
+        assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
+        assert f"only the keys in {file} can be listed" in listed.stderr
+        empty = site.run("list", LITERATI_API_KEYS_FILE=str(file.parent / "none.json"), **away)
+        assert "The store does not answer. Start the service" in empty.stderr
+        assert "which does not exist" in empty.stderr
+        assert "There are no keys in the store" in site.run("list").stderr
 
 
 class TestStart:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +13,8 @@ import pytest
 
 from jobs import TENANT
 from model_maker import add_job, finish, mixed_tree
+from service import keyring
+from service.keyring import Scope
 from service_client import problem
 from stack import Stack
 
@@ -78,6 +83,37 @@ def test_a_model(client: httpx.Client, job: dict[str, Any]) -> None:
     assert problem(named, 422)["errors"][0]["code"] == "NOT_FOUND"
     assert {**restored(client, here), "tree": before["tree"]} == before
     assert client.post(f"{here}/predict", json=ROW).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["self", "dataset", "model"])
+def test_what_can_be_restored_says_so(client: httpx.Client, job: dict[str, Any], name: str) -> None:
+    here = job["links"][name]
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert client.delete(here).status_code == 204
+    asked = [client.get(here), client.delete(here)]
+    asked += [client.post(f"{here}/predict", json=ROW)] if name != "dataset" else []
+    for answer in asked:
+        detail = problem(answer, 404, "not-found")["detail"]
+        found = re.search(r"`POST (\S+)` takes that back until (\S+)\.$", detail)
+        assert found is not None, detail
+        until = datetime.fromisoformat(found[2])
+        assert before + timedelta(hours=24) <= until <= datetime.now(UTC) + timedelta(hours=24)
+        assert found[1] == f"{here}/restore"
+    assert client.post(f"{here}/restore").status_code == 200
+    assert client.get(here).status_code == 200
+
+
+def test_nobody_learns_of_what_another_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "keys.json"
+    key, _ = keyring.add(path, "other", "other", frozenset({Scope.READ, Scope.TRAIN}))
+    with Stack(tmp_path / "stack", LITERATI_API_KEYS_FILE=str(path)) as stack:
+        made = add_job(stack, mixed_tree())
+        finish(stack, made)
+        stack.store.jobs.delete(TENANT, made.spec.id, keep=True)
+        stack.start_api()
+        with stack.client(headers={"Authorization": f"Bearer {key}"}) as client:
+            told = problem(client.get(f"/v1/jobs/{made.spec.id}"), 404, "not-found")
+    assert told["detail"] == "There is no such job."
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs/job_", "/v1/datasets/ds_", "/v1/models/mdl_"])

@@ -12,6 +12,7 @@ import pytest
 
 import jobs
 from service import keyring
+from service.key_store import KeyStore
 from service.keyring import Scope
 from service_client import problem, submit
 from stack import Stack, poll
@@ -120,14 +121,34 @@ def test_who_may_not(users: dict[str, httpx.Client]) -> None:
     problem(users["admin"].get("/v1/tenants/No%20Name"), 404, "not-found")
 
 
+def test_a_tenant_that_does_not_exist(
+    shared: tuple[Stack, dict[str, str]], users: dict[str, httpx.Client]
+) -> None:
+    stack, _ = shared
+    for answer in (
+        users["admin"].put("/v1/tenants/nobody", json={"weight": 7}),
+        users["admin"].get("/v1/tenants/nobody"),
+    ):
+        detail = problem(answer, 404, "not-found")["detail"]
+        assert "There are: a, admin, b." in detail
+        assert "service.keys add" in detail
+    assert stack.connection.hgetall("literati:weights") == {}
+    jobs.add_dataset(stack.store, stack.blobs, jobs.easy(), tenant="former")
+    former = users["admin"].put("/v1/tenants/former", json={"weight": 100})
+    assert former.status_code == 200, "no key has its name any more, but it has a dataset"
+    _, entry = keyring.new_key("new", "beginner", frozenset({Scope.READ}))
+    KeyStore(stack.connection).add(entry)
+    assert users["admin"].put("/v1/tenants/beginner", json={"weight": 100}).status_code == 200
+
+
 def test_it_is_noted(shared: tuple[Stack, dict[str, str]], users: dict[str, httpx.Client]) -> None:
     stack, _ = shared
-    users["admin"].put("/v1/tenants/noted", json={"weight": 7})
+    users["admin"].put("/v1/tenants/admin", json={"weight": 7})
     path = stack.folder / "state" / "logs" / "audit.log"
     line = json.loads(poll(lambda: _line(path.read_text()), what="a line of the audit log"))
-    assert (line["action"], line["object"], line["outcome"]) == ("set_tenant", "noted", "done")
+    assert (line["action"], line["object"], line["outcome"]) == ("set_tenant", "admin", "done")
     assert line["tenant"] == "admin"
 
 
 def _line(text: str) -> str | None:
-    return next((line for line in text.splitlines() if "/v1/tenants/noted" in line), None)
+    return next((line for line in text.splitlines() if "/v1/tenants/admin" in line), None)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 import jobs
 import store_records
@@ -137,6 +138,43 @@ def test_a_stop_is_heard_while_the_rows_are_encoded(
     assert run.stepper.done.is_set()
     assert run.stepper.failure is None
     assert len(columns) < 8
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_limit_that_is_used_up_when_it_is_set_is_not_overtime(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
+) -> None:
+    """The search ends at once; nobody says that it went on beyond its time limit."""
+    honest = Search.run
+
+    def slow(self: Search, seconds: float | None = None) -> SearchReport:
+        limit = self.limits.time_limit
+        if limit is not None and limit < 1:
+            time.sleep(0.4)  # the runner looks several times before the search can notice
+        return honest(self, seconds)
+
+    monkeypatch.setattr(Search, "run", slow)
+    blobs = Blobs(tmp_path / "blobs")
+    with capture_logs() as logs:
+        run, thread = begin(store, blobs, lambda: False)
+        store_records.wait_until(lambda: look(store, run).progress.elapsed_seconds > 2, 20)
+        if paused:
+            store.jobs.control(jobs.TENANT, run.job_id, "pause")
+            thread.join(30)
+        store.jobs.change(
+            jobs.TENANT,
+            run.job_id,
+            lambda now: now.model_copy(update={"limits": now.limits.model_copy(update={"time_limit": 0.5})}),
+        )
+        if paused:
+            store.jobs.control(jobs.TENANT, run.job_id, "resume")
+            claim = store.jobs.claim("here")
+            assert claim is not None
+            JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30).run()
+        thread.join(30)
+    job = look(store, run)
+    assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.TIME_LIMIT)
+    assert [line["event"] for line in logs if "beyond" in line["event"]] == []
 
 
 def test_a_search_that_ignores_its_time_limit_is_ended_by_the_worker(

@@ -349,3 +349,25 @@ def test_cancel_and_success_at_once_end_in_one_state(store: Store, server: Valke
         terminal = [step.state for step in job.transitions if step.state.terminal]
         assert terminal == [job.state]
         assert (job.model_id is not None) == (job.state is JobState.SUCCEEDED)
+
+
+def test_a_pause_whose_worker_is_gone_is_done_before_the_job_is_resumed(store: Store) -> None:
+    job_id = run(store).job.spec.id
+    store.jobs.control(TENANT, job_id, "pause")
+    expire(store, job_id)
+    job = store.jobs.control(TENANT, job_id, "resume").job
+    assert [(step.state, step.reason) for step in job.transitions[-2:]] == [
+        (JobState.PAUSED, "WORKER_LOST"),
+        (JobState.QUEUED, "RESUMED"),
+    ]
+
+
+def test_a_finish_whose_worker_is_gone_is_done_before_the_job_is_cancelled(store: Store) -> None:
+    job_id = run(store).job.spec.id
+    store.jobs.control(TENANT, job_id, "finish")
+    expire(store, job_id)
+    with pytest.raises(WrongStateError):
+        store.jobs.control(TENANT, job_id, "cancel")
+    job = look(store, job_id)
+    assert (job.state, job.stop_reason) == (JobState.SUCCEEDED, StopReason.USER_FINISH)
+    assert job.model_id is not None

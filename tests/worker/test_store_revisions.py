@@ -113,7 +113,9 @@ def test_an_ended_job_makes_a_model_of_any_of_its_trees(store: Store, outcome: O
     made = store.jobs.control(TENANT, job_id, "finish", revision=1)
     assert (made.made, made.repeated) == (True, False)
     assert made.job.revision == before.revision + 1
-    assert made.job.model_copy(update={"model_id": before.model_id, "revision": before.revision}) == before
+    assert made.job.model_revision == 1
+    same = {name: getattr(before, name) for name in ("model_id", "model_revision", "revision")}
+    assert made.job.model_copy(update=same) == before
     found = model(store, made.job.model_id)
     assert found.id != before.model_id
     assert told(found) == (1, 10.0, 10.0, 4.0, False)
@@ -212,3 +214,13 @@ def test_models_of_ended_jobs_count_too(store: Store) -> None:
         store.jobs.control(TENANT, job_id, "finish", revision=1, most_models=1)
     assert store.jobs.control(TENANT, job_id, "finish", revision=3, most_models=1).repeated
     assert store.jobs.control(TENANT, job_id, "finish", revision=1, most_models=2).made
+
+
+def test_a_job_of_an_earlier_version_names_the_tree_of_its_model(store: Store, client: redis.Redis) -> None:
+    claim = search(store)
+    job_id = claim.job.spec.id
+    assert look(store, job_id).model_revision is None
+    store.jobs.finish(job_id, claim.epoch, SUCCESS)
+    client.hdel(f"literati:job:{job_id}", "model_revision", "chosen")
+    assert look(store, job_id).model_revision == 3
+    assert store.jobs.list(TENANT).items[0].model_revision == 3

@@ -339,3 +339,25 @@ def test_weights_are_kept_and_reset(store: Store, client: redis.Redis) -> None:
     assert store.tenants.set_weight("a", 100).weight == 100
     assert store.tenants.names() == set()
     assert client.hgetall("literati:weights") == {}
+
+
+def test_the_others_start_narrow_jobs_while_one_worker_keeps_cores(
+    store: Store, datasets: dict[str, Dataset]
+) -> None:
+    fill(store, datasets["a"], 1, cores=3)
+    fill(store, datasets["b"], 2)
+    assert store.jobs.claim("w", Room("first", 1, 4)) is None, "it keeps its core for the wide job"
+    assert claim(store, Room("second", 1, 4)).job.spec.tenant == "b"
+    assert store.jobs.claim("w", Room("first", 2, 4)) is None
+
+
+def test_another_worker_keeps_cores_when_the_one_that_did_is_gone(
+    store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+) -> None:
+    (wide,) = fill(store, datasets["a"], 1, cores=3)
+    fill(store, datasets["b"], 2)
+    assert store.jobs.claim("w", Room("gone", 1, 4)) is None
+    client.delete("literati:kept-cores:gone")
+    assert store.jobs.claim("w", Room("other", 1, 4)) is None, "it keeps its core, though b has a narrow job"
+    assert look(store, wide, "a").state is JobState.QUEUED
+    assert claim(store, Room("other", 3, 4)).job.spec.id == wide

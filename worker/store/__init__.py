@@ -79,7 +79,7 @@ class Store:
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
-        self.retention = Retention(scripts)
+        self.retention = Retention(client, scripts)
         self.tenants = TenantStore(client)
 
     def measure(self) -> Measurements:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import redis
 import structlog
 
 from worker.errors import FencedError
-from worker.messages import Checkpoint, Job, JobError, Outcome, Wish, new_id
+from worker.messages import Checkpoint, Job, JobError, JobState, Outcome, Wish, new_id
 
 from . import records
 from .client import Scripts
@@ -24,6 +25,8 @@ CELERY_QUEUE = "literati"
 MOST_WAKEUPS = 32
 MOST_STALLS = 5  # claims in a row without progress before the job is taken for one that kills its workers
 _BATCH = 100
+_ACTIVE_INDEXED = "literati:active-indexed"
+_ACTIVE_STATES = {*JobState} - {JobState.PAUSED, *(state for state in JobState if state.terminal)}
 _POISON = JobError(
     code="WORKER_LOST",
     message=f"Its worker was lost {MOST_STALLS} times in a row without progress, so it was not tried again.",
@@ -63,6 +66,7 @@ class Claims:
         self._client = client
         self._scripts = scripts
         self._lease = math.ceil(lease_seconds * 1000)
+        self._active_indexed = False
 
     def claim(self, worker: str, room: Room | None = None) -> Claim | None:
         """Take a job that fits into the room, of the tenant whose turn it is; None if there is none.
@@ -135,18 +139,41 @@ class Claims:
         self._scripts.run("release", job_id, epoch, new_id("mdl"))
 
     def reconcile(self) -> int:
-        """Take back jobs whose lease ran out; how many wake-ups are wanted. May run anywhere, any time."""
+        """Take back jobs that have lost their worker. Return how many wake-ups are wanted.
+
+        These are the jobs whose lease ran out, and those that a failed script left without a lease or a place
+        in a queue. This may run in any process at any time.
+        """
+        self._index_active()
         while True:
-            _, lost = self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH)))
-            for job_id, epoch, request_id in lost:
+            _, settled, faults = self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH)))
+            for job_id, epoch, request_id, what in settled:
                 log.warning(
-                    "lease ran out",
+                    what.decode(),
                     job_id=job_id.decode(),
                     epoch=int(epoch),
                     request_id=request_id.decode() or None,
                 )
-            if len(lost) < _BATCH:
+            for job_id, error in faults:
+                log.error("the store failed on a lost job", job_id=job_id.decode(), error=error.decode())
+            if len(settled) < _BATCH:
                 return self.wakeups_wanted()
+
+    def _index_active(self) -> None:
+        """Find the active jobs that a version without this index stored, once for each store.
+
+        A job that ends meanwhile may be indexed all the same; the script takes it out again.
+        """
+        if self._active_indexed or self._client.exists(_ACTIVE_INDEXED):
+            self._active_indexed = True
+            return
+        for key in self._client.scan_iter(match="literati:tenant-state:*", count=1000):
+            state = key.split(b":")[2].decode()
+            if state in _ACTIVE_STATES:
+                found: dict[Any, Any] = dict.fromkeys(self._client.zrange(key, 0, -1), 0)
+                if found:
+                    self._client.zadd("literati:active", found, nx=True)
+        self._client.set(_ACTIVE_INDEXED, 1)
 
     def wakeups_wanted(self) -> int:
         """Queued jobs that no waiting Celery message stands for, as far as it makes sense to send at once."""

@@ -68,7 +68,7 @@ JOB_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"proven_optimal", b"model_id"),
     *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
     *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
-    b"memory",
+    *(b"memory", b"model_revision", b"chosen"),
 )
 # And of a model.
 MODEL_SUMMARY = (
@@ -114,6 +114,7 @@ def _job_summary(record: Hash) -> dict[str, Any]:
         "stop_reason": StopReason(stop_reason.decode()) if stop_reason else None,
         "proven_optimal": record.get(b"proven_optimal") == b"1",
         "model_id": _text(record, b"model_id"),
+        "model_revision": _model_revision(record),
         "scores": _scores(record) if int(record[b"incumbents"]) else None,
         "error": JobError.model_validate_json(error) if error else None,
         "created_at": moment(record[b"created_at"]),
@@ -122,6 +123,13 @@ def _job_summary(record: Hash) -> dict[str, Any]:
         "first_incumbent_at": _moment(record, b"first_incumbent_at"),
         "finished_at": _moment(record, b"finished_at"),
     }
+
+
+def _model_revision(record: Hash) -> int | None:
+    """Records of version 0.1.0 do not name it: their models are made of the last tree."""
+    if not record.get(b"model_id"):
+        return None
+    return int(record.get(b"model_revision") or record.get(b"chosen") or record[b"incumbents"])
 
 
 def scores_of(metrics: Mapping[str, Any]) -> Scores:

@@ -6,8 +6,12 @@ And what was deleted by its owner so long ago that it cannot be restored any mor
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from typing import Literal, get_args
 
+import redis
+
+from . import records
 from .client import Scripts
 
 What = Literal["jobs", "searches", "datasets", "deleted"]
@@ -18,7 +22,8 @@ _STEP = 5  # in one script, during which the server does nothing else
 class Retention:
     """Never touches a job that has not ended, a dataset that such a job uses, or a model."""
 
-    def __init__(self, scripts: Scripts) -> None:
+    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
+        self._client = client
         self._scripts = scripts
 
     def expire(self, what: What, age_seconds: float, most: int) -> int:
@@ -36,6 +41,11 @@ class Retention:
             if found < _STEP:
                 break
         return deleted
+
+    def deleted_at(self, kind: str, tenant: str, record_id: str) -> datetime | None:
+        """Return when the tenant deleted a record that is still kept; None if there is no such record."""
+        at = self._client.zscore(f"literati:deleted-{kind}s:{tenant}", record_id)
+        return None if at is None else records.moment(str(int(at)))
 
     def count(self, what: What, age_seconds: float) -> int:
         """How many of them there are."""

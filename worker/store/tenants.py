@@ -25,7 +25,7 @@ class TenantStore:
         self._client = client
 
     def get(self, name: str) -> Tenant:
-        """Return the tenant; one that was never heard of has nothing and the default weight."""
+        """Return the tenant; one that does not exist has nothing and the default weight."""
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hget(_WEIGHTS, name)
         pipeline.zcard(f"literati:queue:{name}")
@@ -40,6 +40,11 @@ class TenantStore:
         else:
             self._client.hset(_WEIGHTS, name, str(weight))
         return self.get(name)
+
+    def has_records(self, name: str) -> bool:
+        """Return whether the tenant has a dataset, a job or a model."""
+        kinds = ("datasets", "jobs", "models")
+        return bool(self._client.exists(*(f"literati:tenant-{kind}:{name}" for kind in kinds)))
 
     def names(self) -> set[str]:
         """Return the tenants that have a weight of their own, or queued or running jobs."""

@@ -3,9 +3,10 @@ local id, tenant, record, summary, content, blob, stored, most_datasets, most_by
 
 local by_content = 'literati:dataset-content:' .. content
 local known = call('GET', by_content)
-if known then
+local known_record = known and call('HGET', 'literati:dataset:' .. known, 'record')
+if known_record then
     call('ZADD', DATASETS_USED, now, known)
-    return { 'KNOWN', call('HGET', 'literati:dataset:' .. known, 'record') }
+    return { 'KNOWN', known_record }
 end
 if most_datasets ~= '' and call('ZCARD', 'literati:tenant-datasets:' .. tenant) >= tonumber(most_datasets) then
     return { 'LIMIT_REACHED', 'datasets' }

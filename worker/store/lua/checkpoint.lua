@@ -5,9 +5,10 @@ local job = read(id)
 if not held_by(job, epoch) then
     return fenced('checkpoint')
 end
+given = cjson.decode(given)
 lease(job, lease_ms)
 if job.state == 'STARTING' then
     set_state(job, job.wish == '' and 'RUNNING' or 'STOPPING', '')
 end
-local replaced = merge(job, cjson.decode(given), tree, metrics, log)
+local replaced = merge(job, given, tree, metrics, log)
 return { 'OK', job.wish, replaced }

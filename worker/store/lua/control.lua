@@ -43,6 +43,7 @@ local function make_another()
     if known and call('HGET', 'literati:model:' .. known, 'tenant') == tenant then
         if known ~= job.model_id then
             put(job, 'model_id', known)
+            put(job, 'model_revision', revision)
             changed(job)
         end
         return answer('REPEATED')
@@ -51,8 +52,10 @@ local function make_another()
     if most_models ~= '' and models >= tonumber(most_models) then
         return { 'LIMIT_REACHED', 'models' }
     end
+    job.chosen = revision
+    local model = read_model(job, 'USER_FINISH', is_proven(job, job.objective))
     put(job, 'chosen', revision)
-    make_model(job, model_id, 'USER_FINISH', is_proven(job, job.objective))
+    make_model(job, model_id, model, revision)
     changed(job)
     return answer('MADE')
 end

@@ -33,7 +33,7 @@ end
 local KINDS = { job = {}, dataset = {}, model = {} }
 
 function KINDS.job.unlist(id, tenant, key)
-    local state = call('HGET', key, 'state')
+    local state = call('HGET', key, 'state') or ''
     call('ZREM', 'literati:tenant-jobs:' .. tenant, id)
     call('ZREM', state_index(state, tenant), id)
     call('HINCRBY', 'literati:states', state, -1)
@@ -58,7 +58,7 @@ end
 function KINDS.job.drop(id, _, key)
     local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob')
     local parts = job_key(id)
-    for revision = 1, tonumber(found[1]) do
+    for revision = 1, tonumber(found[1]) or 0 do
         call('UNLINK', parts .. ':incumbent:' .. revision)
     end
     call('UNLINK', parts .. ':trace', parts .. ':events', parts .. ':models')
@@ -73,7 +73,7 @@ function KINDS.dataset.unlist(id, tenant, key)
     call('ZREM', 'literati:tenant-datasets:' .. tenant, id)
     call('ZREM', DATASETS_USED, id)
     add_bytes('literati:dataset-bytes', tenant, -tonumber(found[2] or 0))
-    if call('GET', found[1]) == id then
+    if found[1] and call('GET', found[1]) == id then
         call('DEL', found[1])
     end
 end
@@ -88,7 +88,7 @@ function KINDS.dataset.list(id, tenant, key)
 end
 
 function KINDS.dataset.drop(_, _, key)
-    return drop_blob(call('HGET', key, 'blob'))
+    return drop_blob(call('HGET', key, 'blob') or '')
 end
 
 function KINDS.model.unlist(id, tenant)
@@ -123,10 +123,14 @@ local function leave_deleted(kind, id, tenant, key)
     add_bytes('literati:deleted-bytes', tenant, -deleted_bytes(kind, key))
 end
 
--- Let a deleted record go for good.
-local function purge(kind, id)
+-- Let a deleted record go for good. `tenant` is whose index names it.
+local function purge(kind, id, tenant)
     local key = deleted_key(kind, id)
-    local tenant = call('HGET', key, 'tenant')
+    tenant = call('HGET', key, 'tenant') or tenant
+    if not tenant then
+        call('ZREM', DELETED, kind .. ' ' .. id) -- the record is not there
+        return
+    end
     leave_deleted(kind, id, tenant, key)
     KINDS[kind].drop(id, tenant, key)
     call('UNLINK', key)
@@ -136,7 +140,7 @@ end
 local function purge_oldest(kind, tenant)
     local oldest = (call('ZRANGE', deleted_index(kind, tenant), 0, 0))[1]
     if oldest then
-        purge(kind, oldest)
+        purge(kind, oldest, tenant)
     end
     return oldest
 end

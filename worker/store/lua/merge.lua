@@ -21,15 +21,16 @@ local function keep_incumbent(job, given, tree, metrics)
         return false
     end
     count('incumbents')
+    local revision = tostring(tonumber(job.incumbents) + 1)
+    call('HSET', job.key .. ':incumbent:' .. revision, 'objective', objective, 'tree', tree, 'metrics', metrics,
+        'scores', given.scores, 'found_at', now, 'found_seconds', given.found_seconds)
+    put(job, 'incumbents', revision)
     put(job, 'objective', objective)
-    put(job, 'incumbents', tostring(tonumber(job.incumbents) + 1))
     put(job, 'metrics', metrics)
     put(job, 'scores', given.scores)
     if job.incumbents == '1' then
         put(job, 'first_incumbent_at', now)
     end
-    call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'objective', objective, 'tree', tree, 'metrics', metrics,
-        'scores', given.scores, 'found_at', now, 'found_seconds', given.found_seconds)
     local oldest = string.format('%.0f', tonumber(job.incumbents) - MAX_INCUMBENTS)
     if oldest ~= job.chosen then
         call('DEL', job.key .. ':incumbent:' .. oldest)
@@ -69,6 +70,7 @@ local function extend_trace(job, trace)
     local seconds, expansions, upper, lower
     if last then
         seconds, expansions, upper, lower = last:match('(%S+) (%S+) (%S+) (%S+)')
+        last = lower and last -- else it is no point: begin anew
     end
     for _, point in ipairs(trace) do
         if not last then

@@ -12,16 +12,58 @@ if call('GET', 'literati:format') ~= FORMAT then
     call('DEL', OLD_QUEUE, RUNNING)
     for _, id in ipairs(call('ZRANGE', LEASES, 0, -1)) do
         local job = read(id)
-        use_cores(job, cores_of(job))
+        if job and job.lease_until ~= '' then
+            use_cores(job, cores_of(job))
+        end
     end
     call('SET', 'literati:format', FORMAT)
 end
 
 count('reconciler_rounds')
-local lost = {}
-for i, id in ipairs(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, #ARGV)) do
+local settled, faults = {}, {}
+
+-- A job on which a script fails must not keep the others from being settled.
+local function settle_one(id, what, model_id)
     local job = read(id)
-    lost[i] = { id, job.epoch, call('HGET', job.key, 'request_id') or '' }
-    settle(job, 'WORKER_LOST', ARGV[i])
+    if job and is_active(job.state) then
+        local request_id = call('HGET', job.key, 'request_id') or ''
+        if job.stop_reason ~= '' then -- a script failed while it ended the job
+            put(job, 'stop_reason', '')
+            call('HDEL', job.key, 'proven_optimal', 'error', 'finished_at')
+        end
+        settle(job, 'WORKER_LOST', model_id)
+        table.insert(settled, { id, job.epoch, request_id, what })
+    else
+        call('ZREM', LEASES, id)
+        call('ZREM', ACTIVE, id)
+    end
 end
-return { 'OK', lost }
+
+local function try_to_settle(ids, what)
+    for _, id in ipairs(ids) do
+        local model_id = ARGV[#settled + #faults + 1]
+        if not model_id then
+            return
+        end
+        local done, fault = pcall(settle_one, id, what, model_id)
+        if not done then
+            table.insert(faults, { id, type(fault) == 'table' and fault.err or tostring(fault) })
+        end
+    end
+end
+
+try_to_settle(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, #ARGV), 'lease ran out')
+
+-- A script that failed half-way may have left a job in the state of one that waits or runs, but in no queue and
+-- without a lease. Comparing the numbers costs nothing; only if they differ are the jobs themselves compared.
+local function active_is_complete()
+    return call('ZCARD', ACTIVE) == call('ZCARD', WAITING) + call('ZCARD', LEASES)
+end
+
+if not active_is_complete() then
+    try_to_settle(call('ZDIFF', 3, ACTIVE, WAITING, LEASES), 'neither queued nor leased')
+    if not active_is_complete() then -- jobs of a version that kept no such set
+        call('ZUNIONSTORE', ACTIVE, 3, ACTIVE, WAITING, LEASES, 'AGGREGATE', 'MIN')
+    end
+end
+return { 'OK', settled, faults }

@@ -48,6 +48,7 @@ call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'pri
     'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
     'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
     'idempotency', seen or '', 'request_id', request_id, 'cores', cores)
+call('ZADD', ACTIVE, now, id)
 call('ZADD', 'literati:tenant-jobs:' .. tenant, seq, id)
 call('SADD', 'literati:dataset-live:' .. dataset, id)
 call('ZADD', DATASETS_USED, now, dataset)

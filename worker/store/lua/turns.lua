@@ -76,8 +76,9 @@ local function next_job(worker, free, all)
     for _, group in ipairs(groups_in_order()) do
         for _, member in ipairs(call('ZRANGE', queue_key(group), 0, LOOKED_AT - 1)) do
             local job = read(member:sub(17))
-            local cores = cores_of(job)
-            if cores <= free or (cores <= all and not kept_elsewhere(job, worker)) then
+            if not (job and job.state == 'QUEUED') then
+                leave_group(group, member) -- there is no such job any more, or it was damaged
+            elseif cores_of(job) <= free or (cores_of(job) <= all and not kept_elsewhere(job, worker)) then
                 return job
             end
         end
@@ -87,7 +88,7 @@ end
 -- Move the group's turn on for a job that is about to start.
 local function take_turn(job)
     local group = group_of(job)
-    local turn = math.max(virtual_time(), tonumber(call('ZSCORE', TURNS, group)))
+    local turn = math.max(virtual_time(), tonumber(call('ZSCORE', TURNS, group) or '0'))
     local next_turn = turn + cores_of(job) * DEFAULT_WEIGHT / weight_of(group)
     call('SET', VIRTUAL_TIME, string.format('%.17g', turn))
     call('ZADD', TURNS, string.format('%.17g', next_turn), group)

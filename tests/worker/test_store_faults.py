@@ -1,0 +1,268 @@
+"""Scripts that fail on the server: no job is stranded, and none keeps the others from going on.
+
+A script that raises an error keeps what it wrote before. Keys of a wrong type make the real scripts fail.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import redis
+from structlog.testing import capture_logs
+
+import jobs
+import store_records
+from store_records import (
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    checkpoint,
+    expire,
+    look,
+    run,
+    start,
+    state_of,
+    submit,
+    wait_until,
+)
+from worker.blobs import Blobs
+from worker.errors import FencedError, is_store_fault
+from worker.messages import JobState, StopReason
+from worker.runner import JobRun
+from worker.store import Claim, Store
+from worker.store.claims import MOST_STALLS
+
+LONG = {"max_depth": 6, "max_changepoints": 3}
+
+
+def break_key(store: Store, key: str) -> None:
+    store.client.delete(key)
+    store.client.set(key, "of a wrong type")
+
+
+def fail_half_way(store: Store, claim: Claim) -> str:
+    """Let `finish` fail after it has given up the lease and before it has ended the job."""
+    break_key(store, "literati:ended")
+    with pytest.raises(redis.ResponseError) as caught:
+        store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
+    assert is_store_fault(caught.value)
+    store.client.delete("literati:ended")
+    assert store.client.hget(f"literati:job:{claim.job.spec.id}", "lease_until") == b""
+    assert store.client.zcard("literati:leases") == 0
+    assert state_of(store, claim.job.spec.id) is JobState.RUNNING
+    return claim.job.spec.id
+
+
+def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: Store) -> None:
+    job_id = fail_half_way(store, run(store))
+    with capture_logs() as logs:
+        assert store.jobs.reconcile() == 1
+    assert [line["event"] for line in logs] == ["neither queued nor leased"]
+    job = look(store, job_id)
+    assert (job.state, job.stop_reason, job.finished_at) == (JobState.QUEUED, None, None)
+    again = store.jobs.claim("another")
+    assert again is not None
+    store.jobs.finish(job_id, again.epoch, SUCCESS)
+    job = look(store, job_id)
+    assert job.state is JobState.SUCCEEDED
+    models = store.models.list(TENANT).items
+    assert [model.id for model in models] == [job.model_id], "one model, though two were begun"
+
+
+def test_a_wish_is_granted_to_a_job_that_a_failed_script_left_behind(store: Store) -> None:
+    claim = run(store)
+    break_key(store, "literati:ended")
+    store.jobs.control(TENANT, claim.job.spec.id, "cancel")
+    with pytest.raises(redis.ResponseError):
+        store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
+    store.client.delete("literati:ended")
+    store.jobs.reconcile()
+    assert state_of(store, claim.job.spec.id) is JobState.CANCELLED
+
+
+def test_a_queued_job_that_was_taken_out_of_its_queue_only_comes_back(store: Store) -> None:
+    job_id = submit(store).spec.id
+    break_key(store, "literati:ended")
+    with pytest.raises(redis.ResponseError):
+        store.jobs.control(TENANT, job_id, "cancel")
+    store.client.delete("literati:ended")
+    assert store.jobs.claim("worker") is None
+    store.jobs.reconcile()
+    claim = store.jobs.claim("worker")
+    assert claim is not None
+    assert claim.job.spec.id == job_id
+
+
+def test_a_stranded_job_of_an_earlier_version_is_found(store: Store) -> None:
+    """Earlier versions kept no index of the active jobs."""
+    job_id = fail_half_way(store, run(store))
+    waiting = submit(store).spec.id
+    store.client.delete("literati:active", "literati:active-indexed")
+    Store(store.client).jobs.reconcile()
+    assert state_of(store, job_id) is JobState.QUEUED
+    assert set(store.client.zrange("literati:active", 0, -1)) == {job_id.encode(), waiting.encode()}
+
+
+def test_jobs_that_are_where_they_should_be_cost_nothing(store: Store) -> None:
+    of = add_dataset(store)
+    for _ in range(300):
+        submit(store, of)
+    run(store)
+    paused = submit(store, of).spec.id
+    store.jobs.control(TENANT, paused, "pause")
+    store.jobs.reconcile()
+    store.client.config_resetstat()
+    for _ in range(3):
+        store.jobs.reconcile()
+    calls = {name: entry["calls"] for name, entry in store.client.info("commandstats").items()}
+    assert "cmdstat_zdiff" not in calls
+    assert "cmdstat_scan" not in calls
+    assert calls.get("cmdstat_hmget", 0) == 0, "no job is read"
+
+
+def test_one_job_that_cannot_be_settled_does_not_keep_back_the_others(store: Store) -> None:
+    broken, fine = run(store), run(store)
+    store.jobs.control(TENANT, broken.job.spec.id, "finish")
+    store.client.hdel(f"literati:job:{broken.job.spec.id}:incumbent:1", "metrics")
+    for claim in (broken, fine):
+        expire(store, claim.job.spec.id)
+    with capture_logs() as logs:
+        store.jobs.reconcile()
+    assert state_of(store, fine.job.spec.id) is JobState.QUEUED
+    assert any("there is no metrics to make a model of" in line.get("error", "") for line in logs)
+
+
+def test_a_lease_without_a_job_does_not_keep_back_the_others(store: Store) -> None:
+    claim = run(store)
+    expire(store, claim.job.spec.id)
+    store.client.zadd("literati:leases", {"job_gone": 0})
+    store.jobs.reconcile()
+    assert state_of(store, claim.job.spec.id) is JobState.QUEUED
+    assert store.client.zcard("literati:leases") == 0
+
+
+@pytest.mark.parametrize("part", ["events", "trace", "incumbent:1"])
+def test_a_damaged_job_is_failed_when_its_worker_speaks(store: Store, part: str) -> None:
+    claim = run(store)
+    job_id = claim.job.spec.id
+    break_key(store, f"literati:job:{job_id}:{part}")
+    with pytest.raises(FencedError):
+        store.jobs.checkpoint(job_id, claim.epoch, checkpoint(objective=5.0, expansions=9))
+    job = look(store, job_id)
+    assert (job.state, job.stop_reason) == (JobState.FAILED, StopReason.ERROR)
+    assert job.error is not None
+    assert "damaged" in job.error.message
+    assert job.progress.expansions == 1, "nothing was written before the check"
+    assert store.client.hgetall("literati:running") == {}
+    assert [event.type for event in store.jobs.events(TENANT, job_id).events][-1] == "done"
+    store.jobs.delete(TENANT, job_id)
+
+
+@pytest.mark.parametrize("field", ["expansions", "seq", "priority", "stalls", "cores"])
+def test_a_damaged_job_does_not_block_the_queue(store: Store, field: str) -> None:
+    damaged, fine = submit(store).spec.id, submit(store).spec.id
+    store.client.hset(f"literati:job:{damaged}", field, "many")
+    claim = store.jobs.claim("worker")
+    assert claim is not None
+    assert claim.job.spec.id == fine
+    assert state_of(store, damaged) is JobState.FAILED
+    assert store.client.zcard("literati:waiting") == 0
+    assert store.jobs.claim("worker") is None
+
+
+def test_a_queue_that_names_a_job_that_is_gone_goes_on(store: Store) -> None:
+    gone, fine = submit(store).spec.id, submit(store).spec.id
+    store.client.delete(f"literati:job:{gone}")
+    claim = store.jobs.claim("worker")
+    assert claim is not None
+    assert claim.job.spec.id == fine
+
+
+def test_a_paused_job_that_is_damaged_can_be_got_rid_of(store: Store) -> None:
+    job_id = submit(store).spec.id
+    store.jobs.control(TENANT, job_id, "pause")
+    break_key(store, f"literati:job:{job_id}:events")
+    with pytest.raises(Exception, match="The job is FAILED"):
+        store.jobs.control(TENANT, job_id, "cancel")
+    store.jobs.delete(TENANT, job_id)
+
+
+# A worker
+
+
+def begin(store: Store, blobs: Blobs) -> tuple[JobRun, threading.Thread]:
+    dataset = jobs.add_dataset(store, blobs, jobs.noise())
+    store.jobs.submit(jobs.spec(dataset, LONG))
+    claim = store.jobs.claim("here")
+    assert claim is not None
+    run = JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30)
+    thread = threading.Thread(target=run.run, daemon=True)
+    thread.start()
+    wait_until(lambda: store_records.look(store, run.job_id, jobs.TENANT).progress.incumbents)
+    return run, thread
+
+
+def test_a_worker_gives_up_a_job_that_the_store_fails_on(store: Store, tmp_path: Path) -> None:
+    """It says why, its search ends, and the job is retried as that of a lost worker."""
+    with capture_logs() as logs:
+        run, thread = begin(store, Blobs(tmp_path / "blobs"))
+        break_key(store, "literati:totals")
+        thread.join(20)
+    assert not thread.is_alive()
+    assert run.stepper.done.is_set()
+    failed = [line for line in logs if line["event"].startswith("the store failed on this job")]
+    assert len(failed) == 1
+    assert "WRONGTYPE" in failed[0]["error"]
+    store.client.delete("literati:totals")
+    expire(store, run.job_id)
+    store.jobs.reconcile()
+    assert look(store, run.job_id, jobs.TENANT).state is JobState.QUEUED
+
+
+def test_a_job_that_the_store_fails_on_again_and_again_is_failed(store: Store) -> None:
+    job_id = start(store).job.spec.id
+    for attempt in range(MOST_STALLS):
+        break_key(store, "literati:totals")
+        with pytest.raises(redis.ResponseError):
+            store.jobs.checkpoint(job_id, attempt + 1, checkpoint(expansions=0))
+        store.client.delete("literati:totals")
+        expire(store, job_id)
+        store.jobs.reconcile()
+        again = store.jobs.claim("worker")
+        assert (again is None) == (attempt == MOST_STALLS - 1)
+    assert state_of(store, job_id) is JobState.FAILED
+
+
+def test_a_worker_waits_for_a_store_that_takes_no_writes_for_a_while(store: Store, tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        run, thread = begin(store, Blobs(tmp_path / "blobs"))
+        store.client.config_set("maxmemory", 1)
+        try:
+            wait_until(lambda: any("OutOfMemory" in line.get("error", "") for line in logs))
+        finally:
+            store.client.config_set("maxmemory", 0)
+        before = look(store, run.job_id, jobs.TENANT).progress.elapsed_seconds
+        wait_until(lambda: look(store, run.job_id, jobs.TENANT).progress.elapsed_seconds > before)
+        store.jobs.control(jobs.TENANT, run.job_id, "cancel")
+        thread.join(20)
+    assert look(store, run.job_id, jobs.TENANT).state is JobState.CANCELLED
+
+
+# Records that are not there
+
+
+def test_a_deleted_record_that_is_not_there_does_not_stop_the_others_from_going(store: Store) -> None:
+    kept = add_dataset(store)
+    store.datasets.delete(TENANT, kept.id, keep=True)
+    store.client.zadd("literati:deleted", {"dataset ds_gone": 1})
+    assert store.retention.expire("deleted", 0, 10) == 2
+    assert store.client.zcard("literati:deleted") == 0
+
+
+def test_a_table_whose_record_is_not_there_can_be_uploaded_again(store: Store) -> None:
+    first = store.datasets.add(store_records.dataset(), content_key="the same")
+    store.client.delete(f"literati:dataset:{first.id}")
+    second = store.datasets.add(store_records.dataset(), content_key="the same")
+    assert store.datasets.get(TENANT, second.id) is not None
