@@ -71,7 +71,7 @@ cdef void sort_rows(
 cdef class Polisher(MutableTree):
     """Polishes trees of one training table; sorts its columns once, when they are first wanted.
 
-    `work` counts the rows that it has visited; `finished` says whether the last tree could not be made better still.
+    `work` counts the rows that it has visited, but for sorting, which is done once; `finished` says whether the last tree could not be made better still.
     """
 
     cdef uint32_t[:, ::1] order         # [feature]: rows without a value, then the others by code, flagged
@@ -176,7 +176,6 @@ cdef class Polisher(MutableTree):
             start = (np.cumsum(counts) - counts).astype(np.int32)
             with nogil:
                 sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
-            self.work += self.n_rows
             self.n_sorted += 1
         return True
 

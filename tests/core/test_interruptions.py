@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,40 @@ def test_a_step_that_is_interrupted_takes_no_turn() -> None:
     assert stops > 5
     np.testing.assert_array_equal(search.trace()["upper"], whole.trace()["upper"])
     np.testing.assert_array_equal(search.trace()["expansions"], whole.trace()["expansions"])
+
+
+class StoppedPolisher:
+    """A polisher whose every polish is stopped twice before it can begin."""
+
+    def __init__(self, polisher: Any, stop: Callable[[], None]) -> None:
+        self._polisher, self._stop, self._calls = polisher, stop, 0
+
+    def polish(self, *given: Any) -> Any:
+        self._calls += 1
+        if self._calls % 3:
+            self._stop()
+        return self._polisher.polish(*given)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._polisher, name)
+
+
+def test_a_polish_that_is_stopped_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which trees are polished, and when, does not depend on stops."""
+    X, y = noise(600, 6, classes=3)
+    options: dict[str, Any] = {"max_depth": 5, "limits": SearchLimits(max_expansions=400)}
+    whole = Search(X, y, **options)
+    best = whole.run()
+    assert whole._polishing is not None
+    assert whole._polishing.work > 0
+    search = Search(X, y, **options)
+    make = polishing.make_polisher
+    monkeypatch.setattr(polishing, "make_polisher", lambda *given: StoppedPolisher(make(*given), search.stop))
+    report, stops = search.run(), 0
+    while report.stop_reason is StopReason.USER_STOP:
+        report, stops = search.run(), stops + 1
+    assert stops > 3
+    assert report.objective == best.objective
+    assert search._polishing is not None
+    assert search._polishing.work == whole._polishing.work
+    np.testing.assert_array_equal(search.trace()["upper"], whole.trace()["upper"])
