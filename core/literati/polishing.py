@@ -60,7 +60,7 @@ class Polishing:
 
         None if it was stopped before there was anything new. After MemoryError this tree is not tried again.
         """
-        # Whatever becomes of this try, the search does some work before the next one, unless a stop is to blame.
+        # The search does some work before the next try, unless a stop ends this one.
         before = (self._next_work, self._turn, self._unfinished, self._polished_upper, self.work)
         self._next_work = engine.work + SEARCH_PER_POLISH * self._turn
         try:
@@ -70,7 +70,7 @@ class Polishing:
             raise
         finished = polished is not None and self._polisher.finished
         if stop_wanted() and not finished and not last and self._repeats < MAX_REPEATS:
-            # A stop must not decide which trees are polished: this one is polished again when the search goes on.
+            # A stop must not decide which trees are polished: this tree comes again when the search goes on.
             self._repeats += 1
             self._next_work, self._turn, self._unfinished, self._polished_upper, work = before
             self._repeated_work += self.work - work

@@ -13,6 +13,7 @@ import pytest
 from literati import Search, SearchLimits, StopReason, checkpoint, polishing
 from literati import search as search_module
 from literati.costs import exact_costs
+from literati.engines import make_polisher
 from literati.errors import Interrupted
 
 
@@ -183,8 +184,9 @@ def test_a_polish_that_is_stopped_is_made_again(monkeypatch: pytest.MonkeyPatch)
     assert whole._polishing is not None
     assert whole._polishing.work > 0
     search = Search(X, y, **options)
-    make = polishing.make_polisher
-    monkeypatch.setattr(polishing, "make_polisher", lambda *given: StoppedPolisher(make(*given), search.stop))
+    monkeypatch.setattr(
+        polishing, "make_polisher", lambda *given: StoppedPolisher(make_polisher(*given), search.stop)
+    )
     report, stops = search.run(), 0
     while report.stop_reason is StopReason.USER_STOP:
         report, stops = search.run(), stops + 1
