@@ -31,7 +31,7 @@ build: $(VENV)/.extensions ## Compile the extensions and install the package in 
 test: build $(VENV)/.dev $(AUDIT)/.installed ## Run the test suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q $(ARGS)
 
-test-compose: $(VENV)/.dev ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
+test-compose: build $(VENV)/.dev ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
 	PYTHONPATH=.:tests $(BIN)/python -m compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
