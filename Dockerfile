@@ -1,11 +1,11 @@
-# One image for the API, the workers and what prepares them; docker-compose.yml says which is which.
-# Debian's 12 with Python 3.11 is the oldest that the lock file is made for, and what the compose walk is run on.
+# This image runs the API, the workers and the service that creates the secrets; docker-compose.yml selects the command.
+# Python 3.11 on Debian 12 is the oldest version that the lock file supports, and `make test-compose` uses it.
 ARG BASE=python:3.11-slim-bookworm
 
-# Everything is compiled and installed here, in an environment that moves as it is.
+# This stage compiles and installs everything into a virtual environment, which the last stage copies.
 FROM ${BASE} AS builder
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
-# The compiler makes one wheel and stays behind; no version of it is asked for.
+# The compiler builds one wheel and is not part of the final image, so its version is not pinned.
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 COPY requirements/service.txt /build/requirements/
@@ -15,12 +15,12 @@ RUN python -m venv --without-pip /opt/literati \
 COPY pyproject.toml setup.py README.md LICENSE /build/
 COPY core /build/core
 WORKDIR /build
-# Times of files and of the build reach no compiled module, so the same sources give the same wheel.
+# Timestamps are kept out of the compiled modules, so the same sources give the same wheel.
 RUN CFLAGS=-g0 SOURCE_DATE_EPOCH=0 python -m pip --python /opt/literati/bin/python wheel \
       --no-build-isolation --no-deps --wheel-dir /build/dist . \
     && python -m pip --python /opt/literati/bin/python install --no-deps --no-compile /build/dist/*.whl
-# What only building, testing and other services than S3 need goes; bytecode is made now, since the running container
-# cannot write any, and all of it anew: what the build left behind has times in it.
+# Remove what only building, testing and AWS services other than S3 need. Compile all bytecode now, because the running
+# container cannot write any. Existing bytecode is compiled again, because it contains timestamps.
 WORKDIR /opt/literati/lib
 RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setuptools \
     && find . -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
@@ -32,9 +32,9 @@ RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setup
 WORKDIR /app
 COPY worker worker
 COPY service service
-# Nothing that is needed went with the rest.
+# Check that nothing that is needed was removed.
 RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash . \
-    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.server, worker.tasks; \
+    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.api_server, worker.tasks; \
 boto3.client('s3', region_name='us-east-1')"
 
 FROM ${BASE}
@@ -45,7 +45,7 @@ LABEL org.opencontainers.image.title="Literati" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="MIT"
-# Volumes take the owner of the folder that they are mounted on first.
+# A new volume takes its owner from the folder on which it is mounted.
 RUN groupadd --gid 10001 literati \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/literati --no-create-home --shell /usr/sbin/nologin literati \
     && install -d -o literati -g literati -m 0700 /var/lib/literati /run/literati /run/literati/secrets \
@@ -62,6 +62,6 @@ ENV PATH=/opt/literati/bin:$PATH \
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8000
-# Asks the API or looks for the worker's sign of life, by what runs here.
+# The command checks the API or the worker's heartbeat, depending on what the container runs.
 HEALTHCHECK --interval=15s --timeout=10s --start-period=60s --retries=4 CMD ["python", "-m", "service.healthcheck"]
 CMD ["python", "-m", "service.server"]

@@ -1,4 +1,4 @@
-# Every target sets up what it needs in .venv; `make help` lists them.
+# Every target sets up what it needs in .venv. `make help` lists the targets.
 PYTHON ?= python3
 VENV   ?= .venv
 FORM   ?= quick
@@ -9,79 +9,86 @@ CORES  ?= $(shell $(PYTHON) -I core/literati/cores.py 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-SOURCES := $(wildcard core/literati/*.pyx core/literati/*.pxd core/literati/*.h)
+SOURCES := $(wildcard core/literati/*/*.pyx core/literati/*/*.pxd core/literati/*/*.h)
 SANITIZE := build/sanitize
 MLSERVER := build/mlserver
 AUDIT := build/audit
-# Two builds at once (two terminals, an editor) would write the same object files.
+QUICK := not slow and not stack and not browser and not alone
+# The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build test test-compose lint openapi page bench chaos bench-service fuzz mutants sanitize audit lock clean
+.PHONY: help serve build check test test-compose lint openapi settings page bench chaos bench-service fuzz mutants sanitize audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
 		printf '  %-14s %s\n' "$$name" "$$text"; done
 
-serve: build ## Run the service with its embedded store
+serve: build ## Run the API, a worker and a private store
 	@exec $(BIN)/python -m service.embedded
 
 build: $(VENV)/.extensions ## Compile the extensions and install the package in place
 
-test: build $(VENV)/.dev $(AUDIT)/.installed ## Run the test suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q $(ARGS)
+check: lint build ## Run linters, types and the quick tests, in about two minutes
+	$(BIN)/python -m pytest -q -n $(or $(JOBS),$(CORES)) --dist worksteal -m "$(QUICK)" $(ARGS)
 
-test-compose: build $(VENV)/.dev ## Build and run the containers (COMPOSE="docker compose"); about ten minutes
-	PYTHONPATH=.:tests $(BIN)/python -m compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
+test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about ten minutes (ARGS="-k name" selects some)
+	$(BIN)/python -m tests $(ARGS)
+
+test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten minutes (COMPOSE="docker compose")
+	$(BIN)/python -m tests.compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements)
-	@# cython-lint calls pycodestyle by name, so it has to be on the path.
+	@# cython-lint calls pycodestyle by name, so pycodestyle must be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
 
-openapi: build ## Write openapi/openapi.json and the JSON Schemas beside it
-	$(BIN)/python -m service.openapi
+openapi: build ## Write openapi/, docs/parameters.md and the parameters of the page
+	$(BIN)/python -m service.write_openapi
 
-page: ## Build the web page into service/page/assets
+settings: build ## Write docs/settings.md
+	$(BIN)/python -m service.write_settings
+
+page: ## Build the web page into service/web/assets
 	@command -v npm >/dev/null || { echo "Building the page needs Node and npm (Debian: nodejs npm)." >&2; exit 1; }
-	cd service/page && npm ci --silent && npm run --silent check && npm run --silent build
+	cd service/web && npm ci --silent && npm run --silent check && npm run --silent build
 
-bench: build $(VENV)/.bench ## Compare with the peers (FORM=quick or full)
+bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims or full)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
 
-bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer; time jobs and uploads
+bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
 
-chaos: build $(VENV)/.dev ## Kill everything at random and look for broken promises
-	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES change what is done; the result is also in build/chaos.json.
-	PYTHONPATH=.:tests $(BIN)/python -m chaos $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
+chaos: build $(VENV)/.dev ## Kill random processes while jobs run, and check the promises of the service
+	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES configure the run. The result is also written to build/chaos.json.
+	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(KILLS),--kills $(KILLS)) $(if $(ZOMBIES),--zombies $(ZOMBIES)) $(if $(MINUTES),--minutes $(MINUTES))
 
-fuzz: build $(VENV)/.dev ## Fit 20,000 random problems and check every promise
-	@# SEED draws other problems, PROBLEMS says how many, JOBS how many processes.
-	PYTHONPATH=.:tests $(BIN)/python -m fuzz $(if $(SEED),--seed $(SEED)) $(if $(PROBLEMS),--problems $(PROBLEMS)) \
+fuzz: build $(VENV)/.dev ## Fit 20,000 random problems and check the promises of the estimator
+	@# SEED draws other problems, PROBLEMS sets their number, and JOBS sets the number of processes.
+	$(BIN)/python -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(if $(PROBLEMS),--problems $(PROBLEMS)) \
 		--jobs $(or $(JOBS),$(CORES))
 
-mutants: build $(VENV)/.dev ## Break the code in one place at a time; a named test must notice
-	@# ARGS="_gaps" tries only those whose file or text contains it, JOBS says how many at the same time.
-	PYTHONPATH=.:tests $(BIN)/python -m mutants --jobs $(or $(JOBS),1) $(ARGS)
+mutants: build $(VENV)/.dev ## Change the code in one place at a time and check that a named test fails
+	@# ARGS="_gaps" selects the changes whose file or text contains it. JOBS sets how many run at a time.
+	$(BIN)/python -m tests.mutants --jobs $(or $(JOBS),1) $(ARGS)
 
-sanitize: build $(VENV)/.dev ## Run tests/core against an AddressSanitizer build
+sanitize: build $(VENV)/.dev ## Run tests/core with an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
-	@# CPython frees little at exit, so leaks are looked for by the memory tests, not here. pytest must leave the
-	@# error stream alone: the sanitizer writes its report there and ends the process.
+	@# CPython frees little memory at exit, so the memory tests detect leaks, not the sanitizer. pytest must not
+	@# capture file descriptor 2, because the sanitizer writes its report there and ends the process.
 	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 \
 		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZE=1; \
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
 	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core $(ARGS)
 
-audit: $(AUDIT)/.installed ## Ask for known vulnerabilities of the locked packages (needs the internet)
+audit: $(AUDIT)/.installed ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(AUDIT)/bin/python requirements/audit.py requirements/runtime.txt requirements/service.txt requirements/dev.txt
 
-lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
+lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
 	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
 	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
@@ -89,9 +96,9 @@ lock: $(VENV)/.dev ## Resolve the dependencies anew into requirements/*.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
 	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
-clean: ## Remove everything that was built, the environment too
-	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/page/node_modules
-	rm -f core/literati/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*.pyx))
+clean: ## Remove everything that was built, including the environment
+	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/web/node_modules
+	rm -f core/literati/*/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*/*.pyx))
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
@@ -102,10 +109,10 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Literati needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1) (set PYTHON=...)." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
-		{ echo "'$(PYTHON)' cannot make virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
+		{ echo "'$(PYTHON)' cannot create virtual environments; install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# What it takes to compile and to run; the tools for testing and checking come on top where they are needed.
+# .service is enough to compile and to run. .dev adds the tools for tests and checks.
 $(VENV)/.service: requirements/service.txt | $(VENV)/bin/python
 	$(LOCK) $(PIP) install -q --require-hashes -r $<
 	@touch $@
@@ -118,19 +125,19 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	$(PIP) install -q --require-hashes -r $<
 	@touch $@
 
-# MLServer pins other versions than ours.
+# MLServer pins other versions than Literati, so it has its own environment.
 $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(MLSERVER)
 	$(MLSERVER)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
-# A tool that judges the locked packages is not one of them.
+# The audit tool has its own environment, because it must not be one of the packages that it checks.
 $(AUDIT)/.installed: requirements/audit.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(AUDIT)
 	$(AUDIT)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
-# The editable install is a plain path entry, so it is done once; after that only extensions are rebuilt.
+# The editable install is a plain path entry, so it is made once. After that, only extensions are rebuilt.
 $(VENV)/.installed: pyproject.toml setup.py $(VENV)/.service
 	LITERATI_NO_EXTENSIONS=1 $(LOCK) $(PIP) install -q --no-build-isolation --no-deps -e .
 	@touch $@

@@ -20,10 +20,10 @@ if os.environ.get("LITERATI_SANITIZE") == "1":
     LINK = ["-fsanitize=address"]
 
 # Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
-HEADERS = [str(path) for path in sorted(PACKAGE.glob("*.h"))]
+HEADERS = [str(path) for path in sorted(PACKAGE.glob("*/*.h"))]
 # `make build` installs the path entry first and compiles afterwards, because an editable install compiles
 # everything anew in a temporary folder.
-SOURCES = [] if os.environ.get("LITERATI_NO_EXTENSIONS") == "1" else sorted(PACKAGE.glob("*.pyx"))
+SOURCES = [] if os.environ.get("LITERATI_NO_EXTENSIONS") == "1" else sorted(PACKAGE.glob("*/*.pyx"))
 
 
 def stale(source: Path) -> bool:
@@ -34,9 +34,9 @@ def stale(source: Path) -> bool:
 
 extensions = [
     Extension(
-        f"literati.{source.stem}",
+        ".".join(source.relative_to("core").with_suffix("").parts),
         [str(source)],
-        include_dirs=[str(PACKAGE), np.get_include()],
+        include_dirs=[str(source.parent), np.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
         extra_compile_args=COMPILE,
         extra_link_args=LINK,

@@ -1,1 +1,1 @@
-"""Literati beside its peers: every run in a fresh process on one core, results as JSON and tables."""
+"""Compare Literati with other solvers. Every run has its own process on one core."""

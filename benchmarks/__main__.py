@@ -1,4 +1,4 @@
-"""python -m benchmarks [form] --data DIR --out DIR"""
+"""Run the benchmarks: `python -m benchmarks [form] --data DIR --out DIR`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ CLAIMS = {
     "scale": criteria.scale,
 }
 FORMS = {
-    "quick": "a part of every claim, with short limits: under five minutes",
-    "full": "every claim, the ablations, and every solver on every dataset: hours",
+    "quick": "a part of every claim with short limits, in less than five minutes",
+    "full": "every claim, the ablations, and every solver on every dataset, in some hours",
     "claims": "every claim",
-    "speed": "the claims about speed and training error",
-    "anytime": "the claims about the first ten seconds, and the ablation pictures",
-    "memory": "the claim about the memory limit",
-    "scale": "the claims about many rows",
-    "ablations": "the pictures of the bounds over time",
-    "peers": "every peer the claims need, without Literati",
+    "speed": "claims about speed and training errors",
+    "anytime": "claims about the first ten seconds, and the ablation plots",
+    "memory": "claim about the memory limit",
+    "scale": "claims about many rows",
+    "ablations": "plots of the bounds over time",
+    "peers": "every other solver that the claims need, without Literati",
 }
-REUSED = "Peers' numbers are from an earlier session: ratios of speed prove nothing."
+REUSED = "The results of the other solvers are from an earlier session, so ratios of speed prove nothing."
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -62,16 +62,16 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     forms = "\n".join(f"  {form:10} {text}" for form, text in FORMS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Literati beside its peers.",
+        description="Compare Literati with other solvers.",
         epilog=f"forms:\n{forms}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("form", nargs="?", default="quick", choices=FORMS)
     parser.add_argument("--data", type=Path, help="folder of csv.gz files (or set LITERATI_BENCH_DATA)")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for JSON, tables and pictures")
-    parser.add_argument("--core", type=int, default=process.default_core(), help="the core to run on")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for JSON, tables and plots")
+    parser.add_argument("--core", type=int, default=process.default_core(), help="core on which to run")
     parser.add_argument("--only", help="datasets to run, separated by commas")
-    parser.add_argument("--reuse", type=Path, help="take the peers' results from this JSON where it has them")
+    parser.add_argument("--reuse", type=Path, help="JSON file from which to take results of other solvers")
     return parser.parse_args(arguments)
 
 
@@ -79,7 +79,7 @@ def _data_folder(given: Path | None) -> Path:
     folder = given or (Path(named) if (named := os.environ.get("LITERATI_BENCH_DATA")) else None)
     if folder is None or not folder.is_dir():
         sys.exit(
-            "No data: set LITERATI_BENCH_DATA or --data to a folder of csv.gz files; "
+            "No data found. Set LITERATI_BENCH_DATA or --data to a folder of csv.gz files; "
             "`python -m benchmarks.download DIR` fills one."
         )
     return folder.resolve()
@@ -134,9 +134,9 @@ def _page(form: str, results: Results, judgements: list[Judgement], caution: str
     machine = report.machine()
     parts = [
         f"# Benchmark, form {form}\n",
-        f"One core of {machine['processor']}, Python {machine['python']}. Every run in its own process; "
-        "80 % of the rows (seed 0) for training. Errors are training errors. "
-        f"Seconds cover the whole fit, from raw numbers on. {caution}".rstrip()
+        f"One core of {machine['processor']}, Python {machine['python']}. Every run has its own process and "
+        "trains on 80 % of the rows (seed 0). Errors are training errors. "
+        f"Seconds cover the whole fit, including the encoding of the data. {caution}".rstrip()
         + "\n",
     ]
     if judgements:

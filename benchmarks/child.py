@@ -1,4 +1,4 @@
-"""The inside of a run: read the order on stdin, fit, evaluate, write the answer. Started by process.py."""
+"""Run one spec in the process that process.py starts: read it from stdin, fit, evaluate, write the result."""
 
 from __future__ import annotations
 
@@ -16,39 +16,40 @@ from benchmarks import datasets, process
 from benchmarks.runners import Fit, FitOnce, Solver, find
 from benchmarks.runs import RunResult, RunSpec, Status
 
-# A short fit is repeated and the fastest counts, for every solver alike: the first one pays for page faults.
+# A short fit of any solver is repeated and the fastest counts, because the first one pays for page faults.
 REPEAT_BELOW_SECONDS = 1.0
 REPEATS = 3
 
 
 def main() -> None:
-    order = json.load(sys.stdin)
-    spec = RunSpec(**order["spec"])
-    if order["core"] is not None:
-        os.sched_setaffinity(0, {order["core"]})
-    result = measure(spec, Path(order["data"]))
-    answer = Path(order["answer"])
-    partial = answer.with_suffix(".partial")
+    task = json.load(sys.stdin)
+    spec = RunSpec(**task["spec"])
+    if task["core"] is not None:
+        os.sched_setaffinity(0, {task["core"]})
+    result = measure(spec, Path(task["data"]))
+    output = Path(task["output"])
+    partial = output.with_suffix(".partial")
     partial.write_text(json.dumps(result.to_dict()))
-    partial.rename(answer)  # a half-written answer must never be read
+    partial.rename(output)  # an incomplete file must never be read
 
 
 def measure(spec: RunSpec, data: Path) -> RunResult:
+    """Fit the solver and return its measurements."""
     solver = find(spec.solver)
     try:
         version = metadata.version(solver.distribution)
     except metadata.PackageNotFoundError as error:
         return RunResult(spec, "absent", error=str(error))
-    # Imports and parameters are outside the measured time.
+    # Imports and parameters are not part of the measured time.
     fit_once = solver.prepare(spec.depth, spec.time_limit, spec.options)
     split = datasets.load(spec.dataset, data, categories=solver.categories)
     process.reset_peak_memory()
     before = process.resident_memory()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # peers warn when a time limit is reached; their status says it too
+        warnings.simplefilter("ignore")  # other solvers warn at their time limit, which the status also shows
         fit, timings = _repeated(fit_once, split)
     seconds, cpu_seconds = min(timings)
-    peak = process.peak_memory()  # before the evaluation, which is ours
+    peak = process.peak_memory()  # the evaluation must not count
     errors = int(np.sum(fit.predict(split.X_train) != split.y_train))
     return RunResult(
         spec,
@@ -65,12 +66,12 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
         n_train=len(split.y_train),
         version=version,
         error=_contradiction(fit, errors),
-        details={**fit.details, "fits": [wall for wall, _ in timings]},  # the first one is the cold one
+        details={**fit.details, "fits": [wall for wall, _ in timings]},
     )
 
 
 def _repeated(fit_once: FitOnce, split: datasets.Split) -> tuple[Fit, list[tuple[float, float]]]:
-    """The fastest fit, and the seconds on the wall and of the processor of every fit in order."""
+    """Return the fastest fit, and the elapsed time and CPU time of every fit in order."""
     timings: list[tuple[float, float]] = []
     fastest: Fit | None = None
     for _ in range(REPEATS):

@@ -1,7 +1,7 @@
-"""What the solver promises, as checks: each claim names the runs it needs and judges their results.
+"""Claims about the solver. Each claim names the runs that it needs and judges their results.
 
-A claim is about one dataset where it can be. Judged are only runs of the same session: speed is a ratio of
-two runs of one machine on one day.
+Most claims are about one dataset. Only runs of the same session are judged, because a ratio of times is
+meaningful only if both runs were made on the same machine under the same conditions.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ Verdict = tuple[str, bool]
 
 @dataclass(frozen=True)
 class Claim:
+    """A claim, the runs that it needs and the function that judges them."""
+
     section: str
     dataset: str
     configuration: str
     peers: str
     criterion: str
-    needs: tuple[RunSpec, ...]  # ours first
+    needs: tuple[RunSpec, ...]  # the run of Literati first
     judge: Callable[[Sequence[RunResult]], Verdict]
 
 
 @dataclass(frozen=True)
 class Judgement:
+    """The result of a claim."""
+
     claim: Claim
     measured: str
-    passed: bool | None  # None: a run it needs is missing
+    passed: bool | None  # None if a run that the claim needs is missing
 
     @property
     def word(self) -> str:
@@ -49,7 +53,8 @@ def _judge(claim: Claim, results: Results) -> Judgement:
     absent = sorted({run.spec.solver for run in runs if run.status == "absent"})
     if absent:
         return Judgement(claim, f"not installed: {', '.join(absent)}", None)
-    # A peer that was killed or died has no tree, which is judged; without ours there is nothing to judge.
+    # A peer without a tree, because it was killed or failed, is judged as worse. Without a run of Literati,
+    # the claim fails.
     broken = [run for run in runs if run.error and run.spec.solver.startswith("literati")]
     if broken:
         return Judgement(claim, f"{broken[0].spec.label} {broken[0].status}: {broken[0].error}", False)
@@ -58,7 +63,7 @@ def _judge(claim: Claim, results: Results) -> Judgement:
 
 
 def needed_runs(claims: Iterable[Claim]) -> list[RunSpec]:
-    """The runs of all the claims, each once, in order."""
+    """Return the runs of all claims in order, each once."""
     return list({spec.key: spec for claim in claims for spec in claim.needs}.values())
 
 

@@ -1,7 +1,7 @@
-"""Datasets by name: csv.gz files of one folder (last column `target`), or made on the spot ("made:100000").
+"""Load datasets by name: csv.gz files of a folder (last column `target`) or synthetic ones ("made:100000").
 
-A table is split once, in the same way for every solver: 80 % of the rows, drawn with seed 0, for training.
-The number in the name of a made table is that of its training rows.
+Every table is split in the same way for every solver: 80 % of the rows, drawn with seed 0, are for training.
+The number in the name of a synthetic table is the number of its training rows.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ class Split:
 
 
 def split_rows(n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    # RandomState, not default_rng: its stream is frozen by NumPy, so that results stay comparable for years.
+    """Return the indices of the training rows and of the test rows."""
+    # NumPy guarantees that the stream of RandomState never changes, so results stay comparable.
     order = np.random.RandomState(SEED).permutation(n_rows).astype(np.int64)
     n_train = int(TRAIN_SHARE * n_rows)
     return order[:n_train], order[n_train:]
 
 
 def load(name: str, folder: Path, *, categories: str = "one_hot") -> Split:
-    """One dataset, split. `categories`: what text columns become, "one_hot" numbers or "native" objects."""
+    """Return a dataset with its split. Text columns become `"one_hot"` numbers or `"native"` objects."""
     if name.startswith(MADE_PREFIX):
         X, y = make(round(int(name.removeprefix(MADE_PREFIX)) / TRAIN_SHARE))
     else:
@@ -49,6 +50,7 @@ def load(name: str, folder: Path, *, categories: str = "one_hot") -> Split:
 
 
 def read(path: Path, *, categories: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the features and labels of a csv.gz file."""
     with gzip.open(path, "rt", newline="", encoding="utf-8") as stream:
         rows = csv.reader(stream)
         header = next(rows)
@@ -64,7 +66,7 @@ def read(path: Path, *, categories: str) -> tuple[NDArray[Any], NDArray[np.int64
 
 
 def _column(cells: tuple[str, ...], categories: str) -> NDArray[Any]:
-    """The cells of one column as a two-dimensional block: numbers as they are, text as objects or one-hot."""
+    """Return a column as a two-dimensional block: numbers as they are, text as objects or one-hot."""
     try:
         return np.array([float(cell) if cell else np.nan for cell in cells])[:, None]
     except ValueError:
@@ -76,12 +78,11 @@ def _column(cells: tuple[str, ...], categories: str) -> NDArray[Any]:
 
 
 def make(n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Two classes that depend on bands of a few columns, not on single thresholds; a tenth is noise."""
+    """Return a synthetic table with two classes that depend on ranges of a few columns, and 10 % noise."""
     random = np.random.default_rng(SEED)
     X = random.normal(size=(n_rows, MADE_COLUMNS))
-    X[:, MADE_COLUMNS // 2 :] = np.round(
-        X[:, MADE_COLUMNS // 2 :], 1
-    )  # half the columns have few distinct values
+    # Half of the columns have few distinct values.
+    X[:, MADE_COLUMNS // 2 :] = np.round(X[:, MADE_COLUMNS // 2 :], 1)
     band = np.abs(X[:, 0]) < 0.7
     score = np.where(band, np.sin(2.5 * X[:, 1]), np.cos(2.0 * X[:, 11])) + 0.3 * X[:, 2]
     y = score > 0.1

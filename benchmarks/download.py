@@ -1,6 +1,6 @@
-"""Fetch the datasets for people elsewhere: python -m benchmarks.download DIR
+"""Download the datasets of the benchmarks: `python -m benchmarks.download DIR`.
 
-Values are as the source gives them; trees do not care about the scale of a column.
+The values are not scaled, because trees do not depend on the scale of a column.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ OPENML = {
     "bidding": 42889,
     "fault": 40982,
     "htru": 45558,
-    "magic": 1120,  # all 19020 rows; 44125 is the same telescope, cut down to balanced classes
+    "magic": 1120,  # all 19020 rows; 44125 is a subset with balanced classes
     "mushroom": 24,
     "page": 30,
     "pendigits": 32,
     "segment": 40984,
     "wilt": 40983,
 }
-UCI = {"raisin": 850, "rice": 545, "room": 864}  # not on OpenML under a stable number
+UCI = {"raisin": 850, "rice": 545, "room": 864}  # these have no stable number on OpenML
 UCI_ADDRESS = "https://archive.ics.uci.edu/static/public/{}/data.csv"
-NOT_FEATURES = ["Date", "Time"]  # of room
+NOT_FEATURES = ["Date", "Time"]  # columns of room
 
 
 def main(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of upper and lower bound over time: one for each ablation, a panel for each dataset."""
+"""Plot the upper and lower bounds over time: one figure for each ablation, one panel for each dataset."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
 DATASETS = ("rice", "page", "fault")
 DEPTH = 4
 SPACE = {"max_changepoints": 3, "candidates": "adaptive", "candidate_leaves": 17, "polish": False}
-COLOURS = ("#0072b2", "#d55e00", "#009e73")  # told apart by colour-blind readers too
+COLOURS = ("#0072b2", "#d55e00", "#009e73")  # distinguishable for colour-blind readers
 FIRST_SECONDS = 1e-3
 
 
 def specs(limit: float = 60.0, datasets: tuple[str, ...] = DATASETS) -> list[RunSpec]:
-    """Every run the pictures need. The full search is in all of them, and is run once."""
+    """Return every run that the plots need. The full search is in all of them and is run once."""
     wanted = {
         spec.key: spec
         for switch, values in ABLATIONS.items()
@@ -38,13 +38,14 @@ def specs(limit: float = 60.0, datasets: tuple[str, ...] = DATASETS) -> list[Run
 
 
 def spec_of(switch: str, value: str, dataset: str, limit: float) -> RunSpec:
+    """Return the run with one option changed."""
     return RunSpec("literati", dataset, DEPTH, limit, {**SPACE, **FULL, switch: value})
 
 
 def draw(
     results: Results, out: Path, limit: float = 60.0, datasets: tuple[str, ...] = DATASETS
 ) -> list[Path]:
-    """Write a picture for each ablation that has at least one run; the files written."""
+    """Write a plot for each ablation that has at least one run, and return the files."""
     written = []
     for switch, values in ABLATIONS.items():
         traces = {
@@ -55,19 +56,19 @@ def draw(
         }
         if traces:
             path = out / f"ablation-{switch.replace('_', '-')}.svg"
-            _picture(switch, values, datasets, traces, path)
+            _plot(switch, values, datasets, traces, path)
             written.append(path)
     return written
 
 
 def _whole_trace(result: RunResult) -> list[list[float]]:
-    """The trace, drawn on to the end of the search: bounds that no longer move are worth seeing."""
+    """Return the trace, extended to the end of the search so that constant bounds are visible."""
     trace: list[list[float]] = result.details["trace"]
     end = result.details.get("search_seconds", 0.0)
     return [*trace, [end, *trace[-1][1:]]] if trace and end > trace[-1][0] else trace
 
 
-def _picture(
+def _plot(
     switch: str,
     values: tuple[str, ...],
     datasets: tuple[str, ...],
@@ -76,7 +77,7 @@ def _picture(
 ) -> None:
     matplotlib = load_module("matplotlib")
     matplotlib.use("Agg")
-    # Fixed ids and no date: drawing the same results again gives the same file.
+    # With fixed ids and no date, the same results give the same file.
     matplotlib.rcParams["svg.hashsalt"] = "literati"
     pyplot = load_module("matplotlib.pyplot")
     figure, axes = pyplot.subplots(1, len(datasets), figsize=(4.2 * len(datasets), 3.6), squeeze=False)
@@ -94,7 +95,7 @@ def _picture(
         axis.set_xlabel("seconds")
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("training errors")
-    entries: dict[str, Any] = {}  # by label: a panel may lack a run
+    entries: dict[str, Any] = {}  # by label, because a panel may lack a run
     for axis in axes[0]:
         handles, labels = axis.get_legend_handles_labels()
         entries.update(zip(labels, handles, strict=True))

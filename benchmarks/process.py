@@ -1,4 +1,4 @@
-"""Run one spec in a fresh process: pinned to one core, one thread, with a time limit it cannot ignore."""
+"""Run one spec in a new process with one core and one thread, and kill it after its time limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 POLL_SECONDS = 0.05
 ERROR_TAIL = 800
 
-# Numeric libraries must not start threads of their own: one core is the rule of the comparison.
+# Every solver has one core, so numeric libraries must not start threads.
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -33,7 +33,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def default_core() -> int | None:
-    """The last core this process may use (core 0 takes most interrupts); None where there is no choice."""
+    """Return the last core that may be used, since core 0 handles most interrupts, or None if unknown."""
     if hasattr(os, "sched_getaffinity"):
         return max(os.sched_getaffinity(0))
     return None
@@ -42,40 +42,40 @@ def default_core() -> int | None:
 def run(
     spec: RunSpec, data: Path, core: int | None = None, tick: Callable[[float], None] | None = None
 ) -> RunResult:
-    """`tick` is called about every POLL_SECONDS with the seconds the run has taken so far."""
+    """Run the spec and return its result. `tick` is called every POLL_SECONDS with the elapsed seconds."""
     with tempfile.TemporaryDirectory() as scratch:
-        answer = Path(scratch) / "result.json"
-        order = {
+        output = Path(scratch) / "result.json"
+        task = {
             "spec": vars(spec),
             "data": str(data),
             "core": core,
-            "answer": str(answer),
+            "output": str(output),
         }
         with open(Path(scratch) / "stderr", "w+b") as errors:
             child = subprocess.Popen(
                 [sys.executable, "-m", "benchmarks.child"],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,  # some peers talk
+                stdout=subprocess.DEVNULL,  # some solvers print
                 stderr=errors,
                 cwd=ROOT,
                 env={**os.environ, **ONE_THREAD},
-                start_new_session=True,  # so that a kill reaches what the peer may have started
+                start_new_session=True,  # so that a kill also reaches processes that the solver started
             )
             try:
                 assert child.stdin is not None
-                child.stdin.write(json.dumps(order).encode())
+                child.stdin.write(json.dumps(task).encode())
                 child.stdin.close()
                 in_time, peak = _wait(child, spec.time_limit + spec.grace, tick)
             finally:
                 _kill(child)
             errors.seek(0)
-            said = errors.read().decode(errors="replace")[-ERROR_TAIL:].strip()
-        if answer.exists():
-            result = RunResult.from_dict(json.loads(answer.read_text()))
+            stderr = errors.read().decode(errors="replace")[-ERROR_TAIL:].strip()
+        if output.exists():
+            result = RunResult.from_dict(json.loads(output.read_text()))
         elif not in_time:
-            result = RunResult(spec, "killed", error=f"ended {spec.grace:g} s after its time limit")
+            result = RunResult(spec, "killed", error=f"killed {spec.grace:g} s after its time limit")
         else:
-            result = RunResult(spec, "failed", error=said or f"exit code {child.returncode}")
+            result = RunResult(spec, "failed", error=stderr or f"exit code {child.returncode}")
     result.peak_memory = result.peak_memory or peak
     return result
 
@@ -83,7 +83,7 @@ def run(
 def _wait(
     child: subprocess.Popen[bytes], limit: float, tick: Callable[[float], None] | None
 ) -> tuple[bool, int | None]:
-    """Wait for the child; whether it ended within the limit, and the highest memory seen while it ran."""
+    """Wait for the child. Return whether it ended within the limit, and its highest memory."""
     start = time.monotonic()
     peak: int | None = None
     while child.poll() is None:
@@ -107,16 +107,17 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def peak_memory(pid: int | str = "self") -> int | None:
-    """Highest resident bytes of the program now running in a process, not of the one it was forked from."""
+    """Return the highest resident memory of the process's program in bytes, or None if it is unknown."""
     return _status_bytes(pid, "VmHWM:")
 
 
 def resident_memory(pid: int | str = "self") -> int | None:
+    """Return the resident memory in bytes, or None if it is unknown."""
     return _status_bytes(pid, "VmRSS:")
 
 
 def reset_peak_memory() -> None:
-    """Start the peak anew, so that it is the fit's and not that of reading the data. Linux only."""
+    """Reset the peak, so that it covers the fit and not reading the data. This works on Linux only."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

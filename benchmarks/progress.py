@@ -1,4 +1,4 @@
-"""One line that says how far the benchmark is. Redrawn in place on a terminal; in a log, one line a run."""
+"""Show the progress of a benchmark: a line that is redrawn on a terminal, or one line per run in a log."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ REDRAW_SECONDS = 0.2
 
 
 class Progress:
+    """A progress display for a number of runs."""
+
     def __init__(self, total: int, stream: TextIO | None = None) -> None:
         self.total = total
         self.done = 0
@@ -23,6 +25,7 @@ class Progress:
         self._width = 0
 
     def running(self, spec: RunSpec, seconds: float) -> None:
+        """Show a run in progress."""
         now = time.monotonic()
         if not self._live or now - self._drawn < REDRAW_SECONDS:
             return
@@ -30,6 +33,7 @@ class Progress:
         self._draw(f"{_name(spec)}  {seconds:.0f} s")
 
     def finished(self, result: RunResult) -> None:
+        """Show the result of a run."""
         self.done += 1
         text = f"{_name(result.spec)}  {result.status}"
         if result.objective is not None and result.seconds is not None:
@@ -49,7 +53,7 @@ class Progress:
         bar = "#" * filled + "." * (BAR_CELLS - filled)
         minutes, seconds = divmod(int(time.monotonic() - self._start), 60)
         line = f"[{bar}] {self.done}/{self.total}  {minutes}:{seconds:02d}  {text}"[:150]
-        self.stream.write("\r" + line.ljust(self._width))  # spaces wipe what is left of a longer line
+        self.stream.write("\r" + line.ljust(self._width))  # spaces overwrite the rest of a longer line
         self.stream.flush()
         self._width = len(line)
 

@@ -1,4 +1,4 @@
-"""Results as JSON (everything) and as a Markdown table (what a person compares)."""
+"""Write all results as JSON, and the most important ones as a Markdown table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_json(path: Path, results: Iterable[RunResult]) -> None:
     document = {"machine": machine(), "runs": [result.to_dict() for result in results]}
     partial = path.with_suffix(".partial")
     partial.write_text(json.dumps(document, indent=1) + "\n")
-    partial.replace(path)  # an interrupted benchmark leaves the last whole file
+    partial.replace(path)  # an interrupted benchmark leaves the last complete file
 
 
 def read_json(path: Path) -> list[RunResult]:
@@ -38,6 +38,7 @@ def read_json(path: Path) -> list[RunResult]:
 
 
 def machine() -> dict[str, Any]:
+    """Describe the machine."""
     return {"processor": _processor(), "cores": usable_cores(), "python": platform.python_version()}
 
 
@@ -50,6 +51,7 @@ def _processor() -> str:
 
 
 def results_table(results: Iterable[RunResult]) -> str:
+    """Return the results as a Markdown table."""
     ordered = sorted(results, key=lambda result: (result.spec.depth, result.spec.dataset, result.spec.label))
     return markdown_table(COLUMNS, [_row(result) for result in ordered])
 
@@ -86,7 +88,7 @@ def _shown(value: float | None, form: str) -> str:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells may hold anything: bars are escaped and line breaks become spaces."""
+    """Return a Markdown table. Bars in cells are escaped and line breaks become spaces."""
     cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in (header, *rows)]
     if any(len(row) != len(header) for row in cells):
         raise ValueError(f"every row must have {len(header)} cells")
@@ -100,5 +102,6 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def versions(results: Iterable[RunResult]) -> str:
+    """Return the versions of the solvers as a Markdown table."""
     seen = sorted({(result.spec.solver, result.version) for result in results if result.version})
     return markdown_table(("solver", "version"), [(solver, version or "") for solver, version in seen])

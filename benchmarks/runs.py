@@ -1,4 +1,4 @@
-"""What a run is, and what comes back from it."""
+"""The specification of a run and its result."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from typing import Any, Literal
 
 Status = Literal[
     "proven",  # ended with a proof of optimality in the solver's own space
-    "finished",  # ended by itself, without claiming a proof
-    "limit",  # reached its own time limit; the tree is its best so far
-    "killed",  # ignored its time limit until the harness ended the process
-    "failed",  # raised an error, or died
-    "absent",  # the peer is not installed
+    "finished",  # ended without claiming a proof
+    "limit",  # reached its time limit; the tree is its best so far
+    "killed",  # ignored its time limit, so the harness killed the process
+    "failed",  # raised an error or crashed
+    "absent",  # the solver is not installed
 ]
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One solver on one dataset. `options` go to the solver as keyword arguments."""
+    """One solver on one dataset. `options` are keyword arguments of the solver."""
 
     solver: str
     dataset: str
     depth: int
     time_limit: float = 60.0
     options: dict[str, Any] = field(default_factory=dict)
-    # Seconds beyond time_limit after which the process is killed: reading, imports, overshoot, evaluation.
+    # Seconds after time_limit at which the process is killed. Reading, imports and evaluation need time too.
     grace: float = 30.0
 
     @property
     def key(self) -> str:
-        """Identifies the run: two specs with one key would measure the same thing."""
+        """Identify the run: two specs with the same key measure the same thing."""
         return json.dumps(
             [self.solver, self.dataset, self.depth, self.time_limit, self.options], sort_keys=True
         )
 
     @property
     def label(self) -> str:
-        """The solver with its options, as shown in tables and on the progress line."""
+        """Return the solver with its options, as shown in tables."""
         shown = ", ".join(f"{name}={value}" for name, value in self.options.items())
         return f"{self.solver}({shown})" if shown else self.solver
 
 
 @dataclass
 class RunResult:
-    """Measurements of one run. What could not be measured is None."""
+    """The measurements of one run. Values that could not be measured are None."""
 
     spec: RunSpec
     status: Status
     objective: int | None = None  # training errors, counted by the harness from the predictions
     train_accuracy: float | None = None
     test_accuracy: float | None = None
-    seconds: float | None = None  # the whole fit, from raw numbers to a fitted model
-    cpu_seconds: float | None = None  # of the same fit; clearly less than `seconds` when others used the core
-    seconds_to_tree: float | None = None  # until the tree that was returned was found
+    seconds: float | None = None  # of the whole fit, from raw numbers to a fitted model
+    cpu_seconds: float | None = None  # of the same fit; clearly less than `seconds` if the core was shared
+    seconds_to_tree: float | None = None  # until the returned tree was found
     seconds_to_proof: float | None = None
-    memory_before: int | None = None  # bytes resident just before the fit
-    peak_memory: int | None = None  # highest number of bytes resident
+    memory_before: int | None = None  # resident bytes just before the fit
+    peak_memory: int | None = None  # highest number of resident bytes
     n_train: int | None = None
     version: str | None = None
     error: str | None = None
@@ -64,7 +64,7 @@ class RunResult:
 
     @property
     def disturbed(self) -> bool:
-        """Whether the run had to share its core, so that its seconds say too much."""
+        """Return whether the run had to share its core, so that its seconds are too high."""
         if self.seconds is None or self.cpu_seconds is None:
             return False
         return self.seconds - self.cpu_seconds > max(0.1 * self.seconds, 0.02)
@@ -81,7 +81,7 @@ class RunResult:
 
 
 class Results:
-    """Results of this session, found by their spec."""
+    """The results of a session, by their spec."""
 
     def __init__(self, results: list[RunResult] | None = None) -> None:
         self._by_key = {result.spec.key: result for result in results or []}

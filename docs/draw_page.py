@@ -1,6 +1,6 @@
-"""Takes docs/page.png: a job of a running service, shown by its page, as its bounds close.
+"""Take the screenshot docs/page.png of the web page of a running service with a job whose bounds are close.
 
-make serve, then in another terminal: .venv/bin/python docs/draw_page.py http://127.0.0.1:8000
+Run `make serve`, and in another terminal `.venv/bin/python docs/draw_page.py http://127.0.0.1:8000`.
 """
 
 import sys
@@ -16,22 +16,27 @@ JOB = {
     "parameters": {"max_depth": 3, "candidates": "quantile", "candidate_leaves": 36},
     "validation": {"fraction": 0.2, "seed": 0},
 }
-NEARLY = 0.12  # the gap at which the picture is taken
+SCREENSHOT_GAP = 0.12  # the relative gap at which the screenshot is taken
 
 
 def main(url: str) -> None:
     with httpx.Client(base_url=url, timeout=60) as client:
-        asked = {"target": "repaid", "name": "loans"}
-        typed = {"Content-Type": "text/csv"}
-        dataset = client.post("/v1/datasets", params=asked, headers=typed, content=LOANS.read_bytes())
+        dataset = client.post(
+            "/v1/datasets",
+            params={"target": "repaid", "name": "loans"},
+            headers={"Content-Type": "text/csv"},
+            content=LOANS.read_bytes(),
+        )
         job = client.post("/v1/jobs", json={"dataset_id": dataset.raise_for_status().json()["id"], **JOB})
-        here = f"/v1/jobs/{job.raise_for_status().json()['id']}"
+        job_path = f"/v1/jobs/{job.raise_for_status().json()['id']}"
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1360, "height": 960}, color_scheme="light")
-            page.goto(f"{url}/#{here.removeprefix('/v1')}")
+            page.goto(f"{url}/#{job_path.removeprefix('/v1')}")
             page.wait_for_selector("svg.drawing .node")
-            while (gap := client.get(here).json()["progress"]["gap_relative"]) is None or gap > NEARLY:
+            while (
+                gap := client.get(job_path).json()["progress"]["gap_relative"]
+            ) is None or gap > SCREENSHOT_GAP:
                 page.wait_for_timeout(100)
             page.wait_for_timeout(300)
             page.screenshot(path=HERE / "page.png", full_page=True)

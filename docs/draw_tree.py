@@ -1,6 +1,6 @@
-"""Draw the picture of the README, docs/tree.svg: the best tree of depth 2 for the iris flowers.
+"""Draw docs/tree.svg, the picture in the README: the best tree of depth 2 for the iris flowers.
 
-Run it as `python docs/draw_tree.py`.
+Run it with `python docs/draw_tree.py`.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ PICTURE = Path(__file__).resolve().with_name("tree.svg")
 
 
 def draw() -> str:
+    """Return the picture as SVG."""
     iris = load_iris(as_frame=True)
     clf = LiteratiClassifier(max_depth=2, max_changepoints=2, candidates="all")
     clf.fit(iris.data, iris.target_names[iris.target])

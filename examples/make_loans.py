@@ -1,9 +1,9 @@
-"""Writes loans.csv, the table of the README's walk. All of it is made up; the same seed gives the same file.
+"""Write loans.csv, the synthetic table that the README uses. The same seed gives the same file.
 
-Who repays depends on bands: neither the lowest nor the highest debt ratio is the good one, and the same holds
-for age. An ordinary tree needs two nodes for a band, a shape-generalized tree one.
+Whether a loan is repaid depends on ranges: medium debt ratios and ages are better than low or high ones.
+An ordinary tree needs two nodes for a range, and a shape-generalized tree needs one.
 
-    python examples/make_loans.py
+Run it with `python examples/make_loans.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ SHARES = (0.66, 0.24, 0.10)
 
 
 def loans(rows: int = ROWS, seed: int = SEED) -> list[dict[str, object]]:
+    """Return the rows of the table."""
     rng = np.random.default_rng(seed)
     age = np.clip(rng.normal(43, 15, rows), 18, 84).astype(int)
     employment = np.where(
@@ -28,9 +29,9 @@ def loans(rows: int = ROWS, seed: int = SEED) -> list[dict[str, object]]:
         "retired",
         np.where((age < 27) & (rng.random(rows) < 0.55), "student", rng.choice(JOBS, rows, p=SHARES)),
     )
-    income = np.round(np.exp(rng.normal(3.6, 0.45, rows)), 1)  # thousands a year
+    income = np.round(np.exp(rng.normal(3.6, 0.45, rows)), 1)  # in thousands per year
     debt_ratio = np.round(rng.gamma(3.0, 0.13, rows), 3)
-    amount = np.round(rng.gamma(2.5, 4.0, rows) + 1, 1)  # thousands
+    amount = np.round(rng.gamma(2.5, 4.0, rows) + 1, 1)  # in thousands
     years_at_address = rng.poisson(6, rows)
     earlier_loans = rng.poisson(1.4, rows)
     has_savings = rng.random(rows) < 0.45
@@ -46,18 +47,18 @@ def loans(rows: int = ROWS, seed: int = SEED) -> list[dict[str, object]]:
     )
     repaid = good ^ (rng.random(rows) < 0.09)
 
-    def cell(column: object, missing: object) -> object:
-        return "" if missing else column
+    def cell(value: object, missing: object) -> object:
+        return "" if missing else value
 
-    gaps = rng.random((3, rows)) < np.array([[0.06], [0.04], [0.05]])
+    missing = rng.random((3, rows)) < np.array([[0.06], [0.04], [0.05]])
     return [
         {
             "age": int(age[i]),
-            "income": cell(float(income[i]), gaps[0, i]),
+            "income": cell(float(income[i]), missing[0, i]),
             "debt_ratio": float(debt_ratio[i]),
             "amount": float(amount[i]),
-            "employment": cell(str(employment[i]), gaps[1, i]),
-            "years_at_address": cell(int(years_at_address[i]), gaps[2, i]),
+            "employment": cell(str(employment[i]), missing[1, i]),
+            "years_at_address": cell(int(years_at_address[i]), missing[2, i]),
             "earlier_loans": int(earlier_loans[i]),
             "has_savings": "true" if has_savings[i] else "false",
             "repaid": "yes" if repaid[i] else "no",

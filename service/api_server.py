@@ -1,44 +1,46 @@
-"""`python -m service.server`: the API process by itself, on LITERATI_HOST and LITERATI_PORT."""
+"""The API server process, on LITERATI_HOST and LITERATI_PORT."""
 
 from __future__ import annotations
 
 import gc
+import resource
 import socket
 import sys
+from contextlib import suppress
 from types import FrameType
 
 import redis
 import uvicorn
 
 from service.app import create_app
-from service.binding import refuse_strangers
+from service.auth.key_store import KeyStore
 from service.dependencies import Services
-from service.http_protocol import protocol_class
-from service.key_store import KeyStore
+from service.errors import StartError
+from service.http.protocol import protocol_class
+from service.listen_address import check_api_keys
 from service.settings import Settings
-from service.state_folder import StartError
 from worker import logs
-from worker.store import connect
+from worker.store.client import connect
 
-_GRACE = 5  # seconds for requests under way
+_SHUTDOWN_SECONDS = 5  # for requests in progress
+_MAX_FILES = 1 << 20  # open files that the process may have if the system allows it
 
 
 class Server(uvicorn.Server):
-    """Lets requests that wait for news go as soon as it is told to stop: they would hold it up otherwise."""
+    """A uvicorn server that ends waiting requests as soon as it is told to stop."""
 
     def __init__(self, config: uvicorn.Config, services: Services) -> None:
         super().__init__(config)
         self._services = services
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """All that is there when requests begin to come stays: the collector need not look at it again, which
-        would stop every request for 60 ms each time."""
+        """Start, and exclude what exists from garbage collection, which would pause requests for 60 ms."""
         await super().startup(sockets)
         gc.collect()
         gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._services.hub.close()
+        self._services.notifications.close()
         super().handle_exit(sig, frame)
 
 
@@ -48,19 +50,29 @@ def _any_key_in_store(settings: Settings) -> bool:
             stored = KeyStore(client).read()
     except redis.RedisError as error:
         raise StartError(
-            f"LITERATI_HOST={settings.host} needs an API key, and the store cannot be asked for one "
+            f"LITERATI_HOST={settings.host} requires an API key, and the store does not answer "
             f"({type(error).__name__}); start the store first."
         ) from None
-    return bool(stored.made or stored.imported)
+    return bool(stored.created or stored.imported)
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system permits, because every connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 def main() -> None:
+    """Run the API server until it is told to stop."""
     settings = Settings()
     logs.configure(settings.log_level)
     try:
-        refuse_strangers(settings, lambda: _any_key_in_store(settings))
-    except StartError as refusal:
-        sys.exit(str(refusal))
+        check_api_keys(settings, lambda: _any_key_in_store(settings))
+    except StartError as error:
+        sys.exit(str(error))
+    _raise_file_limit()
     app = create_app(settings)
     config = uvicorn.Config(
         app,
@@ -72,10 +84,6 @@ def main() -> None:
         access_log=False,
         server_header=False,
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     Server(config, app.state.services).run()
-
-
-if __name__ == "__main__":
-    main()

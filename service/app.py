@@ -1,4 +1,4 @@
-"""The FastAPI app: its layers, its routes, and what lives as long as it does."""
+"""The FastAPI app: its middleware, its routes and its lifespan."""
 
 from __future__ import annotations
 
@@ -10,33 +10,36 @@ from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 import literati
-from service import error_handlers, openapi
-from service.apart.processes import Processes
-from service.api_keys import Keys
-from service.audit import open_audit
-from service.auth import AuthLayer
+from service import openapi
+from service.auth.api_keys import ApiKeys
+from service.auth.authentication import AuthMiddleware
+from service.auth.key_store import KeyStore
+from service.datasets import service as datasets
 from service.dependencies import Services
-from service.front import Front
-from service.hub import Hub
-from service.key_store import KeyStore
-from service.limits import BodyLimits
-from service.metrics import Metrics
-from service.prediction.predictors import Predictors
-from service.purses import Purses
-from service.rate_limits import RateLimits
-from service.readiness import Readiness
-from service.routes import ROUTERS, datasets, predict
+from service.http import error_handlers
+from service.http.body_limits import BodyLimitMiddleware
+from service.http.fair_semaphore import FairSemaphore
+from service.http.notifications import JobNotifications
+from service.http.rate_limits import RateLimitMiddleware
+from service.http.token_cache import TokenCaches
+from service.ops.audit import open_audit
+from service.ops.metrics import Metrics
+from service.ops.readiness import Readiness
+from service.predict import execution as predict
+from service.predict.model_cache import Predictors
+from service.request_middleware import RequestMiddleware
+from service.routers import ROUTERS
+from service.sandbox.client import Sandbox
 from service.settings import Settings
-from service.turns import Turns
-from worker.open_blobs import open_blobs
-from worker.open_store import open_store
-from worker.reconciler import Reconciler, keep_days
-from worker.store.buckets import Buckets
-from worker.store.resolver import ModelResolver
+from worker.blobs.open import open_blobs
+from worker.reconciler import Reconciler, retention_days
+from worker.store.model_names import ModelResolver
+from worker.store.open import open_store
+from worker.store.token_buckets import Buckets
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
-    """An app on its own store connection. Nothing is connected before the first request or the start."""
+    """Return an app with its own store client, which connects at the start or with the first request."""
     settings = Settings() if settings is None else settings
     services = _services(settings)
     app = FastAPI(
@@ -46,23 +49,26 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,  # served by a route of our own, with headers like every other
+        openapi_url=None,  # served by a route of `service.web`
         redirect_slashes=False,
-        # Its own telemetry asks the environment with every request whether it is wanted.
+        # FastAPI's telemetry would read the environment with every request.
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     app.state.services = services
     error_handlers.install(app)
-    for router in ROUTERS:  # include_router would match every request twice: 50 us more for each
+    for router in ROUTERS:  # include_router would match every request twice, which takes 50 µs
         app.router.routes.extend(router.routes)
     openapi.install(app)
-    # The one added last is the outermost.
-    app.add_middleware(BodyLimits, settings=settings)
+    # The middleware added last is the outermost.
+    app.add_middleware(BodyLimitMiddleware, settings=settings)
     if settings.rate_limits != "off":
-        app.add_middleware(RateLimits, purses=Purses(services.buckets), settings=settings)
-    app.add_middleware(AuthLayer, keys=services.keys)
+        app.add_middleware(RateLimitMiddleware, token_caches=TokenCaches(services.buckets), settings=settings)
+    app.add_middleware(AuthMiddleware, keys=services.keys)
     app.add_middleware(
-        Front, metrics=services.metrics, audit=open_audit(settings), access_log=settings.access_log
+        RequestMiddleware,
+        metrics=services.metrics,
+        audit=open_audit(settings),
+        access_log=settings.access_log,
     )
     return app
 
@@ -70,51 +76,51 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _services(settings: Settings) -> Services:
     store = open_store(settings)
     blobs = open_blobs(settings)
-    keys = Keys(settings.api_keys_file, KeyStore(store.client))
-    hub = Hub(settings.store_url, most=settings.max_waiting, keys_changed=keys.announce)
+    keys = ApiKeys(settings.api_keys_file, KeyStore(store.client))
+    notifications = JobNotifications(
+        settings.store_url, max_waiting=settings.max_waiting, keys_changed=keys.announce
+    )
     return Services(
         settings=settings,
         store=store,
         blobs=blobs,
-        hub=hub,
+        notifications=notifications,
         keys=keys,
-        metrics=Metrics(store, blobs, lambda: hub.waiting),
+        metrics=Metrics(store, blobs, lambda: notifications.waiting),
         predictors=Predictors(store, ModelResolver(settings.store_url)),
-        apart=Processes(),
+        sandbox=Sandbox(),
         buckets=Buckets(settings.store_url),
         readiness=Readiness(store, blobs),
-        small_uploads=Turns(datasets.SMALL_AT_ONCE, per_tenant=datasets.SMALL_AT_ONCE - 1),
-        large_uploads=Turns(datasets.LARGE_AT_ONCE),
-        predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
-        bulk_predictions=Turns(predict.AT_ONCE, per_tenant=predict.AT_ONCE - 1),
+        small_uploads=FairSemaphore(datasets.MAX_SMALL_UPLOADS, per_tenant=datasets.MAX_SMALL_UPLOADS - 1),
+        large_uploads=FairSemaphore(datasets.MAX_LARGE_UPLOADS),
+        predictions=FairSemaphore(predict.MAX_CONCURRENT, per_tenant=predict.MAX_CONCURRENT - 1),
+        bulk_predictions=FairSemaphore(predict.MAX_CONCURRENT, per_tenant=predict.MAX_CONCURRENT - 1),
     )
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    from worker.app import (
-        wake,
-    )  # imports Celery, for a second: not needed to describe the API, nor at the first job
+    from worker.app import wake  # importing Celery takes a second, which describing the API does not need
 
     services: Services = app.state.services
     reconciler = Reconciler(
         services.store,
         wake,
         services.blobs,
-        every=services.settings.reconcile_seconds,
-        keep=keep_days(services.settings),
+        interval=services.settings.reconcile_seconds,
+        retention=retention_days(services.settings),
     )
     reconciler.start()
-    services.apart.start()
-    following = asyncio.create_task(services.keys.follow(services.hub.wake_all))
+    services.sandbox.start()
+    follow_keys = asyncio.create_task(services.keys.follow(services.notifications.wake_all))
     try:
-        async with services.hub.running():
+        async with services.notifications.running():
             yield
     finally:
-        following.cancel()
+        follow_keys.cancel()
         with suppress(asyncio.CancelledError):
-            await following
+            await follow_keys
         await services.predictors.close()
         await services.buckets.close()
-        services.apart.stop()
+        services.sandbox.stop()
         await run_in_threadpool(reconciler.stop)

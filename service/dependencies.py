@@ -1,44 +1,45 @@
-"""What route handlers ask for by type. All asynchronous: a plain function would cost a thread each."""
+"""Dependencies of the routes. They are asynchronous, because FastAPI runs plain functions in a thread."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from service.apart.processes import Processes
-from service.api_keys import Keys
-from service.auth import Caller
-from service.hub import Hub
-from service.metrics import Metrics
-from service.prediction.predictors import Predictors
-from service.readiness import Readiness
+from service.auth.api_keys import ApiKeys
+from service.auth.authentication import Caller
+from service.http.fair_semaphore import FairSemaphore
+from service.http.notifications import JobNotifications
+from service.ops.metrics import Metrics
+from service.ops.readiness import Readiness
+from service.predict.model_cache import Predictors
+from service.sandbox.client import Sandbox
 from service.settings import Settings
-from service.turns import Turns
-from worker.blobs import Blobs
+from worker.blobs.local import Blobs
 from worker.store import Store
-from worker.store.buckets import Buckets
+from worker.store.token_buckets import Buckets
 
 
 @dataclass(frozen=True)
 class Services:
-    """Made once for an app, at `app.state.services`."""
+    """The objects that an app shares between requests, at `app.state.services`."""
 
     settings: Settings
     store: Store
     blobs: Blobs
-    hub: Hub
-    keys: Keys
+    notifications: JobNotifications
+    keys: ApiKeys
     metrics: Metrics
     predictors: Predictors
-    apart: Processes
+    sandbox: Sandbox
     buckets: Buckets
     readiness: Readiness
-    small_uploads: Turns
-    large_uploads: Turns
-    predictions: Turns  # that take a thread
-    bulk_predictions: Turns  # that take a process
+    small_uploads: FairSemaphore
+    large_uploads: FairSemaphore
+    predictions: FairSemaphore  # in a thread
+    bulk_predictions: FairSemaphore  # in a sandboxed process
 
 
 async def _services(request: Request) -> Services:
@@ -46,40 +47,25 @@ async def _services(request: Request) -> Services:
     return services
 
 
-async def _settings(request: Request) -> Settings:
-    return (await _services(request)).settings
-
-
-async def _store(request: Request) -> Store:
-    return (await _services(request)).store
-
-
-async def _blobs(request: Request) -> Blobs:
-    return (await _services(request)).blobs
-
-
-async def _hub(request: Request) -> Hub:
-    return (await _services(request)).hub
-
-
-async def _keys(request: Request) -> Keys:
-    return (await _services(request)).keys
-
-
-async def _metrics(request: Request) -> Metrics:
-    return (await _services(request)).metrics
-
-
 async def _caller(request: Request) -> Caller:
     caller: Caller = request.scope["literati.caller"]
     return caller
 
 
+def _service(name: str) -> Callable[[Request], Awaitable[Any]]:
+    """Return a dependency on one of the services."""
+
+    async def get(request: Request) -> Any:
+        return getattr(request.app.state.services, name)
+
+    return get
+
+
 ServicesDep = Annotated[Services, Depends(_services)]
-SettingsDep = Annotated[Settings, Depends(_settings)]
-StoreDep = Annotated[Store, Depends(_store)]
-BlobsDep = Annotated[Blobs, Depends(_blobs)]
-KeysDep = Annotated[Keys, Depends(_keys)]
-HubDep = Annotated[Hub, Depends(_hub)]
-MetricsDep = Annotated[Metrics, Depends(_metrics)]
+SettingsDep = Annotated[Settings, Depends(_service("settings"))]
+StoreDep = Annotated[Store, Depends(_service("store"))]
+BlobsDep = Annotated[Blobs, Depends(_service("blobs"))]
+KeysDep = Annotated[ApiKeys, Depends(_service("keys"))]
+NotificationsDep = Annotated[JobNotifications, Depends(_service("notifications"))]
+MetricsDep = Annotated[Metrics, Depends(_service("metrics"))]
 CallerDep = Annotated[Caller, Depends(_caller)]

@@ -1,4 +1,4 @@
-"""The address to listen on: this machine has it, it is free, and strangers do not get in without a key."""
+"""Check the address to listen on: its port must be free, and other machines may call only with a key."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import socket
 import time
 from collections.abc import Callable
 
-from service import keyring
-from service.auth import is_loopback
-from service.keyring import KeyFile
+from service.auth import key_file
+from service.auth.authentication import is_loopback
+from service.auth.key_file import KeyFile
+from service.errors import StartError
 from service.settings import Settings
-from service.state_folder import StartError
 
-PATIENCE = 2.0  # seconds for a server that was just killed to let go of the port
+PORT_SECONDS = 2.0  # in which a server that was just killed releases its port
 
 
-def refuse_strangers(settings: Settings, any_in_store: Callable[[], bool] = lambda: False) -> None:
-    """Check the key file, and that there is a key if others than this machine may call."""
+def check_api_keys(settings: Settings, any_in_store: Callable[[], bool] = lambda: False) -> None:
+    """Check the key file, and that there is a key if other machines may call."""
     path = settings.api_keys_file
     try:
-        file = KeyFile() if path is None else keyring.read(path)
+        file = KeyFile() if path is None else key_file.read(path)
     except FileNotFoundError:
         raise StartError(
-            f"LITERATI_API_KEYS_FILE={path} does not exist; make it and a key in it with "
+            f"LITERATI_API_KEYS_FILE={path} does not exist; create it and a key with "
             f"`python -m service.keys --file {path} add NAME`, or unset the variable."
         ) from None
     except (OSError, ValueError) as error:
@@ -32,26 +32,26 @@ def refuse_strangers(settings: Settings, any_in_store: Callable[[], bool] = lamb
     if is_loopback(settings.host) or file.keys or any_in_store():
         return
     raise StartError(
-        f"LITERATI_HOST={settings.host} would let others call without a key; make one first with "
-        "`python -m service.keys add NAME`: it is kept in the store if that runs, else in the file that "
-        "LITERATI_API_KEYS_FILE names."
+        f"LITERATI_HOST={settings.host} would let other machines call without a key; create one first with "
+        "`python -m service.keys add NAME`. It is kept in the store if that runs, else in the file "
+        "LITERATI_API_KEYS_FILE."
     )
 
 
 def free_port(host: str, port: int) -> int:
-    """The port, or with 0 one that is free."""
-    deadline = time.monotonic() + PATIENCE
+    """Return the port if it is free, or a free port for 0. Otherwise raise a StartError."""
+    deadline = time.monotonic() + PORT_SECONDS
     while True:
         try:
-            return _try(host, port)
+            return _bind(host, port)
         except OSError as error:
             if error.errno == errno.EADDRINUSE and time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
-            raise StartError(_sentence(host, port, error)) from None
+            raise StartError(_bind_error(host, port, error)) from None
 
 
-def _try(host: str, port: int) -> int:
+def _bind(host: str, port: int) -> int:
     family, kind, protocol, _, address = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
@@ -62,9 +62,9 @@ def _try(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def _sentence(host: str, port: int, error: OSError) -> str:
+def _bind_error(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} on {host} is in use; set LITERATI_PORT to another one."
     if error.errno == errno.EACCES:
-        return f"Port {port} needs more rights than this user has; set LITERATI_PORT to one above 1023."
+        return f"This user may not listen on port {port}; set LITERATI_PORT to one above 1023."
     return f"This machine has no address {host} ({error.strerror}); set LITERATI_HOST to one that it has."

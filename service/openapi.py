@@ -1,13 +1,12 @@
-"""The API's description: what the routes say, and what holds for all of them.
+"""The OpenAPI document: the descriptions of the routes, and what applies to all of them.
 
-`python -m service.openapi` writes openapi/openapi.json and the JSON Schemas of trees and metrics beside it.
+`python -m service.write_openapi` writes it to openapi/openapi.json.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -15,18 +14,18 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from literati.model_schema import tree_definitions, tree_schema
-from service.auth import is_open
+from literati.tree.model_schema import tree_definitions
+from service.auth.authentication import is_public
+from service.jobs.schemas import FinishRequest, JobPatch, JobRequest
+from service.models.schemas import AliasRequest
 from service.openapi_links import LINKS
+from service.predict.schemas import Arrays, Records
 from service.schemas.documents import DESCRIBED_BY
-from service.schemas.jobs import FinishRequest, JobPatch, JobRequest
-from service.schemas.labels import LabelsPatch
-from service.schemas.metrics import Metrics, metrics_schema
-from service.schemas.models import AliasRequest, Arrays, Records
-from service.schemas.problem import ProblemDetails, problems
-from service.schemas.tenants import TenantRequest
+from service.schemas.metrics import Metrics
+from service.schemas.names import LabelsPatch
+from service.schemas.problems import ProblemDetails, problems
+from service.tenants.schemas import TenantRequest
 
-TARGET = Path(__file__).resolve().parent.parent / "openapi" / "openapi.json"
 BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
     JobPatch,
@@ -38,29 +37,28 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     Arrays,
     ProblemDetails,
     Metrics,
-)  # what routes name without FastAPI
+)  # models of bodies that the routes read without FastAPI
 _REF = "#/components/schemas/"
 _METHODS = ("get", "put", "post", "delete", "patch")
 DESCRIPTION = """\
-Learns optimal shape-generalized decision trees. Upload a dataset, start a job, watch its upper and lower
-bound meet, stop it when you like what you see, and predict.
+Learn optimal shape-generalized decision trees. Upload a dataset, start a job, follow its upper and lower
+bound until they meet or stop it early, and predict with the best tree.
 
-Answers are compressed where `Accept-Encoding` asks for it (gzip, zstd).
-Errors are problems (RFC 9457). In their pointers rows count from 0, as RFC 6901 has it; `row` and the
-messages count from 1, the first row of data, in every format alike. Times are RFC 3339 in UTC. JSON never
-carries NaN or Infinity: what is unknown is null. Where the server has API keys, send one as
-`Authorization: Bearer lit_...`."""
+Responses are compressed if `Accept-Encoding` allows it (gzip, zstd). Errors are problem details (RFC 9457).
+Their pointers count rows from 0 (RFC 6901); `row` and the messages count from 1, the first row of data.
+Times are RFC 3339 in UTC. JSON never contains NaN or Infinity; unknown values are null. If the server has
+API keys, send one as `Authorization: Bearer lit_...`."""
 _TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
-    {"name": "jobs", "description": "Searches for the best tree of a dataset, anytime."},
-    {"name": "models", "description": "Finished trees: look, explain, predict."},
-    {"name": "tenants", "description": "Who takes turns for the workers, for administrators."},
+    {"name": "jobs", "description": "Anytime searches for the optimal tree of a dataset."},
+    {"name": "models", "description": "Learned trees: inspect, explain and predict."},
+    {"name": "tenants", "description": "Shares of the tenants in the workers, for administrators."},
     {"name": "system", "description": "Health, metrics, version."},
 ]
 
 
 def install(app: FastAPI) -> None:
-    """Make `app.openapi()` give the whole description; it is made once, when first asked for."""
+    """Make `app.openapi()` return the complete document. It is built with the first call."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -97,7 +95,7 @@ def _describe(app: FastAPI) -> dict[str, Any]:
 
 
 def _refer(entry: Any) -> None:
-    """Put references in place of the parts that name the schema which describes them."""
+    """Replace the parts that name a schema by references to it."""
     if isinstance(entry, list):
         for part in entry:
             _refer(part)
@@ -118,7 +116,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
 
 
 def _restore_examples(document: dict[str, Any], app: FastAPI) -> None:
-    """FastAPI drops every null of the document, also from examples, where null means something."""
+    """Copy the examples of the routes again, because FastAPI drops the nulls in them."""
     for route in app.routes:
         if not isinstance(route, APIRoute) or not route.include_in_schema:
             continue
@@ -138,12 +136,12 @@ def _copy_examples(source: dict[str, Any], target: dict[str, Any]) -> None:
 
 
 def _complete(operation: dict[str, Any], path: str, method: str) -> None:
-    """What every operation has, whether its route says so or not."""
+    """Add the security, the common errors and the links of an operation."""
     responses = operation["responses"]
     if "HTTPValidationError" in json.dumps(responses.get("422", {})):
         responses["422"] = problems(422)[422]
     common = [431, 500]
-    if is_open(path):
+    if is_public(path):
         operation["security"] = []
     else:
         common += [401, 403, 429, 503]
@@ -157,7 +155,7 @@ def _complete(operation: dict[str, Any], path: str, method: str) -> None:
 
 
 def _add_schema(schemas: dict[str, Any], model: type[BaseModel]) -> None:
-    """A schema as requests are read. A part that answers show with all its fields gets another name."""
+    """Add the schema of a body. A part that differs from the schema of responses is named `...Input`."""
     schema = model.model_json_schema(ref_template=_REF + "{model}")
     parts = schema.pop("$defs", {})
     renamed = {name: f"{name}Input" for name in parts if name in schemas and schemas[name] != parts[name]}
@@ -166,33 +164,3 @@ def _add_schema(schemas: dict[str, Any], model: type[BaseModel]) -> None:
         text = text.replace(f'"{_REF}{name}"', f'"{_REF}{other}"')
     for name, entry in json.loads(text).items():
         schemas[renamed.get(name, name)] = entry
-
-
-def text() -> str:
-    """The description as it is kept in the repository: the same on every machine."""
-    from service.app import create_app
-    from service.settings import Settings
-
-    app = create_app(Settings(_env_file=None, api_keys_file=None))  # type: ignore[call-arg]
-    return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def files() -> dict[Path, str]:
-    """What `make openapi` writes."""
-    schemas = {"tree.schema.json": tree_schema(), "metrics.schema.json": metrics_schema()}
-    written = {TARGET.with_name(name): _pretty(schema) for name, schema in schemas.items()}
-    return {TARGET: text(), **written}
-
-
-def _pretty(document: dict[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def main() -> None:
-    TARGET.parent.mkdir(exist_ok=True)
-    for path, content in files().items():
-        path.write_text(content, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

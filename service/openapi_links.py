@@ -1,4 +1,4 @@
-"""Where an answer leads: the ids in it that other operations take."""
+"""OpenAPI links: operations that take an id of a response."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ def _link(operation: str, description: str, **parameters: str) -> dict[str, Any]
 
 _JOB = "$response.body#/id"
 _OF_JOB = {
-    "get_job": _link("get_job", "Look at the job.", job_id=_JOB),
-    "get_incumbent": _link("get_incumbent", "Its best tree.", job_id=_JOB),
-    "get_trace": _link("get_trace", "Its bounds over time.", job_id=_JOB),
-    "get_events": _link("get_events", "What happens to it.", job_id=_JOB),
+    "get_job": _link("get_job", "Get the job.", job_id=_JOB),
+    "get_incumbent": _link("get_incumbent", "Get its best tree.", job_id=_JOB),
+    "get_trace": _link("get_trace", "Get its bounds over time.", job_id=_JOB),
+    "get_events": _link("get_events", "Follow its events.", job_id=_JOB),
     "update_job": _link("update_job", "Change its name, tags, priority or limits.", job_id=_JOB),
-    "pause_job": _link("pause_job", "Stop for now.", job_id=_JOB),
-    "resume_job": _link("resume_job", "Go on.", job_id=_JOB),
-    "finish_job": _link("finish_job", "Stop and keep the best tree.", job_id=_JOB),
-    "cancel_job": _link("cancel_job", "Stop and keep nothing.", job_id=_JOB),
+    "pause_job": _link("pause_job", "Pause it.", job_id=_JOB),
+    "resume_job": _link("resume_job", "Resume it.", job_id=_JOB),
+    "finish_job": _link("finish_job", "Stop it and keep the best tree.", job_id=_JOB),
+    "cancel_job": _link("cancel_job", "Stop it without a model.", job_id=_JOB),
     "predict_with_job": _link("predict_with_job", "Predict with its best tree.", job_id=_JOB),
     "delete_job": _link("delete_job", "Delete it.", job_id=_JOB),
 }
 
 _DATASET = "$response.body#/id"
 _OF_DATASET = {
-    "get_dataset": _link("get_dataset", "Look at the dataset.", dataset_id=_DATASET),
-    "preview_dataset": _link("preview_dataset", "Its first rows.", dataset_id=_DATASET),
+    "get_dataset": _link("get_dataset", "Get the dataset.", dataset_id=_DATASET),
+    "preview_dataset": _link("preview_dataset", "Get its first rows.", dataset_id=_DATASET),
     "update_dataset": _link("update_dataset", "Change its name or notes.", dataset_id=_DATASET),
     "delete_dataset": _link("delete_dataset", "Delete it.", dataset_id=_DATASET),
     "create_job": {
         "operationId": "create_job",
-        "description": "Learn from it.",
+        "description": "Start a job on it.",
         "requestBody": {"dataset_id": _DATASET},
     },
 }
 
 _MODEL = "$response.body#/items/0/id"
 _OF_MODEL = {
-    "get_model": _link("get_model", "Look at the newest model.", model=_MODEL),
-    "read_model": _link("read_model", "Its rules in words.", model=_MODEL),
-    "draw_model": _link("draw_model", "Its picture.", model=_MODEL),
+    "get_model": _link("get_model", "Get the newest model.", model=_MODEL),
+    "read_model": _link("read_model", "Get its rules as text.", model=_MODEL),
+    "draw_model": _link("draw_model", "Get its drawing.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
     "update_model": _link("update_model", "Change its name or notes.", model=_MODEL),
     "set_alias": {
         "operationId": "set_alias",
-        "description": "Name it.",
+        "description": "Set an alias for it.",
         "requestBody": {"model_id": _MODEL},
     },
 }
 
-# By operation and status.
+# By operation and status code.
 LINKS: dict[str, dict[str, dict[str, Any]]] = {
     "create_dataset": {"200": _OF_DATASET, "201": _OF_DATASET},
     "create_job": {"202": _OF_JOB},

@@ -1,7 +1,6 @@
-"""The outermost layer: request ids, security headers, measurements, audit, the answer when all else fails.
+"""The outermost middleware: request ids, default headers, metrics, the audit log and unexpected errors.
 
-Pure ASGI and one layer for all of it: a request that is answered in a fraction of a millisecond pays for
-every layer it passes.
+It is one ASGI class, because some requests take a fraction of a millisecond and every layer costs time.
 """
 
 from __future__ import annotations
@@ -15,19 +14,20 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
-from service.audit import Audit
-from service.compression import CompressedAnswer
-from service.errors import Problem, problem_response
-from service.metrics import Metrics
-from service.security_headers import Header, completed
+from service.http.compression import CompressedResponse
+from service.http.problems import Problem, problem_response
+from service.http.security_headers import Header, add_default_headers
+from service.ops.audit import Audit
+from service.ops.metrics import Metrics
 
 log = structlog.get_logger(__name__)
-# What uvloop says of a client that has left, before uvicorn knows of it and says nothing more to it.
-_HUNG_UP = "the handler is closed"
+_CLOSED_BY_CLIENT = (
+    "the handler is closed"  # uvloop's message if the client is gone and uvicorn does not know yet
+)
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class Front:
+class RequestMiddleware:
     def __init__(self, app: ASGIApp, metrics: Metrics, audit: Audit, *, access_log: bool) -> None:
         self.app = app
         self.metrics = metrics
@@ -41,36 +41,36 @@ class Front:
         started = time.perf_counter()
         method: str = scope["method"]
         request_id = scope["literati.request_id"] = _request_id(scope)
-        bind_contextvars(request_id=request_id)  # for this request's lines only: it has a task of its own
-        if method == "HEAD":  # as GET; the server leaves the body out
+        bind_contextvars(request_id=request_id)  # a request has its own task, so this ends with it
+        if method == "HEAD":  # handled as GET; uvicorn omits the body
             scope = {**scope, "method": "GET"}
         status = 0
         headers: list[Header] = []
-        answer = CompressedAnswer(scope, send)
+        response = CompressedResponse(scope, send)
 
-        async def send_on(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status, headers
             if message["type"] == "http.response.start":
                 status = message["status"]
                 given = [*message.get("headers", ()), *scope.get("literati.headers", ())]
-                headers = message["headers"] = completed(given, request_id)
+                headers = message["headers"] = add_default_headers(given, request_id)
             try:
-                await answer(message)
+                await response(message)
             except RuntimeError as error:
-                if _HUNG_UP not in str(error):
+                if _CLOSED_BY_CLIENT not in str(error):
                     raise
 
         try:
-            await self.app(scope, receive, send_on)
+            await self.app(scope, receive, send_with_headers)
         except Exception:
-            log.exception("unexpected", method=method, route=_template(scope))
+            log.exception("unexpected error", method=method, route=_route_path(scope))
             if status:
-                raise  # the answer has begun: all that is left is to break it off
-            await problem_response(_unexpected(), request_id)(scope, receive, send_on)
+                raise  # the response has begun and can only be broken off
+            await problem_response(_unexpected(), request_id)(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
-            self.metrics.request(method, _template(scope), status, seconds)
-            self.audit.note(scope, method, status, headers)
+            self.metrics.observe_request(method, _route_path(scope), status, seconds)
+            self.audit.record(scope, method, status, headers)
             if self.access_log or status >= 500:
                 self._log(method, scope, status, seconds)
 
@@ -79,7 +79,7 @@ class Front:
         log.info(
             "request",
             method=method,
-            route=_template(scope),
+            route=_route_path(scope),
             status=status,
             milliseconds=round(1000 * seconds, 3),
             key=getattr(caller, "key_id", None),
@@ -88,20 +88,19 @@ class Front:
 
 
 def _unexpected() -> Problem:
-    return Problem(
-        500, "Something went wrong here; the log has it under this request's id.", kind="unexpected"
-    )
+    detail = "The server failed unexpectedly; its log has the error under this request's id."
+    return Problem(500, detail, kind="unexpected")
 
 
 def _request_id(scope: Scope) -> str:
-    """The client's own id if it is a plain word, so that its logs and ours can be laid side by side."""
+    """Return the client's `X-Request-ID` if it is a plain word, so that both logs can be compared."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
             return str(value.decode())
     return secrets.token_hex(8)
 
 
-def _template(scope: Scope) -> str:
-    """The route's path with its parameters by name: few values, whatever clients ask for."""
+def _route_path(scope: Scope) -> str:
+    """Return the path of the route with the names of its parameters, to limit the labels of metrics."""
     route: Any = scope.get("route")
     return str(getattr(route, "path_format", None) or getattr(route, "path", None) or "unmatched")

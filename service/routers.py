@@ -1,33 +1,33 @@
-"""The routes by resource."""
+"""The routers of all resources."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from service.routes import (
-    aliases,
-    dataset_changes,
-    datasets,
-    job_control,
-    job_events,
-    job_incumbents,
-    jobs,
-    models,
-    pages,
-    predict,
-    system,
-    tenants,
-)
+from service.datasets import routes as datasets
+from service.datasets import upload_routes as dataset_upload
+from service.jobs import control_routes as job_control
+from service.jobs import event_routes as job_events
+from service.jobs import incumbent_routes as job_incumbents
+from service.jobs import routes as jobs
+from service.jobs import submission_routes as job_submission
+from service.models import alias_routes as aliases
+from service.models import routes as models
+from service.ops import routes as system
+from service.predict import routes as predict
+from service.tenants import routes as tenants
+from service.web import routes as pages
 
-# Routes are tried in this order: what is asked most often comes first.
+# Routes are matched in this order, the most frequent first.
 ROUTERS: tuple[APIRouter, ...] = (
     predict.router,
     jobs.router,
+    job_submission.router,
     job_incumbents.router,
     job_events.router,
     job_control.router,
     datasets.router,
-    dataset_changes.router,
+    dataset_upload.router,
     aliases.router,  # before models: they are below its path
     models.router,
     tenants.router,

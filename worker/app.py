@@ -1,4 +1,4 @@
-"""The Celery app. A message means only that there is work: the job record is the truth."""
+"""The Celery app. A message only wakes a worker; the store says which jobs there are."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from redis import RedisError
 
-from .settings import WorkerSettings
+from worker.settings import WorkerSettings
 
 QUEUE = "literati"
 TASK = "worker.tasks.work"
 DAY = 86_400
 SOFT_SHUTDOWN_SECONDS = 20.0
-MOST_KEPT = 1 << 20  # KiB that a child may hold after a job; beyond that it makes room for a fresh one
+MAX_CHILD_KIB = 1 << 20  # a child that holds more memory after a job is replaced
 
 log = structlog.get_logger(__name__)
 
 
 def broker_url(store_url: str) -> str:
-    """The store's address as kombu spells it."""
+    """Return the store's address in the form that kombu expects."""
     parts = urlsplit(store_url)
     if parts.scheme == "rediss" and "ssl_cert_reqs=" not in parts.query:
-        # Left to itself, kombu would believe any certificate; the store's own client does not.
+        # By default kombu accepts any certificate, unlike the client of the store.
         return f"{store_url}{'&' if parts.query else '?'}ssl_cert_reqs=required"
     if parts.scheme != "unix":
         return store_url
@@ -39,21 +39,21 @@ def broker_url(store_url: str) -> str:
 class App(Celery):
     @cached_property
     def Worker(self) -> Any:
-        from .shutdown import Worker  # who only sends wake-ups needs no worker
+        from worker.shutdown import Worker  # not needed in a process that only sends wake-ups
 
         return self.subclass_with_self(Worker)
 
 
 def make_app(settings: WorkerSettings) -> Celery:
-    """Why so: docs/decisions/0014 and 0015."""
+    """Create the app. docs/decisions/0014 and 0015 give the reasons for its settings."""
     app = App("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
     transport = {
         "visibility_timeout": DAY,
         "socket_connect_timeout": 5,
         "socket_timeout": 5,
-        # A connection on which nothing comes any more is given up after twice that, and a second.
+        # A connection that has gone silent is closed after twice this time and a second.
         "health_check_interval": 5,
-        # Whoever sends a wake-up does not wait long for a broker that is away: the reconciler sends another.
+        # The sender of a wake-up does not wait for an unavailable broker: the reconciler sends another one.
         "max_retries": 1,
         "interval_start": 0.2,
     }
@@ -67,7 +67,7 @@ def make_app(settings: WorkerSettings) -> Celery:
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_concurrency,
         worker_pool="prefork",
-        worker_max_memory_per_child=MOST_KEPT,
+        worker_max_memory_per_child=MAX_CHILD_KIB,
         worker_cancel_long_running_tasks_on_connection_loss=False,
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_enable_soft_shutdown_on_idle=False,
@@ -87,7 +87,7 @@ app = make_app(WorkerSettings())
 
 
 def wake(count: int = 1) -> None:
-    """Say that there is work. A message that cannot be sent is made good by the reconciler."""
+    """Send wake-ups to the workers. If that fails, the reconciler sends them later."""
     try:
         for _ in range(count):
             app.send_task(TASK, ignore_result=True, retry=False)

@@ -1,4 +1,4 @@
-"""Log lines as JSON on standard error, of the API and of workers, those of servers and libraries too."""
+"""Write all log lines as JSON to standard error, including those of servers and libraries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 
 def _add_process(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """A worker's processes write to one file."""
+    """Add the process id, because the processes of a worker share one log."""
     event["process"] = os.getpid()
     return event
 
@@ -29,7 +29,7 @@ _SHARED: list[Processor] = [
 
 
 def configure(level: str) -> None:
-    """Once a process, and before it forks; again is harmless."""
+    """Configure logging in this process, before it forks. Calling this again is harmless."""
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level)),
@@ -53,7 +53,7 @@ def configure(level: str) -> None:
     logging.captureWarnings(True)
 
 
-def say(message: str, *_: object) -> None:
-    """A line from within a signal's handler, where a logger might be in the middle of writing another."""
+def write_from_signal_handler(message: str, *_: object) -> None:
+    """Write a log line without a logger, which the signal may have interrupted while it was writing."""
     line = {"message": message, "level": "info", "timestamp": datetime.now(UTC).isoformat()}
     os.write(2, json.dumps(line | {"process": os.getpid()}).encode() + b"\n")

@@ -1,8 +1,8 @@
-"""Sees to it that no accepted job is forgotten and no blob is kept for nothing.
+"""Repair what failures leave behind, and delete what is no longer needed.
 
-Jobs whose worker was lost go back to the queue, wake-ups that were lost are sent again, what the settings do
-not want to be kept any longer goes, and blobs whose last record was deleted are deleted. (Blobs that no
-record ever named are left alone: they may belong to another store, and a folder is cheaper than a dataset.)
+Jobs whose worker was lost go back to the queue, and lost wake-ups are sent again. Records past their
+retention are deleted, as are blobs whose last record was deleted. Blobs that no record ever named are left
+alone: they may belong to another store.
 """
 
 from __future__ import annotations
@@ -15,21 +15,23 @@ from functools import partial
 import redis
 import structlog
 
-from .blobs import Blobs
-from .settings import WorkerSettings
-from .store import Store, WorkerSeat
-from .store.retention import What
+from worker.blobs.local import Blobs
+from worker.settings import WorkerSettings
+from worker.store import Store
+from worker.store.measurements import WorkerInfo
+from worker.store.retention import RetentionKind
 
 log = structlog.get_logger(__name__)
 
-ROUNDS_MISSED, SLOW_SECONDS = 3, 10.0  # before a worker that says nothing is not counted any more
+# A worker is counted until it has been silent for three rounds and ten seconds.
+MAX_MISSED_ROUNDS, MAX_ROUND_SECONDS = 3, 10.0
 DAY = 24 * 3600.0
-DRAFT_SECONDS = DAY  # no upload takes that long: its process was killed
-MOST_EXPIRED = 50  # of each kind in one round: there is other work
+MAX_TEMPORARY_FILE_AGE = DAY  # no upload takes that long: its process was killed
+MAX_EXPIRED_PER_ROUND = 50  # of each kind, so that a round stays short
 
 
-def keep_days(settings: WorkerSettings) -> dict[What, float]:
-    """How long is kept what."""
+def retention_days(settings: WorkerSettings) -> dict[RetentionKind, float]:
+    """Return for how many days each kind of record is kept."""
     return {
         "searches": settings.keep_searches_days,
         "jobs": settings.keep_jobs_days,
@@ -39,7 +41,7 @@ def keep_days(settings: WorkerSettings) -> dict[What, float]:
 
 
 class Reconciler:
-    """Runs in every API and worker process; what one of them does the others find done."""
+    """A background thread of every API and worker process. Any number of them may run at the same time."""
 
     def __init__(
         self,
@@ -47,16 +49,16 @@ class Reconciler:
         wake: Callable[[int], object],
         blobs: Blobs | None = None,
         *,
-        every: float = 5.0,
-        seat: WorkerSeat | None = None,
-        keep: Mapping[What, float] | None = None,
+        interval: float = 5.0,
+        worker: WorkerInfo | None = None,
+        retention: Mapping[RetentionKind, float] | None = None,
     ) -> None:
         self._store = store
         self._wake = wake
         self._blobs = blobs
-        self._every = every
-        self._seat = seat  # in a worker, which says that it is alive
-        self._keep = keep or {}
+        self._interval = interval
+        self._worker = worker  # in a worker process, which reports that it is alive
+        self._retention = retention or {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -64,43 +66,43 @@ class Reconciler:
         self._thread.start()
 
     def stop(self) -> None:
-        """Returns when the round that may be under way is over."""
+        """Stop the thread and wait for the end of its current round."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
             with suppress(redis.RedisError):
-                self._say_alive(0.0)
+                self._report_alive(0.0)
 
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                self.once()
+                self.run_once()
             except redis.RedisError as error:
                 log.warning("the store does not answer", error=str(error))
             except Exception:
-                log.exception("reconciling failed")  # the next round may do better; a dead thread would not
-            self._stop.wait(self._every)
+                log.exception("reconciling failed")  # the next round may succeed
+            self._stop.wait(self._interval)
 
-    def _say_alive(self, seconds: float) -> None:
-        if self._seat is not None:
-            self._store.alive(self._seat, seconds)
+    def _report_alive(self, seconds: float) -> None:
+        if self._worker is not None:
+            self._store.report_alive(self._worker, seconds)
 
-    def once(self) -> None:
-        self._say_alive(ROUNDS_MISSED * self._every + SLOW_SECONDS)
-        wanted = self._store.jobs.reconcile()
-        if wanted > 0:
-            self._wake(wanted)
-        self._expire()
+    def run_once(self) -> None:
+        self._report_alive(MAX_MISSED_ROUNDS * self._interval + MAX_ROUND_SECONDS)
+        wakeups = self._store.jobs.reconcile()
+        if wakeups > 0:
+            self._wake(wakeups)
+        self._delete_expired()
         if self._blobs is not None:
-            self._sweep(self._blobs)
+            self._delete_blobs(self._blobs)
 
-    def _expire(self) -> None:
-        for what, days in self._keep.items():
-            deleted = self._store.retention.expire(what, DAY * days, MOST_EXPIRED)
+    def _delete_expired(self) -> None:
+        for kind, days in self._retention.items():
+            deleted = self._store.retention.expire(kind, DAY * days, MAX_EXPIRED_PER_ROUND)
             if deleted:
-                log.info("not kept any longer", what=what, deleted=deleted)
+                log.info("expired records deleted", kind=kind, deleted=deleted)
 
-    def _sweep(self, blobs: Blobs) -> None:
-        for name in self._store.blobs.garbage():
-            blobs.discard(name, partial(self._store.blobs.wanted, name))
-        blobs.drop_drafts(DRAFT_SECONDS)
+    def _delete_blobs(self, blobs: Blobs) -> None:
+        for name in self._store.blobs.unreferenced():
+            blobs.delete_unless(name, partial(self._store.blobs.is_referenced, name))
+        blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)

@@ -1,4 +1,4 @@
-"""Settings of a worker by environment; the service adds its own to these."""
+"""Settings of a worker, read from the environment."""
 
 from __future__ import annotations
 
@@ -17,46 +17,92 @@ LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
 class WorkerSettings(BaseSettings):
-    """Read once at start. Every field stands in the README's table of settings."""
+    """The settings of a worker. They are read once, when the process starts."""
 
     model_config = SettingsConfigDict(
         env_prefix="LITERATI_", env_ignore_empty=True, frozen=True, extra="ignore"
     )
 
-    redis_url: Annotated[str | None, Field(validation_alias="REDIS_URL")] = None
-    redis_password_file: Path | None = None
-    state_dir: Path = Path(".literati")
-    blobs: Annotated[str | None, Field(pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$")] = None
-    blob_cache_bytes: Annotated[int, Field(ge=0)] = 10 * GIBIBYTE
-    worker_concurrency: Annotated[int, Field(ge=1, le=1024)] = min(1024, usable_cores())
-    worker_memory_limit: Annotated[int | None, Field(gt=0)] = (
-        None  # bytes a job; None: its share of what there is
+    redis_url: str | None = Field(
+        default=None,
+        validation_alias="REDIS_URL",
+        description="Redis or Valkey server to use, such as `redis://user:password@host:6379/0`. Without it, "
+        "`make serve` starts a private one.",
     )
-    lease_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
-    reconcile_seconds: Annotated[float, Field(gt=0)] = 5.0  # between two looks for lost jobs and wake-ups
+    redis_password_file: Path | None = Field(
+        default=None, description="File with the password for `REDIS_URL`."
+    )
+    state_dir: Path = Field(
+        default=Path(".literati"), description="Folder of everything that is kept on this machine."
+    )
+    blobs: str | None = Field(
+        default=None,
+        pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$",
+        description="Where tables and saved searches are stored: a folder, or `s3://bucket/prefix` for an "
+        "S3-compatible store. The default is `blobs` in the state folder.",
+    )
+    blob_cache_bytes: int = Field(
+        default=10 * GIBIBYTE,
+        ge=0,
+        description="Size of the local cache of blobs that are in a bucket, in bytes.",
+    )
+    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = Field(
+        default="INFO",
+        description="Lowest level that is logged: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`.",
+    )
 
-    # What is kept of a job: events, points of its trace, and its last trees
-    max_events: Annotated[int, Field(ge=10)] = 10_000
-    max_trace_points: Annotated[int, Field(ge=10)] = 20_000
-    max_incumbents: Annotated[int, Field(ge=1)] = 1_000
+    worker_concurrency: int = Field(
+        default=min(1024, usable_cores()),
+        ge=1,
+        le=1024,
+        description="Number of cores that a worker uses, and thus of jobs at once. The default is "
+        "the cores that CPU affinity and the quota of the container allow.",
+    )
+    worker_memory_limit: int | None = Field(
+        default=None,
+        gt=0,
+        description="Maximum memory of a job, in bytes. The default is seven tenths of the memory "
+        "of the machine or container, divided by the number of jobs at once.",
+    )
+    lease_seconds: float = Field(
+        default=30.0, gt=0, le=3600, description="Seconds after which the job of a silent worker is requeued."
+    )
+    reconcile_seconds: float = Field(
+        default=5.0, gt=0, description="Seconds between two searches for jobs of lost workers."
+    )
 
-    # Days after which it is deleted; inf: never
-    keep_searches_days: Annotated[float, Field(ge=0)] = 7.0  # of jobs that have ended
-    keep_jobs_days: Annotated[float, Field(ge=0)] = math.inf  # that have ended
-    keep_datasets_days: Annotated[float, Field(ge=0)] = math.inf  # that no job has used
-
-    # Hours for which a deletion can be taken back; 0: not at all
-    keep_deleted_hours: Annotated[float, Field(ge=0)] = 24.0
+    keep_jobs_days: float = Field(
+        default=math.inf,
+        ge=0,
+        description="Days for which an ended job is kept, without its model; `inf` for ever.",
+    )
+    keep_searches_days: float = Field(
+        default=7.0, ge=0, description="Days for which the saved search of an ended job is kept."
+    )
+    keep_datasets_days: float = Field(
+        default=math.inf, ge=0, description="Days for which an unused dataset is kept; `inf` for ever."
+    )
+    keep_deleted_hours: float = Field(
+        default=24.0, ge=0, description="Hours for which a deleted record can be restored; 0 for none."
+    )
+    max_events: int = Field(
+        default=10_000, ge=10, description="Maximum number of events kept of a job, the latest ones."
+    )
+    max_trace_points: int = Field(
+        default=20_000, ge=10, description="Maximum number of points kept of a job's bounds."
+    )
+    max_incumbents: int = Field(
+        default=1_000, ge=1, description="Maximum number of trees kept of a job, the latest ones."
+    )
 
     @property
     def socket_path(self) -> Path:
-        """Where the embedded server listens when REDIS_URL is not set."""
+        """The socket of the store that the supervisor starts when REDIS_URL is not set."""
         return self.state_dir.resolve() / "valkey.sock"
 
     @property
     def store_url(self) -> str:
-        """With the password of the file, if there is one: a URL is easily seen, a file is not."""
+        """The URL of the store, with the password from the password file if there is one."""
         if self.redis_url is None:
             return f"unix://{self.socket_path}"
         if self.redis_password_file is None:
@@ -69,15 +115,16 @@ class WorkerSettings(BaseSettings):
 
     @property
     def blobs_dir(self) -> Path:
-        """The folder of blobs; where they are in a bucket, its cache on this machine."""
+        """The folder of blobs, or the local cache if the blobs are in a bucket."""
         if self.blobs is None:
             return self.state_dir / "blobs"
         return self.state_dir / "cache" if self.blobs_in_bucket else Path(self.blobs)
 
 
 def with_password(url: str, password: str) -> str:
+    """Return the URL with this password."""
     parts = urlsplit(url)
     user, _, host = parts.netloc.rpartition("@")
     netloc = f"{user.partition(':')[0]}:{quote(password, safe='')}@{host}"
-    # Not by parts.geturl(): it takes the slashes from unix:///path.
+    # parts.geturl() would drop slashes of unix:///path.
     return f"{parts.scheme}://{netloc}{parts.path}{f'?{parts.query}' if parts.query else ''}"

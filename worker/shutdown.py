@@ -1,6 +1,6 @@
-"""How a worker leaves: it tells its children, who hand their jobs back, and goes as soon as they have.
+"""Shut a worker down: its children hand their jobs back, and the worker ends as soon as they have.
 
-Celery's own soft shutdown says nothing to the children and always sleeps for the whole of its timeout.
+Celery's own soft shutdown does not notify the children and always waits for its whole timeout.
 """
 
 from __future__ import annotations
@@ -15,37 +15,39 @@ from contextlib import contextmanager
 
 from celery.apps import worker
 
-from . import logs
+from worker import logs
 
-worker.safe_say = logs.say  # type: ignore[attr-defined]  # what Celery says from within a signal's handler
+worker.safe_say = logs.write_from_signal_handler  # type: ignore[attr-defined]
 
 
-class Departure:
-    """Made before the children are forked: they share with the main process a pipe and a file's locks."""
+class ShutdownSignal:
+    """A signal from the main process to its children. Create it before the children are forked.
+
+    The processes share a pipe, for the signal, and a locked file, which tells whether a child has a job.
+    """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
-        self._busy = tempfile.TemporaryFile()  # noqa: SIM115 -- open as long as the process lives
+        self._busy = tempfile.TemporaryFile()  # noqa: SIM115 -- open for the lifetime of the process
 
-    def announce(self) -> None:
-        """One byte that nobody reads: every child finds the pipe readable from now on."""
+    def set(self) -> None:
+        """Write a byte that is never read, so that the pipe stays readable for every child."""
         os.write(self._write, b"!")
 
-    def __call__(self) -> bool:
-        """Whether the worker is leaving."""
+    def is_set(self) -> bool:
         return bool(select.select([self._read], [], [], 0)[0])
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """In a child, while it has a job. A killed child is not busy: its locks go with it."""
+        """Mark this child as busy. The system removes the mark of a killed child."""
         fcntl.lockf(self._busy, fcntl.LOCK_SH)
         try:
             yield
         finally:
             fcntl.lockf(self._busy, fcntl.LOCK_UN)
 
-    def wait(self, seconds: float) -> None:
-        """In the main process, until no child is busy."""
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait in the main process until no child is busy, but at most so long."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:
@@ -57,22 +59,22 @@ class Departure:
                 return
 
 
-_departure: Departure | None = None
+_signal: ShutdownSignal | None = None
 
 
-def prepare() -> None:
-    """In the main process, before it has children."""
-    global _departure
-    _departure = Departure()
+def create_signal() -> None:
+    """Create the signal in the main process, before it has children."""
+    global _signal
+    _signal = ShutdownSignal()
 
 
-def departure() -> Departure:
-    assert _departure is not None, "made before the children"
-    return _departure
+def shutdown_signal() -> ShutdownSignal:
+    assert _signal is not None, "it is created before the children are forked"
+    return _signal
 
 
 class Worker(worker.Worker):
     def wait_for_soft_shutdown(self) -> bool:
-        departure().announce()
-        departure().wait(self.app.conf.worker_soft_shutdown_timeout)
+        shutdown_signal().set()
+        shutdown_signal().wait_until_idle(self.app.conf.worker_soft_shutdown_timeout)
         return True

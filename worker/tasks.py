@@ -1,4 +1,4 @@
-"""The one task, and what a worker process does at its start and its end."""
+"""The Celery task that runs a job, and what a worker process does when it starts and ends."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ from redis import RedisError
 from structlog.contextvars import bound_contextvars
 
 from literati.cores import usable_cores
-
-from . import logs
-from .app import TASK, app, wake
-from .core_slots import CoreSlots
-from .memory import limit_of_a_job
-from .open_blobs import open_blobs
-from .open_store import open_store
-from .reconciler import Reconciler, keep_days
-from .runner import JobRun
-from .settings import WorkerSettings
-from .shutdown import departure, prepare
-from .store import Claim, WorkerSeat
-from .store.claims import Room
-from .tether import die_with_parent
+from worker import logs
+from worker.app import TASK, app, wake
+from worker.blobs.open import open_blobs
+from worker.processes.parent_death import set_parent_death_signal
+from worker.reconciler import Reconciler, retention_days
+from worker.settings import WorkerSettings
+from worker.shutdown import create_signal, shutdown_signal
+from worker.store.leases import Claim, WorkerCores
+from worker.store.measurements import WorkerInfo
+from worker.store.open import open_store
+from worker.training.core_slots import CoreSlots
+from worker.training.memory import job_memory_limit
+from worker.training.runner import JobRun
 
 log = structlog.get_logger(__name__)
 
 
-class Process:
-    """What belongs to one process: a child that was forked must not use its parent's connection."""
+class ProcessContext:
+    """What every process has for itself: a forked child must not use its parent's connections."""
 
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
@@ -49,111 +48,112 @@ class Process:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
 
-_main: int | None = None  # the process whose children run the jobs
-_process: Process | None = None
-_slots: CoreSlots | None = None
+_main_pid: int | None = None  # the process whose children run the jobs
+_context: ProcessContext | None = None
+_core_slots: CoreSlots | None = None
 
 
-def slots() -> CoreSlots:
-    assert _slots is not None, "made before the children"
-    return _slots
+def core_slots() -> CoreSlots:
+    assert _core_slots is not None, "they are created before the children are forked"
+    return _core_slots
 
 
-def process() -> Process:
-    global _process
-    if _process is None:
-        _process = Process(WorkerSettings())
-    return _process
+def process_context() -> ProcessContext:
+    global _context
+    if _context is None:
+        _context = ProcessContext(WorkerSettings())
+    return _context
 
 
+# Messages in a queue name the task, so its name TASK, "worker.tasks.work", must not change.
 @app.task(name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
-def work() -> None:
-    """Take the most urgent job, if there is one, and see it through."""
-    here = process()
-    leaving = departure()
-    if leaving():
+def run_next_job() -> None:
+    """Claim the next job of the queue, if there is one, and run it to its end."""
+    context = process_context()
+    shutdown = shutdown_signal()
+    if shutdown.is_set():
         return
     try:
-        claim = _claim(here)
+        claim = _claim(context)
     except RedisError as error:
         log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
         return
     if claim is None:
         return
     try:
-        with leaving.busy(), bound_contextvars(**_labels(claim)):
-            memory = limit_of_a_job(here.settings)
-            JobRun(here.store, here.blobs, claim, here.settings.lease_seconds, leaving, memory).run()
+        with shutdown.busy(), bound_contextvars(**_log_fields(claim)):
+            memory = job_memory_limit(context.settings)
+            lease = context.settings.lease_seconds
+            JobRun(context.store, context.blobs, claim, lease, shutdown.is_set, memory).run()
     finally:
-        slots().release()
-    with suppress(RedisError):  # the reconciler will see
-        wake(min(claim.job.spec.cores, here.store.jobs.wakeups_wanted()))
+        core_slots().release()
+    with suppress(RedisError):  # the reconciler sends wake-ups that are missing
+        wake(min(claim.job.spec.cores, context.store.jobs.wakeups_wanted()))
 
 
-def _claim(here: Process) -> Claim | None:
-    """Take a job that the free cores of this worker suffice for, and use them."""
-    with slots().claiming() as free:
-        claim = here.store.jobs.claim(here.name, Room(_machine(), free, slots().cores))
+def _claim(context: ProcessContext) -> Claim | None:
+    """Claim a job for which this worker has enough free cores, and reserve them."""
+    slots = core_slots()
+    with slots.reserve() as free:
+        cores = WorkerCores(f"{socket.gethostname()}:{_main_pid}", free, slots.cores)
+        claim = context.store.jobs.claim(context.name, cores)
         if claim is not None:
-            slots().keep(claim.job.spec.cores)
+            slots.keep(claim.job.spec.cores)
         return claim
 
 
-def _machine() -> str:
-    return f"{socket.gethostname()}:{_main}"
-
-
-def _labels(claim: Claim) -> dict[str, Any]:
-    """What every log line about a job carries."""
-    labels: dict[str, Any] = {"job_id": claim.job.spec.id, "epoch": claim.epoch}
+def _log_fields(claim: Claim) -> dict[str, Any]:
+    """Return the fields of every log line about a job."""
+    fields: dict[str, Any] = {"job_id": claim.job.spec.id, "epoch": claim.epoch}
     if claim.job.request_id is not None:
-        labels["request_id"] = claim.job.request_id
-    return labels
+        fields["request_id"] = claim.job.request_id
+    return fields
 
 
 @celeryd_init.connect
-def _earliest(instance: Any, **_: Any) -> None:
-    instance.quiet = True  # its banner is not JSON
-    _set_up_logging()
+def _on_celeryd_init(instance: Any, **_: Any) -> None:
+    instance.quiet = True  # Celery's banner is not JSON
+    _on_setup_logging()
 
 
-@setup_logging.connect  # who listens here does it instead of Celery
-def _set_up_logging(**_: Any) -> None:
+@setup_logging.connect  # a receiver of this signal replaces Celery's own logging
+def _on_setup_logging(**_: Any) -> None:
     logs.configure(WorkerSettings().log_level)
 
 
 @worker_init.connect
-def _before_children(sender: Any, **_: Any) -> None:
-    global _main, _slots
-    prepare()
-    _main = os.getpid()
+def _on_worker_init(sender: Any, **_: Any) -> None:
+    """Create what the main process shares with its children, before they are forked."""
+    global _main_pid, _core_slots
+    create_signal()
+    _main_pid = os.getpid()
     concurrency = sender.concurrency
-    _slots = CoreSlots(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
+    _core_slots = CoreSlots(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
 
 
 @worker_process_init.connect
-def _in_child(**_: Any) -> None:
-    global _process
-    _process = None
-    if _main is not None:
-        die_with_parent(_main)  # a search would not notice that the worker was killed
+def _on_child_start(**_: Any) -> None:
+    global _context
+    _context = None
+    if _main_pid is not None:
+        set_parent_death_signal(_main_pid)  # otherwise a search would outlive a killed worker
 
 
 @worker_ready.connect
-def _ready(sender: Any, **_: Any) -> None:
-    here = process()
+def _on_worker_ready(sender: Any, **_: Any) -> None:
+    context = process_context()
     reconciler = Reconciler(
-        here.store,
+        context.store,
         wake,
-        here.blobs,
-        every=here.settings.reconcile_seconds,
-        seat=WorkerSeat(here.name, sender.controller.concurrency),
-        keep=keep_days(here.settings),
+        context.blobs,
+        interval=context.settings.reconcile_seconds,
+        worker=WorkerInfo(context.name, sender.controller.concurrency),
+        retention=retention_days(context.settings),
     )
     reconciler.start()
     atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown
 
 
 @worker_shutting_down.connect
-def _shutting_down(**_: Any) -> None:
-    departure().announce()  # a warm shutdown, which waits for its tasks; a soft one has done it already
+def _on_shutdown(**_: Any) -> None:
+    shutdown_signal().set()  # for a warm shutdown, which waits for its tasks; a soft one has done it already

@@ -1,4 +1,4 @@
-"""The claims themselves: speed, anytime behaviour, memory, scale. A `Scope` sets their size."""
+"""Claims about speed, anytime behaviour, memory and scale. A `Scope` sets their size."""
 
 from benchmarks.criteria.limits import anytime, memory, scale
 from benchmarks.criteria.scope import FULL, NUMERIC, PEERS, QUICK, Scope

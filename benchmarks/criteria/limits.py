@@ -1,4 +1,4 @@
-"""Claims about the first seconds, the memory limit, and many rows."""
+"""Claims about the first seconds, the memory limit and many rows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from benchmarks.runs import RunResult, RunSpec
 
 FIRST_INCUMBENT_SECONDS = 0.5
 MEMORY_SLACK = 64 * MIB
-GROWTH_SLACK = 1.5  # how much more than tenfold the cost may grow over ten times the rows
+GROWTH_SLACK = 1.5  # allowed growth of time and memory, relative to the growth of the rows
 
 
 def anytime(scope: Scope) -> list[Claim]:
+    """Return the claims about the first tree and the tree after some seconds."""
     depth, options = 6, {"max_changepoints": 3}
 
     def judge_first(runs: Sequence[RunResult]) -> Verdict:
@@ -35,7 +36,7 @@ def anytime(scope: Scope) -> list[Claim]:
             "magic",
             f"K=3, D={depth}, first incumbent",
             "CART",
-            f"within {FIRST_INCUMBENT_SECONDS} s of the data being encoded, never worse",
+            f"within {FIRST_INCUMBENT_SECONDS} s after encoding, errors not above",
             (
                 RunSpec("literati-first", "magic", depth, scope.limit, options),
                 RunSpec("cart", "magic", depth, scope.limit),
@@ -58,6 +59,8 @@ def anytime(scope: Scope) -> list[Claim]:
 
 
 def memory(scope: Scope) -> list[Claim]:
+    """Return the claim about the memory limit."""
+
     def judge(runs: Sequence[RunResult]) -> Verdict:
         mine = runs[0]
         if mine.memory_before is None or mine.peak_memory is None:
@@ -75,7 +78,7 @@ def memory(scope: Scope) -> list[Claim]:
             "magic",
             f"K=3, D=8, {scope.memory_seconds:g} s, memory_limit={scope.memory_limit // MIB} MiB",
             "–",
-            f"peak under size before + limit + {MEMORY_SLACK // MIB} MiB; incumbent and bounds returned",
+            f"peak below memory before + limit + {MEMORY_SLACK // MIB} MiB; incumbent and bounds returned",
             (RunSpec("literati", "magic", 8, scope.memory_seconds, options, grace=60.0),),
             judge,
         )
@@ -83,6 +86,7 @@ def memory(scope: Scope) -> list[Claim]:
 
 
 def scale(scope: Scope) -> list[Claim]:
+    """Return the claims about many rows."""
     depth, options, grace = 4, {"max_changepoints": 2}, 240.0
     sizes = scope.rows
     largest = f"made:{sizes[-1]}"
@@ -90,11 +94,11 @@ def scale(scope: Scope) -> list[Claim]:
     def judge_growth(runs: Sequence[RunResult]) -> Verdict:
         seconds = [
             run.cpu_seconds or 0.0 for run in runs
-        ]  # growth is no comparison: a busy machine is no fault
+        ]  # CPU time does not depend on the load of the machine
         grown = [((run.peak_memory or 0) - (run.memory_before or 0)) / MIB for run in runs]
         steps = list(zip(sizes, sizes[1:], seconds, seconds[1:], grown, grown[1:], strict=False))
         time_ok = all(t1 <= GROWTH_SLACK * n1 / n0 * t0 for n0, n1, t0, t1, _, _ in steps)
-        # A page here or there is no growth: a MiB of slack for the smallest size.
+        # Growth below one MiB is not significant.
         memory_ok = all(m1 <= GROWTH_SLACK * n1 / n0 * max(m0, 1.0) for n0, n1, _, _, m0, m1 in steps)
         text = "; ".join(
             f"{rows:.0e} rows {t:.3g} s, {m:.0f} MiB"
@@ -124,11 +128,11 @@ def scale(scope: Scope) -> list[Claim]:
         Claim(
             "6",
             largest,
-            f"K=2, D={depth}, a minute",
+            f"K=2, D={depth}, one minute",
             "CART",
             "errors below, within 60 s",
             (
-                # A quarter of the minute is left for encoding and the last polish.
+                # Encoding and the last polish need a part of the time.
                 RunSpec("literati", largest, depth, scope.limit * 0.75, options, grace=grace),
                 RunSpec("cart", largest, depth, scope.limit, grace=grace),
             ),

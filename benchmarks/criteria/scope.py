@@ -1,4 +1,4 @@
-"""How much of each claim is run, and how results are compared and shown."""
+"""The size of the claims, and functions that compare and show results."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ PEERS = (
 
 @dataclass(frozen=True)
 class Scope:
-    """How much of each claim is run."""
+    """The limits and datasets of the claims."""
 
     limit: float = 60.0
     datasets: tuple[str, ...] = NUMERIC
-    deep: tuple[str, ...] = ("bank", "raisin", "rice", "page")  # of these, the proofs at D=6
+    deep: tuple[str, ...] = ("bank", "raisin", "rice", "page")  # datasets of the claim about proofs at D=6
     anytime_seconds: float = 10.0
     memory_limit: int = 512 * MIB
     memory_seconds: float = 120.0
     rows: tuple[int, ...] = (10_000, 100_000, 1_000_000)
 
     def only(self, *names: str) -> list[str]:
+        """Return the names that are in the scope."""
         return [name for name in names if name in self.datasets]
 
 
@@ -55,7 +56,7 @@ FULL = Scope()
 QUICK = Scope(
     limit=4.0,
     datasets=("bank", "raisin", "segment", "magic"),
-    deep=("bank",),  # the others need more than the short limit
+    deep=("bank",),  # the others need more time than the short limit
     anytime_seconds=2.0,
     memory_limit=64 * MIB,
     memory_seconds=6.0,
@@ -81,7 +82,7 @@ def below(mine: RunResult, peers: Sequence[RunResult]) -> bool:
 
 def compare(mine: RunResult, peer: RunResult) -> int:
     assert mine.objective is not None
-    if peer.objective is None:  # it has no tree at all
+    if peer.objective is None:  # it has no tree
         return -1
     return mine.objective - peer.objective
 

@@ -1,4 +1,4 @@
-"""Every solver by the name used in specs and tables."""
+"""The solvers by their names in specs and tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SOLVERS: dict[str, Solver] = {
 
 
 def find(name: str) -> Solver:
-    """A solver of the table, or "module:attribute" for one that lives elsewhere."""
+    """Return the solver of this name, which may be "module:attribute" for a solver of another module."""
     if name in SOLVERS:
         return SOLVERS[name]
     module, _, attribute = name.partition(":")
     if not attribute:
-        raise ValueError(f"unknown solver {name!r}; known are {', '.join(SOLVERS)}, or 'module:attribute'")
+        raise ValueError(f"unknown solver {name!r}; use one of {', '.join(SOLVERS)}, or 'module:attribute'")
     solver = getattr(load_module(module), attribute)
     if not isinstance(solver, Solver):
         raise TypeError(f"{name} must be a Solver, not {type(solver).__name__}")

@@ -1,4 +1,4 @@
-"""The shape every solver is brought into."""
+"""The common interface of all solvers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Array = NDArray[Any]
 
 @dataclass
 class Fit:
-    """A fitted model, as far as the harness wants to know it."""
+    """A fitted model and what its solver reports about it."""
 
     predict: Callable[[Array], Array]
     proven: bool = False
-    seconds_to_tree: float | None = None  # None: the solver does not tell, so the whole fit counts
-    claimed_errors: float | None = None  # training errors by the solver's own account, where it gives one
+    seconds_to_tree: float | None = None  # None if unknown; the whole fit then counts
+    claimed_errors: float | None = None  # training errors that the solver reports, if it does
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -28,12 +28,14 @@ FitOnce = Callable[[Array, Array], Fit]
 
 @dataclass(frozen=True)
 class Solver:
-    distribution: str  # whose version is reported
+    """A solver and how it is prepared."""
+
+    distribution: str  # the distribution whose version is reported
     prepare: Callable[[int, float, dict[str, Any]], FitOnce]  # (depth, time limit, options) -> fit
-    searches: bool = True  # proves or runs into its limit; False: greedy, simply ends
-    categories: str = "one_hot"  # what text columns become for this solver
+    searches: bool = True  # False if the solver is greedy and proves nothing
+    categories: str = "one_hot"  # encoding of text columns for this solver
 
 
 def load_module(name: str) -> Any:
-    """Import a peer. By name, because peers ship no types and may be absent."""
+    """Import a module by name, because the other solvers have no type hints and may be absent."""
     return importlib.import_module(name)

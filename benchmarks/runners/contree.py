@@ -1,6 +1,6 @@
-"""ConTree (pycontree): optimal trees over every threshold. Defaults are its exact and fastest settings.
+"""Run ConTree (pycontree), which finds optimal trees over every threshold, with its fastest exact settings.
 
-It stores values in single precision: values that differ only beyond that cannot be separated by its trees.
+It uses single precision, so its trees cannot separate values that differ by less than that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _contree(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:
             sort_gini=True,
             **options,
         ).fit(X, y)
-        # Its only statement about a proof is whether its clock ran out.
+        # It reports only whether its time limit was reached.
         return Fit(model.predict, bool(model._config.is_within_time_limit()))
 
     return fit

@@ -1,4 +1,4 @@
-"""scikit-learn's CART."""
+"""Run scikit-learn's CART."""
 
 from __future__ import annotations
 

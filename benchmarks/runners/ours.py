@@ -1,4 +1,4 @@
-"""Literati itself."""
+"""Run Literati."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _literati(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce
     def fit(X: Array, y: Array) -> Fit:
         start = time.perf_counter()
         model = classifier(max_depth=depth, time_limit=time_limit, **options).fit(X, y)
-        # The trace's clock starts with the search; what comes before it, encoding above all, counts too.
+        # The clock of the trace starts with the search, but the time before it, mainly encoding, counts too.
         before = max(time.perf_counter() - start - float(model.fit_seconds_), 0.0)
         trace = _rows(model.trace_)
         improved = _last_improvement(trace)
@@ -43,7 +43,7 @@ def _literati(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce
 
 
 def _first_incumbent(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:
-    """Encode, and search only until there is an incumbent: what a user waits for before seeing any tree."""
+    """Encode the data and search only until there is an incumbent."""
     module = load_module("literati")
 
     def fit(X: Array, y: Array) -> Fit:
@@ -70,7 +70,7 @@ def _rows(trace: Any) -> list[list[float]]:
 
 
 def _thinned(rows: list[list[float]]) -> list[list[float]]:
-    """The rows where a bound moved, few enough to store, always with the first and the last."""
+    """Return about TRACE_POINTS rows in which a bound changed, including the first and the last row."""
     if len(rows) < 2:
         return rows
     moved = [row for before, row in pairwise(rows) if before[2:] != row[2:]]

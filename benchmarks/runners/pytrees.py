@@ -1,4 +1,4 @@
-"""pytrees-rs: DL8.5 and LGDT over binarised features, and its own ConTree, plain and anytime."""
+"""Run pytrees-rs: DL8.5 and LGDT over binarized features, and its own ConTree, plain and anytime."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.runners.streed import QUANTILES
 
 
 class Quantiles:
-    """Binary columns x <= t for the thresholds pystreed would choose; pytrees-rs brings no binariser."""
+    """Binarize columns as x <= t with the thresholds of pystreed, because pytrees-rs has no binarizer."""
 
     def __init__(self, X: Array, n_thresholds: int = QUANTILES) -> None:
         self.thresholds = [self._of_column(column, n_thresholds) for column in X.T]

@@ -1,7 +1,7 @@
-"""STreeD (pystreed): optimal trees over binarised features.
+"""Run STreeD (pystreed), which finds optimal trees over binarized features.
 
-It binarises by itself: 15 quantile thresholds a feature (all, for a column of at most 16 distinct values).
-Its clock counts whole seconds, so that it may stop up to a second early or late.
+It binarizes features itself with 15 quantile thresholds per feature, or with all thresholds of a feature that
+has at most 16 distinct values. Its clock counts whole seconds, so it may stop up to a second early or late.
 """
 
 from __future__ import annotations

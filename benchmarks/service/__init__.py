@@ -1,1 +1,1 @@
-"""The service beside MLServer, and what a job and an upload cost: `make bench-service`."""
+"""Compare the service with MLServer, and measure jobs and uploads: `make bench-service`."""

@@ -1,4 +1,4 @@
-"""python -m benchmarks.service --mlserver PYTHON [--seconds N] [--rounds N] [--out DIR]"""
+"""Compare the service with MLServer: `python -m benchmarks.service --mlserver PYTHON [--seconds N]`."""
 
 from __future__ import annotations
 
@@ -35,19 +35,24 @@ def main(arguments: list[str] | None = None) -> int:
     uploaded = upload.run(note)
     results.write(options.out, measured, job, uploaded)
     failed = False
-    for what, goal, said, holds in results.verdicts(measured, job, uploaded):
+    for what, goal, measurement, holds in results.verdicts(measured, job, uploaded):
         failed |= not holds
-        print(f"{'holds' if holds else 'DOES NOT HOLD'}: {what}: {said} (goal: {goal})")
+        print(f"{'holds' if holds else 'DOES NOT HOLD'}: {what}: {measurement} (goal: {goal})")
     return int(failed)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
-    # Not resolved: an environment's Python is a link to another one.
-    parser.add_argument("--mlserver", type=lambda text: Path(text).absolute(), required=True)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="of all measurements; the best one counts")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    # The path is not resolved, because the Python of a virtual environment is a symbolic link.
+    parser.add_argument(
+        "--mlserver",
+        type=lambda text: Path(text).absolute(),
+        required=True,
+        help="Python of MLServer's environment",
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="duration of each measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds, of which the best counts")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the results")
     return parser.parse_args(arguments)
 
 

@@ -1,6 +1,6 @@
-"""Run by the Python of MLServer's environment: a tree for it, written with its own versions.
+"""Fit a tree for MLServer with the packages of its environment.
 
-python fit_sklearn.py ROWS.csv DEPTH MODEL.joblib
+Run it with the Python of that environment: `python fit_sklearn.py ROWS.csv DEPTH MODEL.joblib`.
 """
 
 from __future__ import annotations

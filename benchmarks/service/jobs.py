@@ -1,4 +1,4 @@
-"""What a job costs before it is any use: from the request to the first tree, with an idle worker."""
+"""Measure the time from the request of a job to its first tree, with an idle worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Note = Callable[[str], None]
 
 
 def write_rows(path: Path) -> None:
-    """Half noise, so that no search is over before it has begun."""
+    """Write training rows with noisy labels, so that no search ends at once."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(ROWS, FEATURES)).round(3)
     classes = (x[:, 0] * x[:, 1] > 0) ^ (rng.random(ROWS) < 0.2)
@@ -29,16 +29,16 @@ def write_rows(path: Path) -> None:
 
 
 def overhead(client: httpx.Client, rows: Path, start_worker: Callable[[], Any], note: Note) -> dict[str, Any]:
-    """Milliseconds as the client sees them: the job is posted, then its incumbent is waited for."""
+    """Return the milliseconds that a client measures from the submission of a job to its incumbent."""
     upload = client.post(
         "/v1/datasets?target=label", content=rows.read_bytes(), headers={"Content-Type": "text/csv"}
     )
     upload.raise_for_status()
     stop_worker = start_worker()
-    seen = [_trial(client, upload.json()["id"]) for _ in range(TRIALS + 1)]
+    trials = [_trial(client, upload.json()["id"]) for _ in range(TRIALS + 1)]
     stop_worker()
-    first, *others = seen  # the first one finds a worker that has imported nothing yet
-    note(f"submit to first incumbent: median {np.median(others):.0f} ms, worst {max(others):.0f} ms")
+    first, *others = trials  # the worker imports its modules during the first one
+    note(f"submission to first incumbent: median {np.median(others):.0f} ms, worst {max(others):.0f} ms")
     return {
         "rows": ROWS,
         "trials": TRIALS,
@@ -53,8 +53,8 @@ def _trial(client: httpx.Client, dataset: str) -> float:
     start = time.perf_counter()
     job = client.post("/v1/jobs", json={"dataset_id": dataset}).raise_for_status().json()
     while True:
-        answer = client.get(f"/v1/jobs/{job['id']}/incumbent", headers={"Prefer": "wait=30"})
-        if answer.raise_for_status().status_code == 200:
+        response = client.get(f"/v1/jobs/{job['id']}/incumbent", headers={"Prefer": "wait=30"})
+        if response.raise_for_status().status_code == 200:
             break
     seconds = time.perf_counter() - start
     client.post(f"/v1/jobs/{job['id']}/cancel").raise_for_status()

@@ -1,4 +1,4 @@
-"""One row and a thousand rows, ours beside MLServer: the same rows, depth and load generator."""
+"""Compare predictions of one row and of 1,000 rows with MLServer: same rows, depth and load generator."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Measured:
+    """The measurements of one case."""
+
     server: str
     rows: int
     connections: int
     requests_per_second: float
     p50_ms: float
     p99_ms: float
-    server_cpu: float  # of one core
+    server_cpu: float  # share of one core
     generator_cpu: float
 
     @property
     def requests_per_cpu_second(self) -> float:
-        """What is left of it when the server has to share its core."""
+        """Return the requests per second of CPU time, which do not depend on the load of the machine."""
         return self.requests_per_second / self.server_cpu
 
 
@@ -47,7 +49,7 @@ def sample(rows: int, seed: int = 0) -> npt.NDArray[np.float64]:
 
 
 def write_rows(path: Path) -> None:
-    """Training rows as CSV: bands in a few of the features decide the class."""
+    """Write training rows as CSV, in which ranges of a few features determine the class."""
     x = sample(TRAINING_ROWS)
     classes = np.where(np.abs(x[:, 0]) < 0.7, x[:, 1] > 0, (x[:, 2] > 0.3) ^ (np.abs(x[:, 3]) < 1))
     lines = [
@@ -57,7 +59,7 @@ def write_rows(path: Path) -> None:
 
 
 def train(client: httpx.Client, rows: Path, start_worker: Callable[[], Any]) -> str:
-    """A model made as users make one; its worker is gone before anything is measured."""
+    """Train a model with a job and return its id. The worker is stopped before anything is measured."""
     upload = client.post(
         "/v1/datasets?target=label", content=rows.read_bytes(), headers={"Content-Type": "text/csv"}
     )
@@ -73,11 +75,12 @@ def train(client: httpx.Client, rows: Path, start_worker: Callable[[], Any]) -> 
         job = client.get(f"/v1/jobs/{job['id']}", headers={"Prefer": "wait=30"}).raise_for_status().json()
     stop_worker()
     if job["model_id"] is None:
-        raise RuntimeError(f"the job made no model: {job['error']}")
+        raise RuntimeError(f"the job ended without a model: {job['error']}")
     return str(job["model_id"])
 
 
 def our_bodies(rows: int) -> dict[str, bytes]:
+    """Return the request bodies for Literati."""
     x = sample(rows, seed=1).tolist()
     records = {"records": [dict(zip(NAMES, row, strict=True)) for row in x]}
     return {
@@ -87,7 +90,7 @@ def our_bodies(rows: int) -> dict[str, bytes]:
 
 
 def v2_bodies(rows: int) -> dict[str, bytes]:
-    """Two ways to say one tensor; content types by column take MLServer longer."""
+    """Return the request bodies for MLServer: one tensor in two forms. Inputs by column take it longer."""
     x = sample(rows, seed=1)
     tensor = {"name": "x", "shape": [rows, FEATURES], "datatype": "FP64"}
     return {
@@ -98,7 +101,7 @@ def v2_bodies(rows: int) -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to measure; its server is up and idle until then."""
+    """A request to measure on a running server."""
 
     name: str
     server: Server
@@ -111,7 +114,7 @@ class Case:
 def compare(
     python: Path, server: Server, model: str, rows: Path, seconds: float, rounds: int, note: Note
 ) -> list[Measured]:
-    """Every case in every round, so that what else the machine does hits all; the best round counts."""
+    """Measure every case in every round, so that other load affects all cases. The best round counts."""
     with ExitStack() as stack:
         cases = _cases("Literati", server, f"/v1/models/{model}/predict", our_bodies)
         for workers in (0, 1):
@@ -123,7 +126,7 @@ def compare(
             for number, case in enumerate(cases):
                 found = measure(case, seconds)
                 done = f"{turn * len(cases) + number + 1}/{rounds * len(cases)}"
-                note(f"{done} {_told(found)}")
+                note(f"{done} {_summary(found)}")
                 if number not in best or found.requests_per_second > best[number].requests_per_second:
                     best[number] = found
     return list(best.values())
@@ -139,20 +142,21 @@ def _cases(name: str, server: Server, path: str, bodies: Callable[[int], dict[st
 
 
 def measure(case: Case, seconds: float) -> Measured:
+    """Measure one case with the load generator."""
     head = (
         f"POST {case.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(case.body)}\r\n\r\n"
     )
     command = [sys.executable, "-m", "benchmarks.service.load"]
     command += map(str, (case.server.port, case.connections, seconds, CLIENT_CORE))
-    before = case.server.cpu_seconds()
+    cpu_start = case.server.cpu_seconds()
     run = subprocess.run(command, input=head.encode() + case.body, capture_output=True, cwd=ROOT, check=False)
-    busy = case.server.cpu_seconds() - before
+    cpu_seconds = case.server.cpu_seconds() - cpu_start
     if run.returncode:
         raise RuntimeError(run.stderr.decode()[-2000:])
     found = json.loads(run.stdout)
     if found["failures"] or not found["requests"]:
-        raise RuntimeError(f"{case.name}: {found['failures']} failures; {found['first_answer'][:500]}")
+        raise RuntimeError(f"{case.name}: {found['failures']} failures; {found['first_response'][:500]}")
     latencies = np.array(found["seconds"]) * 1000
     return Measured(
         case.name,
@@ -161,12 +165,12 @@ def measure(case: Case, seconds: float) -> Measured:
         found["requests"] / found["elapsed"],
         float(np.percentile(latencies, 50)),
         float(np.percentile(latencies, 99)),
-        busy / found["all_seconds"],
+        cpu_seconds / found["all_seconds"],
         found["generator_cpu"],
     )
 
 
-def _told(entry: Measured) -> str:
+def _summary(entry: Measured) -> str:
     return (
         f"{entry.server}, {entry.rows} rows, {entry.connections} connections: "
         f"{entry.requests_per_second:.0f} requests/s, p50 {entry.p50_ms:.2f} ms, p99 {entry.p99_ms:.2f} ms"
@@ -174,18 +178,18 @@ def _told(entry: Measured) -> str:
 
 
 def best(measured: list[Measured], server: str, rows: int) -> Measured:
-    """The highest throughput of a server over its settings, encodings and numbers of connections."""
+    """Return the highest throughput of a server over its settings, encodings and numbers of connections."""
     own = [entry for entry in measured if entry.server.startswith(server) and entry.rows == rows]
     return max(own, key=lambda entry: entry.requests_per_second)
 
 
-def thriftiest(measured: list[Measured], server: str, rows: int) -> Measured:
-    """The most requests for a second of the server's processor time."""
+def most_efficient(measured: list[Measured], server: str, rows: int) -> Measured:
+    """Return the case with the most requests per second of the server's CPU time."""
     own = [entry for entry in measured if entry.server.startswith(server) and entry.rows == rows]
     return max(own, key=lambda entry: entry.requests_per_cpu_second)
 
 
-def alone(measured: list[Measured], server: str, rows: int) -> Measured:
-    """The lowest median latency of a server for one request at a time."""
+def lowest_latency(measured: list[Measured], server: str, rows: int) -> Measured:
+    """Return the case with the lowest median latency for one request at a time."""
     own = [e for e in measured if e.server.startswith(server) and e.rows == rows and e.connections == 1]
     return min(own, key=lambda entry: entry.p50_ms)

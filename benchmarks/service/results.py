@@ -1,4 +1,4 @@
-"""The results as JSON and as a page."""
+"""Write the results as JSON and as a Markdown page."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from benchmarks.service import predict
 from benchmarks.service.predict import FEATURES, SIZES, Measured
 
 GOAL, JOB_GOAL_MS = 2.0, 300.0
-UNDISTURBED = 0.85  # of a core
+MIN_SERVER_CPU = 0.85  # share of a core that an undisturbed server uses under full load
 HOW = """\
-Each side has one server process (ours with its Valkey beside it) on one core, the load generator another.
-Both serve a tree of depth {depth} over {features} numbers: ours a shape tree, MLServer scikit-learn's
-DecisionTreeClassifier. The generator is the same for both: connections that send the next request when the
-last is answered. MLServer answers the class of each row; ours also its probabilities, its leaf and warnings,
-and it asks its store with every request whether the model is still there. Compared are the best of each side
-over its encodings (MLServer: V2 tensors, flat or nested), its settings (MLServer: `parallel_workers` 0 and 1)
-and the number of connections. All servers are up all the time and take turns; the best of three rounds counts
-for everybody.
+Each server process has one core (Literati's shares it with its Valkey), and the load generator has another.
+Both servers predict with a tree of depth {depth} over {features} numbers: Literati with a shape tree,
+MLServer with scikit-learn's DecisionTreeClassifier. The load generator is the same for both: each connection
+sends the next request when the last response is complete. MLServer returns the class of each row. Literati
+also returns its probabilities, its leaf and warnings, and checks with every request whether the model still
+exists. The table compares the best result of each server over its encodings (MLServer: V2 tensors, flat or
+nested), its settings (MLServer: `parallel_workers` 0 and 1) and the number of connections. All servers run
+all the time and are measured in turn. The best of three rounds counts for each of them.
 """
 
 
 def verdicts(
     measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]
 ) -> list[tuple[str, str, str, bool]]:
-    """What was promised, the goal, what was measured, and whether it holds."""
+    """Return each claim with its goal, what was measured, and whether it holds."""
     found = []
     for rows in SIZES:
         us, them = (predict.best(measured, name, rows) for name in ("Literati", "MLServer"))
         ratio = us.requests_per_second / them.requests_per_second
-        ours, theirs = (predict.thriftiest(measured, name, rows) for name in ("Literati", "MLServer"))
-        thrift = ours.requests_per_cpu_second / theirs.requests_per_cpu_second
-        said = (
+        ours, theirs = (predict.most_efficient(measured, name, rows) for name in ("Literati", "MLServer"))
+        cpu_ratio = ours.requests_per_cpu_second / theirs.requests_per_cpu_second
+        text = (
             f"{us.requests_per_second:.0f} / {them.requests_per_second:.0f} = {ratio:.1f} times "
-            f"({thrift:.1f} times by processor time)"
+            f"({cpu_ratio:.1f} times by CPU time)"
         )
-        what = f"predict, {_rows(rows)} a request: requests a second, ours / MLServer's"
-        found.append((what, f"{GOAL:g} times", said, ratio >= GOAL))
-    what = f"submit to first incumbent, {job['rows']:,} rows, idle worker: median of {job['trials']}"
-    said = f"{job['p50_ms']:.0f} ms (worst {job['worst_ms']:.0f} ms)"
-    found.append((what, f"{JOB_GOAL_MS:g} ms", said, job["p50_ms"] < JOB_GOAL_MS))
-    what = f"upload of {upload['bytes'] / 1e6:.0f} MB of CSV / what pyarrow needs to parse it"
-    said = f"{upload['upload_seconds']:.2f} s / {upload['parse_seconds']:.2f} s = {upload['ratio']:.1f} times"
-    found.append((what, f"{upload['ratio_limit']:g} times", said, upload["ratio"] < upload["ratio_limit"]))
+        what = f"predict, {_rows(rows)} per request: requests per second, Literati / MLServer"
+        found.append((what, f"{GOAL:g} times", text, ratio >= GOAL))
+    what = f"submission to first incumbent, {job['rows']:,} rows, idle worker: median of {job['trials']}"
+    text = f"{job['p50_ms']:.0f} ms (worst {job['worst_ms']:.0f} ms)"
+    found.append((what, f"{JOB_GOAL_MS:g} ms", text, job["p50_ms"] < JOB_GOAL_MS))
+    what = f"time to upload {upload['bytes'] / 1e6:.0f} MB of CSV / time of pyarrow to parse it"
+    text = f"{upload['upload_seconds']:.2f} s / {upload['parse_seconds']:.2f} s = {upload['ratio']:.1f} times"
+    found.append((what, f"{upload['ratio_limit']:g} times", text, upload["ratio"] < upload["ratio_limit"]))
     beyond, limit = upload["memory_beyond_table_bytes"], upload["memory_beyond_table_limit"]
-    what = "memory that the upload takes beside its table"
+    what = "memory of the upload beyond its table"
     found.append((what, f"{limit >> 20} MiB", f"{max(0, beyond) >> 20} MiB", beyond < limit))
     return found
 
@@ -59,12 +59,12 @@ def _rows(count: int) -> str:
 
 def page(measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]) -> str:
     judged = [
-        (what, goal, said, "holds" if holds else "does not hold")
-        for what, goal, said, holds in verdicts(measured, job, upload)
+        (what, goal, text, "holds" if holds else "does not hold")
+        for what, goal, text, holds in verdicts(measured, job, upload)
     ]
     return "\n".join(
         [
-            "# The service, measured",
+            "# Benchmark of the service",
             "",
             "{processor}, {cores} cores, Python {python}; one run of `make bench-service`.".format(
                 **machine()
@@ -80,10 +80,12 @@ def page(measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]) 
                 [
                     (f"{rows:,}", entry.server, f"{entry.p50_ms:.2f}", f"{entry.p99_ms:.2f}")
                     for rows in SIZES
-                    for entry in (predict.alone(measured, name, rows) for name in ("Literati", "MLServer"))
+                    for entry in (
+                        predict.lowest_latency(measured, name, rows) for name in ("Literati", "MLServer")
+                    )
                 ],
             ),
-            "## Everything",
+            "## All measurements",
             "",
             markdown_table(
                 (
@@ -95,7 +97,7 @@ def page(measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]) 
                     "p50 ms",
                     "p99 ms",
                     "server's core",
-                    "requests/s of its time",
+                    "requests/s of CPU time",
                 ),
                 [_line(entry) for entry in sorted(measured, key=lambda e: (e.rows, e.server, e.connections))],
             ),
@@ -104,14 +106,15 @@ def page(measured: list[Measured], job: dict[str, Any], upload: dict[str, Any]) 
 
 
 def _caution(measured: list[Measured]) -> str:
-    """A server under full load that does not have its core is held up by something else."""
+    """Return a warning if a server under full load did not get its core."""
     loaded = [predict.best(measured, name, rows) for name in ("Literati", "MLServer") for rows in SIZES]
     share = min(entry.server_cpu for entry in loaded)
-    if share >= UNDISTURBED:
+    if share >= MIN_SERVER_CPU:
         return ""
     return (
-        f"The machine was not free: under full load a server had {100 * share:.0f} % of its core. Both sides "
-        "took turns; ratios mean more than numbers here, and those by processor time more than the others.\n"
+        f"The machine was not idle: under full load, a server got {100 * share:.0f} % of its core. "
+        "The servers were measured in turn, so ratios are more reliable than numbers, "
+        "and ratios by CPU time are the most reliable.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Ours and MLServer as processes on one core each, ready to be asked."""
+"""Start the service and MLServer as processes on one core each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 import httpx
 import psutil
 
-from worker.valkey import ValkeyServer
+from worker.processes.valkey import ValkeyServer
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90.0
@@ -30,12 +30,13 @@ _LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
 
 @dataclass(frozen=True)
 class Server:
-    """Something that answers on a port, and the processes whose time is its time."""
+    """A server on a port, with its processes."""
 
     port: int
     processes: tuple[subprocess.Popen[bytes], ...]
 
     def cpu_seconds(self) -> float:
+        """Return the CPU time of its processes and their children."""
         total = 0.0
         for process in self.processes:
             with_children = psutil.Process(process.pid)
@@ -47,7 +48,7 @@ class Server:
 
 @contextmanager
 def ours(folder: Path) -> Iterator[tuple[Server, httpx.Client, Callable[[], Any]]]:
-    """The API with its Valkey on one core; a worker is started when asked for, on no core in particular."""
+    """Start the API and its Valkey on one core. The function that is returned starts a worker on any core."""
     folder.mkdir(parents=True, exist_ok=True)
     valkey = ValkeyServer(folder / "valkey")
     assert valkey.process is not None
@@ -62,12 +63,12 @@ def ours(folder: Path) -> Iterator[tuple[Server, httpx.Client, Callable[[], Any]
     try:
         _pin(valkey.process.pid)
         api = start([sys.executable, "-m", "service.server"], environment, folder / "api.log", started)
-        url = waited_for(folder / "api.log", _LISTENING, api)[1]
+        url = wait_for_log(folder / "api.log", _LISTENING, api)[1]
         worker = [sys.executable, "-m", "celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
 
         def start_worker() -> Any:
             process = start(worker, environment, folder / "worker.log", started, core=None)
-            waited_for(folder / "worker.log", re.compile(r"\bready\b"), process)
+            wait_for_log(folder / "worker.log", re.compile(r"\bready\b"), process)
             return lambda: stop(process)
 
         with httpx.Client(base_url=url, timeout=120.0) as client:
@@ -80,7 +81,7 @@ def ours(folder: Path) -> Iterator[tuple[Server, httpx.Client, Callable[[], Any]
 
 @contextmanager
 def mlserver(python: Path, rows: Path, depth: int, parallel_workers: int) -> Iterator[Server]:
-    """MLServer with a scikit-learn tree learned from the same rows; `python` is that of its environment."""
+    """Start MLServer with a scikit-learn tree of the same rows. `python` is the Python of its environment."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fit = ROOT / "benchmarks" / "service" / "fit_sklearn.py"
@@ -121,6 +122,7 @@ def start(
     core: int | None = SERVER_CORE,
     folder: Path = ROOT,
 ) -> subprocess.Popen[bytes]:
+    """Start a process, append it to `started` and pin it to a core."""
     with log.open("ab") as file:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=file, stderr=file, start_new_session=True
@@ -137,6 +139,7 @@ def _pin(pid: int, core: int = SERVER_CORE) -> None:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process, and kill its process group if it does not end in time."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -146,7 +149,8 @@ def stop(process: subprocess.Popen[bytes]) -> None:
             process.wait()
 
 
-def waited_for(log: Path, pattern: re.Pattern[str], process: subprocess.Popen[bytes]) -> re.Match[str]:
+def wait_for_log(log: Path, pattern: re.Pattern[str], process: subprocess.Popen[bytes]) -> re.Match[str]:
+    """Wait until the log of a process matches the pattern, and return the match."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if found := pattern.search(log.read_text(errors="replace")):
@@ -170,6 +174,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def free_port() -> int:
+    """Return a free TCP port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

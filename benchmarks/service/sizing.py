@@ -1,8 +1,6 @@
-"""What one worker, one API process and one store carry: the figures behind docs/deployment.md.
+"""Measure the capacity of one worker, one API process and one store, for docs/deployment.md.
 
-python -m benchmarks.service.sizing [NAME...]
-
-Each measurement runs with processes and a store of its own.
+Run it with `python -m benchmarks.service.sizing [NAME...]`. Each measurement has its own processes and store.
 """
 
 from __future__ import annotations
@@ -15,105 +13,105 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.service.ceiling import checkpoints_per_second
 from benchmarks.service.servers import CLIENT_CORE, ROOT
-from benchmarks.service.site import Site, seconds_between, site
+from benchmarks.service.stack import Stack, running_stack, seconds_between
+from benchmarks.service.store_throughput import updates_per_second
 from literati.cores import usable_cores
 
-# Of 1,000 rows with 10 features, a fifth of whose labels are noise
+# The jobs run on 1,000 rows with 10 features; a fifth of the labels is noise.
 TRIVIAL = {"parameters": {"max_depth": 1}, "limits": {"max_expansions": 1}}
 SMALL = {"parameters": {"max_depth": 3}}
 LONG = {"parameters": {"max_depth": 7, "max_changepoints": 3}, "limits": {"time_limit": 3600}}
 MINUTE = {**LONG, "limits": {"time_limit": 60}}
-ASK_SECONDS, WARM_UP = 10.0, 0.2  # of the load generator
-WATCH_SECONDS = 30.0
+LOAD_SECONDS, WARM_UP = 10.0, 0.2  # of the load generator
+MEASURE_SECONDS = 30.0
 
 
 def one_worker() -> None:
-    """Jobs that come faster than they are done: from the first claim to the last end."""
+    """Measure jobs that are submitted faster than one worker completes them."""
     for what, body, count in (("trivial", TRIVIAL, 300), ("small, to its proof", SMALL, 60)):
-        with site() as here:
-            here.start_worker()
-            here.wait(here.submit(body))  # its process has imported what it needs
-            with here.watched() as uses:
-                ids = [here.submit(body) for _ in range(count)]
-                ended = [here.wait(job_id) for job_id in ids]
+        with running_stack() as stack:
+            stack.start_worker()
+            stack.wait(stack.submit(body))  # the worker imports its modules during the first job
+            with stack.measured() as uses:
+                ids = [stack.submit(body) for _ in range(count)]
+                ended = [stack.wait(job_id) for job_id in ids]
             (use,) = uses
             begin, end = (pick(job[f"{name}_at"] for job in ended) for pick, name in _ENDS)
             rate = count / seconds_between(begin, end)
             search = sum(job["progress"]["elapsed_seconds"] for job in ended) / count
-            say(f"{what}: {3600 * rate:,.0f} jobs an hour, {86400 * rate:,.0f} a day")
-            say(f"  {1000 / rate:.0f} ms a job, {1000 * search:.0f} ms of it search")
-            say(use.told(count, "a job"))
+            write(f"{what}: {3600 * rate:,.0f} jobs per hour, {86400 * rate:,.0f} per day")
+            write(f"  {1000 / rate:.0f} ms per job, of which {1000 * search:.0f} ms are search")
+            write(use.summary(count, "per job"))
 
 
 def a_minute() -> None:
-    """What a job of the usual length leaves in the store."""
-    with site() as here:
-        here.start_worker()
-        here.wait(here.submit(TRIVIAL))
-        with here.watched() as uses:
-            job = here.wait(here.submit(MINUTE))
-        say(f"a minute's search: {job['progress']['incumbents']} trees")
-        say(uses[0].told(1, "in all"))
+    """Measure a job of one minute."""
+    with running_stack() as stack:
+        stack.start_worker()
+        stack.wait(stack.submit(TRIVIAL))
+        with stack.measured() as uses:
+            job = stack.wait(stack.submit(MINUTE))
+        write(f"search of one minute: {job['progress']['incumbents']} trees")
+        write(uses[0].summary(1, "in total"))
 
 
 def running() -> None:
-    """What the store does for workers that wait and for searches that run."""
-    with site() as here:
-        here.start_worker()
-        here.start_worker()
+    """Measure the load of idle workers and of running searches on the store."""
+    with running_stack() as stack:
+        stack.start_worker()
+        stack.start_worker()
         time.sleep(3.0)
-        _watch(here, "two idle workers and an API")
-        ids = [here.submit(LONG) for _ in range(2)]
-        while any(here.job(job_id)["progress"]["elapsed_seconds"] < 5 for job_id in ids):
+        _measure(stack, "two idle workers and an API")
+        ids = [stack.submit(LONG) for _ in range(2)]
+        while any(stack.job(job_id)["progress"]["elapsed_seconds"] < 5 for job_id in ids):
             time.sleep(0.1)
-        _watch(here, "the same with two running jobs")
+        _measure(stack, "two workers with running jobs and an API")
         for job_id in ids:
-            here.client.post(f"/v1/jobs/{job_id}/cancel").raise_for_status()
+            stack.client.post(f"/v1/jobs/{job_id}/cancel").raise_for_status()
 
 
 def one_api() -> None:
-    """Requests a second of one process over 32 connections, while no worker runs."""
-    with site() as here:
-        job_id = here.submit(LONG)
-        body = json.dumps({"dataset_id": here.dataset, **TRIVIAL}).encode()
+    """Measure the requests per second of one API process over 32 connections, without workers."""
+    with running_stack() as stack:
+        job_id = stack.submit(LONG)
+        body = json.dumps({"dataset_id": stack.dataset, **TRIVIAL}).encode()
         for what, request in (
             ("GET of a job", _request(f"GET /v1/jobs/{job_id}")),
             ("POST of a job", _request("POST /v1/jobs", body)),
             ("GET of 20 jobs", _request("GET /v1/jobs?page_size=20")),
         ):
-            with here.watched() as uses:
-                rate, median, late = _ask(here, request)
-            say(f"{what}: {rate:,.0f} a second, median {median:.1f} ms, p99 {late:.1f} ms")
-            say(uses[0].told(rate * ASK_SECONDS * (1 + WARM_UP), "each"))
+            with stack.measured() as uses:
+                rate, median, p99 = _load(stack, request)
+            write(f"{what}: {rate:,.0f} per second, median {median:.1f} ms, p99 {p99:.1f} ms")
+            write(uses[0].summary(rate * LOAD_SECONDS * (1 + WARM_UP), "per request"))
 
 
-def _watch(here: Site, what: str) -> None:
-    with here.watched() as uses:
-        time.sleep(WATCH_SECONDS)
-    say(what)
-    say(uses[0].told(uses[0].seconds, "a second"))
+def _measure(stack: Stack, what: str) -> None:
+    with stack.measured() as uses:
+        time.sleep(MEASURE_SECONDS)
+    write(what)
+    write(uses[0].summary(uses[0].seconds, "per second"))
 
 
-def _ask(here: Site, request: bytes) -> tuple[float, float, float]:
-    """Requests a second; median and 99th percentile in milliseconds."""
-    port = here.url.rpartition(":")[2]
+def _load(stack: Stack, request: bytes) -> tuple[float, float, float]:
+    """Return the requests per second, and the median and 99th percentile in milliseconds."""
+    port = stack.url.rpartition(":")[2]
     command = [
         sys.executable,
         "-m",
         "benchmarks.service.load",
         port,
         "32",
-        str(ASK_SECONDS),
+        str(LOAD_SECONDS),
         str(CLIENT_CORE),
     ]
     done = subprocess.run(command, input=request, cwd=ROOT, capture_output=True, check=True)
-    seen: dict[str, Any] = json.loads(done.stdout)
-    assert seen["first_answer"].startswith(("HTTP/1.1 200", "HTTP/1.1 202")), seen["first_answer"]
-    seconds = sorted(seen["seconds"])
-    median, late = (1000 * seconds[int(share * len(seconds))] for share in (0.5, 0.99))
-    return seen["requests"] / seen["elapsed"], median, late
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["first_response"].startswith(("HTTP/1.1 200", "HTTP/1.1 202")), result["first_response"]
+    seconds = sorted(result["seconds"])
+    median, p99 = (1000 * seconds[int(share * len(seconds))] for share in (0.5, 0.99))
+    return result["requests"] / result["elapsed"], median, p99
 
 
 def _request(line: str, body: bytes = b"") -> bytes:
@@ -123,7 +121,7 @@ def _request(line: str, body: bytes = b"") -> bytes:
     return f"{head}\r\n\r\n".encode() + body
 
 
-def say(text: str) -> None:
+def write(text: str) -> None:
     print(text, flush=True)
 
 
@@ -133,12 +131,12 @@ MEASUREMENTS: dict[str, Callable[[], None]] = {
     "running": running,
     "minute": a_minute,
     "api": one_api,
-    "ceiling": lambda: checkpoints_per_second(say),
+    "store": lambda: updates_per_second(write),
 }
 
 
 def main(names: list[str]) -> None:
-    say(f"{usable_cores()} cores, load {os.getloadavg()[0]:.1f}")
+    write(f"{usable_cores()} cores, load {os.getloadavg()[0]:.1f}")
     for name in names or MEASUREMENTS:
         MEASUREMENTS[name]()
 

@@ -1,4 +1,4 @@
-"""All parts of the service as processes with a store of their own, for measurements of the whole."""
+"""Start all parts of the service as processes with their own store, to measure them together."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import httpx
 import psutil
 
 from benchmarks.service import jobs
-from benchmarks.service.servers import start, stop, waited_for
-from worker.store import connect
-from worker.valkey import ValkeyServer
+from benchmarks.service.servers import start, stop, wait_for_log
+from worker.processes.valkey import ValkeyServer
+from worker.store.client import connect
 
 NO_LIMITS = dict.fromkeys(("LITERATI_MAX_LIVE_JOBS", "LITERATI_MAX_QUEUE", "LITERATI_MAX_JOBS"), "1000000000")
 LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
@@ -29,26 +29,27 @@ LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
 
 @dataclass(frozen=True)
 class Use:
-    """What was used in a time. Seconds of a core are the same on a busy machine as on an idle one."""
+    """The resources used during a measurement. CPU time hardly depends on the load of the machine."""
 
     seconds: float
-    store: float  # seconds of a core
+    store: float  # CPU seconds, as the next two
     api: float
     workers: float
-    commands: int  # of the store, those inside scripts too
-    memory_bytes: int  # that the store holds more than before
-    file_bytes: int  # that it wrote
+    commands: int  # of the store, including those inside scripts
+    memory_bytes: int  # growth of the data in the store
+    file_bytes: int  # growth of the store's file
 
-    def told(self, count: float, what: str) -> str:
+    def summary(self, count: float, what: str) -> str:
+        """Return the resources divided by `count` as text."""
         cores = {"store": self.store, "API": self.api, "workers": self.workers}
         times = ", ".join(f"{name} {1000 * seconds / count:.3g}" for name, seconds in cores.items())
         return (
-            f"  {what}: {times} ms of a core; {self.commands / count:,.1f} commands, "
+            f"  {what}: {times} ms of CPU time; {self.commands / count:,.1f} commands, "
             f"{self.memory_bytes / count:,.0f} bytes kept, {self.file_bytes / count:,.0f} written"
         )
 
 
-class Site:
+class Stack:
     """A store, an API, and workers that run one job at a time."""
 
     def __init__(self, folder: Path) -> None:
@@ -68,12 +69,12 @@ class Site:
         self.url = self.dataset = ""
 
     def start_api(self) -> None:
-        """With a dataset for the jobs."""
+        """Start the API and upload a dataset for the jobs."""
         log, rows = self.folder / "api.log", self.folder / "rows.csv"
         api = start(
             [sys.executable, "-m", "service.server"], self._environment, log, self._started, core=None
         )
-        self.url = waited_for(log, LISTENING, api)[1]
+        self.url = wait_for_log(log, LISTENING, api)[1]
         self.client.base_url = self.url
         jobs.write_rows(rows)
         upload = self.client.post(
@@ -86,11 +87,11 @@ class Site:
         command = [sys.executable, "-m", "celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
         command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         process = start(command, self._environment, log, self._started, core=None)
-        waited_for(log, re.compile(r"\bready\b"), process)
+        wait_for_log(log, re.compile(r"\bready\b"), process)
 
     def submit(self, body: dict[str, Any]) -> str:
-        answer = self.client.post("/v1/jobs", json={"dataset_id": self.dataset, **body})
-        return str(answer.raise_for_status().json()["id"])
+        response = self.client.post("/v1/jobs", json={"dataset_id": self.dataset, **body})
+        return str(response.raise_for_status().json()["id"])
 
     def job(self, job_id: str, **headers: str) -> dict[str, Any]:
         return dict(self.client.get(f"/v1/jobs/{job_id}", headers=headers).raise_for_status().json())
@@ -102,37 +103,37 @@ class Site:
         return job
 
     @contextmanager
-    def watched(self) -> Iterator[list[Use]]:
-        """What is used meanwhile is in the list afterwards."""
-        found: list[Use] = []
-        held = self._held()
-        before, began, cores = self._store.info("everything"), time.monotonic(), self._cores()
-        yield found
+    def measured(self) -> Iterator[list[Use]]:
+        """Measure the resources used inside the context and append them to the list that is returned."""
+        measured: list[Use] = []
+        stored_before = self._stored_bytes()
+        before, began, cpu_before = self._store.info("everything"), time.monotonic(), self._cpu_seconds()
+        yield measured
         after, seconds = self._store.info("everything"), time.monotonic() - began
-        api, workers = (now - then for now, then in zip(self._cores(), cores, strict=True))
+        api, workers = (now - then for now, then in zip(self._cpu_seconds(), cpu_before, strict=True))
 
-        def more(*names: str) -> float:
+        def growth(*names: str) -> float:
             return sum(float(after[name]) - float(before[name]) for name in names)
 
-        found.append(
+        measured.append(
             Use(
                 seconds,
-                more("used_cpu_user", "used_cpu_sys"),
+                growth("used_cpu_user", "used_cpu_sys"),
                 api,
                 workers,
-                int(more("total_commands_processed")),
-                self._held() - held,
-                int(more("aof_current_size")),
+                int(growth("total_commands_processed")),
+                self._stored_bytes() - stored_before,
+                int(growth("aof_current_size")),
             )
         )
 
-    def _held(self) -> int:
-        """Bytes of all keys, without what clients are about to be sent: that may be more than a job."""
+    def _stored_bytes(self) -> int:
+        """Return the size of all keys. This excludes client buffers, which may be larger than a job."""
         return sum(self._store.memory_usage(key, samples=0) or 0 for key in self._store.scan_iter(count=1000))
 
-    def _cores(self) -> tuple[float, float]:
-        """Seconds that the API has used, and the workers."""
-        api, *workers = (_core_seconds(process.pid) for process in self._started)
+    def _cpu_seconds(self) -> tuple[float, float]:
+        """Return the CPU time of the API and of the workers."""
+        api, *workers = (_process_cpu_seconds(process.pid) for process in self._started)
         return api, sum(workers)
 
     def close(self) -> None:
@@ -144,18 +145,19 @@ class Site:
 
 
 @contextmanager
-def site() -> Iterator[Site]:
+def running_stack() -> Iterator[Stack]:
+    """Start a store and an API in a temporary folder."""
     with tempfile.TemporaryDirectory() as name:
-        here = Site(Path(name))
+        stack = Stack(Path(name))
         try:
-            here.start_api()
-            yield here
+            stack.start_api()
+            yield stack
         finally:
-            here.close()
+            stack.close()
 
 
-def _core_seconds(pid: int) -> float:
-    """Of a process, its children, and the children that it had."""
+def _process_cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process, its children, and its ended children."""
     process = psutil.Process(pid)
     own = process.cpu_times()
     total = float(own.user + own.system + own.children_user + own.children_system)

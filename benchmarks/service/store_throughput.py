@@ -1,6 +1,7 @@
-"""How many checkpoints a second one store takes: the workers' word that is said most often, without workers.
+"""Measure how many progress updates per second one store accepts. Workers send these updates most often.
 
-Threads of a few processes say it, each for a job of its own, and wait for every answer, as workers do.
+Threads of a few processes send them instead of workers. Each thread has its own job and waits for every
+response, as workers do.
 """
 
 from __future__ import annotations
@@ -14,47 +15,52 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from worker.messages import Checkpoint, ClassInfo, ColumnInfo, Dataset, NewJob, TracePoint, new_id
-from worker.store import Store, connect
-from worker.valkey import ValkeyServer
+from worker.domain.base import new_id
+from worker.domain.datasets import ClassInfo, ColumnInfo, Dataset
+from worker.domain.jobs import NewJob
+from worker.domain.progress import ProgressUpdate, TracePoint
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
 PROCESSES, THREADS = 2, (1, 16)
 SECONDS = 5.0
 
 
-def checkpoints_per_second(say: Callable[[str], None]) -> None:
+def updates_per_second(write: Callable[[str], None]) -> None:
+    """Measure the updates per second with few and with many jobs, and write the results."""
     for threads in THREADS:
         with tempfile.TemporaryDirectory() as name, ValkeyServer(Path(name) / "valkey") as valkey:
-            _measure(valkey.url, threads, say)
+            _measure(valkey.url, threads, write)
 
 
-def _measure(url: str, threads: int, say: Callable[[str], None]) -> None:
+def _measure(url: str, threads: int, write: Callable[[str], None]) -> None:
     client: Any = connect(url)
     store = Store(client)
-    dataset = store.datasets.add(_dataset(), content_key="ceiling")
+    dataset = store.datasets.add(_dataset(), content_key="throughput")
     claims = []
     for _ in range(PROCESSES * threads):
         spec = {"id": new_id("job"), "tenant": "default", "dataset_id": dataset.id, "engine_version": "0"}
         store.jobs.submit(NewJob.model_validate({**spec, "dataset_sha256": dataset.sha256}))
-        claim = store.jobs.claim("ceiling")
+        claim = store.jobs.claim("throughput")
         assert claim is not None
         claims.append((claim.job.spec.id, claim.epoch))
     context = multiprocessing.get_context("spawn")
     before = client.info("cpu")
     with context.Pool(PROCESSES) as pool:
         parts = [(url, claims[number::PROCESSES]) for number in range(PROCESSES)]
-        counts = pool.starmap(speak, parts)
-    used = _used(client.info("cpu")) - _used(before)
+        counts = pool.starmap(send_updates, parts)
+    used = _cpu_seconds(client.info("cpu")) - _cpu_seconds(before)
     total = sum(counts)
-    say(
-        f"checkpoints, {PROCESSES * threads} jobs at once: {total / SECONDS:.0f} a second, "
-        f"{1e6 * used / total:.0f} us of the store's core each"
+    write(
+        f"progress updates, {PROCESSES * threads} jobs at a time: {total / SECONDS:.0f} per second, "
+        f"{1e6 * used / total:.0f} us of the store's CPU time each"
     )
     client.close()
 
 
-def speak(url: str, claims: list[tuple[str, int]]) -> int:
-    """How often all of them were answered."""
+def send_updates(url: str, claims: list[tuple[str, int]]) -> int:
+    """Send updates for all these jobs and return their number."""
     store = Store(connect(url))
     counts = [0] * len(claims)
 
@@ -63,7 +69,7 @@ def speak(url: str, claims: list[tuple[str, int]]) -> int:
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
             counts[number] += 1
-            store.jobs.checkpoint(job_id, epoch, _word(counts[number]))
+            store.jobs.publish_progress(job_id, epoch, _update(counts[number]))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(len(claims))]
     for thread in threads:
@@ -73,11 +79,11 @@ def speak(url: str, claims: list[tuple[str, int]]) -> int:
     return sum(counts)
 
 
-def _word(number: int) -> Checkpoint:
-    """As a running search has it twice a second: bounds, and two points of their trace."""
+def _update(number: int) -> ProgressUpdate:
+    """Return an update as a running search sends it twice a second: bounds and two points of the trace."""
     lower = 1.0 - 1.0 / (number + 1)
     points = [TracePoint(seconds=number / 2, expansions=number, upper=100.0, lower=lower)] * 2
-    return Checkpoint(
+    return ProgressUpdate(
         upper_bound=100.0,
         lower_bound=lower,
         expansions=number,
@@ -103,5 +109,5 @@ def _dataset() -> Dataset:
     )
 
 
-def _used(info: Any) -> float:
+def _cpu_seconds(info: Any) -> float:
     return sum(cast(float, info[name]) for name in ("used_cpu_user", "used_cpu_sys"))

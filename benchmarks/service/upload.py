@@ -1,4 +1,4 @@
-"""A 100 MB CSV: the whole upload over HTTP beside what pyarrow alone needs to parse the file."""
+"""Compare the upload of a CSV of 100 MB over HTTP with the time that pyarrow needs to parse the file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import psutil
 import pyarrow as pa
 import pyarrow.csv
 
-from benchmarks.service.servers import start, stop, waited_for
-from worker.valkey import ValkeyServer
+from benchmarks.service.servers import start, stop, wait_for_log
+from worker.processes.valkey import ValkeyServer
 
 BYTES = 100_000_000
 ROUNDS = 5
-MOST_TIMES_PARSING = 5.0
-FIXED_BUFFER = 128 << 20  # memory that an upload may take beside its table, however large it is
+MAX_RATIO = 5.0
+MAX_EXTRA_BYTES = 128 << 20  # memory beyond its table that an upload of any size may use
 _LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
 _BLOCK_ROWS = 50_000
 
@@ -34,7 +34,7 @@ Note = Callable[[str], None]
 
 
 def write_csv(path: Path, size: int = BYTES) -> None:
-    """Measurements, counts, words and some missing cells, as tables of people are."""
+    """Write a table of real numbers, counts, words and some missing cells."""
     rng = np.random.default_rng(0)
     words = np.array(["red", "green", "blue", "violet", "orange"], dtype=object)
     with path.open("wb") as file:
@@ -52,6 +52,7 @@ def write_csv(path: Path, size: int = BYTES) -> None:
 
 
 def parse_seconds(path: Path) -> float:
+    """Return the time that pyarrow needs to parse the file."""
     started = time.perf_counter()
     table = pyarrow.csv.read_csv(path)
     seconds = time.perf_counter() - started
@@ -61,26 +62,26 @@ def parse_seconds(path: Path) -> float:
 
 
 def upload_seconds(port: int, path: Path, name: str) -> tuple[float, dict[str, Any]]:
-    """From the first byte sent to the last byte of the answer."""
+    """Return the time from the first byte sent to the last byte of the response, and the response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300, blocksize=1 << 20)
     try:
         with path.open("rb") as file:
             headers = {"Content-Type": "text/csv", "Content-Length": str(path.stat().st_size)}
             started = time.perf_counter()
             connection.request("POST", f"/v1/datasets?target=label&name={name}", file, headers)
-            answer = connection.getresponse()
-            body = answer.read()
+            response = connection.getresponse()
+            body = response.read()
             seconds = time.perf_counter() - started
     finally:
         connection.close()
-    if answer.status != 201:
-        raise RuntimeError(f"the upload was answered with {answer.status}: {body[:500]!r}")
+    if response.status != 201:
+        raise RuntimeError(f"the upload failed with status {response.status}: {body[:500]!r}")
     return seconds, json.loads(body)
 
 
 @contextmanager
 def _api(folder: Path) -> Iterator[tuple[int, int]]:
-    """Port and process id of an API on all cores, without a worker."""
+    """Start an API on all cores without a worker, and return its port and process id."""
     valkey = ValkeyServer(folder / "valkey")
     environment = {
         **os.environ,
@@ -92,7 +93,7 @@ def _api(folder: Path) -> Iterator[tuple[int, int]]:
     try:
         log = folder / "api.log"
         api = start([sys.executable, "-m", "service.server"], environment, log, started, core=None)
-        yield int(waited_for(log, _LISTENING, api)[1].rpartition(":")[2]), api.pid
+        yield int(wait_for_log(log, _LISTENING, api)[1].rpartition(":")[2]), api.pid
     finally:
         for process in started:
             stop(process)
@@ -100,7 +101,7 @@ def _api(folder: Path) -> Iterator[tuple[int, int]]:
 
 
 def _peak_bytes(pid: int) -> int:
-    """The largest resident size of the process so far; now, where the system does not keep it."""
+    """Return the highest resident memory of the process, or the current one if that is unknown."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0]) * 1024
@@ -109,7 +110,7 @@ def _peak_bytes(pid: int) -> int:
 
 
 def run(note: Note = lambda _: None, *, size: int = BYTES, rounds: int = ROUNDS) -> dict[str, Any]:
-    """Medians over alternating rounds, and how far the API's memory rose above its size before."""
+    """Return the medians over alternating rounds, and the growth of the API's memory."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path, small = folder / "table.csv", folder / "small.csv"
@@ -136,12 +137,12 @@ def run(note: Note = lambda _: None, *, size: int = BYTES, rounds: int = ROUNDS)
         "parse_seconds": round(parse, 4),
         "upload_seconds": round(upload, 4),
         "ratio": round(upload / parse, 3),
-        "ratio_limit": MOST_TIMES_PARSING,
+        "ratio_limit": MAX_RATIO,
         "table_bytes": int(table),
         "memory_growth_bytes": growth,
         "memory_beyond_table_bytes": growth - int(table),
-        "memory_beyond_table_limit": FIXED_BUFFER,
-        "holds": upload < MOST_TIMES_PARSING * parse and growth - int(table) < FIXED_BUFFER,
+        "memory_beyond_table_limit": MAX_EXTRA_BYTES,
+        "holds": upload < MAX_RATIO * parse and growth - int(table) < MAX_EXTRA_BYTES,
     }
 
 

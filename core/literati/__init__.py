@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
-from .errors import (
+from literati._version import __version__
+from literati.errors import (
     CheckpointError,
     DataWarning,
     LiteratiError,
     ModelFormatError,
     SearchInvariantError,
 )
-from .model import ShapeTree
-from .search import Search, SearchLimits, SearchReport, StopReason
+from literati.search.search import Search, SearchLimits, SearchReport, StopReason
+from literati.tree.model import ShapeTree
 
 if TYPE_CHECKING:
-    from .estimator import LiteratiClassifier
+    from literati.estimator import LiteratiClassifier
 
 __all__ = [
     "CheckpointError",
@@ -31,11 +31,15 @@ __all__ = [
     "__version__",
 ]
 
+# Pickles name the classes by these names, so that modules may move.
+for _class in (Search, SearchLimits, SearchReport, ShapeTree, StopReason):
+    _class.__module__ = __name__
+
 
 def __getattr__(name: str) -> Any:
-    """The estimator comes with scikit-learn, two seconds of import: who only predicts needs neither."""
+    """Import the estimator when it is first used: scikit-learn takes two seconds to import."""
     if name == "LiteratiClassifier":
-        from .estimator import LiteratiClassifier
+        from literati.estimator import LiteratiClassifier
 
         globals()[name] = LiteratiClassifier
         return LiteratiClassifier

@@ -1,3 +1,3 @@
-"""The version, kept apart so that every module can name it without an import cycle."""
+"""The version, in a module of its own so that every module can import it."""
 
 __version__ = "0.1.0"

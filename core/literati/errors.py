@@ -1,16 +1,16 @@
 """Errors and warnings of the library.
 
-Bad arguments are plain ``ValueError`` or ``TypeError`` whose message names the argument. The classes here are
-for what those two cannot say: a damaged file, or a search that broke its own promise.
+A wrong argument raises ``ValueError`` or ``TypeError`` with a message that names the argument. The classes
+here are for other errors, such as a damaged file.
 """
 
 
 class LiteratiError(Exception):
-    """Base of every error that is the library's own."""
+    """Base class of the library's own errors."""
 
 
 class ModelFormatError(LiteratiError, ValueError):
-    """A model's JSON is damaged, of an unknown version, or inconsistent with itself."""
+    """The JSON of a model is damaged, of an unknown version, or contradicts itself."""
 
 
 class CheckpointError(LiteratiError, ValueError):
@@ -18,12 +18,12 @@ class CheckpointError(LiteratiError, ValueError):
 
 
 class SearchInvariantError(LiteratiError, RuntimeError):
-    """A search returned a tree that does not cost what the search said: a bug, please report it."""
+    """A tree does not cost what the search says. This is a bug; please report it."""
 
 
 class Interrupted(LiteratiError):
-    """Work was broken off because a stop is wanted or the time is over."""
+    """Work was stopped because a stop was requested or the time limit was reached."""
 
 
 class DataWarning(UserWarning):
-    """Something in the data was set aside, for example a constant column."""
+    """A part of the data is ignored, for example a constant column."""

@@ -1,10 +1,12 @@
-"""LiteratiClassifier: the search in scikit-learn's clothes."""
+"""LiteratiClassifier: the search as a scikit-learn classifier."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from textwrap import wrap
 from typing import Any, Self
 
 import numpy as np
@@ -13,41 +15,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import labels
-from .model import ShapeTree
-from .nodes import BEYOND_SPACE
-from .report import SearchReport, StopReason
-from .search import Search, SearchLimits
+from literati.data import labels
+from literati.search.options import ProgressOptions, SolverOptions
+from literati.search.parameters import Parameter, ParameterSet
+from literati.search.report import TRACE_DTYPE, SearchReport, StopReason
+from literati.search.search import Search, SearchLimits
+from literati.tree.model import ShapeTree
+from literati.tree.nodes import BEYOND_SPACE
 
-SLICE = 0.25  # seconds between two reports
+REPORT_SECONDS = 0.25  # between two reports
 STATE_VERSION = 1
-_LIMITS = ("time_limit", "max_expansions", "memory_limit", "gap", "gap_absolute", "patience")
-_NOT_OPTIONS = (*_LIMITS, "verbose", "callback")
-_TRACE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
 
 
 class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal shape-generalized decision tree, found by an anytime search.
 
     The search minimises the weight of the misclassified training rows plus, for every split, `split_penalty`
-    and `changepoint_penalty` for each change point after the first. Missing values and categories are legal.
-
-    Parameters
-    ----------
-    max_depth : depth of the tree, 1 to 12.
-    max_changepoints : change points of a split's shape function, 1 to 8; 1 is an ordinary threshold.
-    split_penalty, changepoint_penalty : in misclassified rows.
-    candidates : where change points may lie: "adaptive", "shape", "quantile" or "all".
-    candidate_leaves : leaves of the CART that makes the candidates, a number or a list by level from the root
-        whose last entry repeats; for "quantile" the quantiles a feature.
-    time_limit, max_expansions, memory_limit, gap, gap_absolute, patience : when to stop; see SearchLimits.
-    or_selection, and_selection, heuristic, criterion : how the search orders its work.
-    polish : improve the tree beyond the candidates at the end and on the way.
-    class_weight : None, "balanced" or a mapping from label to weight.
-    n_threads : only 1 so far.
-    verbose : 1 shows a progress line on standard error.
-    callback : called with the SearchReport about four times a second; a true result stops the search.
-    categories : "ordered" codes categories by the rate of the most frequent class, "one_hot" one by one.
+    and `changepoint_penalty` for each change point after the first. Columns may have missing values and
+    categories.
     """
 
     def __init__(
@@ -99,21 +84,23 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.categories = categories
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Search until a limit or the proof. Interrupted, it raises and leaves the estimator as it was."""
-        parameters = self.get_params(deep=False)
-        if self.callback is not None and not callable(self.callback):
-            raise TypeError(f"callback: expected None or a function, got {self.callback!r}")
-        if isinstance(self.verbose, str) or self.verbose not in (0, 1, 2):
-            raise ValueError(f"verbose: expected 0 or 1, got {self.verbose!r}")
-        limits = SearchLimits(**{name: parameters[name] for name in _LIMITS})
-        options = {name: value for name, value in parameters.items() if name not in _NOT_OPTIONS}
+        """Search until a limit is reached or the optimum is proven.
+
+        An interrupt raises KeyboardInterrupt and leaves the estimator unchanged.
+        """
+        ProgressOptions(**self._parameters_of(ProgressOptions))
+        limits = SearchLimits(**self._parameters_of(SearchLimits))
+        options = self._parameters_of(SolverOptions)
         search = Search(X, y, sample_weight=sample_weight, limits=limits, **options)
-        self._drive(search)
+        self._run(search)
         tree, report = search.incumbent(), search.report()
-        self._adopt(tree, report, search.trace())
+        self._set_fitted(tree, report, search.trace())
         return self
 
-    def _drive(self, search: Search) -> None:
+    def _parameters_of(self, group: type[ParameterSet]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in group.definitions()}
+
+    def _run(self, search: Search) -> None:
         if not self.verbose and self.callback is None:
             search.run()
             return
@@ -125,16 +112,16 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     line.show(report)
                 if self.callback is not None and self.callback(report):
                     search.stop()
-                    search.run(SLICE)
+                    search.run(REPORT_SECONDS)
                     return
                 if report.stop_reason is not StopReason.RUNNING:
                     return
-                report = search.run(SLICE)
+                report = search.run(REPORT_SECONDS)
         finally:
             if line is not None:
                 line.close()
 
-    def _adopt(self, tree: ShapeTree, report: SearchReport, trace: npt.NDArray[Any]) -> None:
+    def _set_fitted(self, tree: ShapeTree, report: SearchReport, trace: npt.NDArray[Any]) -> None:
         self.tree_ = tree
         self.classes_ = tree.classes.copy()
         self.n_features_in_ = len(tree.schema.columns)
@@ -156,37 +143,41 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.report_ = report
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of each row, spelt as in training."""
+        """Return the class of each row, as it was given in training."""
         check_is_fitted(self)
         return self.tree_.predict(X)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Class shares of the training weight in each row's leaf, in the order of `classes_`."""
+        """Return the share of each class in the training weight of each row's leaf, ordered as `classes_`."""
         check_is_fitted(self)
         return self.tree_.predict_proba(X)
 
     def apply(self, X: Any) -> npt.NDArray[np.int32]:
-        """The leaf that each row ends in, as an index into `tree_.nodes`."""
+        """Return the leaf of each row, as an index into `tree_.nodes`."""
         check_is_fitted(self)
         return self.tree_.apply(X)
 
     def decision_path(self, X: Any) -> Any:
-        """A sparse 0/1 matrix of the nodes that each row passes."""
+        """Return a sparse 0/1 matrix of the nodes that each row passes."""
         check_is_fitted(self)
         return self.tree_.decision_path(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        # Without a penalty the optimum fits noise, all of it if it can. scikit-learn's check of class
-        # weights, on pure noise, asks for a restraint that only a split_penalty gives. No other needs it.
+        # Without a penalty the optimal tree fits noise, and fails scikit-learn's check of class weights,
+        # which is on pure noise. It passes all other checks.
         tags.classifier_tags.poor_score = self.split_penalty == 0
         return tags
 
-    # Pickles hold one JSON text and nothing that could run. A callback is a function, so it stays behind.
+    # A pickle holds one JSON text, so nothing in it can run. The callback is a function and is left out.
 
     def __getstate__(self) -> dict[str, Any]:
-        parameters = {name: _plain(name, value) for name, value in self.get_params(deep=False).items()}
+        parameters = {
+            name: _plain(name, getattr(self, name))
+            for name, entry in definitions().items()
+            if entry.added is None or getattr(self, name) != entry.default
+        }
         state: dict[str, Any] = {"version": STATE_VERSION, "parameters": parameters, "fitted": None}
         if hasattr(self, "tree_"):
             state["fitted"] = {
@@ -203,19 +194,41 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"this library reads pickles of version {STATE_VERSION}, not {data.get('version')!r}"
             )
         parameters = data["parameters"]
-        weights = parameters["class_weight"]
+        if unknown := sorted(parameters.keys() - definitions().keys()):
+            raise ValueError(f"this version of literati does not have the pickle's parameter {unknown[0]!r}")
+        weights = parameters.get("class_weight")
         if isinstance(weights, list):
             parameters["class_weight"] = {labels.from_json(label): weight for label, weight in weights}
         self.__init__(**parameters)  # type: ignore[misc]
         if data["fitted"] is not None:
             fitted = data["fitted"]
             report = SearchReport.from_dict(fitted["report"])
-            trace = np.array([tuple(row) for row in fitted["trace"]], dtype=_TRACE)
-            self._adopt(ShapeTree.from_dict(fitted["tree"]), report, trace)
+            trace = np.array([tuple(row) for row in fitted["trace"]], dtype=TRACE_DTYPE)
+            self._set_fitted(ShapeTree.from_dict(fitted["tree"]), report, trace)
+
+
+def definitions() -> dict[str, Parameter]:
+    """Return the definitions of the classifier's parameters, in the order of its signature."""
+    groups = (SolverOptions, SearchLimits, ProgressOptions)
+    defined = {name: entry for group in groups for name, entry in group.definitions().items()}
+    return {name: defined[name] for name in signature(LiteratiClassifier).parameters}
+
+
+def _parameters_section() -> str:
+    """Return the section "Parameters" of the classifier's docstring, as numpydoc has it."""
+    lines = ["", "    Parameters", "    ----------"]
+    for name, entry in definitions().items():
+        lines.append(f"    {name} : {entry.values}, default={entry.default!r}")
+        lines += wrap(entry.sentences(), 100, initial_indent=8 * " ", subsequent_indent=8 * " ")
+    return "\n".join([*lines, "    "])
+
+
+LiteratiClassifier.__module__ = "literati"  # pickles name it so, wherever this module is
+LiteratiClassifier.__doc__ = f"{LiteratiClassifier.__doc__}{_parameters_section()}"
 
 
 def _plain(name: str, value: Any) -> Any:
-    """A parameter as JSON has it."""
+    """Return a parameter as JSON data."""
     if name == "callback":
         return None
     if name == "class_weight" and isinstance(value, Mapping):
@@ -226,7 +239,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 class _ProgressLine:
-    """One line on standard error that is written over and over."""
+    """A line on standard error that is overwritten with every report."""
 
     def __init__(self) -> None:
         self.width = 0

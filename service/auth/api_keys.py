@@ -1,10 +1,10 @@
-"""The keys that an API process knows: those of the store, and those of the key file that it was given.
+"""The API keys of a process: those of the store, and those of its key file.
 
-A request is answered from memory. Changes in the store are announced on a channel, and the store is asked
-every second in any case; a change of the file is seen by its date, which is looked at before every request.
+Requests are checked against a copy in memory. The store announces changes on a channel and is also asked
+every second. A change of the file is detected by its modification time before every request.
 
-While the store does not answer, the keys that were read last are good: no key can be revoked then, and a key
-opens nothing but the metrics of this process, because everything else is in the store.
+While the store does not answer, the keys that were read last are valid. A key then gives access only to the
+metrics of this process, because everything else is in the store.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from pathlib import Path
 import structlog
 from starlette.concurrency import run_in_threadpool
 
-from service import keyring
-from service.key_store import KeyStore, StoredKeys
-from service.keyring import KeyEntry, KeyFile
+from service.auth import key_file
+from service.auth.key_file import KeyEntry, KeyFile
+from service.auth.key_store import KeyStore, StoredKeys
 
 log = structlog.get_logger(__name__)
-LOOK_ANYWAY = 1.0  # seconds
+POLL_SECONDS = 1.0
 Stamp = tuple[int, int, int, int]
 
 
-class Keys:
-    """Once there is a key, or a file for keys, a key is needed for good.
+class ApiKeys:
+    """The valid keys, and whether a key is required.
 
-    When the keys are revoked, the file is deleted or cannot be read, nobody gets in. A key of a file is good
-    as long as it stands in the file and was not revoked in the store. Where no file is given, imported keys
-    are as good as those that were made in the store.
+    Once there is a key or a key file, a key is required from then on, even if all keys are revoked or the
+    file is deleted or unreadable. A key of the file is valid while it is in the file and is not revoked in
+    the store. Without a file, imported keys are valid like those that were created in the store.
     """
 
     def __init__(self, path: Path | None, store: KeyStore | None = None) -> None:
@@ -39,53 +39,55 @@ class Keys:
         self._store = store
         self._stamp: Stamp | None = None
         self._file = KeyFile()
-        self._imported: KeyFile | None = None  # what of the file the store was told
+        self._imported: KeyFile | None = None  # the content of the file when it was last imported
         self._stored: StoredKeys | None = None
         self._announced = asyncio.Event()
         self._required = path is not None
         self.readable = True
         if path is not None and path.exists():
             self._stamp = self._read_stamp(path)
-            self._file = keyring.read(path)  # a file that cannot be read must not start a server
+            self._file = key_file.read(path)  # a server does not start with an unreadable file
         self._combine()
 
     @property
     def required(self) -> bool:
+        """Whether a caller must send a key."""
         return self._required
 
     @property
     def unknown(self) -> bool:
-        """Return whether it is not known yet if a key is needed: the store has never answered."""
+        """Whether it is not known yet if a key is required, because the store has not answered."""
         return self._stored is None and self._store is not None and not self._required
 
     def entries(self) -> tuple[KeyEntry, ...]:
-        """Return the keys that are good now."""
-        return self._good.keys
+        """Return the valid keys."""
+        return self._valid.keys
 
     def find(self, key: str) -> KeyEntry | None:
-        return self._good.find(key)
+        """Return the entry of a valid key."""
+        return self._valid.find(key)
 
     async def look_up(self, key: str) -> KeyEntry | None:
-        """As `find`, but ask the store before a key is refused: it may have been made a moment ago."""
+        """Return the entry of a valid key. The store is asked about an unknown one, which may be new."""
         found = self.find(key)
-        if found is None and self._store is not None and keyring.well_formed(key):
+        if found is None and self._store is not None and key_file.well_formed(key):
             await self.update()
             found = self.find(key)
         return found
 
     def knows(self, key_id: str | None) -> bool:
-        """Return whether who was let in with this key would still be: for answers that go on for hours."""
+        """Return whether a caller with this key, or without one, still has access. Event streams ask this."""
         self.refresh()
         if key_id is None:
             return not self.required
         return any(entry.id == key_id for entry in self.entries())
 
     def _combine(self) -> None:
-        """Work out which keys are good, after a change."""
+        """Determine the valid keys after a change."""
         stored = self._stored or StoredKeys()
         own = (entry for entry in self._file.keys if entry.id not in stored.revoked)
         imported = stored.imported if self._path is None else ()
-        self._good = KeyFile.model_construct(keys=(*own, *stored.made, *imported))
+        self._valid = KeyFile.model_construct(keys=(*own, *stored.created, *imported))
 
     # The file
 
@@ -98,16 +100,14 @@ class Keys:
             if stamp == self._stamp:
                 return
             self._stamp, self._file, self.readable = stamp, KeyFile(), False
-            self._file = keyring.read(self._path)
+            self._file = key_file.read(self._path)
             self.readable = True
         except FileNotFoundError:
             self._stamp, self._file, self.readable = None, KeyFile(), True
         except (OSError, ValueError) as error:
-            log.error(
-                "the file of keys cannot be read: nobody gets in", path=str(self._path), error=str(error)
-            )
+            log.error("key file unreadable, all requests are refused", path=str(self._path), error=str(error))
         self._combine()
-        self._announced.set()  # for the store
+        self._announced.set()  # so that `follow` imports the file
 
     @staticmethod
     def _read_stamp(path: Path) -> Stamp:
@@ -117,31 +117,31 @@ class Keys:
     # The store
 
     def announce(self) -> None:
-        """Say that the keys in the store may have changed."""
+        """Make `follow` read the store, because its keys may have changed."""
         self._announced.set()
 
     async def follow(self, changed: Callable[[], None]) -> None:
-        """Keep up with the store for ever; call `changed` when the keys have changed."""
-        away = False
+        """Follow the store until cancelled, and call `changed` when the keys have changed."""
+        failing = False
         while True:
             before = self._stored
             try:
                 await self.update()
-                away = False
-            except Exception as error:  # one that ended this task would keep revoked keys alive
-                if not away:
-                    log.warning("keys not read from the store", error=f"{type(error).__name__}: {error}")
-                away = True
+                failing = False
+            except Exception as error:  # if this task ended, revoked keys would stay valid
+                if not failing:
+                    log.warning("API keys not read from the store", error=f"{type(error).__name__}: {error}")
+                failing = True
             if self._stored is not before:
                 changed()
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_ANYWAY):
+                async with asyncio.timeout(POLL_SECONDS):
                     await self._announced.wait()
             self._announced.clear()
             self.refresh()
 
     async def update(self) -> None:
-        """Read the keys of the store if they have changed, and tell it of changes in the file."""
+        """Import the key file if it has changed, and read the keys of the store if they have changed."""
         if self._store is None:
             return
         if self.readable and self._file is not self._imported and self._path is not None:

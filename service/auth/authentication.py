@@ -1,6 +1,6 @@
-"""Who calls, and what they may: API keys, or anyone on the loopback interface.
+"""Authentication and authorization by API keys. Without keys, only callers on this machine have access.
 
-A pure ASGI layer in front of every route, so that a new route is closed unless it is listed as open here.
+This is middleware in front of every route, so a new route is protected unless it is listed as public here.
 """
 
 from __future__ import annotations
@@ -13,37 +13,40 @@ from redis.exceptions import RedisError
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
 
-from service.api_keys import Keys
-from service.errors import Problem, problem_response, unavailable
-from service.keyring import DEFAULT_TENANT, Scope
+from service.auth.api_keys import ApiKeys
+from service.auth.key_file import DEFAULT_TENANT, Scope
+from service.http.problems import Problem, problem_response, unavailable
 
-OPEN_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
-OPEN_FOLDERS = ("/assets/",)
+PUBLIC_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
+PUBLIC_FOLDERS = ("/assets/",)
 _ADMIN_PATHS = frozenset({"/metrics", "/v1/tenants"})
 _ADMIN_FOLDERS = ("/v1/tenants/",)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="literati"'}
 _NO_KEYS = (
     "This server has no API keys and answers on the loopback interface only. "
-    "Make one with `python -m service.keys add NAME`."
+    "Create a key with `python -m service.keys add NAME`."
 )
 
 
 @dataclass(frozen=True)
 class Caller:
+    """An authenticated caller."""
+
     tenant: str
     scopes: frozenset[Scope]
-    key_id: str | None = None  # None: keys are off
+    key_id: str | None = None  # None if no key is required
 
 
-ANYONE = Caller(DEFAULT_TENANT, frozenset(Scope))
+LOCAL_CALLER = Caller(DEFAULT_TENANT, frozenset(Scope))
 
 
-def is_open(path: str) -> bool:
-    """Whether it is answered to anyone, key or not."""
-    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
+def is_public(path: str) -> bool:
+    """Return whether a path is answered without a key."""
+    return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDERS)
 
 
 def needed_scope(method: str, path: str) -> Scope:
+    """Return the scope that a key needs for a request."""
     if path in _ADMIN_PATHS or path.startswith(_ADMIN_FOLDERS):
         return Scope.ADMIN
     if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path.endswith("/predict")):
@@ -51,10 +54,13 @@ def needed_scope(method: str, path: str) -> Scope:
     return Scope.TRAIN
 
 
-class AuthLayer:
-    """Sets `literati.caller` in the scope, or answers 401 or 403 (and sets `literati.refused`)."""
+class AuthMiddleware:
+    """ASGI middleware that sets `literati.caller` in the scope or answers 401 or 403.
 
-    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+    A caller whose key lacks a scope is set as `literati.refused`, for the audit log.
+    """
+
+    def __init__(self, app: ASGIApp, keys: ApiKeys) -> None:
         self.app = app
         self.keys = keys
 
@@ -63,24 +69,24 @@ class AuthLayer:
             await self.app(scope, receive, send)
             return
         path: str = scope["path"]
-        if not is_open(path):
-            answer = await self._check(scope, path)
-            if isinstance(answer, Problem):
-                response = problem_response(answer, scope.get("literati.request_id", "unknown"))
+        if not is_public(path):
+            result = await self._authenticate(scope, path)
+            if isinstance(result, Problem):
+                response = problem_response(result, scope.get("literati.request_id", "unknown"))
                 await response(scope, receive, send)
                 return
-            scope["literati.caller"] = answer
+            scope["literati.caller"] = result
         await self.app(scope, receive, send)
 
-    async def _check(self, scope: ASGIScope, path: str) -> Caller | Problem:
+    async def _authenticate(self, scope: ASGIScope, path: str) -> Caller | Problem:
         self.keys.refresh()
         if not self.keys.readable:
-            return unavailable("The server's file of API keys cannot be read, so it lets nobody in.")
+            return unavailable("The key file of the server cannot be read; its administrator must repair it.")
         try:
             if self.keys.unknown:
                 await self.keys.update()
             if not self.keys.required:
-                return ANYONE if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
+                return LOCAL_CALLER if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
             found = await self.keys.look_up(_bearer(scope))
         except RedisError:
             return unavailable("The store does not answer, so the API key cannot be checked; try again soon.")
@@ -90,8 +96,10 @@ class AuthLayer:
         caller = Caller(found.tenant, found.scopes, found.id)
         needed = needed_scope(scope["method"], path)
         if needed not in caller.scopes and Scope.ADMIN not in caller.scopes:
-            scope["literati.refused"] = caller  # for the audit log
-            return Problem(403, f"This key lacks the scope `{needed}`.", kind="scope-needed")
+            scope["literati.refused"] = caller
+            return Problem(
+                403, f"This key lacks the scope `{needed}`; use a key that has it.", kind="scope-needed"
+            )
         return caller
 
 
@@ -108,9 +116,9 @@ def _bearer(scope: ASGIScope) -> str:
 
 
 def _is_local(scope: ASGIScope) -> bool:
-    """Reached over loopback, under a loopback name, and not by the page of another site in a browser.
+    """Return whether a request comes from this machine and not from another site in a browser.
 
-    The name keeps out pages that rebind their own name to 127.0.0.1; the site keeps out forms that post here.
+    The check of the Host header defeats DNS rebinding; the check of Sec-Fetch-Site defeats forged forms.
     """
     server = scope.get("server")
     if server is not None and server[1] is not None and not is_loopback(server[0]):
@@ -129,6 +137,7 @@ def _host_name(host: str) -> str:
 
 @lru_cache(maxsize=256)  # parsing an address takes as long as predicting a row
 def is_loopback(name: str) -> bool:
+    """Return whether a host name or an address means this machine."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:

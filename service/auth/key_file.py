@@ -1,6 +1,6 @@
-"""The file of API keys: what it holds, how it is read, and how it is changed.
+"""The key file: its format, how it is read and how it is changed.
 
-A key is `lit_<id>_<secret>` with 256 random bits in its secret. The file knows its SHA-256 only.
+A key is `lit_<id>_<secret>` with a secret of 256 random bits. The file contains only its SHA-256.
 """
 
 from __future__ import annotations
@@ -27,12 +27,16 @@ DEFAULT_TENANT = "default"
 
 
 class Scope(StrEnum):
-    READ = "read"  # look, and predict
-    TRAIN = "train"  # upload, start and steer jobs, delete
-    ADMIN = "admin"  # metrics and weights of all tenants, and everything above
+    """What a key allows."""
+
+    READ = "read"  # read and predict
+    TRAIN = "train"  # upload datasets, start and control jobs, delete
+    ADMIN = "admin"  # read metrics, set the weights of tenants, and everything above
 
 
 class KeyEntry(BaseModel):
+    """What is stored of a key."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
@@ -44,25 +48,27 @@ class KeyEntry(BaseModel):
 
 
 class KeyFile(BaseModel):
+    """The content of a key file."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: Annotated[int, Field(ge=1, le=1)] = 1
     keys: tuple[KeyEntry, ...] = ()
 
     def find(self, key: str) -> KeyEntry | None:
-        """The entry of a key. The id is no secret; the digest is compared in constant time."""
-        shape = _KEY.fullmatch(key)
-        if shape is None:
+        """Return the entry of a key. The digests are compared in constant time; the id is not secret."""
+        match = _KEY.fullmatch(key)
+        if match is None:
             return None
         digest = _digest(key)
         for entry in self.keys:
-            if entry.id == shape[1] and hmac.compare_digest(entry.sha256, digest):
+            if entry.id == match[1] and hmac.compare_digest(entry.sha256, digest):
                 return entry
         return None
 
 
 def well_formed(key: str) -> bool:
-    """Return whether it looks like a key."""
+    """Return whether a text has the form of a key."""
     return _KEY.fullmatch(key) is not None
 
 
@@ -71,15 +77,15 @@ def _digest(key: str) -> str:
 
 
 class KeyFileError(ValueError):
-    """The file is no file of keys that may be trusted; the message is a sentence that says why."""
+    """The key file is damaged or not private. The message is a sentence with the reason and the remedy."""
 
 
 def read(path: Path) -> KeyFile:
-    """OSError if it is not there, KeyFileError if it is not as it should be."""
+    """Read a key file. Raise OSError if that fails, KeyFileError if its content or mode is wrong."""
     with path.open("rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         if mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise KeyFileError(f"It can be written by others (mode {mode:o}); say `chmod 600 {path}`.")
+            raise KeyFileError(f"Other users can write it (mode {mode:o}); run `chmod 600 {path}`.")
         data = file.read()
     if not data.strip():
         return KeyFile()
@@ -89,11 +95,11 @@ def read(path: Path) -> KeyFile:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         message = f"{where}: {first['msg']}" if where else str(first["msg"])
-        raise KeyFileError(f"It is damaged ({message}); put back a copy, or make new keys.") from None
+        raise KeyFileError(f"It is damaged ({message}); restore a copy, or create new keys.") from None
 
 
 def new_key(name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
-    """Return a new key, which is told only here, and what is to be kept of it."""
+    """Return a new key, which is not stored anywhere, and its entry."""
     identity = secrets.token_hex(4)
     key = f"lit_{identity}_{secrets.token_urlsafe(32)}"
     entry = KeyEntry(
@@ -108,7 +114,7 @@ def new_key(name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyE
 
 
 def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[str, KeyEntry]:
-    """A new key, which is told only here, and what is kept of it."""
+    """Add a new key to the file. Return the key, which is not stored anywhere, and its entry."""
     key, entry = new_key(name, tenant, scopes)
     with _locked(path):
         _write(path, KeyFile(keys=(*_read_or_empty(path).keys, entry)))
@@ -116,7 +122,7 @@ def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[s
 
 
 def revoke(path: Path, identity: str) -> bool:
-    """Whether there was such a key."""
+    """Remove a key from the file. Return whether it was there."""
     with _locked(path):
         before = _read_or_empty(path)
         kept = tuple(entry for entry in before.keys if entry.id != identity)
@@ -132,7 +138,7 @@ def _read_or_empty(path: Path) -> KeyFile:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Two changes at once must not lose one of them."""
+    """Hold a lock, so that no concurrent change is lost."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_name(path.name + ".lock"), "w", opener=_private) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -145,11 +151,11 @@ def _write(path: Path, keys: KeyFile) -> None:
         file.write(keys.model_dump_json(indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())
-    os.chmod(draft, 0o600)  # a draft that a crash left behind keeps its mode
+    os.chmod(draft, 0o600)  # a draft left by a crash keeps its mode
     os.replace(draft, path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)  # a key that was revoked must not come back with the power
+        os.fsync(folder)  # a revoked key must not return after a power failure
     finally:
         os.close(folder)
 

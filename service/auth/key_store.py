@@ -1,6 +1,6 @@
 """API keys in the store, where every API process sees a new or revoked key at once.
 
-A key is kept as in a key file: its SHA-256, never itself. Keys are made here by `python -m service.keys`, or
+Only the SHA-256 of a key is stored, as in a key file. Keys are created by `python -m service.keys` or
 imported from the key file of an API process. Every change sets a new version and is announced on a channel.
 """
 
@@ -13,24 +13,26 @@ from typing import Any
 
 import redis
 
-from service.keyring import KeyEntry
+from service.auth.key_file import KeyEntry
 
 CHANNEL = "literati:keys-changed"
-_MADE, _IMPORTED = "literati:keys", "literati:keys-imported"  # by id
-_REVOKED = "literati:keys-revoked"  # ids of imported keys, which may still stand in a file
-_VERSION = "literati:keys-version"  # there since the first key
+_CREATED, _IMPORTED = "literati:keys", "literati:keys-imported"  # by id
+_REVOKED = "literati:keys-revoked"  # ids of imported keys, which may still be in a file
+_VERSION = "literati:keys-version"  # set with the first key
 
 
 @dataclass(frozen=True)
 class StoredKeys:
-    version: str = ""  # empty: there was never a key in this store
-    made: tuple[KeyEntry, ...] = ()
+    """All keys of the store."""
+
+    version: str = ""  # empty if the store has never had a key
+    created: tuple[KeyEntry, ...] = ()
     imported: tuple[KeyEntry, ...] = ()
     revoked: frozenset[str] = frozenset()
 
 
 class KeyStore:
-    """Every method raises redis.RedisError if the store does not answer."""
+    """The keys in the store. Every method raises redis.RedisError if the store does not answer."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -42,44 +44,44 @@ class KeyStore:
     def read(self) -> StoredKeys:
         pipeline = self._client.pipeline(transaction=True)
         pipeline.get(_VERSION)
-        pipeline.hvals(_MADE)
+        pipeline.hvals(_CREATED)
         pipeline.hvals(_IMPORTED)
         pipeline.smembers(_REVOKED)
-        version, made, imported, revoked = pipeline.execute()
+        version, created, imported, revoked = pipeline.execute()
         return StoredKeys(
             version.decode() if version else "",
-            _keys(made),
+            _keys(created),
             _keys(imported),
             frozenset(identity.decode() for identity in revoked),
         )
 
     def add(self, entry: KeyEntry) -> None:
-        self._change(add={_MADE: [entry]})
+        self._change(add={_CREATED: [entry]})
 
     def import_keys(self, entries: Iterable[KeyEntry]) -> None:
-        """Add the keys of a file that are not there yet. Those that were revoked here stay so."""
+        """Add the new keys of a file. Keys that were revoked here stay revoked."""
         stored = self.read()
-        known = {entry.id for entry in (*stored.imported, *stored.made)} | stored.revoked
+        known = {entry.id for entry in (*stored.imported, *stored.created)} | stored.revoked
         new = [entry for entry in entries if entry.id not in known]
         if new:
             self._change(add={_IMPORTED: new})
 
     def forget_imported(self, identities: Iterable[str]) -> None:
-        """Take out keys that are gone from the file that they came from."""
+        """Remove imported keys that are no longer in their file."""
         self._change(remove={_IMPORTED: list(identities)})
 
     def revoke(self, identity: str, *, in_file: bool = False) -> bool:
-        """Make a key worthless in every API process. Return whether there was such a key here.
+        """Revoke a key in every API process. Return whether the store had it.
 
-        `in_file` says that it was in a key file, copies of which may be elsewhere.
+        If `in_file`, the key was in a key file, and copies of that file must not bring it back.
         """
         stored = self.read()
-        made = any(entry.id == identity for entry in stored.made)
+        created = any(entry.id == identity for entry in stored.created)
         imported = any(entry.id == identity for entry in stored.imported)
-        if made or imported or in_file:
-            revoked = [] if made and not in_file else [identity]
-            self._change(remove={_MADE: [identity], _IMPORTED: [identity]}, revoked=revoked)
-        return made or imported
+        if created or imported or in_file:
+            revoked = [] if created and not in_file else [identity]
+            self._change(remove={_CREATED: [identity], _IMPORTED: [identity]}, revoked=revoked)
+        return created or imported
 
     def _change(
         self,
@@ -88,7 +90,7 @@ class KeyStore:
         remove: dict[str, list[str]] | None = None,
         revoked: Iterable[str] = (),
     ) -> None:
-        """Make all of the changes in one step, and announce them."""
+        """Apply all changes in one transaction and announce them."""
         version = secrets.token_hex(8)
         pipeline = self._client.pipeline(transaction=True)
         for key, entries in (add or {}).items():

@@ -1,4 +1,4 @@
-"""Ages as people write them: 30d, 12h."""
+"""Ages on the command line, such as 30d or 12h."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 
 
 def age_seconds(text: str) -> float:
-    """ValueError if it is none."""
+    """Return the seconds of an age. Raise a ValueError if the text is not an age."""
     found = _AGE.fullmatch(text)
     if found is None:
         raise ValueError("expected a number and s, m, h, d or w, such as 30d")

@@ -1,7 +1,7 @@
-"""`python -m service.cleanup`: delete ended jobs, their saved searches or unused datasets by age, for good.
+"""`python -m service.cleanup`: permanently delete old jobs, saved searches or unused datasets.
 
-Jobs that have not ended, datasets that such jobs use, and models are never touched. What its owner deleted
-goes by itself after LITERATI_KEEP_DELETED_HOURS, or earlier by --deleted-before.
+Running and queued jobs, their datasets, and models are never deleted. Records that their owner deleted are
+removed after LITERATI_KEEP_DELETED_HOURS, or earlier with --deleted-before.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from functools import partial
 
 import redis
 
-from service.ages import age_seconds
+from service.cli.ages import age_seconds
 from service.settings import Settings
-from worker.blobs import Blobs
-from worker.open_blobs import open_blobs
-from worker.open_store import open_store
+from worker.blobs.local import Blobs
+from worker.blobs.open import open_blobs
 from worker.store import Store
-from worker.store.retention import What
+from worker.store.open import open_store
+from worker.store.retention import RetentionKind
 
 _BATCH = 1000
-_NAMES: dict[What, tuple[str, str]] = {
+_NAMES: dict[RetentionKind, tuple[str, str]] = {
     "jobs": ("ended job", "ended jobs"),
     "searches": ("saved search", "saved searches"),
     "datasets": ("unused dataset", "unused datasets"),
@@ -30,27 +30,31 @@ _NAMES: dict[What, tuple[str, str]] = {
 
 
 def main(words: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
     arguments = _parser().parse_args(words)
-    ages: dict[What, float | None] = {
+    ages: dict[RetentionKind, float | None] = {
         "jobs": arguments.ended_before,
         "searches": arguments.searches_ended_before,
         "datasets": arguments.datasets_unused_for,
         "deleted": arguments.deleted_before,
     }
     if not any(age is not None for age in ages.values()):
-        print("Say what to delete: --ended-before 30d, for example. See --help.", file=sys.stderr)
+        print("Choose what to delete, for example with --ended-before 30d; see --help.", file=sys.stderr)
         return 2
     settings = Settings()
     store = open_store(settings)
     try:
         for what, age in ages.items():
             if age is not None:
-                _clean(store, what, age, dry_run=arguments.dry_run)
+                _delete(store, what, age, dry_run=arguments.dry_run)
         if not arguments.dry_run:
-            _sweep(store, open_blobs(settings))
+            _delete_blobs(store, open_blobs(settings))
     except redis.RedisError as error:
-        # Not the address itself: it may hold a password.
-        print(f"The store does not answer ({type(error).__name__}); is REDIS_URL right?", file=sys.stderr)
+        # The URL may contain a password, so the message does not show it.
+        print(
+            f"The store does not answer ({type(error).__name__}); start it, or correct REDIS_URL.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -61,21 +65,27 @@ def _parser() -> argparse.ArgumentParser:
         "--ended-before",
         type=_age,
         metavar="AGE",
-        help="jobs that ended at least so long ago, with all but their models",
+        help="delete jobs that ended at least this long ago; their models are kept",
     )
     parser.add_argument(
-        "--searches-ended-before", type=_age, metavar="AGE", help="only the saved searches of such jobs"
+        "--searches-ended-before",
+        type=_age,
+        metavar="AGE",
+        help="delete the saved searches of jobs that ended at least this long ago",
     )
     parser.add_argument(
-        "--datasets-unused-for", type=_age, metavar="AGE", help="datasets that no job has used for so long"
+        "--datasets-unused-for",
+        type=_age,
+        metavar="AGE",
+        help="delete datasets that no job has used for this long",
     )
     parser.add_argument(
         "--deleted-before",
         type=_age,
         metavar="AGE",
-        help="what its owner deleted at least so long ago: it cannot be restored any more",
+        help="remove records that were deleted at least this long ago; they cannot be restored then",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say how many there are")
+    parser.add_argument("--dry-run", action="store_true", help="only count what would be deleted")
     return parser
 
 
@@ -86,7 +96,7 @@ def _age(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _clean(store: Store, what: What, age: float, *, dry_run: bool) -> None:
+def _delete(store: Store, what: RetentionKind, age: float, *, dry_run: bool) -> None:
     if dry_run:
         count = store.retention.count(what, age)
         print(f"{count} {_NAMES[what][count != 1]} would be deleted.")
@@ -97,10 +107,10 @@ def _clean(store: Store, what: What, age: float, *, dry_run: bool) -> None:
     print(f"{count} {_NAMES[what][count != 1]} deleted.")
 
 
-def _sweep(store: Store, blobs: Blobs) -> None:
-    """The files behind them, now rather than at the reconciler's next round."""
-    for name in store.blobs.garbage():
-        blobs.discard(name, partial(store.blobs.wanted, name))
+def _delete_blobs(store: Store, blobs: Blobs) -> None:
+    """Delete the blobs of deleted records now, not in the next round of the reconciler."""
+    for name in store.blobs.unreferenced():
+        blobs.delete_unless(name, partial(store.blobs.is_referenced, name))
 
 
 if __name__ == "__main__":

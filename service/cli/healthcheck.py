@@ -1,4 +1,4 @@
-"""`python -m service.healthcheck [api|worker]`: exit status 0 if what runs in this container can work."""
+"""`python -m service.healthcheck [api|worker]`: exit with 0 if the container's process is healthy."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 
 
 def main(words: list[str]) -> int:
+    """Print the result of the check and return the exit status."""
     role = words[0] if words else _role()
-    fault = _fault_of_worker() if role == "worker" else _fault_of_api()
-    print(fault or "ok")
-    return 1 if fault else 0
+    error = _worker_error() if role == "worker" else _api_error()
+    print(error or "ok")
+    return 1 if error else 0
 
 
 def _role() -> str:
-    """By the command that the container was started with."""
+    """Return the role of the container by the command that it runs."""
     return "worker" if b"celery" in Path("/proc/1/cmdline").read_bytes() else "api"
 
 
-def _fault_of_api() -> str | None:
+def _api_error() -> str | None:
     address = f"http://127.0.0.1:{os.environ.get('LITERATI_PORT') or 8000}/readyz"
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(address, timeout=SECONDS):
+        with direct.open(address, timeout=TIMEOUT_SECONDS):
             return None
     except urllib.error.HTTPError as error:
         return error.read(1000).decode(errors="replace")
@@ -36,22 +37,23 @@ def _fault_of_api() -> str | None:
         return str(error)
 
 
-def _fault_of_worker() -> str | None:
-    """It says every few seconds that it lives, for the metrics of all workers."""
-    import redis  # for a tenth of a second that the API's check need not wait
+def _worker_error() -> str | None:
+    """Check that the store has a recent heartbeat of a worker on this host."""
+    import redis  # importing it takes a tenth of a second, which the check of the API does not need
 
     from worker.settings import WorkerSettings
-    from worker.store import Store, connect
+    from worker.store import Store
+    from worker.store.client import connect
 
-    here = socket.gethostname()
+    host = socket.gethostname()
     try:
         with connect(WorkerSettings().store_url) as client:
-            seats = Store(client).measure().workers
+            workers = Store(client).measure().workers
     except (redis.RedisError, OSError) as error:
         return f"The store does not answer ({type(error).__name__})."
-    if any(seat.name.rpartition(":")[0] == here for seat in seats):
+    if any(worker.name.rpartition(":")[0] == host for worker in workers):
         return None
-    return f"No worker of {here} has said that it lives."
+    return f"The store has no recent heartbeat of a worker on {host}."
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""`python -m service.provision`: the secrets of a stack of containers, made once and kept in its volumes.
+"""`python -m service.provision`: create the secrets of a stack of containers in its volumes.
 
-Every container sees the folder that it needs and no other. The first API key is told here, and only once.
+Each container mounts only the folder that it needs. The first API key is printed once.
 """
 
 from __future__ import annotations
@@ -13,48 +13,54 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from service import keyring
-from service.keyring import DEFAULT_TENANT, Scope
+from service.auth import key_file
+from service.auth.key_file import DEFAULT_TENANT, Scope
 
 ROOT = Path("/run/literati")
 USER = "literati"
-# What the service, Celery and their client call; nothing that reads or changes the server itself.
+# The commands that the service and Celery need, without those that administer the server.
 COMMANDS = "+@all -@admin -@dangerous"
 KEYS = ("literati*", "_kombu.*", "unacked*", "celery*", "*.pidbox*")
 
 
 def main(words: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m service.provision", description=__doc__)
-    parser.add_argument("--root", type=Path, default=ROOT, help=f"where the volumes are (default: {ROOT})")
+    parser.add_argument(
+        "--root", type=Path, default=ROOT, help=f"the folder of the volumes (default: {ROOT})"
+    )
     root: Path = parser.parse_args(words).root
     try:
-        _provide(root)
+        _provision(root)
     except (OSError, ValueError) as error:
-        print(f"The secrets cannot be made: {error}", file=sys.stderr)
+        print(f"The secrets cannot be created: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _provide(root: Path) -> None:
-    password = _kept(root / "secrets" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
-    _write(root / "redis" / "users.acl", access_list(password), 0o644)  # it holds the password's digest only
+def _provision(root: Path) -> None:
+    password = _read_or_create(root / "secrets" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
+    _write(
+        root / "redis" / "users.acl", access_list(password), 0o644
+    )  # contains only the digest of the password
     keys = root / "secrets" / "keys.json"
-    # Prometheus and Grafana are other users, each the only one that its volume is mounted for.
-    _kept(root / "prometheus" / "key", lambda: _add_key(keys, "prometheus", {Scope.ADMIN}), 0o644)
-    _kept(root / "grafana" / "password", lambda: secrets.token_urlsafe(18), 0o644)
-    if any(entry.name != "prometheus" for entry in keyring.read(keys).keys):
-        print("The secrets are there. The first API key was shown when it was made.")
+    # Prometheus and Grafana run as other users, and each volume is mounted only for one of them.
+    _read_or_create(root / "prometheus" / "key", lambda: _add_key(keys, "prometheus", {Scope.ADMIN}), 0o644)
+    _read_or_create(root / "grafana" / "password", lambda: secrets.token_urlsafe(18), 0o644)
+    if any(entry.name != "prometheus" for entry in key_file.read(keys).keys):
+        print("The secrets exist. The first API key was shown when it was created.")
         return
     key = _add_key(keys, "first", {Scope.READ, Scope.TRAIN})
-    print(f"The secrets are made. Your API key, shown only now:\n\n    {key}\n", flush=True)
+    print(
+        f"The secrets are created. This is your API key, which is not shown again:\n\n    {key}\n", flush=True
+    )
 
 
 def access_list(password: str) -> str:
-    """For `aclfile`: nobody but this user gets in.
+    """Return the content of `aclfile`, which allows only the user of the service.
 
-    The default user is off and keeps its rights all the same: at its start the server reads its own file
-    under that name, and many versions drop every transaction and script for which the rights are missing
-    (valkey-io/valkey#3983).
+    The default user is off but keeps its rights: the server reads its own file as that user when it starts,
+    and many versions drop every transaction and script for which rights are missing (valkey-io/valkey#3983).
     """
     digest = hashlib.sha256(password.encode()).hexdigest()
     patterns = " ".join(f"~{pattern}" for pattern in KEYS)
@@ -62,14 +68,14 @@ def access_list(password: str) -> str:
 
 
 def _add_key(path: Path, name: str, scopes: set[Scope]) -> str:
-    key, _ = keyring.add(path, name, DEFAULT_TENANT, frozenset(scopes))
+    key, _ = key_file.add(path, name, DEFAULT_TENANT, frozenset(scopes))
     return key
 
 
-def _kept(path: Path, make: Callable[[], str], mode: int) -> str:
-    """What the file holds; it is made first if it is not there."""
+def _read_or_create(path: Path, create: Callable[[], str], mode: int) -> str:
+    """Return the content of a file, which is created if it does not exist."""
     if not path.exists():
-        _write(path, make(), mode)
+        _write(path, create(), mode)
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -1,22 +1,115 @@
-"""Changes to datasets: name and notes, and taking back a deletion."""
+"""Routes of datasets: list, get, preview, update, delete and restore."""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+import pyarrow as pa
+from fastapi import APIRouter, Depends, Path, Query, Response
 
-from service.conditional import json_answer
-from service.dependencies import CallerDep, SettingsDep, StoreDep
-from service.negotiation import MERGE_PATCH, strict_json
-from service.routes.datasets import DatasetId, dataset_view
-from service.schemas import examples
-from service.schemas.datasets import EXAMPLE, Dataset
-from service.schemas.labels import LabelsPatch
-from service.schemas.problem import problems
-from service.schemas.requests import body_of
+from service.datasets.schemas import (
+    DATASET_ID,
+    EXAMPLE,
+    EXAMPLE_ID,
+    EXAMPLE_PREVIEW,
+    EXAMPLE_SUMMARY,
+    Dataset,
+    DatasetPage,
+    Preview,
+)
+from service.datasets.service import stored_dataset
+from service.datasets.views import dataset_summary, dataset_view
+from service.dependencies import BlobsDep, CallerDep, ServicesDep, SettingsDep, StoreDep
+from service.examples import jobs as examples
+from service.http.blob_deletion import discard
+from service.http.etags import json_response
+from service.http.media_types import MERGE_PATCH, strict_json
+from service.http.problems import not_found
+from service.http.strict_queries import CHECKED_OPTIONS
+from service.schemas.names import LabelsPatch
+from service.schemas.parameters import PageSize, PageToken, body_of
+from service.schemas.problems import problems, restore_problems
 
-router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+router = APIRouter(prefix="/v1/datasets", tags=["datasets"], dependencies=[CHECKED_OPTIONS])
+MAX_PREVIEW_ROWS = 100
+_DATASET_ID = re.compile(DATASET_ID)
+
+
+async def _dataset_id(
+    dataset_id: Annotated[
+        str,
+        Path(
+            description="The id of the dataset.",
+            json_schema_extra={"pattern": DATASET_ID},
+            examples=[EXAMPLE_ID],
+        ),
+    ],
+) -> str:
+    """Respond with 404, not 422, to an id of a wrong form."""
+    if not _DATASET_ID.fullmatch(dataset_id):
+        raise not_found("dataset")
+    return dataset_id
+
+
+DatasetId = Annotated[str, Depends(_dataset_id)]
+
+
+@router.get(
+    "",
+    operation_id="list_datasets",
+    summary="List datasets",
+    response_model=DatasetPage,
+    responses={
+        200: examples.answer("A page of datasets.", {"items": [EXAMPLE_SUMMARY], "next_page_token": None}),
+        **problems(422),
+    },
+)
+def list_datasets(
+    caller: CallerDep, store: StoreDep, page_size: PageSize = 50, page_token: PageToken = None
+) -> Response:
+    """List the datasets without their columns, the newest first. `next_page_token` leads to the next page."""
+    page = store.datasets.list(caller.tenant, page_size=page_size, page_token=page_token)
+    items = [dataset_summary(dataset) for dataset in page.items]
+    return json_response(DatasetPage.model_construct(items=items, next_page_token=page.next_page_token))
+
+
+@router.get(
+    "/{dataset_id}",
+    operation_id="get_dataset",
+    summary="Get a dataset",
+    response_model=Dataset,
+    responses={200: examples.answer("The dataset.", EXAMPLE), **problems(404)},
+)
+def get_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep) -> Response:
+    """Get the columns with types, missing cells, ranges and categories, the classes, and the warnings."""
+    return json_response(dataset_view(stored_dataset(store, caller.tenant, dataset_id)))
+
+
+@router.get(
+    "/{dataset_id}/preview",
+    operation_id="preview_dataset",
+    summary="Get the first rows of a dataset",
+    response_model=Preview,
+    responses={200: examples.answer("The first rows.", EXAMPLE_PREVIEW), **problems(404, 422)},
+)
+def preview_dataset(
+    dataset_id: DatasetId,
+    caller: CallerDep,
+    store: StoreDep,
+    blobs: BlobsDep,
+    rows: Annotated[int, Query(ge=1, le=MAX_PREVIEW_ROWS, description="The maximum number of rows.")] = 10,
+) -> Response:
+    """Get the rows as they were read: numbers as numbers, missing cells as null."""
+    dataset = stored_dataset(store, caller.tenant, dataset_id)
+    with pa.memory_map(str(blobs.path(dataset.blob))) as file:
+        table = pa.ipc.open_file(file).read_all().slice(0, rows)
+        records = table.to_pylist()
+    return json_response(
+        Preview.model_construct(
+            dataset_id=dataset.id, rows=dataset.rows, columns=table.column_names, records=records
+        )
+    )
 
 
 @router.patch(
@@ -25,7 +118,7 @@ router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
     summary="Change a dataset's name or notes",
     response_model=Dataset,
     openapi_extra=body_of(LabelsPatch, MERGE_PATCH, "application/json", rename={"name": "flowers of 2026"}),
-    responses={200: examples.answer("The dataset as it is now.", EXAMPLE), **problems(404, 415, 422)},
+    responses={200: examples.answer("The changed dataset.", EXAMPLE), **problems(404, 415, 422)},
 )
 def update_dataset(
     dataset_id: DatasetId,
@@ -33,30 +126,48 @@ def update_dataset(
     caller: CallerDep,
     store: StoreDep,
 ) -> Response:
-    """A JSON merge patch (RFC 7396): fields that are left out stay, null takes away."""
-    return json_answer(dataset_view(store.datasets.change(caller.tenant, dataset_id, patch.changes)))
+    """Apply a JSON merge patch (RFC 7396): fields that are left out do not change, null removes a value."""
+    return json_response(dataset_view(store.datasets.change(caller.tenant, dataset_id, patch.changes)))
+
+
+@router.delete(
+    "/{dataset_id}",
+    operation_id="delete_dataset",
+    summary="Delete a dataset",
+    status_code=204,
+    response_class=Response,
+    responses={
+        204: {"description": "The dataset is deleted."},
+        **problems(404, 409, s409="Jobs that have not ended use the dataset; cancel them first."),
+    },
+)
+def delete_dataset(dataset_id: DatasetId, caller: CallerDep, services: ServicesDep) -> Response:
+    """Delete a dataset. Jobs that have ended and their models are kept.
+
+    The dataset can be restored for LITERATI_KEEP_DELETED_HOURS, a day by default. Its file is kept until
+    then, unless an upload needs the space.
+    """
+    keep = services.settings.keep_deleted_hours > 0
+    dataset = services.store.datasets.delete(caller.tenant, dataset_id, keep=keep)
+    discard(services.store, services.blobs, dataset.blob)
+    return Response(status_code=204)
 
 
 @router.post(
     "/{dataset_id}/restore",
     operation_id="restore_dataset",
-    summary="Take back the deletion of a dataset",
+    summary="Restore a deleted dataset",
     response_model=Dataset,
     responses={
-        200: examples.answer("The dataset is there again, as it was.", EXAMPLE),
-        **problems(
-            404,
-            409,
-            s404="No such dataset was deleted, or it was too long ago.",
-            s409="There are as many datasets, or bytes of them, as may be; delete others first.",
-        ),
+        200: examples.answer("The restored dataset.", EXAMPLE),
+        **restore_problems("dataset", "number or size of datasets"),
     },
 )
 def restore_dataset(
     dataset_id: DatasetId, caller: CallerDep, store: StoreDep, settings: SettingsDep
 ) -> Response:
-    """A dataset that is not deleted is shown as it is."""
+    """Restore a deleted dataset. A dataset that is not deleted is returned unchanged."""
     dataset = store.datasets.restore(
-        caller.tenant, dataset_id, most=settings.max_datasets, most_bytes=settings.max_dataset_bytes
+        caller.tenant, dataset_id, max_datasets=settings.max_datasets, max_bytes=settings.max_dataset_bytes
     )
-    return json_answer(dataset_view(dataset))
+    return json_response(dataset_view(dataset))

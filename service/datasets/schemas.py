@@ -1,4 +1,4 @@
-"""Datasets over the wire: what a client is shown, and how its upload is described."""
+"""Schemas and examples of datasets, and the OpenAPI description of an upload."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from service.schemas.problem import ProblemFix
-from worker.messages import ClassInfo, ColumnInfo
+from service.schemas.parameters import NextPageToken
+from service.schemas.problems import ProblemFix
+from worker.domain.datasets import ClassInfo, ColumnInfo
 
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
 
@@ -19,45 +20,45 @@ class DatasetSummary(BaseModel):
     id: str
     name: str | None
     notes: str | None
-    sha256: Annotated[str, Field(description="Of the bytes as uploaded.")]
-    bytes: Annotated[int, Field(description="As uploaded.")]
+    sha256: Annotated[str, Field(description="The SHA-256 of the uploaded bytes.")]
+    bytes: Annotated[int, Field(description="The size of the upload.")]
     rows: int
-    n_columns: Annotated[int, Field(description="Stored ones: the target and the weight too.")]
+    n_columns: Annotated[int, Field(description="Stored columns, with the target and the weight.")]
     n_classes: int
     target: str
     weight: str | None
     created_at: datetime
-    links: Annotated[dict[str, str], Field(description="What can be asked next, by name.")]
+    links: Annotated[dict[str, str], Field(description="URLs of related resources, by name.")]
 
 
 class Dataset(DatasetSummary):
-    """A table that can be learned from."""
+    """A table to train on."""
 
     dropped: Annotated[list[str], Field(description="Columns of the upload that were left out.")]
     columns: list[ColumnInfo]
-    classes: Annotated[list[ClassInfo], Field(description="The target's classes in order, with their rows.")]
-    warnings: Annotated[list[str], Field(description="What is odd about the data, in sentences.")]
+    classes: Annotated[list[ClassInfo], Field(description="The sorted classes of the target.")]
+    warnings: Annotated[list[str], Field(description="Warnings about the data.")]
     fixes: Annotated[
         list[ProblemFix],
         Field(
-            description="Options with which the same bytes are read in another way, where a warning says "
-            "that this may be meant."
+            description="Options that read the same bytes in another way, for the columns that a warning "
+            "calls ambiguous."
         ),
     ]
 
 
 class DatasetPage(BaseModel):
     items: list[DatasetSummary]
-    next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
+    next_page_token: NextPageToken
 
 
 class Preview(BaseModel):
-    """The first rows."""
+    """The first rows of a dataset."""
 
     dataset_id: str
-    rows: Annotated[int, Field(description="Of the whole dataset.")]
-    columns: Annotated[list[str], Field(description="The columns' names in order.")]
-    records: Annotated[list[dict[str, Any]], Field(description="A cell is null where it is missing.")]
+    rows: Annotated[int, Field(description="The number of rows of the whole dataset.")]
+    columns: Annotated[list[str], Field(description="The column names in order.")]
+    records: Annotated[list[dict[str, Any]], Field(description="The first rows; a missing cell is null.")]
 
 
 EXAMPLE_ID = "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5"
@@ -111,7 +112,7 @@ EXAMPLE: dict[str, Any] = {
         },
     ],
     "classes": [{"label": "setosa", "count": 1}, {"label": "versicolor", "count": 2}],
-    "warnings": ["The table has only 3 rows; a tree learned from so few says little."],
+    "warnings": ["The table has only 3 rows; a tree trained on so few is not reliable."],
     "fixes": [],
 }
 EXAMPLE_PREVIEW: dict[str, Any] = {
@@ -124,10 +125,10 @@ _BYTES = {"schema": {"type": "string", "format": "binary"}}
 UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "description": "The table itself. A CSV has a header line; UTF-8 unless `charset` says otherwise. "
-        "`application/octet-stream`, or no type, is recognised by its first bytes; Feather of version 2 is "
-        "an Arrow file. A `Content-Encoding` may be `gzip` or `zstd`, and a file that is packed with one of "
-        "them may be sent as it is.",
+        "description": "The table. A CSV has a header line and is UTF-8 unless `charset` names another "
+        "encoding. The format of `application/octet-stream`, or of a body without a Content-Type, is "
+        "detected by its first bytes. A Feather file of version 2 is an Arrow file. The body may be "
+        "compressed with gzip or zstd, with or without a `Content-Encoding`.",
         "content": {
             "text/csv": {"schema": {"type": "string"}, "examples": {"flowers": {"value": _CSV}}},
             "text/tab-separated-values": {"schema": {"type": "string"}, "example": _CSV.replace(",", "\t")},
@@ -144,7 +145,7 @@ UPLOAD: dict[str, Any] = {
                         "file": {
                             "type": "string",
                             "format": "binary",
-                            "description": "A table in any of these forms, by its type or its first bytes.",
+                            "description": "A table in one of these formats.",
                         }
                     },
                 }

@@ -1,10 +1,11 @@
-"""Answers as they look, for the API's description."""
+"""Examples of job requests and responses for the OpenAPI description."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from service.schemas.metric_examples import EARLY_METRICS, in_lists
+from service.examples.metrics import EARLY_METRICS, in_lists
+from worker.domain.parameters import Limits, Parameters
 
 JOB_REQUEST: dict[str, Any] = {
     "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
@@ -38,29 +39,8 @@ JOB: dict[str, Any] = {
     },
     "proven_optimal": False,
     "proven_space": "all",
-    "parameters": {
-        "max_depth": 2,
-        "max_changepoints": 2,
-        "split_penalty": 0.0,
-        "changepoint_penalty": 0.0,
-        "candidates": "all",
-        "candidate_leaves": 17,
-        "or_selection": "informative",
-        "and_selection": "round_robin",
-        "heuristic": "cart",
-        "criterion": "gini",
-        "polish": True,
-        "class_weight": None,
-        "categories": "ordered",
-    },
-    "limits": {
-        "time_limit": 60.0,
-        "max_expansions": None,
-        "memory_limit": None,
-        "gap": 0.0,
-        "gap_absolute": 0.0,
-        "patience": None,
-    },
+    "parameters": {**Parameters().model_dump(mode="json"), **JOB_REQUEST["parameters"]},
+    "limits": {**Limits().model_dump(mode="json"), "time_limit": 60.0},
     "validation": {"fraction": 0.2, "seed": 0},
     "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
     "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
@@ -98,7 +78,7 @@ JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN
 
 
 def _node(counts: list[float], cost: float) -> dict[str, Any]:
-    """A leaf; `|` gives it a split."""
+    """Return a leaf; add a split with `|`."""
     return {
         "rows": int(sum(counts)),
         "counts": counts,
@@ -123,12 +103,7 @@ TREE: dict[str, Any] = {
         "dtype": "str",
         "labels": [{"type": "str", "value": "setosa"}, {"type": "str", "value": "versicolor"}],
     },
-    "settings": {
-        "max_depth": 1,
-        "max_changepoints": 1,
-        "split_penalty": 0.0,
-        "changepoint_penalty": 0.0,
-    },
+    "settings": {"max_depth": 1, "max_changepoints": 1, "split_penalty": 0.0, "changepoint_penalty": 0.0},
     "proof": {
         "objective": 3.0,
         "upper_bound": 3.0,
@@ -186,13 +161,7 @@ EVENT = {
     "id": "1767605400148-0",
     "type": "incumbent",
     "at": "2026-01-05T09:30:00.148000Z",
-    "data": {
-        "revision": 1,
-        "objective": 6.0,
-        "upper_bound": 6.0,
-        "lower_bound": 0.0,
-        "beyond_space": False,
-    },
+    "data": {"revision": 1, "objective": 6.0, "upper_bound": 6.0, "lower_bound": 0.0, "beyond_space": False},
 }
 
 EVENTS = {"items": [EVENT], "last_event_id": EVENT["id"], "resync": False, "ended": False}
@@ -205,7 +174,7 @@ EVENT_STREAM = (
 
 
 def answer(description: str, example: Any, **more: Any) -> dict[str, Any]:
-    """An entry of a route's `responses` with an example of its JSON."""
+    """Return an entry of a route's `responses` with a JSON example."""
     return {"description": description, "content": {"application/json": {"example": example}}, **more}
 
 

@@ -1,4 +1,4 @@
-"""The metrics of the tree in the API's examples, worked out from its confusion matrices."""
+"""The metrics of the example tree, computed from its confusion matrices."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ LABELS = ("setosa", "versicolor")
 
 
 def _scores(counts: list[list[int]], log_loss: float) -> dict[str, Any]:
-    """Scores of two classes; `counts` has a row for each true class."""
+    """Return the scores of two classes; `counts` has one row for each true class."""
     per_class: list[dict[str, Any]] = []
     for k, label in enumerate(LABELS):
-        hits, support, said = counts[k][k], sum(counts[k]), counts[0][k] + counts[1][k]
+        hits, support, predicted = counts[k][k], sum(counts[k]), counts[0][k] + counts[1][k]
         per_class.append(
             {
                 "label": label,
                 "support": support,
-                "precision": hits / said if said else None,
+                "precision": hits / predicted if predicted else None,
                 "recall": hits / support,
-                "f1": 2 * hits / (support + said),
+                "f1": 2 * hits / (support + predicted),
             }
         )
     rows = sum(map(sum, counts))
@@ -44,5 +44,5 @@ EARLY_METRICS = {**METRICS, "baselines": {"majority": _MAJORITY, "cart": None}} 
 
 
 def in_lists(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a tree's metrics that stands in lists."""
+    """Return the part of a tree's metrics that lists contain."""
     return {name: metrics[name] for name in ("train_accuracy", "validation_accuracy")}

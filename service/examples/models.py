@@ -1,11 +1,11 @@
-"""Models and predictions as they look, for the API's description."""
+"""Examples of models and predictions for the OpenAPI description."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from service.schemas.examples import JOB, TREE
-from service.schemas.metric_examples import METRICS, in_lists
+from service.examples.jobs import JOB, TREE
+from service.examples.metrics import METRICS, in_lists
 
 MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 MODEL: dict[str, Any] = {

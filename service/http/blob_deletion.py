@@ -1,4 +1,4 @@
-"""The file behind a record that is gone."""
+"""Delete the blob of a deleted record."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
-from worker.blobs import Blobs
+from worker.blobs.local import Blobs
 from worker.store import Store
 
 
 def discard(store: Store, blobs: Blobs, name: str) -> None:
-    """Delete a blob that no record names. If that cannot be done now, the reconciler will do it."""
+    """Delete a blob that no record refers to. If that fails now, the reconciler does it later."""
     with suppress(OSError, RedisError):
-        blobs.discard(name, partial(store.blobs.wanted, name))
+        blobs.delete_unless(name, partial(store.blobs.is_referenced, name))

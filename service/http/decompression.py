@@ -1,4 +1,4 @@
-"""Unpack gzip and zstd, in blocks and never beyond a limit."""
+"""Decompress gzip and zstd in blocks, up to a limit."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from .spare_disk import check_spare
+from service.http.spare_disk import check_spare
 
 Coding = Literal["gzip", "zstd"]
 MAGIC: dict[Coding, bytes] = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd"}
 CODINGS: dict[str, Coding] = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}  # by Content-Encoding
-MAX_LAYERS = 2  # a packed file may be sent with a Content-Encoding on top
+MAX_LAYERS = 2  # a compressed file may be sent with a Content-Encoding
 BLOCK_BYTES = 1 << 20
-UNPACKED = "-unpacked"  # ends the name of a copy beside an upload
+SUFFIX = "-unpacked"  # of the decompressed copy of an upload
 
 
 class DamagedError(ValueError):
-    """The bytes are not what they are said to be packed with, or are cut short."""
+    """The data is damaged, truncated or not compressed as declared."""
 
 
 class TooLargeError(ValueError):
-    """The bytes unpack to more than the limit."""
+    """The decompressed data exceeds the limit."""
 
 
 def coding_of(start: bytes) -> Coding | None:
-    """What the first bytes of a file say it is packed with."""
+    """Return the compression that the first bytes of a file indicate."""
     return next((coding for coding, magic in MAGIC.items() if start.startswith(magic)), None)
 
 
-def unpacked_bytes(data: bytes, declared: Coding | None, most: int) -> bytes:
-    """The data without its Content-Encoding and without the packing that its first bytes name."""
+def unpacked_bytes(data: bytes, declared: Coding | None, max_bytes: int) -> bytes:
+    """Return the data without its Content-Encoding and without the compression of the file itself."""
     for _ in range(MAX_LAYERS):
         coding = declared or coding_of(data)
         if coding is None:
             break
         with pa.BufferReader(data) as source:
-            data = b"".join(_blocks(source, coding, most))
+            data = b"".join(_blocks(source, coding, max_bytes))
         declared = None
     return data
 
 
 @contextmanager
-def unpacked_file(path: Path, declared: Coding | None, most: int, spare: int) -> Iterator[Path]:
-    """The file, or an unpacked copy of it beside it for as long as it is needed."""
+def unpacked_file(path: Path, declared: Coding | None, max_bytes: int, spare: int) -> Iterator[Path]:
+    """Provide the file, or a decompressed copy beside it that exists while the context lasts."""
     copies: list[Path] = []
     try:
         for _ in range(MAX_LAYERS):
@@ -54,10 +54,10 @@ def unpacked_file(path: Path, declared: Coding | None, most: int, spare: int) ->
                 coding = declared or coding_of(file.read(BLOCK_BYTES))
             if coding is None:
                 break
-            copy = path.with_name(path.name + UNPACKED)
+            copy = path.with_name(path.name + SUFFIX)
             copies.append(copy)
             with pa.OSFile(str(path)) as source, copy.open("wb") as target:
-                for block in _blocks(source, coding, most):
+                for block in _blocks(source, coding, max_bytes):
                     check_spare(copy.parent, len(block), spare)
                     target.write(block)
             path, declared = copy, None
@@ -68,18 +68,18 @@ def unpacked_file(path: Path, declared: Coding | None, most: int, spare: int) ->
 
 
 def forget_copies(path: Path) -> None:
-    """Delete what a process that was killed has left beside an upload."""
+    """Delete the copies that a killed process has left beside an upload."""
     for copy in path.parent.glob(f"{path.name}-*"):
         copy.unlink(missing_ok=True)
 
 
-def _blocks(source: Any, coding: Coding, most: int) -> Iterator[bytes]:
+def _blocks(source: Any, coding: Coding, max_bytes: int) -> Iterator[bytes]:
     size = 0
     try:
         with pa.CompressedInputStream(source, coding) as stream:
             while block := stream.read(BLOCK_BYTES):
                 size += len(block)
-                if size > most:
+                if size > max_bytes:
                     raise TooLargeError
                 yield block
     except (OSError, pa.ArrowException) as error:

@@ -1,8 +1,9 @@
-"""What an exception that leaves a handler is answered with."""
+"""Handlers that turn exceptions into problems."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -14,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
-from service.apart.processes import NoProcessError
-from service.errors import (
+from service.http.field_remedies import explained_option
+from service.http.problems import (
     FieldError,
     Problem,
     invalid,
@@ -25,59 +26,58 @@ from service.errors import (
     request_id_of,
     unavailable,
 )
-from service.field_remedies import explained_option
-from service.query_options import given_options
-from service.reached_limits import reached
-from service.remedies import Place, Remedy, in_list, working
-from service.restorable import with_restore
-from service.union_errors import Located, located
-from worker import errors as store
-from worker.blobs import BlobGoneError
-from worker.bucket import BucketAwayError
+from service.http.quota_errors import limit_reached
+from service.http.remedies import Place, Remedy, in_list, working
+from service.http.restore_hints import add_restore_hint
+from service.http.strict_queries import given_options
+from service.http.union_errors import Located, located
+from service.sandbox.client import SandboxUnavailableError
+from worker.blobs.local import BlobNotFoundError
+from worker.blobs.s3 import BucketUnavailableError
+from worker.domain import errors as store
 
 log = structlog.get_logger(__name__)
-_MOST_ERRORS = 20
+_MAX_ERRORS = 20
+ToProblem = Callable[[Request, Any], Problem]
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def install(app: FastAPI) -> None:
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(RequestValidationError, _validation)
-    app.add_exception_handler(store.StoreError, _store)
-    app.add_exception_handler(RedisError, _away)
-    app.add_exception_handler(BlobGoneError, _blob_gone)
-    app.add_exception_handler(BucketAwayError, _bucket_away)
-    app.add_exception_handler(ClientDisconnect, _hung_up)
-    app.add_exception_handler(NoProcessError, _no_process)
+    """Add the handlers to an app."""
+    for kind, to_problem in _HANDLERS.items():
+        app.add_exception_handler(kind, _handler(to_problem))
 
 
-async def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    problem = await with_restore(request, _problem(request, error))
-    return problem_response(problem, request_id_of(request))
+def _handler(to_problem: ToProblem) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        problem = await add_restore_hint(request, to_problem(request, error))
+        return problem_response(problem, request_id_of(request))
+
+    return handle
 
 
-def _problem(request: Request, error: HTTPException) -> Problem:
+def _http_problem(request: Request, error: HTTPException) -> Problem:
     if isinstance(error, Problem):
         return error
     if error.status_code == HTTPStatus.NOT_FOUND:
-        return Problem(404, "There is nothing at this address; see /docs.", kind="not-found")
+        return Problem(404, "There is nothing at this address; see /docs for the routes.", kind="not-found")
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allow = ", ".join(sorted(_methods(request)))
         return Problem(
-            405, f"This address takes {allow}.", kind="method-not-allowed", headers={"Allow": allow}
+            405, f"This address accepts only {allow}.", kind="method-not-allowed", headers={"Allow": allow}
         )
-    if error.status_code == HTTPStatus.BAD_REQUEST:  # the framework's word for a body that cannot be read
-        return malformed("The body could not be read: it is not JSON in UTF-8, or nested too deeply.")
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # raised by FastAPI for a body that cannot be parsed
+        return malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
     return Problem(error.status_code, str(error.detail), headers=error.headers)
 
 
 def malformed(detail: str, errors: Sequence[FieldError] = ()) -> Problem:
+    """Return the 400 for a body that cannot be parsed."""
     return Problem(400, detail, kind="malformed-body", errors=errors)
 
 
 def _methods(request: Request) -> set[str]:
-    """All methods of the address: the framework names those of its first route only."""
+    """Return all methods of the address. Starlette reports only those of the first route."""
     probes = {method: {**request.scope, "method": method} for method in _METHODS}
     routes = request.app.router.routes
     return {
@@ -87,32 +87,31 @@ def _methods(request: Request) -> set[str]:
     }
 
 
-async def _validation(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
+def _validation_problem(request: Request, error: RequestValidationError) -> Problem:
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
-        problem = malformed("The body is not valid JSON.")
-    else:
-        problem = _invalid(details, error.body, given_options(request))
-    return problem_response(problem, request_id_of(request))
+        return malformed("The body is not valid JSON.")
+    return _invalid(details, error.body, given_options(request))
 
 
 def _invalid(details: Sequence[Any], body: Any, query: Mapping[str, list[str]]) -> Problem:
-    """The problem of options that cannot be read, with remedies for those that take only some words."""
+    """Return the problem of invalid parameters, with remedies for those with a fixed set of values."""
     inputs = {tuple(detail["loc"]): detail.get("input") for detail in details}
-    told = [explained_option(error, inputs.get(error.path), query) for error in located(details, body)]
-    places = {pointer(*error.path): inputs.get(error.path) for error, _ in told}
+    explanations = [
+        explained_option(error, inputs.get(error.path), query) for error in located(details, body)
+    ]
+    places = {pointer(*error.path): inputs.get(error.path) for error, _ in explanations}
 
     def left(remedy: Remedy) -> set[Place]:
         sent = [value for values in remedy.options.values() for value in in_list(values)]
         return {place for place, value in places.items() if value in sent}
 
-    fixes = working([fixes for _, fixes in told], places, left)
-    return invalid(*field_errors(error for error, _ in told)[:_MOST_ERRORS], fixes=fixes)
+    fixes = working([fixes for _, fixes in explanations], places, left)
+    return invalid(*field_errors(error for error, _ in explanations)[:_MAX_ERRORS], fixes=fixes)
 
 
 def field_errors(errors: Iterable[Located]) -> list[FieldError]:
-    """Return the errors by JSON pointer, each place and message once; see `union_errors`."""
+    """Return the errors with JSON pointers, without duplicates."""
     found = [
         FieldError(pointer=pointer(*error.path), code=error.code.upper(), message=error.message)
         for error in errors
@@ -120,88 +119,93 @@ def field_errors(errors: Iterable[Located]) -> list[FieldError]:
     return list(dict.fromkeys(found))
 
 
-async def _store(request: Request, error: Exception) -> Response:
-    assert isinstance(error, store.StoreError)
-    if isinstance(error, store.LimitReachedError):
-        problem = reached(error.limit, request.app.state.services.settings)
-    else:
-        problem = await with_restore(request, _store_problem(error, request.query_params))
-    return problem_response(problem, request_id_of(request))
-
-
-_GONE: dict[type[store.StoreError], str] = {
-    store.JobGoneError: "job",
-    store.DatasetGoneError: "dataset",
-    store.ModelGoneError: "model",
-    store.AliasGoneError: "alias",
-}
-_REFUSED: dict[type[store.StoreError], tuple[int, str, str]] = {  # status, kind, detail
-    store.JobLiveError: (409, "job-live", "The job has not ended; cancel it first."),
-    store.DatasetInUseError: (409, "dataset-in-use", "Jobs that have not ended use this dataset."),
-    store.ModelInUseError: (409, "model-in-use", "An alias names this model; move or delete it first."),
-    store.PreconditionFailedError: (
+# The problems of errors of the store that depend on nothing but their type.
+_STORE_PROBLEMS: dict[type[store.StoreError], Callable[[], Problem]] = {
+    store.JobNotFoundError: partial(not_found, "job"),
+    store.DatasetNotFoundError: partial(not_found, "dataset"),
+    store.ModelNotFoundError: partial(not_found, "model"),
+    store.AliasNotFoundError: partial(not_found, "alias"),
+    store.JobNotEndedError: partial(Problem, 409, "The job has not ended; cancel it first.", kind="job-live"),
+    store.DatasetInUseError: partial(
+        Problem, 409, "Jobs that have not ended use this dataset; cancel them first.", kind="dataset-in-use"
+    ),
+    store.ModelInUseError: partial(
+        Problem, 409, "An alias names this model; move or delete the alias first.", kind="model-in-use"
+    ),
+    store.PreconditionFailedError: partial(
+        Problem,
         412,
-        "precondition-failed",
-        "It was changed since: its revision is not the one in `If-Match`.",
+        "The record has changed: its revision is not that in `If-Match`.",
+        kind="precondition-failed",
     ),
-}
-_UNUSABLE: dict[type[store.StoreError], FieldError] = {
-    store.IdempotencyConflictError: FieldError(
-        "/header/Idempotency-Key", "KEY_REUSED", "This key came with another body before."
+    store.IdempotencyConflictError: partial(
+        invalid,
+        FieldError(
+            "/header/Idempotency-Key", "KEY_REUSED", "This key was used with another body; use a new key."
+        ),
     ),
-    store.RevisionGoneError: FieldError(
-        "/body/revision",
-        "NOT_FOUND",
-        "The job has no tree of this revision, or does not keep it any more (LITERATI_MAX_INCUMBENTS).",
+    store.RevisionNotFoundError: partial(
+        invalid,
+        FieldError(
+            "/body/revision",
+            "NOT_FOUND",
+            "The job has no tree of this revision, or no longer keeps it (LITERATI_MAX_INCUMBENTS).",
+        ),
     ),
 }
 
 
-def _store_problem(error: store.StoreError, query: Container[str]) -> Problem:
-    kind = type(error)
-    if kind in _GONE:
-        return not_found(_GONE[kind])
-    if kind in _REFUSED:
-        status, name, detail = _REFUSED[kind]
-        return Problem(status, detail, kind=name)
-    if kind in _UNUSABLE:
-        return invalid(_UNUSABLE[kind])
+def _store_problem(request: Request, error: store.StoreError) -> Problem:
+    if create := _STORE_PROBLEMS.get(type(error)):
+        return create()
     match error:
+        case store.LimitReachedError():
+            return limit_reached(error.limit, request.app.state.services.settings)
         case store.WrongStateError():
             return Problem(409, str(error), kind="wrong-state")
-        case store.BadTokenError():
-            where = pointer("query", "page_token" if "page_token" in query else "after")
-            return invalid(FieldError(where, "BAD_TOKEN", "Not a token or id that was given out here."))
+        case store.InvalidTokenError():
+            where = pointer("query", "page_token" if "page_token" in request.query_params else "after")
+            message = "This is not a token or id from an earlier response."
+            return invalid(FieldError(where, "BAD_TOKEN", message))
     raise error
 
 
-async def _away(request: Request, error: Exception) -> Response:
-    if store.is_store_fault(error):  # an answer, which is the same at the next try
+def _store_unavailable(request: Request, error: RedisError) -> Problem:
+    if store.is_store_fault(error):  # the store answered with an error, which a retry would not change
         raise error
-    log.warning("store away", error=type(error).__name__)
-    return problem_response(unavailable("The store does not answer; try again soon."), request_id_of(request))
+    log.warning("store unavailable", error=type(error).__name__)
+    return unavailable("The store does not answer; try again soon.")
 
 
-async def _no_process(request: Request, error: Exception) -> Response:
-    log.error("no process to be had")
-    problem = unavailable("No process could be started for this; try again soon.")
-    return problem_response(problem, request_id_of(request))
+def _sandbox_unavailable(request: Request, error: Exception) -> Problem:
+    log.error("sandbox unavailable")
+    return unavailable("The server could not start a process for this request; try again soon.")
 
 
-async def _hung_up(request: Request, error: Exception) -> Response:
-    """In the middle of its own body. Nobody reads this, but it is not our error either."""
-    return problem_response(malformed("The body broke off."), request_id_of(request))
+def _disconnected(request: Request, error: Exception) -> Problem:
+    """Return a 400 for a client that disconnected within its body, which is not a server error."""
+    return malformed("The body is incomplete.")
 
 
-async def _bucket_away(request: Request, error: Exception) -> Response:
-    log.error("blob store away", error=str(error))
-    problem = unavailable("The blob store does not answer; try again soon.")
-    return problem_response(problem, request_id_of(request))
+def _bucket_unavailable(request: Request, error: Exception) -> Problem:
+    log.error("blob store unavailable", error=str(error))
+    return unavailable("The blob store does not answer; try again soon.")
 
 
-async def _blob_gone(request: Request, error: Exception) -> Response:
-    """The record was there a moment ago: it is being deleted, or the folder of blobs is not complete."""
-    log.error("blob gone", blob=str(error))
-    return problem_response(
-        Problem(404, "The stored bytes are gone.", kind="not-found"), request_id_of(request)
-    )
+def _blob_missing(request: Request, error: Exception) -> Problem:
+    """Return a 404 for a record without its blob, which is being deleted or was lost."""
+    log.error("blob missing", blob=str(error))
+    detail = "The stored data of this record is missing; it may just have been deleted."
+    return Problem(404, detail, kind="not-found")
+
+
+_HANDLERS: dict[type[Exception], ToProblem] = {
+    HTTPException: _http_problem,
+    RequestValidationError: _validation_problem,
+    store.StoreError: _store_problem,
+    RedisError: _store_unavailable,
+    BlobNotFoundError: _blob_missing,
+    BucketUnavailableError: _bucket_unavailable,
+    ClientDisconnect: _disconnected,
+    SandboxUnavailableError: _sandbox_unavailable,
+}

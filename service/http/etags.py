@@ -1,4 +1,4 @@
-"""Conditional requests: entity tags, `If-None-Match`, and answers that carry them."""
+"""Conditional requests: entity tags, `If-None-Match` and `If-Match`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from collections.abc import Callable
 from fastapi import Request, Response
 from pydantic import BaseModel
 
-from service.compression import plain_tag
+from service.http.compression import plain_tag
 
 
 def weak_tag(revision: int) -> str:
+    """Return the tag of a revision of a record."""
     return f'W/"{revision}"'
 
 
 def strong_tag(*parts: object) -> str:
-    """Of what decides every byte of an answer."""
+    """Return a tag of everything that determines the bytes of a response."""
     return f'"{hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()}"'
 
 
 def matches(request: Request, tag: str, header: str = "if-none-match") -> bool:
-    """Whether the header names this tag, by weak comparison as RFC 9110 wants it for If-None-Match."""
+    """Return whether the header lists this tag, by the weak comparison of RFC 9110."""
     given = request.headers.getlist(header)
     wanted = tag.removeprefix("W/")
     entries = [entry.strip().removeprefix("W/") for line in given for entry in line.split(",")]
@@ -32,17 +33,16 @@ def matches(request: Request, tag: str, header: str = "if-none-match") -> bool:
 
 
 def expected_revision(request: Request) -> Callable[[int], bool] | None:
-    """What `If-Match` says of a record with a weak tag; None if it was not sent.
+    """Return a check of a record's revision against `If-Match`; None if the header was not sent.
 
-    The comparison is weak, which RFC 9110 does not provide for: the tags are of revisions, and a client that
-    names one means that revision.
+    The comparison is weak, unlike RFC 9110, because these tags stand for revisions and not for bytes.
     """
     if "if-match" not in request.headers:
         return None
     return lambda revision: matches(request, weak_tag(revision), "if-match")
 
 
-def json_answer(
+def json_response(
     body: BaseModel, *, status: int = 200, tag: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     return Response(

@@ -1,4 +1,4 @@
-"""Limit what runs at once in this process, so that tenants take turns for it."""
+"""Limit concurrent work in this process, with fair shares for the tenants."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Turns:
-    """A semaphore whose next free slot goes to the waiting tenant that holds the fewest.
+class FairSemaphore:
+    """A semaphore of one event loop whose next slot goes to the waiting tenant that holds the fewest.
 
-    Among equals it goes to the one that has not had a turn for longest. It belongs to one event loop.
-    `per_tenant` keeps the last slots free for other tenants.
+    Among equals it goes to the tenant whose last slot was granted earliest. `per_tenant` limits the slots
+    of one tenant.
     """
 
     def __init__(self, slots: int, *, per_tenant: int | None = None) -> None:
@@ -20,11 +20,12 @@ class Turns:
         self._per_tenant = slots if per_tenant is None else per_tenant
         self._running: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
-        self._turns = 0  # given so far
-        self._last: dict[str, int] = {}  # turn of each tenant, since all slots were free
+        self._granted = 0  # number of slots granted so far
+        self._last_grant: dict[str, int] = {}  # of each tenant, since all slots were free
 
     @asynccontextmanager
     async def slot(self, tenant: str) -> AsyncIterator[None]:
+        """Hold a slot while the context lasts."""
         await self._acquire(tenant)
         try:
             yield
@@ -32,15 +33,15 @@ class Turns:
             self._release(tenant)
 
     async def _acquire(self, tenant: str) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(tenant, deque()).append(turn)
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(tenant, deque()).append(granted)
         self._grant()
         try:
-            await turn
+            await granted
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._forget(tenant, turn)
-            else:  # it came in the moment in which the request was given up
+            if granted.cancelled():
+                self._forget(tenant, granted)
+            else:  # the slot was granted in the moment of the cancellation
                 self._release(tenant)
             raise
 
@@ -51,27 +52,29 @@ class Turns:
             del self._running[tenant]
         self._grant()
         if not self._running:
-            self._last.clear()
+            self._last_grant.clear()
 
     def _grant(self) -> None:
         while self._free:
-            able = [tenant for tenant in self._waiting if self._running[tenant] < self._per_tenant]
-            if not able:
+            eligible = [tenant for tenant in self._waiting if self._running[tenant] < self._per_tenant]
+            if not eligible:
                 return
-            tenant = min(able, key=lambda tenant: (self._running[tenant], self._last.get(tenant, 0)))
-            turn = self._waiting[tenant].popleft()
+            tenant = min(
+                eligible, key=lambda tenant: (self._running[tenant], self._last_grant.get(tenant, 0))
+            )
+            granted = self._waiting[tenant].popleft()
             if not self._waiting[tenant]:
                 del self._waiting[tenant]
-            if not turn.cancelled():
+            if not granted.cancelled():
                 self._free -= 1
                 self._running[tenant] += 1
-                self._turns += 1
-                self._last[tenant] = self._turns
-                turn.set_result(None)
+                self._granted += 1
+                self._last_grant[tenant] = self._granted
+                granted.set_result(None)
 
-    def _forget(self, tenant: str, turn: asyncio.Future[None]) -> None:
-        turns = self._waiting.get(tenant, deque())
-        if turn in turns:
-            turns.remove(turn)
-            if not turns:
+    def _forget(self, tenant: str, granted: asyncio.Future[None]) -> None:
+        waiting = self._waiting.get(tenant, deque())
+        if granted in waiting:
+            waiting.remove(granted)
+            if not waiting:
                 del self._waiting[tenant]

@@ -1,7 +1,6 @@
-"""A way past the framework for requests that have no parameters.
+"""A route that bypasses FastAPI for requests without a query string.
 
-FastAPI takes 130 µs to find out that a request has no query string to validate; predicting a row takes 25.
-A route of this class calls its endpoint directly then. With a query string, the framework does its work.
+FastAPI takes 130 µs to validate parameters, even if there are none; predicting a row takes 25 µs.
 """
 
 from __future__ import annotations
@@ -14,31 +13,31 @@ from fastapi.routing import APIRoute
 from starlette.routing import request_response
 from starlette.types import Receive, Scope, Send
 
-Short = Callable[[Request], Awaitable[Response]]
+Handler = Callable[[Request], Awaitable[Response]]
 
 
-class ShortRoute(APIRoute):
-    """Calls the endpoint's `short` form: what the endpoint does when its parameters are left out."""
+class FastPathRoute(APIRoute):
+    """A route that calls the endpoint's `fast_path` if there is no query string, else the endpoint."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
-        short: Short | None = getattr(endpoint, "short", None)
-        if short is not None:
-            self.app = _choice(request_response(short), self.app)
+        handler: Handler | None = getattr(endpoint, "fast_path", None)
+        if handler is not None:
+            self.app = _dispatch(request_response(handler), self.app)
 
 
-def _choice(short: Any, full: Any) -> Any:
+def _dispatch(fast_path: Any, full: Any) -> Any:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await (full if scope["query_string"] else short)(scope, receive, send)
+        await (full if scope["query_string"] else fast_path)(scope, receive, send)
 
     return app
 
 
-def with_short(short: Short) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give an endpoint its short form. To stand below the route's decorator."""
+def with_fast_path(handler: Handler) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Set the fast path of an endpoint. This decorator stands below the route's decorator."""
 
-    def give(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-        endpoint.short = short  # type: ignore[attr-defined]
+    def decorate(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+        endpoint.fast_path = handler  # type: ignore[attr-defined]
         return endpoint
 
-    return give
+    return decorate

@@ -1,4 +1,4 @@
-"""Remedies for fields of a body that are not known, and for values that a field does not take."""
+"""Remedies for unknown fields of a body and for values that a field does not accept."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from service.near_names import did_you_mean, nearest
-from service.remedies import Remedy, in_body, in_query
-from service.union_errors import Located
+from service.http.near_names import did_you_mean, nearest
+from service.http.remedies import Remedy, in_body, in_query
+from service.http.union_errors import Located
 
 UNKNOWN_FIELD = "extra_forbidden"
-_MOST_CHOICES = 5  # that are proposed where none is near to what was sent
-_LONGEST_MOVED = 1000  # characters of a value that a remedy carries to another field
-_CHOICE = re.compile(r"'([^']*)'")  # in Pydantic's message about a value that is none of some words
+_MAX_CHOICES = 5  # that are suggested if none is similar to the value
+_MAX_MOVED = 1000  # characters of a value that a remedy moves to another field
+_CHOICE = re.compile(
+    r"'([^']*)'"
+)  # a choice in Pydantic's message about a value that is not one of several words
 _CHOICE_CODES = ("literal_error", "enum", "type")
 _BOUND = re.compile(r"Input should be (?:less|greater) than or equal to (-?\d+(?:\.\d+)?)")
 Steps = tuple[str, ...]
 
 
 def explained(error: Located, model: type[BaseModel], body: Any) -> tuple[Located, tuple[Remedy, ...]]:
-    """Return the error with the name that may have been meant, and what may be done about it.
+    """Return the error with a suggested name in its message, and possible remedies.
 
-    `model` is what the body was read as. Whether a remedy works is for the caller to try.
+    `model` is the model of the body. The caller must check whether a remedy works.
     """
     _, *steps = error.path
     if not steps or not all(isinstance(step, str) for step in steps):
-        return error, ()  # a merge patch does not reach into lists
+        return error, ()  # a merge patch cannot change an element of a list
     path = tuple(str(step) for step in steps)
     given = _at(body, path)
     if error.code == UNKNOWN_FIELD:
@@ -53,7 +55,7 @@ def explained(error: Located, model: type[BaseModel], body: Any) -> tuple[Locate
 def explained_option(
     error: Located, given: Any, query: Mapping[str, list[str]]
 ) -> tuple[Located, tuple[Remedy, ...]]:
-    """As `explained`, for an option of the query that takes only some words. `given` is the wrong one."""
+    """Do the same as `explained` for a query option with a fixed set of values. `given` is wrong."""
     source, *steps = error.path
     if source != "query" or error.code not in _CHOICE_CODES or not isinstance(given, str):
         return error, ()
@@ -67,10 +69,10 @@ def explained_option(
 
 
 def _with_guess(message: str, given: str, choices: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the message with the choice that is nearest to what was given, and the choices to propose."""
+    """Return the message with the most similar choice, and the choices to suggest."""
     near = nearest(given, choices)
     guess = did_you_mean(f"'{word}'" for word in near)
-    return (f"{message}.{guess}" if guess else message), near or list(choices[:_MOST_CHOICES])
+    return (f"{message}.{guess}" if guess else message), near or list(choices[:_MAX_CHOICES])
 
 
 def _unknown(
@@ -80,12 +82,12 @@ def _unknown(
     places = [place for place in _places(model, name, tuple(parent)) if _at(body, place) is None]
     shown = [".".join(place[len(parent) :] if place[:-1] == path[:-1] else place) for place in places]
     fixes = [in_body(f"Leave out `{name[:80]}`", *path, value=None)]
-    if len(json.dumps(given)) <= _LONGEST_MOVED:
+    if len(json.dumps(given)) <= _MAX_MOVED:
         fixes[:0] = [_moved(path, place, given, word) for place, word in zip(places, shown, strict=True)]
     guess = did_you_mean(f"`{word}`" for word in shown)
-    message = "There is no such field; see /docs for those that there are."
+    message = "There is no such field; see /docs for the known fields."
     if guess:
-        message = f"There is no such field.{guess} See /docs for those that there are."
+        message = f"There is no such field.{guess} See /docs for the known fields."
     return replace(error, message=message), tuple(fixes)
 
 
@@ -104,7 +106,7 @@ def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _places(model: type[BaseModel], name: str, parent: Steps) -> list[Steps]:
-    """Return where a field may belong: to one of this very name elsewhere, else to one like it beside it."""
+    """Return where a field may belong: a field of the same name elsewhere, or a similar one beside it."""
     fields = list(_fields(model))
     elsewhere = [place for place in fields if place[-1] == name]
     beside = [place[-1] for place in fields if place[:-1] == parent]
@@ -112,7 +114,7 @@ def _places(model: type[BaseModel], name: str, parent: Steps) -> list[Steps]:
 
 
 def _fields(model: type[BaseModel], above: Steps = ()) -> Iterator[Steps]:
-    """Every field of the model and of those within it, by its place."""
+    """Yield the paths of all fields of a model and of the models in it."""
     for name, field in model.model_fields.items():
         place = (*above, field.alias or name)
         yield place
@@ -121,7 +123,7 @@ def _fields(model: type[BaseModel], above: Steps = ()) -> Iterator[Steps]:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models among the forms that a field takes."""
+    """Yield the models among the types of a field."""
     if isclass(annotation) and issubclass(annotation, BaseModel):
         yield annotation
         return

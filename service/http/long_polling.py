@@ -1,4 +1,4 @@
-"""`Prefer: wait=N` (RFC 7240): hold a request until there is news, or for so long."""
+"""`Prefer: wait=N` (RFC 7240): hold a request until a job changes, for at most N seconds."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import TypeVar
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from service.hub import CrowdedError, Hub
+from service.http.notifications import JobNotifications, TooManyWaitingError
 
-LONGEST_WAIT = 60
+MAX_WAIT = 60  # seconds
 _WAIT = re.compile(r"\s*wait\s*=\s*\"?([0-9]{1,9})\"?\s*(?:;.*)?", re.IGNORECASE)
 
-Seen = TypeVar("Seen")
+View = TypeVar("View")
 
 
 def preferred_wait(request: Request) -> int | None:
-    """Seconds, at most a minute; None if nothing of the kind is preferred. What cannot be read is ignored."""
+    """Return the seconds of `Prefer: wait`, at most MAX_WAIT. A preference that cannot be read is ignored."""
     for line in request.headers.getlist("prefer"):
         for preference in line.split(","):
             if wait := _WAIT.fullmatch(preference):
-                return min(int(wait[1]), LONGEST_WAIT)
+                return min(int(wait[1]), MAX_WAIT)
     return None
 
 
-class Wait:
-    """One request's way of looking at a job until it sees what it waits for."""
+class LongPoll:
+    """A request that reads a job until a condition holds or the preferred time is over."""
 
-    def __init__(self, request: Request, hub: Hub, job_id: str, tenant: str) -> None:
+    def __init__(self, request: Request, notifications: JobNotifications, job_id: str, tenant: str) -> None:
         self._request = request
-        self._hub = hub
+        self._notifications = notifications
         self._job_id = job_id
         self._tenant = tenant
         self._seconds = preferred_wait(request)
@@ -42,19 +42,24 @@ class Wait:
     def preferred(self) -> bool:
         return self._seconds is not None
 
-    async def until(self, look: Callable[[], Seen], enough: Callable[[Seen], bool]) -> Seen:
-        """What was seen last: enough, or all there was when the time was up."""
+    async def until(self, read: Callable[[], View], done: Callable[[View], bool]) -> View:
+        """Return what was read last: what is done, or what there was when the time was over."""
         if self._seconds is None:
-            return await run_in_threadpool(look)
+            return await run_in_threadpool(read)
         try:
-            with self._hub.watch(self._job_id, self._tenant) as watch:
+            with self._notifications.subscribe(self._job_id, self._tenant) as subscription:
                 self.headers["Preference-Applied"] = f"wait={self._seconds}"
-                until = time.monotonic() + self._seconds
+                deadline = time.monotonic() + self._seconds
                 while True:
-                    seen = await run_in_threadpool(look)
-                    left = until - time.monotonic()
-                    if enough(seen) or left <= 0 or watch.closing or await self._request.is_disconnected():
-                        return seen
-                    await watch.news(left)
-        except CrowdedError:  # a preference may be left aside
-            return await run_in_threadpool(look)
+                    view = await run_in_threadpool(read)
+                    left = deadline - time.monotonic()
+                    if (
+                        done(view)
+                        or left <= 0
+                        or subscription.closing
+                        or await self._request.is_disconnected()
+                    ):
+                        return view
+                    await subscription.wait(left)
+        except TooManyWaitingError:  # a server may ignore a preference
+            return await run_in_threadpool(read)

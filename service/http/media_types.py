@@ -1,4 +1,4 @@
-"""Media types: what a client would rather have, and what it has sent."""
+"""Content negotiation, and JSON bodies that are read strictly."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from service.error_handlers import field_errors, malformed
-from service.errors import Problem, invalid, pointer
-from service.field_remedies import explained
-from service.remedies import Place, Remedy, merged, working
-from service.union_errors import Located, located
+from service.http.error_handlers import field_errors, malformed
+from service.http.field_remedies import explained
+from service.http.problems import Problem, invalid, pointer
+from service.http.remedies import Place, Remedy, merged, working
+from service.http.union_errors import Located, located
 
 Model = TypeVar("Model", bound=BaseModel)
-_MOST_ERRORS = 20  # in one answer ...
-_MOST_DETAILS = 100  # ... found among so many: a place is told several times where it may be several things
+_MAX_ERRORS = 20  # in one response
+_MAX_DETAILS = 100  # of Pydantic, which reports a place several times if it may have several types
 
 
 def prefers(request: Request, wanted: str, otherwise: str) -> bool:
-    """Whether `Accept` ranks `wanted` above `otherwise`. A tie is for `otherwise`."""
+    """Return whether `Accept` ranks `wanted` above `otherwise`."""
     accept = ",".join(request.headers.getlist("accept"))
     first, second = _quality(accept, wanted), _quality(accept, otherwise)
     return first[0] > 0 and first > second
 
 
 def best(request: Request, offers: list[str]) -> str | None:
-    """The offer that `Accept` ranks highest, the first of equals; None if it wants none of them."""
+    """Return the offer that `Accept` ranks highest, the first of equals; None if it accepts none."""
     accept = ",".join(request.headers.getlist("accept")) or "*/*"
     chosen = max(offers, key=lambda offer: _quality(accept, offer))
     return chosen if _quality(accept, chosen)[0] > 0 else None
 
 
 def _quality(accept: str, media_type: str) -> tuple[float, int]:
-    """The weight that `Accept` gives a type, and how exactly it names it."""
+    """Return the weight of a type in `Accept`, and the precedence of the entry that matches it."""
     best = (0.0, 0)
     family = media_type.partition("/")[0]
     ranks = {media_type: 3, f"{family}/*": 2, "*/*": 1}
@@ -49,7 +49,7 @@ def _quality(accept: str, media_type: str) -> tuple[float, int]:
 
 
 def weight(parameters: list[str]) -> float:
-    """The `q` among the parameters of an entry of `Accept` or `Accept-Encoding`; 1 if it has none."""
+    """Return the `q` parameter of an entry of `Accept` or `Accept-Encoding`; 1 if it has none."""
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":
@@ -66,10 +66,10 @@ MERGE_PATCH = "application/merge-patch+json"  # RFC 7396
 def strict_json(
     model: type[Model], *also: str, required: bool = True
 ) -> Callable[[Request], Coroutine[Any, Any, Model]]:
-    """A dependency that reads a JSON body as this model: no text for numbers, no NaN, no unknown field.
+    """Return a dependency that reads a JSON body as a model, without conversions, NaN or unknown fields.
 
-    `also` are media types besides application/json that the body may have. Where the body is not `required`,
-    none stands for the model's defaults.
+    `also` lists media types that are accepted besides application/json. If the body is not `required`, an
+    empty one gives the defaults of the model.
     """
     kinds = ("application/json", *also)
 
@@ -90,13 +90,13 @@ def strict_json(
 
 
 def _refusal(model: type[BaseModel], body: bytes, error: ValidationError) -> Problem:
-    """Return the problem of a body that is not of this model, with the remedies that make it one."""
+    """Return the problem of a body that does not fit the model, with remedies that work."""
     if any(detail["type"] == "json_invalid" for detail in error.errors(include_url=False)):
         return malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
     sent = from_json(body)
     found = _errors_in(error, sent)
-    told = [explained(wrong, model, sent) for wrong in found]
-    groups = list({wrong.path: fixes for wrong, fixes in told}.values())
+    explanations = [explained(wrong, model, sent) for wrong in found]
+    groups = list({wrong.path: fixes for wrong, fixes in explanations}.values())
 
     def left(remedy: Remedy) -> set[Place]:
         changed = merged(sent, remedy.options)
@@ -106,13 +106,13 @@ def _refusal(model: type[BaseModel], body: bytes, error: ValidationError) -> Pro
             return _places(_errors_in(error, changed))
         return set()
 
-    fixes = working(groups, _places(found), left) if len(groups) <= _MOST_ERRORS else ()
-    return invalid(*field_errors(wrong for wrong, _ in told)[:_MOST_ERRORS], fixes=fixes)
+    fixes = working(groups, _places(found), left) if len(groups) <= _MAX_ERRORS else ()
+    return invalid(*field_errors(wrong for wrong, _ in explanations)[:_MAX_ERRORS], fixes=fixes)
 
 
 def _errors_in(error: ValidationError, body: Any) -> list[Located]:
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    return located([{**detail, "loc": ("body", *detail["loc"])} for detail in details[:_MOST_DETAILS]], body)
+    return located([{**detail, "loc": ("body", *detail["loc"])} for detail in details[:_MAX_DETAILS]], body)
 
 
 def _places(errors: Iterable[Located]) -> set[Place]:

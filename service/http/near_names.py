@@ -1,4 +1,4 @@
-"""The known names that are nearest to one that is not known: "did you mean ..."."""
+"""Suggest known names that are similar to an unknown one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 
-_MOST_COMPARED = 1000
-_LONGEST = 200  # characters; longer names are compared by their beginning
+_MAX_COMPARED = 1000
+_MAX_LENGTH = 200  # characters; longer names are compared by their beginning
 
 
-def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """Return the names most like this one, the nearest first. There may be none. Case does not matter."""
+def nearest(name: str, known: Iterable[str], count: int = 1) -> list[str]:
+    """Return the most similar names, ignoring case, the most similar first. There may be none."""
     by_fold: dict[str, str] = {}
-    for candidate in islice(known, _MOST_COMPARED):
-        by_fold.setdefault(candidate[:_LONGEST].casefold(), candidate)
-    close = difflib.get_close_matches(name[:_LONGEST].casefold(), list(by_fold), n=most)
+    for candidate in islice(known, _MAX_COMPARED):
+        by_fold.setdefault(candidate[:_MAX_LENGTH].casefold(), candidate)
+    close = difflib.get_close_matches(name[:_MAX_LENGTH].casefold(), list(by_fold), n=count)
     return [by_fold[fold] for fold in close]
 
 
 def did_you_mean(shown: Iterable[str]) -> str:
-    """Return the question, with a blank before it; nothing if there is no name to ask about."""
+    """Return the question with a space before it, or an empty text if there is no name."""
     names = " or ".join(shown)
     return f" Did you mean {names}?" if names else ""

@@ -1,7 +1,7 @@
-"""News of jobs for those who wait: one subscription a process, any number of waiting requests.
+"""Notify waiting requests of changes to jobs, by one Redis subscription per process.
 
-A message only says "look again". Whoever waits looks at the store, and does so every two seconds anyway,
-so a lost message costs a moment and nothing else.
+A message only tells a request to read the store again. Requests also read it every two seconds, so a lost
+message delays a response but does not change it.
 """
 
 from __future__ import annotations
@@ -15,102 +15,105 @@ import redis.asyncio as redis
 import structlog
 from redis.exceptions import RedisError
 
-from service import key_store
+from service.auth import key_store
 
 log = structlog.get_logger(__name__)
 CHANNEL = "literati:changed"
-LOOK_ANYWAY = 2.0  # seconds
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+POLL_SECONDS = 2.0
+_MIN_DELAY, _MAX_DELAY = 0.1, 5.0  # seconds before the subscription is renewed
 
 
-class CrowdedError(Exception):
-    """As many requests wait as the settings allow, and the tenant has its share of them."""
+class TooManyWaitingError(Exception):
+    """The maximum number of requests wait, and the tenant has its share of them."""
 
 
-class Watch:
-    """One request's interest in one job."""
+class Subscription:
+    """The subscription of one request to one job."""
 
     def __init__(self, closing: asyncio.Event) -> None:
         self.changed = asyncio.Event()
         self._closing = closing
-        self._let_go = False
+        self._evicted = False
 
     @property
     def closing(self) -> bool:
-        """The process is about to end, or another tenant needs the room: answer with what there is."""
-        return self._let_go or self._closing.is_set()
+        """Whether the request must be answered now: the process stops, or another tenant takes its place."""
+        return self._evicted or self._closing.is_set()
 
-    def let_go(self) -> None:
-        self._let_go = True
+    def evict(self) -> None:
+        self._evicted = True
         self.changed.set()
 
-    async def news(self, seconds: float) -> None:
-        """Return when there may be something new, or after so long (at most two seconds)."""
+    async def wait(self, seconds: float) -> None:
+        """Return when the job may have changed, or after this time (at most two seconds)."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, LOOK_ANYWAY)):
+            async with asyncio.timeout(min(seconds, POLL_SECONDS)):
                 await self.changed.wait()
         self.changed.clear()
 
 
-class Hub:
-    def __init__(self, url: str, *, most: int, keys_changed: Callable[[], None]) -> None:
+class JobNotifications:
+    """The subscriptions of this process. They belong to one event loop."""
+
+    def __init__(self, url: str, *, max_waiting: int, keys_changed: Callable[[], None]) -> None:
         self._url = url
         self._keys_changed = keys_changed
-        self._most = most
-        self._watches: dict[str, set[Watch]] = defaultdict(set)
-        self._tenants: dict[str, dict[Watch, None]] = {}  # each tenant's watches, the oldest first
+        self._max_waiting = max_waiting
+        self._by_job: dict[str, set[Subscription]] = defaultdict(set)
+        self._by_tenant: dict[str, dict[Subscription, None]] = {}  # the oldest first
         self._closing = asyncio.Event()
         self.waiting = 0
 
-    def crowded(self, tenant: str) -> bool:
-        """Return whether all places are taken and the tenant has its share of them."""
-        if self.waiting < self._most:
+    def is_full(self, tenant: str) -> bool:
+        """Return whether the maximum number of requests wait and the tenant has its share of them."""
+        if self.waiting < self._max_waiting:
             return False
-        share = self._most // len({*self._tenants, tenant})
-        return len(self._tenants.get(tenant, ())) >= share
+        share = self._max_waiting // len({*self._by_tenant, tenant})
+        return len(self._by_tenant.get(tenant, ())) >= share
 
     @contextmanager
-    def watch(self, job_id: str, tenant: str) -> Iterator[Watch]:
-        """Begin before reading the store, so that no change falls between the two."""
-        if self.crowded(tenant):
-            raise CrowdedError
-        if self.waiting >= self._most:
-            self._make_room()
-        watch = Watch(self._closing)
+    def subscribe(self, job_id: str, tenant: str) -> Iterator[Subscription]:
+        """Subscribe to a job. Begin before reading the store, so that no change is missed in between."""
+        if self.is_full(tenant):
+            raise TooManyWaitingError
+        if self.waiting >= self._max_waiting:
+            self._evict_one()
+        subscription = Subscription(self._closing)
         self.waiting += 1
-        self._watches[job_id].add(watch)
-        self._tenants.setdefault(tenant, {})[watch] = None
+        self._by_job[job_id].add(subscription)
+        self._by_tenant.setdefault(tenant, {})[subscription] = None
         try:
-            yield watch
+            yield subscription
         finally:
-            self._leave(tenant, watch)
-            self._watches[job_id].discard(watch)
-            if not self._watches[job_id]:
-                del self._watches[job_id]
+            self._remove(tenant, subscription)
+            self._by_job[job_id].discard(subscription)
+            if not self._by_job[job_id]:
+                del self._by_job[job_id]
 
-    def _make_room(self) -> None:
-        """Let go of the request that has waited longest, of the tenant that has most of them."""
-        tenant, watches = max(self._tenants.items(), key=lambda entry: len(entry[1]))
-        oldest = next(iter(watches))
-        self._leave(tenant, oldest)
-        oldest.let_go()
+    def _evict_one(self) -> None:
+        """End the oldest subscription of the tenant that has most."""
+        tenant, subscriptions = max(self._by_tenant.items(), key=lambda entry: len(entry[1]))
+        oldest = next(iter(subscriptions))
+        self._remove(tenant, oldest)
+        oldest.evict()
 
-    def _leave(self, tenant: str, watch: Watch) -> None:
-        """Count a watch out, once."""
-        watches = self._tenants.get(tenant, {})
-        if watch in watches:
+    def _remove(self, tenant: str, subscription: Subscription) -> None:
+        """Stop counting a subscription, if that has not been done."""
+        subscriptions = self._by_tenant.get(tenant, {})
+        if subscription in subscriptions:
             self.waiting -= 1
-            del watches[watch]
-            if not watches:
-                del self._tenants[tenant]
+            del subscriptions[subscription]
+            if not subscriptions:
+                del self._by_tenant[tenant]
 
     def close(self) -> None:
-        """Let every waiting request go. Safe to call from a signal handler of the loop's thread."""
+        """End all waiting. This may be called from a signal handler in the loop's thread."""
         self._closing.set()
         self.wake_all()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
+        """Listen to the store while the context lasts."""
         task = asyncio.create_task(self._listen())
         try:
             yield
@@ -121,31 +124,31 @@ class Hub:
                 await task
 
     async def _listen(self) -> None:
-        pause = _FIRST_PAUSE
+        delay = _MIN_DELAY
         while True:
             try:
                 async with redis.from_url(self._url) as client, client.pubsub() as channel:
                     await channel.subscribe(CHANNEL, key_store.CHANNEL)
-                    pause = _FIRST_PAUSE
-                    self.wake_all()  # whatever was said while nobody listened
+                    delay = _MIN_DELAY
+                    self.wake_all()  # messages may have been missed before
                     self._keys_changed()
                     async for message in channel.listen():
                         if message["type"] == "message":
-                            self._hear(message["channel"].decode(), message["data"].decode())
+                            self._dispatch(message["channel"].decode(), message["data"].decode())
             except (RedisError, OSError) as error:
-                log.warning("news of jobs interrupted", error=type(error).__name__)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+                log.warning("job notifications interrupted", error=type(error).__name__)
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _MAX_DELAY)
 
-    def _hear(self, channel: str, text: str) -> None:
+    def _dispatch(self, channel: str, text: str) -> None:
         if channel == key_store.CHANNEL:
             self._keys_changed()
             return
-        for watch in self._watches.get(text, ()):
-            watch.changed.set()
+        for subscription in self._by_job.get(text, ()):
+            subscription.changed.set()
 
     def wake_all(self) -> None:
-        """Let every waiting request look again."""
-        for watches in self._watches.values():
-            for watch in watches:
-                watch.changed.set()
+        """Make every waiting request read the store again."""
+        for subscriptions in self._by_job.values():
+            for subscription in subscriptions:
+                subscription.changed.set()

@@ -1,6 +1,7 @@
-"""How often a key may call; without keys, an address. Uploads and new jobs have a bucket of their own.
+"""Rate limits: one for all calls, one for uploads and new jobs.
 
-The headers are those of draft-ietf-httpapi-ratelimit-headers.
+They apply to an API key, or to an address where there are no keys. The response headers are those of
+draft-ietf-httpapi-ratelimit-headers.
 """
 
 from __future__ import annotations
@@ -9,32 +10,34 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.auth import Caller
-from service.errors import Problem, problem_response
-from service.purses import Purses, Spent, whole_seconds
+from service.auth.authentication import Caller
+from service.http.problems import Problem, problem_response
+from service.http.token_cache import RateLimitResult, TokenCaches, whole_seconds
 from service.settings import Settings
 
-_DEAR = {("POST", "/v1/datasets"), ("POST", "/v1/jobs")}
+_SUBMISSIONS = {("POST", "/v1/datasets"), ("POST", "/v1/jobs")}
 
 
 @dataclass(frozen=True)
 class Policy:
+    """A token bucket per caller."""
+
     name: str
-    rate: float  # a second
+    rate: float  # tokens per second
     burst: int
-    rule: str  # for people, with its settings
+    description: str  # with the settings that define it
 
     @property
     def header(self) -> bytes:
         return f'"{self.name}";q={self.burst};w={whole_seconds(self.burst / self.rate)}'.encode()
 
-    def state(self, spent: Spent) -> bytes:
-        return f'"{self.name}";r={spent.left};t={whole_seconds(spent.after)}'.encode()
+    def state_header(self, result: RateLimitResult) -> bytes:
+        return f'"{self.name}";r={result.remaining};t={whole_seconds(result.reset_seconds)}'.encode()
 
 
 def policies(settings: Settings) -> tuple[Policy, Policy]:
-    """Of calls, and of those that are dear."""
-    calls, dear = settings.calls_per_second, settings.submissions_per_minute
+    """Return the policy for calls and the policy for submissions."""
+    calls, submissions = settings.calls_per_second, settings.submissions_per_minute
     return (
         Policy(
             "calls",
@@ -45,45 +48,46 @@ def policies(settings: Settings) -> tuple[Policy, Policy]:
         ),
         Policy(
             "submissions",
-            dear / 60,
+            submissions / 60,
             settings.submissions_burst,
-            f"{dear:g} uploads and new jobs a minute (LITERATI_SUBMISSIONS_PER_MINUTE), "
+            f"{submissions:g} uploads and new jobs a minute (LITERATI_SUBMISSIONS_PER_MINUTE), "
             f"{settings.submissions_burst:,} at once (LITERATI_SUBMISSIONS_BURST)",
         ),
     )
 
 
-class RateLimits:
-    """A pure ASGI layer, inside the one that knows who calls. What is open to anyone is not limited."""
+class RateLimitMiddleware:
+    """ASGI middleware inside the authentication. Public paths are not limited."""
 
-    def __init__(self, app: ASGIApp, purses: Purses, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, token_caches: TokenCaches, settings: Settings) -> None:
         self.app = app
-        self.purses = purses
-        self.always = settings.rate_limits == "on"
+        self.token_caches = token_caches
+        self.limit_without_key = settings.rate_limits == "on"
         self.calls, self.submissions = policies(settings)
         self.headers = {policy.name: policy.header for policy in (self.calls, self.submissions)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller: Caller | None = scope.get("literati.caller")
-        if caller is None or not (self.always or caller.key_id is not None):
+        if caller is None or not (self.limit_without_key or caller.key_id is not None):
             await self.app(scope, receive, send)
             return
-        policy = self.submissions if (scope["method"], scope["path"]) in _DEAR else self.calls
-        purse = self.purses.of(policy.name, _who(scope, caller), policy.rate, policy.burst)
-        spent = await purse.spend()
+        policy = self.submissions if (scope["method"], scope["path"]) in _SUBMISSIONS else self.calls
+        cache = self.token_caches.get(policy.name, _caller_name(scope, caller), policy.rate, policy.burst)
+        result = await cache.acquire()
         scope["literati.headers"] = [
             (b"ratelimit-policy", self.headers[policy.name]),
-            (b"ratelimit", policy.state(spent)),
+            (b"ratelimit", policy.state_header(result)),
         ]
-        if spent.allowed:
+        if result.allowed:
             await self.app(scope, receive, send)
             return
-        headers = {"Retry-After": str(whole_seconds(spent.after))}
-        problem = Problem(429, f"Too many calls: {policy.rule}.", kind="rate-limited", headers=headers)
+        seconds = whole_seconds(result.reset_seconds)
+        detail = f"Too many calls; try again in {seconds} s. The limit is {policy.description}."
+        problem = Problem(429, detail, kind="rate-limited", headers={"Retry-After": str(seconds)})
         await problem_response(problem, scope["literati.request_id"])(scope, receive, send)
 
 
-def _who(scope: Scope, caller: Caller) -> str:
+def _caller_name(scope: Scope, caller: Caller) -> str:
     if caller.key_id is not None:
         return f"key:{caller.key_id}"
     client = scope.get("client")

@@ -1,4 +1,4 @@
-"""Remedies that a problem carries: changes to a request with which it works."""
+"""Remedies of a problem: changes with which the request succeeds."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, Literal, TypeVar
 
-MOST_FIXES = 10  # in one answer
-_MOST_TRIED = 30
+MAX_FIXES = 10  # in one response
+_MAX_TRIED = 30
 
 
 @dataclass(frozen=True)
 class Remedy:
     """A change to the query options of a request, or to its JSON body.
 
-    Query options are replaced, the body is merged (RFC 7396); null takes back what was sent.
+    Query options are replaced, the body is merged (RFC 7396); null removes what was sent.
     """
 
-    label: str  # for a button
+    label: str  # the text of a button
     options: dict[str, Any]
     part: Literal["query", "body"] = "query"
 
 
 def in_query(label: str, **options: Sequence[str] | None) -> Remedy:
-    """The remedy that gives options of the query these values; None takes one back."""
-    plain = {
+    """Return the remedy that sets query options; None removes an option."""
+    simplified = {
         name: values if values is None else values[0] if len(values) == 1 else list(values)
         for name, values in options.items()
     }
-    return Remedy(label, plain)
+    return Remedy(label, simplified)
 
 
 def in_body(label: str, *path: str, value: Any) -> Remedy:
-    """The remedy that sets one field of the body."""
+    """Return the remedy that sets one field of the body."""
     options: Any = value
     for name in reversed(path):
         options = {name: options}
     return Remedy(label, options, "body")
 
 
-Place = str  # of an error: its pointer
+Place = str  # the JSON pointer of an error
 Candidate = TypeVar("Candidate")
 Fault = TypeVar("Fault", bound=Hashable)
 
@@ -48,38 +48,38 @@ Fault = TypeVar("Fault", bound=Hashable)
 def working(
     groups: Sequence[Sequence[Remedy]], faults: Collection[Place], left: Callable[[Remedy], Collection[Place]]
 ) -> tuple[Remedy, ...]:
-    """Return the remedies that work, found out by trying them; see `tried`.
+    """Try remedies and return those that work; see `tried`.
 
-    There is a group of remedies for each fault. Of one fault all remedies that work are returned. Several
-    faults get one remedy for all: the first combination that works, if each of them has a remedy.
+    There is a group of remedies for each fault. If there is one fault, all its working remedies are returned.
+    If there are several, the first working combination with a remedy for each is returned.
     """
     if not groups or not all(groups):
         return ()
-    return tried(map(_joined, product(*groups)), faults, left, MOST_FIXES if len(groups) == 1 else 1)
+    return tried(map(_joined, product(*groups)), faults, left, MAX_FIXES if len(groups) == 1 else 1)
 
 
 def tried(
     candidates: Iterable[Candidate],
     faults: Collection[Fault],
     left: Callable[[Candidate], Collection[Fault]],
-    most: int = MOST_FIXES,
+    limit: int = MAX_FIXES,
 ) -> tuple[Candidate, ...]:
-    """Return the remedies with which the request passes the check that refused it.
+    """Return the remedies with which a request passes the check that it failed.
 
-    `left` says what the check still finds wrong when a remedy is applied. If no remedy leaves nothing, those
-    are returned that leave none of the present faults: what is left then is seen only without these.
+    `left` returns the faults that remain when a remedy is applied. If faults always remain, the remedies are
+    returned that repair all present faults and only reveal partial.
     """
-    whole: list[Candidate] = []
-    others: list[Candidate] = []
-    for candidate in islice(candidates, _MOST_TRIED):
+    complete: list[Candidate] = []
+    partial: list[Candidate] = []
+    for candidate in islice(candidates, _MAX_TRIED):
         remaining = left(candidate)
         if not remaining:
-            whole.append(candidate)
+            complete.append(candidate)
         elif not set(faults).intersection(remaining):
-            others.append(candidate)
-        if len(whole) == most:
+            partial.append(candidate)
+        if len(complete) == limit:
             break
-    return tuple((whole or others)[:most])
+    return tuple((complete or partial)[:limit])
 
 
 def _joined(remedies: Sequence[Remedy]) -> Remedy:
@@ -93,12 +93,12 @@ def _joined(remedies: Sequence[Remedy]) -> Remedy:
 
 
 def in_list(value: Any) -> list[Any]:
-    """The values of an option of the query, which may be one or a list of them."""
+    """Return the values of a query option as a list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def merged(document: Any, patch: Any, *, keep_nulls: bool = False) -> Any:
-    """Apply a JSON merge patch (RFC 7396). With `keep_nulls` the document is a patch itself."""
+    """Apply a JSON merge patch (RFC 7396). With `keep_nulls`, combine two patches."""
     if not isinstance(patch, dict):
         return patch
     result = dict(document) if isinstance(document, dict) else {}

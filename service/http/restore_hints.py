@@ -1,4 +1,4 @@
-"""Tell who asks for a record that was deleted how to restore it."""
+"""Explain in a 404 how to restore a record that was deleted."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fastapi import Request
 from redis import RedisError
 from starlette.concurrency import run_in_threadpool
 
-from service.errors import Problem
+from service.http.problems import Problem
 
 _RECORD = re.compile(r"/v1/((job|dataset|model)s)/([a-z]+_[0-9a-f]{32})(?:/|$)")
 
 
-async def with_restore(request: Request, problem: Problem) -> Problem:
-    """Return the problem, with how to restore the record that was not found if its owner deleted it.
+async def add_restore_hint(request: Request, problem: Problem) -> Problem:
+    """Return the problem, extended by how to restore the record if it was deleted.
 
-    Records are looked for among those of the caller's tenant only, so nobody learns of another's.
+    Only records of the caller's tenant are considered.
     """
     named = _RECORD.match(request.url.path)
     caller = request.scope.get("literati.caller")
@@ -34,17 +34,17 @@ async def with_restore(request: Request, problem: Problem) -> Problem:
         return problem
     until = _until(deleted_at, services.settings.keep_deleted_hours)
     if until is not None and until <= datetime.now(UTC):
-        return problem  # it goes with the next round of the reconciler
+        return problem  # the reconciler removes it in its next round
     when = "" if until is None else f" until {until:%Y-%m-%dT%H:%M:%SZ}"
     detail = (
         f"{problem.detail} It was deleted at {deleted_at:%Y-%m-%dT%H:%M:%SZ}; "
-        f"`POST /v1/{named[1]}/{named[3]}/restore` takes that back{when}."
+        f"`POST /v1/{named[1]}/{named[3]}/restore` restores it{when}."
     )
     return Problem(404, detail, kind=problem.kind)
 
 
 def _until(deleted_at: datetime, hours: float) -> datetime | None:
-    """Return when it goes for good; None if never, or so late that no date can say it."""
+    """Return when the record is removed permanently; None if never or beyond the range of dates."""
     try:
         return deleted_at + timedelta(hours=hours)
     except OverflowError:

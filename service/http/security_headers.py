@@ -1,4 +1,4 @@
-"""Headers that every answer carries, whoever gives it."""
+"""Headers that every response carries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 Header = tuple[bytes, bytes]
 
 _CSP = b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
-_SECURITY: tuple[Header, ...] = (
+_DEFAULTS: tuple[Header, ...] = (
     (b"content-security-policy", _CSP),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -18,10 +18,10 @@ _SECURITY: tuple[Header, ...] = (
 )
 
 
-def completed(given: Iterable[Header], request_id: str) -> list[Header]:
-    """What the route says itself stands: a picture has another policy than a page, a tag another cache."""
+def add_default_headers(given: Iterable[Header], request_id: str) -> list[Header]:
+    """Return the headers with the request's id and with the defaults that a route has not set itself."""
     headers = list(given)
     names = {name for name, _ in headers}
-    headers += [pair for pair in _SECURITY if pair[0] not in names]
+    headers += [pair for pair in _DEFAULTS if pair[0] not in names]
     headers.append((b"x-request-id", request_id.encode()))
     return headers

@@ -1,4 +1,4 @@
-"""Room that uploads leave on the disk: the store beside them must be able to write, or it ends."""
+"""Keep disk space free during uploads, because the store on the same disk must be able to write."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from pathlib import Path
 
 
 def check_spare(folder: Path, coming: int, spare: int) -> None:
-    """OSError as of a full disk if so many more bytes would leave less than the spare ones."""
+    """Raise the OSError of a full disk if writing `coming` bytes would leave less than `spare`."""
     if shutil.disk_usage(folder).free - coming < spare:
-        raise OSError(errno.ENOSPC, "the spare room of the disk would be used")
+        raise OSError(errno.ENOSPC, "the disk would have too little free space")

@@ -1,6 +1,7 @@
-"""Options in an address that it does not know, or that it takes once and gets twice.
+"""Refuse unknown query options, and options that are repeated but have one value.
 
-They would be left aside in silence otherwise, and a misspelt `weight` would be a model that weighs nothing.
+FastAPI would ignore them, so that a misspelt `weight` would train a model without weights. The decision page
+0030 explains why query models with `extra="forbid"` do not replace this.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from service.errors import FieldError, invalid, pointer
-from service.near_names import did_you_mean, nearest
-from service.remedies import Place, Remedy, in_list, in_query, working
+from service.http.near_names import did_you_mean, nearest
+from service.http.problems import FieldError, invalid, pointer
+from service.http.remedies import Place, Remedy, in_list, in_query, working
 
-_MOST_ERRORS = 20
-_LONGEST_MOVED = 1000  # characters of values that a remedy carries to another option
+_MAX_ERRORS = 20
+_MAX_MOVED = 1000  # characters of values that a remedy moves to another option
 UNKNOWN, REPEATED = "UNKNOWN_OPTION", "REPEATED"
 
 
@@ -30,11 +31,11 @@ async def _check(request: Request) -> None:
     if known and errors:
         groups = [_remedies(error, given, known) for error in errors]
         fixes = working(groups, _places(errors), lambda remedy: _places(_errors(_with(given, remedy), known)))
-        raise invalid(*errors[:_MOST_ERRORS], fixes=fixes if len(errors) <= _MOST_ERRORS else ())
+        raise invalid(*errors[:_MAX_ERRORS], fixes=fixes if len(errors) <= _MAX_ERRORS else ())
 
 
 def given_options(request: Request) -> dict[str, list[str]]:
-    """The options of a request with all their values."""
+    """Return the query options of a request with all their values."""
     return {name: request.query_params.getlist(name) for name in request.query_params}
 
 
@@ -53,7 +54,7 @@ def _errors(given: Mapping[str, list[str]], known: Mapping[str, bool]) -> Iterat
         if name not in known:
             yield FieldError(where, UNKNOWN, _unknown(name, known))
         elif len(values) > 1 and not known[name]:
-            yield FieldError(where, REPEATED, "Give this option once.")
+            yield FieldError(where, REPEATED, "Send this option once.")
 
 
 def _remedies(error: FieldError, given: Mapping[str, list[str]], known: Mapping[str, bool]) -> list[Remedy]:
@@ -62,7 +63,7 @@ def _remedies(error: FieldError, given: Mapping[str, list[str]], known: Mapping[
     if error.code == REPEATED:
         return [in_query(f"Use the last `{name[:80]}`", **{name: values[-1:]})]
     moved = []
-    if sum(map(len, values)) <= _LONGEST_MOVED:
+    if sum(map(len, values)) <= _MAX_MOVED:
         moved = [
             in_query(f"Call it `{meant}`", **{name: None, meant: values})
             for meant in nearest(name, known)
@@ -73,11 +74,11 @@ def _remedies(error: FieldError, given: Mapping[str, list[str]], known: Mapping[
 
 def _unknown(name: str, known: Iterable[str]) -> str:
     guess = did_you_mean(f"`{meant}`" for meant in nearest(name, known))
-    return f"There is no such option here.{guess} There is {', '.join(f'`{option}`' for option in known)}."
+    return f"There is no such option.{guess} The options are {', '.join(f'`{option}`' for option in known)}."
 
 
 def _known(route: APIRoute) -> dict[str, bool]:
-    """The route's options, and whether each may come several times."""
+    """Return the options of a route, and whether each may be repeated."""
     return dict(_options(route.dependant))
 
 
@@ -92,4 +93,4 @@ def _is_list(annotation: Any) -> bool:
     return list in (get_origin(part) for part in (annotation, *get_args(annotation)))
 
 
-CHECKED_OPTIONS = Depends(_check)  # of a router; its routes that have no options take any
+CHECKED_OPTIONS = Depends(_check)  # a dependency of routers; routes without options are not checked

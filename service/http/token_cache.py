@@ -1,7 +1,7 @@
-"""Tokens that this process has fetched from the store's buckets, to be spent without asking it every time.
+"""Tokens of the store's rate limits that this process has fetched in advance.
 
-A question to the store for each request would cost as much as predicting a row. So tokens are fetched by the
-handful, those for the next requests while the last of them are spent; the buckets stay the only source.
+Asking the store for every request would take as long as predicting a row, so tokens are fetched in batches,
+the next batch while the last half is used. The store's buckets remain the only source of tokens.
 """
 
 from __future__ import annotations
@@ -14,57 +14,61 @@ from dataclasses import dataclass
 import structlog
 from redis.exceptions import RedisError
 
-from worker.store.buckets import Bucket, Buckets
+from worker.store.token_buckets import Bucket, Buckets
 
 log = structlog.get_logger(__name__)
-SHARE = 0.05  # seconds' worth of tokens in a handful
-MOST_PURSES = 10_000
+BATCH_SECONDS = 0.05  # a batch has the tokens of this time
+MAX_CACHES = 10_000
 
 
 @dataclass(frozen=True)
-class Spent:
+class RateLimitResult:
+    """Whether a request is allowed, and what the caller has left."""
+
     allowed: bool
-    left: int
-    after: float  # seconds: until it is allowed again, or until all tokens are back
+    remaining: int
+    reset_seconds: float  # until a request is allowed again, or until all tokens are back
 
 
-class Purse:
+class TokenCache:
+    """The tokens fetched from one bucket."""
+
     def __init__(self, buckets: Buckets, bucket: Bucket) -> None:
         self._buckets = buckets
         self._bucket = bucket
-        self._handful = max(1, min(int(bucket.rate * SHARE), bucket.burst // 4))
+        self._batch = max(1, min(int(bucket.rate * BATCH_SECONDS), bucket.burst // 4))
         self._tokens = 0
-        self._left = bucket.burst  # in the bucket, when last heard
+        self._left = bucket.burst  # in the bucket after the last fetch
         self._full_at = 0.0
         self._empty_until = 0.0
-        self._fetching: asyncio.Task[None] | None = None
+        self._fetch_task: asyncio.Task[None] | None = None
 
-    async def spend(self) -> Spent:
+    async def acquire(self) -> RateLimitResult:
+        """Use a token if there is one."""
         loop = asyncio.get_running_loop()
         while self._tokens == 0:
             wait = self._empty_until - loop.time()
             if wait > 0:
-                return Spent(False, 0, wait)
-            await asyncio.shield(self._fetch())
+                return RateLimitResult(False, 0, wait)
+            await asyncio.shield(self._start_fetch())  # a cancelled request must not cancel it for the others
         self._tokens -= 1
-        if 2 * self._tokens < self._handful > 1:
-            self._fetch()
-        return Spent(True, self._left + self._tokens, max(0.0, self._full_at - loop.time()))
+        if 2 * self._tokens < self._batch > 1:
+            self._start_fetch()
+        return RateLimitResult(True, self._left + self._tokens, max(0.0, self._full_at - loop.time()))
 
-    def _fetch(self) -> asyncio.Task[None]:
-        """One at a time; who waits for it may go away."""
-        if self._fetching is None:
-            self._fetching = asyncio.create_task(self._ask())
-        return self._fetching
+    def _start_fetch(self) -> asyncio.Task[None]:
+        if self._fetch_task is None:
+            self._fetch_task = asyncio.create_task(self._fetch())
+        return self._fetch_task
 
-    async def _ask(self) -> None:
+    async def _fetch(self) -> None:
         now = asyncio.get_running_loop().time()
         try:
-            taken = await self._buckets.take(self._bucket, self._handful)
+            taken = await self._buckets.take(self._bucket, self._batch)
         except (RedisError, OSError) as error:
-            # Limits are for good days; what needs the store says by itself that it is away.
-            log.warning("rate limits not asked for", error=type(error).__name__)
-            self._tokens += self._handful
+            # Requests are allowed while the store is unavailable; those that need it get 503 in any case.
+            log.warning("rate limits unavailable", error=type(error).__name__)
+            self._tokens += self._batch
         else:
             self._tokens += taken.given
             self._left = taken.left
@@ -72,27 +76,28 @@ class Purse:
             if not taken.given:
                 self._empty_until = now + max(taken.one_after, 0.001)
         finally:
-            self._fetching = None
+            self._fetch_task = None
 
 
-class Purses:
-    """Belongs to one event loop. Who was not seen for long goes when there are too many."""
+class TokenCaches:
+    """The token caches of one event loop. The least recently used is dropped when there are too many."""
 
     def __init__(self, buckets: Buckets) -> None:
         self._buckets = buckets
-        self._purses: OrderedDict[str, Purse] = OrderedDict()
+        self._caches: OrderedDict[str, TokenCache] = OrderedDict()
 
-    def of(self, kind: str, who: str, rate: float, burst: int) -> Purse:
-        name = f"{kind}:{who}"
-        purse = self._purses.get(name)
-        if purse is None:
-            purse = self._purses[name] = Purse(self._buckets, Bucket(name, rate, burst))
-            if len(self._purses) > MOST_PURSES:
-                self._purses.popitem(last=False)
+    def get(self, policy: str, caller: str, rate: float, burst: int) -> TokenCache:
+        name = f"{policy}:{caller}"
+        cache = self._caches.get(name)
+        if cache is None:
+            cache = self._caches[name] = TokenCache(self._buckets, Bucket(name, rate, burst))
+            if len(self._caches) > MAX_CACHES:
+                self._caches.popitem(last=False)
         else:
-            self._purses.move_to_end(name)
-        return purse
+            self._caches.move_to_end(name)
+        return cache
 
 
 def whole_seconds(seconds: float) -> int:
+    """Return the seconds rounded up, at least 1."""
     return max(1, math.ceil(seconds))

@@ -1,7 +1,7 @@
-"""Where Pydantic's errors are in a body, and which member of a union each of them is about.
+"""The places of Pydantic's errors in a body, with one member of each union.
 
-For a value that fits no member of a union, Pydantic lists the errors of every member. The member that was
-meant is the one whose type the value has; the errors of the others would only mislead.
+For a value that fits no member of a union, Pydantic lists the errors of every member. Only the errors of the
+member whose type the value has are kept, because the others would mislead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 
-# Errors that say: the value is of another type. With what was expected, in words.
+# Errors about the type of a value, with the expected type in words.
 _OTHER_TYPE = {
     "bool_parsing": "true or false",
     "bool_type": "true or false",
@@ -32,32 +32,32 @@ _LITERAL_WORDS = "Input should be "
 
 @dataclass(frozen=True)
 class Located:
-    """An error by its place in the body."""
+    """An error with its place in the body."""
 
     path: Path
     code: str
     message: str
-    members: tuple[tuple[Path, str], ...] = ()  # the unions on the way: the place of each, and the member
+    members: tuple[tuple[Path, str], ...] = ()  # the place and the member of each union on the path
 
     @property
     def expected(self) -> str | None:
-        """What type was expected instead, in words; None if the type was right."""
+        """The expected type in words; None if the error is not about the type."""
         if self.code == _LITERAL:
             return self.message.removeprefix(_LITERAL_WORDS)
         return _OTHER_TYPE.get(self.code)
 
 
 def located(details: Iterable[Any], body: Any) -> list[Located]:
-    """Place each error, and keep of each union only the errors of the member that was meant."""
+    """Locate each error, and keep only the errors of the intended member of each union."""
     found = [_located(detail, body) for detail in details]
     unions = dict.fromkeys(place for error in found for place, _ in error.members)
-    for place in sorted(unions, key=len, reverse=True):  # the inner ones first
-        found = _of_the_meant_member(found, place)
+    for place in sorted(unions, key=len, reverse=True):  # inner unions first
+        found = _of_intended_member(found, place)
     return found
 
 
 def _located(detail: Any, body: Any) -> Located:
-    """Part Pydantic's location into steps in the body and names of union members."""
+    """Split Pydantic's location into the path in the body and the names of union members."""
     source, *steps = detail["loc"]
     code, message = str(detail["type"]), str(detail["msg"])
     if source != "body":
@@ -78,7 +78,7 @@ def _located(detail: Any, body: Any) -> Located:
     return Located(tuple(path), code, message, tuple(members))
 
 
-def _of_the_meant_member(errors: Sequence[Located], place: Path) -> list[Located]:
+def _of_intended_member(errors: Sequence[Located], place: Path) -> list[Located]:
     by_member: dict[str, list[Located]] = {}
     for error in errors:
         member = dict(error.members).get(place)
@@ -100,5 +100,5 @@ def _of_the_meant_member(errors: Sequence[Located], place: Path) -> list[Located
 
 
 def _is_about_type(error: Located, place: Path) -> bool:
-    """Whether the error says that the value of the union itself is of another type."""
+    """Return whether the error is about the type of the union's value itself."""
     return error.path == place and error.expected is not None

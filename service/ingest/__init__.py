@@ -1,4 +1,4 @@
-"""From an upload to a stored table: received, read, typed, checked, described.
+"""Ingest an upload: receive it, read it, determine the column types, check it, describe it and store it.
 
-`media`, `multipart`, `query` and `receiving` know HTTP; all the others start from a file on disk.
+`media_types`, `multipart`, `query` and `receive` handle HTTP; the other modules start from a file on disk.
 """

@@ -1,20 +1,20 @@
-"""What the batches of an Arrow stream or file unpack to, read from their headers before anything is unpacked.
+"""Read the decompressed sizes of Arrow batches from their headers, before anything is decompressed.
 
-A compressed buffer begins with its size when unpacked, and Arrow unpacks no more than that; so the sum of
-those sizes is a true cap. Arrow's Python face does not show the headers, so the few fields needed are read
-here from the FlatBuffers that Message.fbs describes (format 1.5).
+A compressed buffer begins with its decompressed size, and Arrow never writes more than that; so the sum of
+these sizes is an upper bound. PyArrow does not offer the headers, so the few fields that are needed are read
+from the FlatBuffers that Message.fbs describes (format 1.5).
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .first_bytes import ARROW_FILE
+from service.ingest.file_format import ARROW_FILE
 
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2  # MessageHeader
 _HEADER_TYPE, _HEADER = 1, 2  # fields of Message
@@ -22,37 +22,45 @@ _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # fields of RecordBatch
 _DATA = 1  # field of DictionaryBatch
 _DICTIONARIES, _RECORD_BATCHES = 2, 3  # fields of Footer
 _BLOCK_BYTES = 24
-_TAIL = struct.Struct("<i6s")  # of a file: the footer's length, and the same sign as at its beginning
+_TAIL = struct.Struct("<i6s")  # the end of a file: the footer's length and the magic bytes
 
 
-@dataclass(frozen=True)
-class PartSize:
-    rows: int  # of a record batch; a dictionary has none
-    unpacked_bytes: int
+class Size(NamedTuple):
+    """The number of rows and of decompressed bytes."""
+
+    rows: int  # 0 for a dictionary
+    bytes: int
 
 
-def unpacked_sizes(source: Any) -> Iterator[PartSize]:
-    """Yield the size of every batch of the stream or file; ValueError where a header is no header."""
+def total_sizes(source: Any) -> Iterator[Size]:
+    """Yield the total size up to each batch of the stream or file."""
+    return accumulate(
+        batch_sizes(source), lambda total, size: Size(total.rows + size.rows, total.bytes + size.bytes)
+    )
+
+
+def batch_sizes(source: Any) -> Iterator[Size]:
+    """Yield the size of every batch of the stream or file. Raise ValueError if a header is damaged."""
     for message in _file_messages(source) if is_file(source) else _stream_messages(source):
         try:
-            part = _part(message.metadata.to_pybytes(), message.body)
+            size = _batch_size(message.metadata.to_pybytes(), message.body)
         except (struct.error, IndexError) as error:
             raise ValueError("a message is damaged") from error
-        if part is not None:
-            yield part
+        if size is not None:
+            yield size
 
 
 def open_batches(source: Any) -> tuple[Any, Iterator[Any]]:
-    """The schema of a stream or file, and its batches one after the other."""
+    """Return the schema of a stream or file, and an iterator over its batches."""
     if is_file(source):
         file = pa.ipc.open_file(source)
-        return file.schema, (file.get_batch(place) for place in range(file.num_record_batches))
+        return file.schema, map(file.get_batch, range(file.num_record_batches))
     stream = pa.ipc.open_stream(source)
     return stream.schema, iter(stream)
 
 
 def is_file(source: Any) -> bool:
-    """Whether this is an Arrow file (Feather version 2 is one), not a stream."""
+    """Return whether this is an Arrow file (or a Feather file of version 2) and not a stream."""
     start = source.read(len(ARROW_FILE))
     source.seek(0)
     return bool(start == ARROW_FILE)
@@ -68,9 +76,9 @@ def _stream_messages(source: Any) -> Iterator[Any]:
 
 
 def _file_messages(source: Any) -> Iterator[Any]:
-    """The messages that the footer names, which are those that a reader of the file reads.
+    """Yield the messages that the footer lists, which are those that Arrow reads.
 
-    Not all writers begin with a schema in a message of its own, so a file cannot be read as a stream.
+    Not all writers start with a schema message, so a file cannot be read as a stream.
     """
     size = source.size()
     try:
@@ -86,15 +94,16 @@ def _file_messages(source: Any) -> Iterator[Any]:
         raise ValueError("the footer is damaged") from error
     for offset in offsets:
         if not 0 <= offset < size:
-            raise ValueError("a block lies outside its file")
+            raise ValueError("a block is outside the file")
         source.seek(offset)
         try:
             yield pa.ipc.read_message(source)
         except EOFError as error:
-            raise ValueError("a block of the file is no message") from error
+            raise ValueError("a block of the file is not a message") from error
 
 
-def _part(metadata: bytes, body: Any) -> PartSize | None:
+def _batch_size(metadata: bytes, body: Any) -> Size | None:
+    """Return the size of a record batch or a dictionary; None for another message."""
     root = _Table(metadata, struct.unpack_from("<I", metadata)[0])
     kind = root.scalar(_HEADER_TYPE, "<B")
     header = root.table(_HEADER)
@@ -107,25 +116,25 @@ def _part(metadata: bytes, body: Any) -> PartSize | None:
     rows = header.scalar(_LENGTH, "<q") if kind == _RECORD_BATCH else 0
     size = body.size if body is not None else 0
     if header.table(_COMPRESSION) is not None:
-        size = sum(_unpacked(body, offset, length) for offset, length in header.pairs(_BUFFERS))
+        size = sum(_buffer_size(body, offset, length) for offset, length in header.pairs(_BUFFERS))
     if rows < 0:
         raise ValueError("a batch of the stream has a negative number of rows")
-    return PartSize(rows, size)
+    return Size(rows, size)
 
 
-def _unpacked(body: Any, offset: int, length: int) -> int:
+def _buffer_size(body: Any, offset: int, length: int) -> int:
     if length <= 0:
         return 0
     if length < 8 or offset < 0 or offset + length > body.size:
-        raise ValueError("a buffer of the stream lies outside its message")
+        raise ValueError("a buffer of the stream is outside its message")
     declared = int(struct.unpack("<q", body.slice(offset, 8).to_pybytes())[0])
     if declared < -1:
         raise ValueError("a buffer of the stream has a negative size")
-    return length if declared == -1 else declared  # -1: stored as it is
+    return length if declared == -1 else declared  # -1: not compressed
 
 
 class _Table:
-    """A FlatBuffers table: a vtable of offsets, and the fields."""
+    """A FlatBuffers table: a vtable of offsets, followed by the fields."""
 
     def __init__(self, data: bytes, position: int) -> None:
         self.data = data
@@ -139,30 +148,30 @@ class _Table:
         offset = struct.unpack_from("<H", self.data, self.vtable + entry)[0]
         return self.position + offset if offset else None
 
+    def _target(self, index: int) -> int | None:
+        """Return the position that a field refers to."""
+        field = self._field(index)
+        return None if field is None else field + struct.unpack_from("<I", self.data, field)[0]
+
+    def _vector(self, index: int, form: str, item_bytes: int) -> Iterator[Any]:
+        """Yield the first values of each struct of a vector."""
+        start = self._target(index)
+        if start is not None:
+            for i in range(struct.unpack_from("<I", self.data, start)[0]):
+                yield struct.unpack_from(form, self.data, start + 4 + item_bytes * i)
+
     def scalar(self, index: int, form: str) -> int:
-        place = self._field(index)
-        return 0 if place is None else int(struct.unpack_from(form, self.data, place)[0])
+        field = self._field(index)
+        return 0 if field is None else int(struct.unpack_from(form, self.data, field)[0])
 
     def table(self, index: int) -> _Table | None:
-        place = self._field(index)
-        if place is None:
-            return None
-        return _Table(self.data, place + struct.unpack_from("<I", self.data, place)[0])
+        target = self._target(index)
+        return None if target is None else _Table(self.data, target)
 
     def blocks(self, index: int) -> Iterator[int]:
-        """The offsets of a vector of Blocks, structs of three words that begin with theirs."""
-        place = self._field(index)
-        if place is None:
-            return
-        start = place + struct.unpack_from("<I", self.data, place)[0]
-        for i in range(struct.unpack_from("<I", self.data, start)[0]):
-            yield struct.unpack_from("<q", self.data, start + 4 + _BLOCK_BYTES * i)[0]
+        """Yield the offsets of a vector of Blocks, which are structs that start with an offset."""
+        return (offset for (offset,) in self._vector(index, "<q", _BLOCK_BYTES))
 
     def pairs(self, index: int) -> Iterator[tuple[int, int]]:
-        """A vector of structs of two int64."""
-        place = self._field(index)
-        if place is None:
-            return
-        start = place + struct.unpack_from("<I", self.data, place)[0]
-        for i in range(struct.unpack_from("<I", self.data, start)[0]):
-            yield struct.unpack_from("<qq", self.data, start + 4 + 16 * i)
+        """Yield the items of a vector of structs of two int64."""
+        return self._vector(index, "<qq", 16)

@@ -1,4 +1,4 @@
-"""Arrow types and what they are here: numbers, booleans, categories, or nothing that can be learned from."""
+"""Check Arrow types: a column holds numbers, booleans or text, or its type is not supported."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from .errors import Fault, IngestError, column_fault, shown
-from .fixes import Fix, combined, leave_out, take_as, without_weights
-from .options import Plan
+from service.ingest.errors import IngestError, Issue, column_issue
+from service.ingest.fixes import Fix, combined, leave_out, quoted, read_column_as, without_weights
+from service.ingest.options import Plan
 
 _TIMES = (
     *(pa.types.is_date, pa.types.is_time, pa.types.is_timestamp),
@@ -34,64 +34,64 @@ def is_time(kind: Any) -> bool:
 
 
 def value_type(kind: Any) -> Any:
-    """The type of the values, of a dictionary or of the column itself."""
+    """Return the type of a column's values; of a dictionary-encoded column, that of the dictionary."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def check_schema(schema: Any, plan: Plan) -> None:
-    """IngestError that names every kept column of a type that cannot be used."""
-    faults = [
-        fault for name in plan.kept if (fault := type_fault(name, schema.field(name).type, plan)) is not None
+    """Raise IngestError with an issue for every kept column of an unsupported type."""
+    issues = [
+        issue for name in plan.kept if (issue := type_issue(name, schema.field(name).type, plan)) is not None
     ]
-    if faults:
-        raise IngestError(*faults, fixes=useful_fixes(faults, plan))
+    if issues:
+        raise IngestError(*issues, fixes=useful_fixes(issues, plan))
 
 
-def type_fault(name: str, kind: Any, plan: Plan) -> Fault | None:
+def type_issue(name: str, kind: Any, plan: Plan) -> Issue | None:
     value = value_type(kind)
     if is_text(value) or is_number(value) or pa.types.is_boolean(value) or pa.types.is_null(value):
         return None
     if is_time(value):
-        return None if plan.kinds.get(name) == "category" else dates_fault(name, plan)
+        return None if plan.kinds.get(name) == "category" else dates_issue(name, plan)
     return unsupported(name, kind, plan)
 
 
-def unsupported(name: str, kind: Any, plan: Plan) -> Fault:
+def unsupported(name: str, kind: Any, plan: Plan) -> Issue:
     value = value_type(kind)
     what = "bytes" if any(test(value) for test in _BYTES) else f"values of the type {str(value)[:60]}"
     message = (
-        f"Column {shown(name)} holds {what}, from which no tree can learn. Leave it out with "
-        f"drop={name[:80]}, or turn it into numbers, text or booleans."
+        f"Column {quoted(name)} holds {what}, which are not supported. Leave it out with "
+        f"drop={name[:80]}, or convert it to numbers, text or booleans."
     )
-    return column_fault(name, "UNSUPPORTED_TYPE", message, *remedies(name, plan))
+    return column_issue(name, "UNSUPPORTED_TYPE", message, *column_fixes(name, plan))
 
 
-def remedies(name: str, plan: Plan, *others: Fix) -> tuple[Fix, ...]:
-    """What can be done about a column that cannot be used as it is: leave it out, unless it is the target."""
+def column_fixes(name: str, plan: Plan, *others: Fix) -> tuple[Fix, ...]:
+    """Return the fixes for a column that cannot be used: leave it out unless it is the target, and others."""
     if name == plan.target:
         return others
     return (without_weights(name) if name == plan.weight else leave_out(name), *others)
 
 
-def useful_fixes(faults: Sequence[Fault], plan: Plan) -> tuple[Fix, ...]:
-    """The remedies that leave a column to learn from."""
+def useful_fixes(issues: Sequence[Issue], plan: Plan) -> tuple[Fix, ...]:
+    """Return the combined fixes that keep at least one feature."""
     features = {name for name in plan.kept if name not in (plan.target, plan.weight)}
-    return tuple(fix for fix in combined([fault.fixes for fault in faults]) if features - set(fix.drop))
+    return tuple(fix for fix in combined([issue.fixes for issue in issues]) if features - set(fix.drop))
 
 
-def dates_fault(name: str, plan: Plan) -> Fault:
-    """Of a column of dates that has a role, or that is to be numbers."""
+def dates_issue(name: str, plan: Plan) -> Issue:
+    """Return the issue of a column of dates that is a target or a weight, or has the type number."""
     message = (
-        f"Column {shown(name)} holds dates or times. Leave it out with drop={name[:80]}, take each as a word "
-        f"with types={name[:80]}:category, or turn it into a number, such as days since an event."
+        f"Column {quoted(name)} holds dates or times. Leave it out with drop={name[:80]}, use each date as a "
+        f"category with types={name[:80]}:category, or convert it to a number, such as days since an event."
     )
-    others = [] if name == plan.weight else [take_as(name, "category")]
-    return column_fault(name, "DATES", message, *remedies(name, plan, *others))
+    others = [] if name == plan.weight else [read_column_as(name, "category")]
+    return column_issue(name, "DATES", message, *column_fixes(name, plan, *others))
 
 
-def dates_left_out(name: str) -> str:
-    """The warning about a column of dates."""
+def dates_omitted(name: str) -> str:
+    """Return the warning about a column of dates."""
     return (
-        f"Column {shown(name)} holds dates or times and is left out. Turn it into a number, such as days "
-        f"since an event, or take each as a word with types={name[:80]}:category."
+        f"Column {quoted(name)} holds dates or times and was left out. Convert it to a number, such as days "
+        f"since an event, or use each date as a category with types={name[:80]}:category."
     )

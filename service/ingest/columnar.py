@@ -1,4 +1,4 @@
-"""Parquet, Arrow streams and Arrow files to an Arrow table; sizes are checked before anything is unpacked."""
+"""Read Parquet files, Arrow streams and Arrow files. Sizes are checked before anything is decompressed."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from .arrow_sizes import open_batches, unpacked_sizes
-from .errors import IngestError, body_fault, option_fault, too_many_rows, too_much_memory
-from .fixes import set_option
-from .header import check_names
-from .kinds import check_schema, dates_left_out, is_text, is_time, value_type
-from .options import Options, Plan, TableLimits, plan
-from .raw import RawTable
-from .views import TooLargeError, without_views
+from service.ingest.arrow_sizes import open_batches, total_sizes
+from service.ingest.arrow_types import check_schema, dates_omitted, is_text, is_time, value_type
+from service.ingest.csv_header import check_names
+from service.ingest.errors import IngestError, body_issue, option_issue, too_many_rows, too_much_memory
+from service.ingest.fixes import set_option
+from service.ingest.options import Options, Plan, TableLimits, make_plan
+from service.ingest.tables import SourceTable
+from service.ingest.text_views import TooLargeError, without_views
 
 BATCH_ROWS = 1 << 17
-CELL_BYTES = 8  # of a number; text is kept coded
-DELTA_ROWS = 1 << 13  # whose text is unpacked at once, where it has to be
+CELL_BYTES = 8  # of a number; text is dictionary-encoded
+DELTA_ROWS = 1 << 13  # of a delta-encoded column that are decoded at once
 DELTA_ENCODINGS = frozenset({"DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"})
 
 
-def read_parquet(path: Path, options: Options, limits: TableLimits) -> RawTable:
-    _refuse_csv_options(options)
-    with _readable("Parquet", limits), pa.OSFile(str(path)) as source:
+def read_parquet(path: Path, options: Options, limits: TableLimits) -> SourceTable:
+    _reject_csv_options(options)
+    with _arrow_errors("Parquet", limits), pa.OSFile(str(path)) as source:
         file = pyarrow.parquet.ParquetFile(source)
-        found, warnings = _plan(file.schema_arrow, options, limits)
+        plan, warnings = _plan(file.schema_arrow, options, limits)
         rows = file.metadata.num_rows
         _check_rows(rows, limits)
         groups = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
-        _check_bytes(max(sum(groups), rows * len(found.kept) * CELL_BYTES), limits)
-        table = _gathered(parquet_parts(source, file, found.kept), limits)
-    return RawTable(_select(table, found), found, warnings)
+        _check_bytes(max(sum(groups), rows * len(plan.kept) * CELL_BYTES), limits)
+        table = _collect(parquet_parts(source, file, plan.kept), limits)
+    return SourceTable(_select(table, plan), plan, warnings)
 
 
 def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]:
-    """The columns part by part, text coded: a word that is repeated a million times is not unpacked."""
+    """Yield the columns in parts. Text is dictionary-encoded, so that repeated words are stored once."""
     schema, columns = file.schema_arrow, list(names)
     text = [name for name in columns if is_text(schema.field(name).type)]
     deltas = _delta_encoded(file.metadata, text)
@@ -48,51 +48,49 @@ def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]
         if not deltas:
             yield file.read_row_group(group, columns=columns)
             continue
-        # Arrow cannot decode these encodings into codes, so their text stands cell by cell for a moment.
+        # Arrow cannot read these encodings as dictionaries, so a few rows at a time are read as plain text.
         for batch in file.iter_batches(DELTA_ROWS, row_groups=[group], columns=columns):
             part = pa.Table.from_batches([batch])
             for name in deltas:
-                place = part.schema.get_field_index(name)
-                part = part.set_column(place, name, part.column(place).dictionary_encode())
+                position = part.schema.get_field_index(name)
+                part = part.set_column(position, name, part.column(position).dictionary_encode())
             yield part
 
 
 def _delta_encoded(metadata: Any, names: Sequence[str]) -> list[str]:
-    """The text columns that are delta-encoded anywhere in a Parquet file."""
+    """Return the text columns that are delta-encoded in some part of a Parquet file."""
     if not names or not metadata.num_row_groups:
         return []
     first = metadata.row_group(0)
-    places = {first.column(place).path_in_schema: place for place in range(first.num_columns)}
+    positions = {first.column(i).path_in_schema: i for i in range(first.num_columns)}
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     return [
         name
         for name in names
-        if name in places
-        and any(DELTA_ENCODINGS & set(group.column(places[name]).encodings) for group in groups)
+        if name in positions
+        and any(DELTA_ENCODINGS & set(group.column(positions[name]).encodings) for group in groups)
     ]
 
 
-def read_arrow(path: Path, options: Options, limits: TableLimits) -> RawTable:
+def read_arrow(path: Path, options: Options, limits: TableLimits) -> SourceTable:
     """Read an Arrow stream or an Arrow file."""
-    _refuse_csv_options(options)
-    with _readable("an Arrow stream or file", limits):
+    _reject_csv_options(options)
+    with _arrow_errors("an Arrow stream or file", limits):
         with pa.memory_map(str(path)) as source:
-            rows, unpacked = 0, 0
-            for part in unpacked_sizes(source):
-                rows += part.rows
-                unpacked += part.unpacked_bytes
-                _check_rows(rows, limits)
-                _check_bytes(unpacked, limits)
+            for total in total_sizes(source):
+                _check_rows(total.rows, limits)
+                _check_bytes(total.bytes, limits)
         with pa.OSFile(str(path)) as source:
             schema, batches = open_batches(source)
-            found, warnings = _plan(schema, options, limits)
-            parts = (pa.Table.from_batches([batch]).select(found.kept) for batch in batches)
-            table = _gathered(parts, limits)
-    return RawTable(_select(table, found), found, warnings)
+            plan, warnings = _plan(schema, options, limits)
+            parts = (pa.Table.from_batches([batch]).select(plan.kept) for batch in batches)
+            table = _collect(parts, limits)
+    return SourceTable(_select(table, plan), plan, warnings)
 
 
 @contextmanager
-def _readable(what: str, limits: TableLimits) -> Iterator[None]:
+def _arrow_errors(what: str, limits: TableLimits) -> Iterator[None]:
+    """Raise IngestError in place of Arrow's errors, whose messages may contain bytes of the file."""
     try:
         yield
     except IngestError:
@@ -100,30 +98,27 @@ def _readable(what: str, limits: TableLimits) -> Iterator[None]:
     except (MemoryError, TooLargeError):
         raise IngestError(too_much_memory(limits.max_table_bytes)) from None
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError):
-        # Arrow's own words would show bytes of the file; what to do is the same for all of them.
-        message = f"The file cannot be read as {what}: it is damaged, cut short, or something else."
-        raise IngestError(body_fault("UNREADABLE", message)) from None
+        message = f"The file cannot be read as {what}: it is damaged, truncated or in another format."
+        raise IngestError(body_issue("UNREADABLE", message)) from None
 
 
 def _plan(schema: Any, options: Options, limits: TableLimits) -> tuple[Plan, list[str]]:
-    """What is kept, and warnings about columns of dates, which are not even read."""
+    """Return the plan and the warnings about columns of dates, which are not read."""
     check_names(schema.names, limits)
-    found = plan(options, schema.names)
+    plan = make_plan(options, schema.names)
     dates = [
-        name
-        for name in found.kept
-        if is_time(value_type(schema.field(name).type)) and found.may_leave_out(name)
+        name for name in plan.kept if is_time(value_type(schema.field(name).type)) and plan.is_optional(name)
     ]
-    found = found.without(dates)
-    check_schema(schema, found)
-    return found, [dates_left_out(name) for name in dates]
+    plan = plan.without(dates)
+    check_schema(schema, plan)
+    return plan, [dates_omitted(name) for name in dates]
 
 
-def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
-    """The parts one below the other; each is checked for what a damaged file could make it claim."""
+def _collect(parts: Iterator[Any], limits: TableLimits) -> Any | None:
+    """Concatenate the parts after validating each, because a damaged file can make invalid ones."""
     tables: list[Any] = []
-    small: list[Any] = []  # a thousand little batches would stay a thousand
-    rows, size, held = 0, 0, 0
+    small: list[Any] = []  # merged, because a table of many small batches is slow
+    rows, size, small_rows = 0, 0, 0
     for part in parts:
         part.validate(full=True)
         rows += part.num_rows
@@ -133,23 +128,23 @@ def _gathered(parts: Iterator[Any], limits: TableLimits) -> Any | None:
         part, text = without_views(part, limits.max_table_bytes - size)
         size += text
         small.append(part)
-        held += part.num_rows
-        if held >= BATCH_ROWS:
+        small_rows += part.num_rows
+        if small_rows >= BATCH_ROWS:
             tables.append(pa.concat_tables(small).combine_chunks())
-            small, held = [], 0
+            small, small_rows = [], 0
     tables += [pa.concat_tables(small).combine_chunks()] if small else []
     return pa.concat_tables(tables) if tables else None
 
 
 def _own_bytes(chunk: Any) -> int:
-    """Batches share their dictionaries, so those do not count again and again."""
+    """Return the size of a chunk without its dictionary, which batches share."""
     return int(chunk.indices.nbytes if pa.types.is_dictionary(chunk.type) else chunk.nbytes)
 
 
-def _select(table: Any | None, found: Plan) -> Any:
+def _select(table: Any | None, plan: Plan) -> Any:
     if table is None or table.num_rows == 0:
-        raise IngestError(body_fault("NO_ROWS", "The table has columns and no row."))
-    return table.select(found.kept)
+        raise IngestError(body_issue("NO_ROWS", "The table has columns but no rows."))
+    return table.select(plan.kept)
 
 
 def _check_rows(rows: int, limits: TableLimits) -> None:
@@ -159,21 +154,21 @@ def _check_rows(rows: int, limits: TableLimits) -> None:
 
 def _check_bytes(size: int, limits: TableLimits) -> None:
     if size > limits.max_table_bytes:
-        most = f"at most {limits.max_table_bytes:,} are taken (LITERATI_MAX_TABLE_BYTES)"
-        message = f"The table takes {size:,} bytes in memory; {most}."
-        raise IngestError(body_fault("TABLE_TOO_LARGE", message))
+        limit = f"the limit is {limits.max_table_bytes:,} (LITERATI_MAX_TABLE_BYTES)"
+        message = f"The table needs {size:,} bytes of memory; {limit}."
+        raise IngestError(body_issue("TABLE_TOO_LARGE", message))
 
 
-def _refuse_csv_options(options: Options) -> None:
-    faults = [
-        option_fault(
+def _reject_csv_options(options: Options) -> None:
+    issues = [
+        option_issue(
             name,
             "CSV_ONLY",
-            f"`{name}` is for CSV only; this format says it by itself.",
-            set_option(f"Leave `{name}` to the file", **{name: None}),
+            f"`{name}` is for CSV only; a file of this format needs no such option.",
+            set_option(f"Remove `{name}`", **{name: None}),
         )
         for name in ("delimiter", "decimal", "null_values")
         if getattr(options, name) is not None
     ]
-    if faults:
-        raise IngestError(*faults)
+    if issues:
+        raise IngestError(*issues)

@@ -1,8 +1,7 @@
-"""CSV to an Arrow table; types are inferred over all rows, and what cannot be read is said with its row."""
+"""Read a CSV into an Arrow table. Types are inferred from all rows; errors name the row."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,47 +11,45 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from literati._leading_zeros import mark_leading_zeros
-from worker.messages import DecimalSign
+from literati._predict._leading_zeros import mark_leading_zeros
+from service.ingest.arrow_types import is_text, value_type
+from service.ingest.csv_errors import encoding_issue, find_ragged_row
+from service.ingest.csv_header import Header, read_header
+from service.ingest.csv_segments import RowTooLongError, as_utf8, can_cast, common_type, segments
+from service.ingest.dictionary_column import DICTIONARY, encode_column
+from service.ingest.errors import IngestError, Issue, body_issue, cell_issue, option_issue
+from service.ingest.fixes import set_option
+from service.ingest.hints import Hint, thousands_hint
+from service.ingest.number_style import COMMA, PLAIN, POINTS, choose_style, may_be_thousands, possible_styles
+from service.ingest.options import NULL_WORDS, Options, Plan, TableLimits, make_plan
+from service.ingest.tables import CsvFormat, SourceTable
+from worker.domain.datasets import DecimalSign
 
-from .coded import coded
-from .errors import Fault, IngestError, body_fault, cell_fault, option_fault
-from .fixes import set_option
-from .header import Header, bad_encoding, read_header
-from .hints import Hint, perhaps_thousands
-from .kinds import is_text
-from .numerals import COMMA, PLAIN, POINTS, decided, may_be_thousands, possible_styles
-from .options import NULL_WORDS, Options, Plan, TableLimits, plan
-from .raw import RawTable, Spelling
-from .segments import CODED, NoCutError, as_utf8, fits, joined, segments
-
-BLOCK_BYTES = 1 << 20  # what one thread parses at a time; also the longest row that can be read
-BLOCKS = 8  # in a piece of the file
-WIDE = 1000  # columns from which blocks are larger: each costs something for every column
-WIDEST_BLOCK = 8 << 20
+BLOCK_BYTES = 1 << 20  # what one thread parses at a time; also the maximum length of a row
+BLOCKS = 8  # per segment
+WIDE_COLUMNS = 1000  # tables with more columns are read in larger blocks, whose overhead is per column
+MAX_BLOCK_BYTES = 8 << 20
 SCAN_BYTES = 1 << 20
-_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+UNREADABLE = "The file cannot be read as CSV; check its quotation marks."
+SAME_SIGN = "The decimal sign and the delimiter must be different."
 
 
-def read_csv(path: Path, charset: str, options: Options, limits: TableLimits) -> RawTable:
+def read_csv(path: Path, charset: str, options: Options, limits: TableLimits) -> SourceTable:
     header = read_header(path, charset, options, limits)
-    if options.decimal not in (None, ".", ","):
-        fix = set_option("Let the decimal sign be found out", decimal=None)
-        raise IngestError(option_fault("decimal", "BAD_DECIMAL", "Expected a point or a comma.", fix))
-    if options.decimal == header.delimiter:
-        message = "The decimal sign and the delimiter cannot be the same."
-        fix = set_option("Let the decimal sign be found out", decimal=None)
-        raise IngestError(option_fault("decimal", "BAD_DECIMAL", message, fix))
-    found = plan(options, header.names)
+    if options.decimal not in (None, ".", ",") or options.decimal == header.delimiter:
+        message = SAME_SIGN if options.decimal == header.delimiter else "Expected a point or a comma."
+        fix = set_option("Detect the decimal sign", decimal=None)
+        raise IngestError(option_issue("decimal", "BAD_DECIMAL", message, fix))
+    plan = make_plan(options, header.names)
     try:
         with as_utf8(path, charset) as text:
-            return _Reader(text, header, found, options, limits).read()
+            return _CsvReader(text, header, plan, options, limits).read()
     except UnicodeDecodeError:
-        raise IngestError(bad_encoding(path, charset)) from None
+        raise IngestError(encoding_issue(path, charset)) from None
 
 
-class _Reader:
-    """Of a file in UTF-8."""
+class _CsvReader:
+    """Reads a file in UTF-8."""
 
     def __init__(self, path: Path, header: Header, plan: Plan, options: Options, limits: TableLimits) -> None:
         self.path = path
@@ -62,38 +59,39 @@ class _Reader:
         self.decimal = options.decimal or "."
         self.null_words = NULL_WORDS if options.null_values is None else options.null_values
         self.limits = limits
-        self.block = min(WIDEST_BLOCK, max(BLOCK_BYTES, BLOCK_BYTES * len(header.names) // WIDE))
+        wide = BLOCK_BYTES * len(header.names) // WIDE_COLUMNS
+        self.block_bytes = min(MAX_BLOCK_BYTES, max(BLOCK_BYTES, wide))
         self.quoted = any(b'"' in block for block in _blocks(path))
-        # Labels and categories are read as text: 007 must come back as 007.
-        self.spelt = frozenset(self.plan.kinds) | {self.plan.target}
-        self.zeros = np.zeros(len(header.names), dtype=np.uint8)  # columns with leading zeros
+        # Labels and categories are read as text, so that 007 stays 007.
+        self.text_columns = frozenset(self.plan.kinds) | {self.plan.target}
+        self.leading_zeros = np.zeros(len(header.names), dtype=np.uint8)  # whether a column has some
 
-    def read(self) -> RawTable:
+    def read(self) -> SourceTable:
         table = self._table()
         if table.num_rows == 0:
-            raise IngestError(body_fault("NO_ROWS", "There is a header and no row of data below it."))
-        self._refuse_open_quote(table)
-        evidence = self._evidence(table)
-        if evidence == "," and (doubtful := self._perhaps_thousands(table)):
-            table = self._with_text(table, doubtful)
+            raise IngestError(body_issue("NO_ROWS", "The file has a header but no rows of data."))
+        self._check_open_quote(table)
+        decimal = self._detect_decimal(table)
+        if decimal == "," and (ambiguous := self._maybe_thousands(table)):
+            table = self._with_text(table, ambiguous)
         hints: list[Hint] = []
-        if self.given_decimal is None and evidence == "." and self.header.delimiter == ";":
-            hints = [perhaps_thousands(name) for name in self._silent_thousands(table)]
-        nulls = frozenset({"", *self.null_words})
-        spelling = Spelling(self.given_decimal, evidence, nulls, self.null_words is NULL_WORDS)
+        if self.given_decimal is None and decimal == "." and self.header.delimiter == ";":
+            hints = [thousands_hint(name) for name in self._only_thousands(table)]
+        null_words = frozenset({"", *self.null_words})
+        csv_format = CsvFormat(self.given_decimal, decimal, null_words, self.null_words is NULL_WORDS)
         warnings = [*self.header.warnings, *(hint.message for hint in hints)]
         fixes = tuple(fix for hint in hints for fix in hint.fixes)
-        return RawTable(table, self.plan, warnings, self.spelt, fixes, spelling)
+        return SourceTable(table, self.plan, warnings, self.text_columns, fixes, csv_format)
 
-    def _evidence(self, table: Any) -> DecimalSign | None:
-        """The decimal sign that the file speaks for, where the client does not say it."""
+    def _detect_decimal(self, table: Any) -> DecimalSign | None:
+        """Return the decimal sign of the options, else the one that the columns use, if it is clear."""
         if self.given_decimal is not None:
             return self.given_decimal
         signs = {
             style.decimal
             for name in table.column_names
-            if table.schema.field(name).type == CODED and name not in self.spelt
-            if (style := decided(possible_styles(words_of(table.column(name))), None, None)) is not None
+            if table.schema.field(name).type == DICTIONARY and name not in self.text_columns
+            if (style := choose_style(possible_styles(_sample(table.column(name))), None, None)) is not None
             and style != PLAIN
         }
         if len(signs) == 1:
@@ -101,82 +99,85 @@ class _Reader:
         points = any(kind == pa.float64() for kind in table.schema.types)
         return "." if not signs and (points or self.header.delimiter == ",") else None
 
-    def _perhaps_thousands(self, table: Any) -> list[str]:
-        """Columns that were read with decimal points in a file with decimal commas."""
-        floats = [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
-        return [name for name in floats if may_be_thousands(table.column(name))]
+    def _maybe_thousands(self, table: Any) -> list[str]:
+        """Return the columns read with decimal points that may be thousands separators."""
+        return [name for name in _float_columns(table) if may_be_thousands(table.column(name))]
 
-    def _silent_thousands(self, table: Any) -> list[str]:
-        """Columns whose points may all stand between thousands, if no other column has decimal points."""
-        floats = [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
-        if not floats or self._perhaps_thousands(table) != floats:
+    def _only_thousands(self, table: Any) -> list[str]:
+        """Return the columns with points if all points of the file may be thousands separators."""
+        floats = _float_columns(table)
+        if not floats or self._maybe_thousands(table) != floats:
             return []
-        for most in (1, None):  # the first piece tells in most files that it is not so
-            parts = self._parts(dict.fromkeys(floats, CODED), most=most)
-            styles = [possible_styles(coded(_column(parts, name)).values) for name in floats]
+        for max_segments in (1, None):  # in most files the first segment is enough to exclude it
+            parts = self._segments(dict.fromkeys(floats, DICTIONARY), max_segments)
+            styles = [possible_styles(encode_column(_column(parts, name)).values) for name in floats]
             if not all(POINTS in found and COMMA not in found for found in styles):
                 return []
         return floats
 
     def _with_text(self, table: Any, names: list[str]) -> Any:
-        """The table with these columns as they are written."""
-        parts = self._parts(dict.fromkeys(names, CODED))
+        """Return the table with these columns read as text."""
+        parts = self._segments(dict.fromkeys(names, DICTIONARY))
         text = pa.concat_tables([part.select(names) for part in parts])
         for name in names:
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, text.column(name))
+            table = table.set_column(table.column_names.index(name), name, text.column(name))
         return table
 
     def _table(self) -> Any:
         try:
-            parts = self._parts({})
+            parts = self._segments({})
             types = dict(zip(self.plan.kept, parts[0].schema.types, strict=True))
             for part in parts[1:]:
-                types = {name: joined(kind, part.schema.field(name).type) for name, kind in types.items()}
-            text = [name for name in types if not all(fits(part.column(name), types[name]) for part in parts)]
+                types = {
+                    name: common_type(kind, part.schema.field(name).type) for name, kind in types.items()
+                }
+            text = [
+                name for name, kind in types.items() if not all(can_cast(p.column(name), kind) for p in parts)
+            ]
             text += self._zero_led(types)
-            if text:  # a column that is text in one piece and numbers in another: all of it is text
-                types |= dict.fromkeys(text, CODED)
+            if text:  # columns that are numbers in one segment and text in another are read again as text
+                types |= dict.fromkeys(text, DICTIONARY)
                 del parts
-                parts = self._parts(dict.fromkeys(text, CODED))
+                parts = self._segments(dict.fromkeys(text, DICTIONARY))
             schema = pa.schema(types)
             return pa.concat_tables([part.cast(schema) for part in parts])
-        except NoCutError:
-            raise IngestError(self._too_long()) from None
+        except RowTooLongError:
+            raise IngestError(self._row_too_long()) from None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError):
-            raise IngestError(self._diagnosis()) from None
+            raise IngestError(self._diagnose()) from None
 
     def _zero_led(self, types: dict[str, Any]) -> list[str]:
-        """Columns of whole numbers that are text, because some are written with leading zeros."""
-        marked = {name for name, zeros in zip(self.header.names, self.zeros, strict=True) if zeros}
+        """Return the columns of whole numbers that are text because some have leading zeros."""
+        marked = {name for name, zeros in zip(self.header.names, self.leading_zeros, strict=True) if zeros}
         return [
             name
             for name, kind in types.items()
             if kind == pa.int64() and name in marked and name != self.plan.weight
         ]
 
-    def _parts(self, types: dict[str, Any], most: int | None = None) -> list[Any]:
-        """The pieces (the first ones, at most so many), each with the types that Arrow finds for it."""
+    def _segments(self, types: dict[str, Any], max_segments: int | None = None) -> list[Any]:
+        """Read the segments, each with the types that Arrow infers for the columns without a given type."""
         parts: list[Any] = []
-        for piece in islice(segments(self.path, quoted=self.quoted, size=BLOCKS * self.block), most):
+        size = BLOCKS * self.block_bytes
+        for segment in islice(segments(self.path, quoted=self.quoted, size=size), max_segments):
             if not types:
-                mark_leading_zeros(piece, ord(self.header.delimiter), self.zeros)
-            with pa.BufferReader(piece) as source:
+                mark_leading_zeros(segment, ord(self.header.delimiter), self.leading_zeros)
+            with pa.BufferReader(segment) as source:
                 part = pyarrow.csv.read_csv(
                     source,
                     self._read_options(header=not parts),
                     self._parse_options(),
                     self._convert_options(types),
                 )
-            if any(_is_binary(field.type) for field in part.schema):  # text that is none
-                raise IngestError(bad_encoding(self.path, "utf-8"))
-            parts.append(_coded(part).combine_chunks())
+            if any(_is_binary(field.type) for field in part.schema):  # the text is not valid UTF-8
+                raise IngestError(encoding_issue(self.path, "utf-8"))
+            parts.append(_dictionary_encoded(part).combine_chunks())
         return parts
 
     def _read_options(self, *, header: bool, use_threads: bool = True) -> Any:
         return pyarrow.csv.ReadOptions(
             use_threads=use_threads,
-            block_size=self.block,
+            block_size=self.block_bytes,
             column_names=self.header.names,
             skip_rows=self.header.blank_lines if header else 0,
             skip_rows_after_names=int(header),
@@ -185,22 +186,22 @@ class _Reader:
     def _parse_options(self) -> Any:
         return pyarrow.csv.ParseOptions(
             delimiter=self.header.delimiter,
-            newlines_in_values=self.quoted,  # without, blocks are cut by two threads: 15 % faster
+            newlines_in_values=self.quoted,  # if false, two threads find the block ends: 15 % faster
         )
 
     def _convert_options(self, types: dict[str, Any]) -> Any:
         return pyarrow.csv.ConvertOptions(
             include_columns=self.plan.kept,
-            column_types={**types, **dict.fromkeys(self.spelt, CODED)},
+            column_types={**types, **dict.fromkeys(self.text_columns, DICTIONARY)},
             null_values=["", *self.null_words],
             strings_can_be_null=True,
-            auto_dict_encode=True,  # text never exists cell by cell
+            auto_dict_encode=True,  # keeps each distinct text once
             auto_dict_max_cardinality=self.limits.max_categories,
             decimal_point=self.decimal,
         )
 
-    def _diagnosis(self) -> Fault:
-        """Read again as text, row by row in order: only then does Arrow know the number of a row."""
+    def _diagnose(self) -> Issue:
+        """Read the file again in a single thread, because only then Arrow's errors name the row."""
         try:
             with pa.OSFile(str(self.path)) as source:
                 options = self._read_options(header=True, use_threads=False)
@@ -208,61 +209,61 @@ class _Reader:
                 for _ in pyarrow.csv.open_csv(source, options, self._parse_options(), text):
                     pass
         except pa.ArrowInvalid as error:
-            return self._explained(str(error))
-        return body_fault("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
+            return self._issue(str(error))
+        return body_issue("UNREADABLE", UNREADABLE)
 
-    def _explained(self, error: str) -> Fault:
-        if ragged := _RAGGED.search(error):
-            above = 1 + self.header.blank_lines  # lines that are no rows of data, the header among them
-            row, expected, found = int(ragged[1]) - above, int(ragged[2]), int(ragged[3])
-            cells = "1 cell" if found == 1 else f"{found:,} cells"
+    def _issue(self, error: str) -> Issue:
+        if ragged := find_ragged_row(error, 1 + self.header.blank_lines):
             message = (
-                f"Row {row:,} has {cells}, the header {expected:,}. Put quotation marks around text that "
-                "holds a delimiter or a line break; if this is no table, send one."
+                f"{ragged.message} Put text that contains a delimiter or a line break in quotation marks; if "
+                "the file is not a table, send one."
             )
-            return Fault(("body", "rows", row), "RAGGED_ROW", message)
+            return Issue(("body", "rows", ragged.row), "RAGGED_ROW", message)
         if "UTF8" in error:
-            return bad_encoding(self.path, "utf-8")
+            return encoding_issue(self.path, "utf-8")
         if "straddl" in error or "block size" in error:
-            return self._too_long()
-        return body_fault("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
+            return self._row_too_long()
+        return body_issue("UNREADABLE", UNREADABLE)
 
-    def _too_long(self) -> Fault:
-        advice = "perhaps a quotation mark is opened and never closed"
-        message = f"A row is longer than {self.block:,} bytes; {advice}."
-        return body_fault("ROW_TOO_LONG", message)
+    def _row_too_long(self) -> Issue:
+        message = f"A row is longer than {self.block_bytes:,} bytes; check for a missing quotation mark."
+        return body_issue("ROW_TOO_LONG", message)
 
-    def _refuse_open_quote(self, table: Any) -> None:
-        """The reader takes all that follows an open quotation mark for one cell of the last row."""
+    def _check_open_quote(self, table: Any) -> None:
+        """Reject a quotation mark that is not closed. Arrow reads all that follows as one cell."""
         if not self.quoted:
             return
         for name in table.column_names:
             cell = table.column(name)[table.num_rows - 1].as_py()
             if isinstance(cell, str) and "\n" in cell and sum(b.count(b'"') for b in _blocks(self.path)) % 2:
                 message = "A quotation mark is opened in the last row and never closed."
-                raise IngestError(cell_fault(table.num_rows, name, "OPEN_QUOTE", message))
+                raise IngestError(cell_issue(table.num_rows, name, "OPEN_QUOTE", message))
+
+
+def _float_columns(table: Any) -> list[str]:
+    return [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
 
 
 def _column(parts: list[Any], name: str) -> Any:
-    return pa.chunked_array([chunk for part in parts for chunk in part.column(name).chunks], CODED)
+    return pa.chunked_array([chunk for part in parts for chunk in part.column(name).chunks], DICTIONARY)
 
 
-def words_of(column: Any) -> Any:
-    """Words of a coded column, those of its first part: enough to tell how numbers are written."""
+def _sample(column: Any) -> Any:
+    """Return the distinct words of a column's first chunk."""
     return column.chunk(0).dictionary if column.num_chunks else pa.array([], pa.string())
 
 
-def _coded(part: Any) -> Any:
-    """Text with too many words for Arrow to code it by itself is coded all the same."""
-    for place, field in enumerate(part.schema):
+def _dictionary_encoded(part: Any) -> Any:
+    """Encode the text columns that have too many distinct values for Arrow to encode them by itself."""
+    for position, field in enumerate(part.schema):
         if is_text(field.type):
-            part = part.set_column(place, field.name, part.column(place).cast(CODED))
+            part = part.set_column(position, field.name, part.column(position).cast(DICTIONARY))
     return part
 
 
 def _is_binary(kind: Any) -> bool:
-    """What the reader falls back to when text is not valid."""
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    """Return whether Arrow has read a column as bytes, because its text is not valid."""
+    value = value_type(kind)
     return bool(pa.types.is_binary(value) or pa.types.is_large_binary(value))
 
 

@@ -1,7 +1,7 @@
-"""A CSV piece by piece: cut between rows, each piece with its types, and the types that fit them all.
+"""Split a CSV into segments of whole rows, and find the types that fit all segments.
 
-Arrow reads a whole file too, but holds its text until the last row has been seen, because it may have to read
-a column anew. Here no more than one piece is held.
+Arrow can read the whole file, but then keeps its text in memory until the last row has been read, in case a
+column must be read again. Reading segments keeps the text of only one segment.
 """
 
 from __future__ import annotations
@@ -14,63 +14,64 @@ from typing import Any
 
 import pyarrow as pa
 
-CODED = pa.dictionary(pa.int32(), pa.string())  # text
-_TRIES = 1000
+from service.ingest.dictionary_column import DICTIONARY
+
+_MAX_LINE_BREAKS = 1000
 
 
-class NoCutError(ValueError):
-    """No place between two rows was found."""
+class RowTooLongError(ValueError):
+    """A segment has no end of a row."""
 
 
 def segments(path: Path, *, quoted: bool, size: int) -> Iterator[memoryview]:
-    """Whole rows, at most `size` bytes of them at a time. Each piece lies where the one before it lay."""
+    """Yield segments of whole rows of at most `size` bytes. A segment overwrites the one before it."""
     buffer = bytearray(size)
     filled = 0
     with path.open("rb") as file, memoryview(buffer) as view:
         while read := file.readinto(view[filled:]):
             filled += read
             if filled == size:
-                place = _cut(buffer, quoted)
-                yield view[:place]
-                filled -= place
-                view[:filled] = buffer[place:]
+                end = _last_row_end(buffer, quoted)
+                yield view[:end]
+                filled -= end
+                view[:filled] = buffer[end:]
         if filled:
             yield view[:filled]
 
 
-def _cut(data: bytearray, quoted: bool) -> int:
-    """After the last line break that is not inside quotation marks."""
-    sign = b"\n" if b"\n" in data else b"\r"
-    place = len(data)
+def _last_row_end(data: bytearray, quoted: bool) -> int:
+    """Return the offset after the last line break that is not inside quotation marks."""
+    line_break = b"\n" if b"\n" in data else b"\r"
+    end = len(data)
     inside = data.count(b'"') % 2 if quoted else 0
-    for _ in range(_TRIES):
-        before = data.rfind(sign, 0, place)
+    for _ in range(_MAX_LINE_BREAKS):
+        before = data.rfind(line_break, 0, end)
         if before < 0:
             break
-        inside ^= data.count(b'"', before, place) % 2 if quoted else 0
+        inside ^= data.count(b'"', before, end) % 2 if quoted else 0
         if not inside:
             return before + 1
-        place = before
-    raise NoCutError("no line break between rows")
+        end = before
+    raise RowTooLongError("no line break between rows")
 
 
-def joined(one: Any, other: Any) -> Any:
-    """The type that holds the cells of both: text, where they have nothing in common."""
+def common_type(one: Any, other: Any) -> Any:
+    """Return the Arrow type that can hold the cells of both types: text if they have nothing in common."""
     if one == other or pa.types.is_null(other):
         return one
     if pa.types.is_null(one):
         return other
-    return pa.float64() if {one, other} == {pa.int64(), pa.float64()} else CODED
+    return pa.float64() if {one, other} == {pa.int64(), pa.float64()} else DICTIONARY
 
 
-def fits(column: Any, kind: Any) -> bool:
-    """Whether the cells of a piece can become this type without reading them again."""
-    return bool(kind != CODED or column.type == CODED or pa.types.is_null(column.type))
+def can_cast(column: Any, kind: Any) -> bool:
+    """Return whether the cells of a segment can be cast to this type without reading them again."""
+    return bool(kind != DICTIONARY or column.type == DICTIONARY or pa.types.is_null(column.type))
 
 
 @contextmanager
 def as_utf8(path: Path, charset: str) -> Iterator[Path]:
-    """The file, or a copy in UTF-8 beside it for as long as it is needed; UnicodeDecodeError if it is not."""
+    """Yield the file or, for another charset, a temporary copy in UTF-8. May raise UnicodeDecodeError."""
     if charset == "utf-8":
         yield path
         return

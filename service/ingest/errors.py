@@ -1,99 +1,99 @@
-"""What is wrong with an upload, said so that its owner can mend it."""
+"""Errors of an upload: where each one is, what it means and how to fix it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .fixes import Fix, combined
-from .fixes import shown as shown
+from service.ingest.fixes import Fix, combined, quoted
 
-MOST_FAULTS = 20  # in one answer
+MAX_ISSUES = 20  # per response
 TOO_LARGE = "BODY_TOO_LARGE"
 
 
 @dataclass(frozen=True)
-class Fault:
-    """One thing that is wrong, and where: ("query", "target"), ("body", "rows", 17, "age")."""
+class Issue:
+    """One reason why an upload is rejected."""
 
-    place: tuple[str | int, ...]
-    code: str  # a stable word in capitals
-    message: str  # a sentence that says what to do; names columns, never shows a cell
-    fixes: tuple[Fix, ...] = ()  # what a client can do about it by other options
+    location: tuple[str | int, ...]  # ("query", "target") or ("body", "rows", 17, "age")
+    code: str  # a stable code in capitals
+    message: str  # a sentence with the remedy; it names columns and never contains a cell
+    fixes: tuple[Fix, ...] = ()  # changes to the options that avoid the error
 
 
 class IngestError(ValueError):
-    """The upload cannot become a dataset."""
+    """The upload cannot be read as a dataset."""
 
-    def __init__(self, *faults: Fault, fixes: tuple[Fix, ...] | None = None) -> None:
-        """`fixes`: remedies for all faults, where more are known than those given."""
-        super().__init__("; ".join(fault.message for fault in faults))
-        self.faults = faults[:MOST_FAULTS]
-        self.fixes = combined([fault.fixes for fault in faults]) if fixes is None else fixes
-
-
-def option_fault(option: str, code: str, message: str, *fixes: Fix) -> Fault:
-    return Fault(("query", option), code, message, fixes)
+    def __init__(self, *issues: Issue, fixes: tuple[Fix, ...] | None = None) -> None:
+        """Use `fixes` for all issues together; without it, combine the fixes of the issues."""
+        super().__init__("; ".join(issue.message for issue in issues))
+        self.issues = issues[:MAX_ISSUES]
+        self.fixes = combined([issue.fixes for issue in issues]) if fixes is None else fixes
 
 
-def body_fault(code: str, message: str, *fixes: Fix) -> Fault:
-    return Fault(("body",), code, message, fixes)
+def option_issue(option: str, code: str, message: str, *fixes: Fix) -> Issue:
+    return Issue(("query", option), code, message, fixes)
 
 
-def column_fault(column: str, code: str, message: str, *fixes: Fix) -> Fault:
-    return Fault(("body", "columns", column), code, message, fixes)
+def body_issue(code: str, message: str, *fixes: Fix) -> Issue:
+    return Issue(("body",), code, message, fixes)
 
 
-def cell_fault(row: int, column: str, code: str, message: str, *fixes: Fix) -> Fault:
-    """`row` counts from 1, the first row of data."""
-    return Fault(("body", "rows", row, column), code, message, fixes)
+def column_issue(column: str, code: str, message: str, *fixes: Fix) -> Issue:
+    return Issue(("body", "columns", column), code, message, fixes)
 
 
-def pointer_parts(fault: Fault) -> tuple[str | int, ...]:
-    """Return the steps of the JSON pointer to a fault's place. A pointer counts rows and lines from 0."""
-    source, *steps = fault.place
+def cell_issue(row: int, column: str, code: str, message: str, *fixes: Fix) -> Issue:
+    """Return the issue of one cell. Rows are counted from 1, the first row of data."""
+    return Issue(("body", "rows", row, column), code, message, fixes)
+
+
+def pointer_parts(issue: Issue) -> tuple[str | int, ...]:
+    """Return the parts of the JSON pointer to an issue. A pointer counts rows and lines from 0."""
+    source, *steps = issue.location
     if source == "body" and steps[0:1] in (["rows"], ["lines"]):
         return source, steps[0], int(steps[1]) - 1, *steps[2:]
-    return fault.place
+    return issue.location
 
 
-def listed(names: Sequence[str] | Iterable[str], most: int = 20) -> str:
+def listed(names: Iterable[str], max_names: int = 20) -> str:
+    """Return the names as a list in a sentence."""
     names = list(names)
-    more = len(names) - most
-    return ", ".join(shown(name) for name in names[:most]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - max_names
+    return ", ".join(map(quoted, names[:max_names])) + (f" and {more} more" if more > 0 else "")
 
 
-def too_much_memory(most: int) -> Fault:
+def too_much_memory(max_bytes: int) -> Issue:
     message = (
-        f"Reading the table takes too much memory; at most {most:,} bytes of table are taken "
-        "(LITERATI_MAX_TABLE_BYTES). Leave columns out with drop=, or send fewer rows."
+        f"Reading the table needs too much memory; the limit for a table is {max_bytes:,} bytes "
+        "(LITERATI_MAX_TABLE_BYTES). Leave out columns with drop=, or send fewer rows."
     )
-    return body_fault("TABLE_TOO_LARGE", message)
+    return body_issue("TABLE_TOO_LARGE", message)
 
 
-def too_much_time(most: float) -> Fault:
+def too_much_time(max_seconds: float) -> Issue:
     message = (
-        f"Reading the table takes more than {most:g} seconds (LITERATI_MAX_PARSE_SECONDS). "
-        "Leave columns out with drop=, or send fewer rows."
+        f"Reading the table takes longer than {max_seconds:g} seconds (LITERATI_MAX_PARSE_SECONDS). "
+        "Leave out columns with drop=, or send fewer rows."
     )
-    return body_fault("TABLE_TOO_SLOW", message)
+    return body_issue("TABLE_TOO_SLOW", message)
 
 
-def broke_reader() -> Fault:
-    message = "The file broke its reader: it is damaged, or takes more memory than there is."
-    return body_fault("UNREADABLE", message)
+def reader_crashed() -> Issue:
+    message = "The file made its reader crash: it is damaged, or it needs more memory than there is."
+    return body_issue("UNREADABLE", message)
 
 
-def damaged_packing(coding: str) -> Fault:
-    message = f"The body cannot be unpacked with {coding}: it is damaged, cut short, or something else."
-    return body_fault("UNREADABLE", message)
+def damaged_compression(coding: str) -> Issue:
+    message = f"The body cannot be decompressed with {coding}: it is damaged, truncated or not {coding}."
+    return body_issue("UNREADABLE", message)
 
 
-def unpacks_to_too_much(most: int) -> Fault:
-    message = f"The body unpacks to more than the {most:,} bytes that are taken (LITERATI_MAX_UPLOAD_BYTES)."
-    return body_fault(TOO_LARGE, message)
+def decompressed_too_large(max_bytes: int) -> Issue:
+    message = f"The decompressed body is larger than the limit of {max_bytes:,} bytes"
+    return body_issue(TOO_LARGE, f"{message} (LITERATI_MAX_UPLOAD_BYTES).")
 
 
-def too_many_rows(rows: int, most: int) -> Fault:
-    message = f"The table has {rows:,} rows; at most {most:,} are taken (LITERATI_MAX_ROWS)."
-    return body_fault("TOO_MANY_ROWS", message)
+def too_many_rows(rows: int, max_rows: int) -> Issue:
+    message = f"The table has {rows:,} rows; the limit is {max_rows:,} (LITERATI_MAX_ROWS)."
+    return body_issue("TOO_MANY_ROWS", message)

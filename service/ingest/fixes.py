@@ -1,4 +1,4 @@
-"""Remedies for what is wrong with an upload: options that, sent with the same bytes again, work."""
+"""Fixes for the errors of an upload: changes to its options with which the same bytes can be read."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["number", "boolean", "category"]
-MAX_COLUMNS = 100  # in one remedy; more are not a matter of a button
-_LONGEST_NAME = 80
+MAX_COLUMNS = 100  # per fix
+MAX_NAME_LENGTH = 80  # in a message
 
 
 @dataclass(frozen=True)
 class Fix:
     """A change to the options of an upload."""
 
-    label: str  # for a button
+    label: str  # the text of a button
     drop: tuple[str, ...] = ()  # columns to leave out
-    keep: tuple[str, ...] = ()  # columns not to leave out after all
-    types: dict[str, Kind] = field(default_factory=dict)  # columns to take as something else
-    untyped: tuple[str, ...] = ()  # columns to give no type after all
-    options: dict[str, Any] = field(default_factory=dict)  # other options; None takes one back
+    keep: tuple[str, ...] = ()  # columns to remove from `drop`
+    types: dict[str, Kind] = field(default_factory=dict)  # columns and their new types
+    untyped: tuple[str, ...] = ()  # columns to remove from `types`
+    options: dict[str, Any] = field(default_factory=dict)  # other options; None removes one
 
 
-def shown(name: str) -> str:
-    """A column's name in a sentence."""
-    return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+def quoted(name: str) -> str:
+    """Return a column's name for a message, in quotation marks and shortened if it is long."""
+    return repr(name if len(name) <= MAX_NAME_LENGTH else name[: MAX_NAME_LENGTH - 1] + "…")
 
 
 def leave_out(name: str) -> Fix:
-    return Fix(f"Leave out {shown(name)}", drop=(name,))
+    return Fix(f"Leave out {quoted(name)}", drop=(name,))
 
 
-def take_as(name: str, kind: Kind) -> Fix:
+def read_column_as(name: str, kind: Kind) -> Fix:
     words: dict[Kind, str] = {"number": "numbers", "boolean": "true or false", "category": "categories"}
-    return Fix(f"Take {shown(name)} as {words[kind]}", types={name: kind})
+    return Fix(f"Read {quoted(name)} as {words[kind]}", types={name: kind})
 
 
 def without_weights(name: str) -> Fix:
-    return Fix(f"Learn without the weights in {shown(name)}", drop=(name,), options={"weight": None})
+    return Fix(f"Train without the weights in {quoted(name)}", drop=(name,), options={"weight": None})
 
 
 def set_option(label: str, **options: Any) -> Fix:
     return Fix(label, options=options)
 
 
-LEARN_WITHOUT_WEIGHTS = set_option("Learn without weights", weight=None)
-DECIMAL_COMMA = set_option("Read with decimal comma", decimal=",")
-DECIMAL_POINT = set_option("Read with decimal point, commas part thousands", decimal=".")
+WITHOUT_WEIGHTS = set_option("Train without weights", weight=None)
+DECIMAL_COMMA = set_option("Read with a decimal comma", decimal=",")
+DECIMAL_POINT = set_option("Read with a decimal point; commas separate thousands", decimal=".")
 
 
 def combined(groups: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
-    """The remedies of one fault; of several faults one for all, if each has one."""
+    """Return the fixes of a single issue, or one fix for several issues if each of them has one."""
     if len(groups) == 1:
         return tuple(groups[0])
     if not groups or len(groups) > MAX_COLUMNS or not all(groups):
@@ -64,7 +64,7 @@ def combined(groups: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
         options |= fix.options
     dropped = [name for fix in first for name in fix.drop]
     if len(dropped) == len(first) and not options:
-        labels = [f"Leave out {', '.join(shown(name) for name in dropped)}"]
+        labels = [f"Leave out {', '.join(quoted(name) for name in dropped)}"]
     else:
         labels = list(dict.fromkeys(fix.label for fix in first))
     return (
@@ -80,9 +80,9 @@ def combined(groups: Sequence[Sequence[Fix]]) -> tuple[Fix, ...]:
 
 
 def as_options(fix: Fix, drop: Iterable[str], types: Iterable[str]) -> dict[str, Any]:
-    """The options that the remedy sets, each with its whole new value; None where one is taken back.
+    """Return the options that the fix changes, each with its complete new value; None removes an option.
 
-    `drop` and `types` are those of the request, as they were sent.
+    `drop` and `types` are the options of the request.
     """
     changed: dict[str, Any] = dict(fix.options)
     if fix.drop or fix.keep:
@@ -96,7 +96,7 @@ def as_options(fix: Fix, drop: Iterable[str], types: Iterable[str]) -> dict[str,
 
 
 def _without(items: Iterable[str], names: set[str], name_of: Callable[[str], str]) -> list[str]:
-    """The items of an option without those of these columns; an item may be several with commas between."""
+    """Return the items of an option without these columns. An item may hold several, separated by commas."""
     kept: list[str] = []
     for item in items:
         if name_of(item) in names:

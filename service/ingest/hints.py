@@ -1,21 +1,21 @@
-"""Warnings about columns that may have been meant in another way, with the options that read them so."""
+"""Warnings about ambiguous columns, with the options that read them in another way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import numerals, text
-from .coded import Coded
-from .fixes import DECIMAL_COMMA, DECIMAL_POINT, Fix, set_option, shown, take_as
-from .options import NULL_WORDS
-from .raw import Spelling
+from service.ingest import number_style, text
+from service.ingest.dictionary_column import DictionaryColumn
+from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Fix, quoted, read_column_as, set_option
+from service.ingest.options import NULL_WORDS
+from service.ingest.tables import CsvFormat
 
-SAMPLE = 1000  # words looked at to tell what a column of text means
-_FEWEST = 5  # different words that tell something
-_MOSTLY = 0.8  # share of a column's words that are numbers, where text was probably not meant
-_MAX_WORDS = 5  # that may all mean missing
-_POINTS_PART_THOUSANDS = set_option("Read with decimal comma, points part thousands", decimal=",")
-_DECIMAL_POINT = set_option("Keep to the decimal point", decimal=".")
+SAMPLE = 1000  # distinct words that are looked at to guess the type of a text column
+_MIN_WORDS = 5  # fewer distinct words give no hint
+_MIN_NUMBER_SHARE = 0.8  # of the words: the column was probably meant as numbers
+_MAX_NULL_WORDS = 5  # more words than this are not offered as null words
+_POINTS_ARE_THOUSANDS = set_option("Read with a decimal comma; points separate thousands", decimal=",")
+_DECIMAL_POINT = set_option("Keep the decimal point", decimal=".")
 
 
 @dataclass(frozen=True)
@@ -24,63 +24,71 @@ class Hint:
     fixes: tuple[Fix, ...] = ()
 
 
-def perhaps_thousands(name: str) -> Hint:
-    """About numbers that were read with decimal points."""
+def thousands_hint(name: str) -> Hint:
+    """Return the warning about numbers with points that may be thousands separators."""
     message = (
-        f"Column {shown(name)} was read with decimal points, but they may stand between thousands; "
-        "decimal=, reads them so, and decimal=. says that they do not."
+        f"Column {quoted(name)} was read with decimal points, but they may be thousands separators. Send "
+        "decimal=, to read them as thousands separators, or decimal=. to confirm the decimal points."
     )
-    return Hint(message, (_POINTS_PART_THOUSANDS, _DECIMAL_POINT))
+    return Hint(message, (_POINTS_ARE_THOUSANDS, _DECIMAL_POINT))
 
 
-def perhaps_numbers(name: str, words: Coded, spelling: Spelling | None, *, quote: bool) -> Hint | None:
-    """Why a column is text that may have been meant as numbers. With `quote`, show the word that is none."""
-    sample = words.sample(SAMPLE)
-    if spelling is not None and all(text.are_numbers(sample)) and numerals.has_leading_zeros(words.values):
+def number_hint(
+    name: str, column: DictionaryColumn, csv_format: CsvFormat | None, *, quote: bool
+) -> Hint | None:
+    """Return why a column is text that may have been meant as numbers. With `quote`, quote a cell."""
+    words = column.values
+    sample = column.sample(SAMPLE)
+    if csv_format is not None and all(text.are_numbers(sample)) and number_style.has_leading_zeros(words):
         message = (
-            f"Column {shown(name)} has whole numbers with leading zeros and is taken as text; "
-            f"types={name[:80]}:number takes them as numbers."
+            f"Column {quoted(name)} has whole numbers with leading zeros and was read as text. Send "
+            f"types={name[:80]}:number to read it as numbers."
         )
-        return Hint(message, (take_as(name, "number"), take_as(name, "category")))
-    if spelling is not None and numerals.possible_styles(words.values):
+        return Hint(message, (read_column_as(name, "number"), read_column_as(name, "category")))
+    if csv_format is not None and number_style.possible_styles(words):
         message = (
-            f"Column {shown(name)} is text, because its commas may be decimal signs or stand between "
-            "thousands; for numbers say decimal=, or decimal=."
+            f"Column {quoted(name)} was read as text, because its commas may be decimal signs or thousands "
+            "separators. Send decimal=, or decimal=. to read it as numbers."
         )
         return Hint(message, (DECIMAL_COMMA, DECIMAL_POINT))
-    if len(sample) < _FEWEST:
+    if len(sample) < _MIN_WORDS:
         return None
-    style, bad = numerals.closest(words.values.slice(0, SAMPLE), likely_signs(spelling))
-    if len(sample) - len(bad) < _MOSTLY * len(sample):
+    style, bad = number_style.closest_style(words.slice(0, SAMPLE), likely_signs(csv_format))
+    if len(sample) - len(bad) < _MIN_NUMBER_SHARE * len(sample):
         return None
-    style, bad = numerals.closest(words.values, style.decimal)
-    return _stray_words(name, words, spelling, style, bad, quote) if bad else None
+    style, bad = number_style.closest_style(words, style.decimal)
+    return _non_number_hint(name, column, csv_format, style, bad, quote) if bad else None
 
 
-def likely_signs(spelling: Spelling | None) -> str:
-    """The decimal signs that may be meant, the likelier one first."""
-    if spelling is None:
+def likely_signs(csv_format: CsvFormat | None) -> str:
+    """Return the possible decimal signs, the likelier one first."""
+    if csv_format is None:
         return ".,"
-    return spelling.decimal or (",." if spelling.evidence == "," else ".,")
+    return csv_format.decimal or (",." if csv_format.detected_decimal == "," else ".,")
 
 
-def _stray_words(
-    name: str, words: Coded, spelling: Spelling | None, style: numerals.Style, bad: list[int], quote: bool
+def _non_number_hint(
+    name: str,
+    column: DictionaryColumn,
+    csv_format: CsvFormat | None,
+    style: number_style.NumberStyle,
+    bad: list[int],
+    quote: bool,
 ) -> Hint:
-    """About the words at these places, which are no numbers as the others are."""
-    found = [words.values[place].as_py() for place in bad[: _MAX_WORDS + 1]]
-    word, it = (shown(found[0]), shown(found[0])) if quote else ("the cell", "that word")
-    others = f" (others are, with {style.words})" if style.words else ""
-    missing, fixes = "", [take_as(name, "category")]
-    if spelling is not None:
-        usual = f" beside {', '.join(NULL_WORDS[:2])} and the like" if spelling.has_usual_nulls else ""
-        missing = f"if {it} means missing, name it with null_values{usual}; "
-        if quote and len(found) <= _MAX_WORDS and not any("," in entry for entry in found):
-            label = f"Take {', '.join(map(shown, found))} as missing"
-            known = [entry for entry in sorted(spelling.nulls) if entry]
+    """Return the hint about the words at the positions `bad`, which are not numbers as the others are."""
+    found = [column.values[position].as_py() for position in bad[: _MAX_NULL_WORDS + 1]]
+    word, it = (quoted(found[0]), quoted(found[0])) if quote else ("the cell", "that word")
+    others = f" (other cells are, with {style.words})" if style.words else ""
+    missing, fixes = "", [read_column_as(name, "category")]
+    if csv_format is not None:
+        usual = f" beside {', '.join(NULL_WORDS[:2])} and so on" if csv_format.has_default_nulls else ""
+        missing = f"If {it} means missing, add it to null_values{usual}. "
+        if quote and len(found) <= _MAX_NULL_WORDS and not any("," in entry for entry in found):
+            label = f"Read {', '.join(map(quoted, found))} as missing"
+            known = [entry for entry in sorted(csv_format.null_words) if entry]
             fixes.insert(0, set_option(label, null_values=[*known, *found]))
     message = (
-        f"Column {shown(name)} is text because {word} in row {words.first_row(bad[0]):,} is not a "
-        f"number{others}; {missing}types={name[:80]}:category says that text is meant."
+        f"Column {quoted(name)} was read as text, because {word} in row {column.first_row(bad[0]):,} is not "
+        f"a number{others}. {missing}Send types={name[:80]}:category to confirm that it is text."
     )
     return Hint(message, tuple(fixes))

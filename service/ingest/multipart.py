@@ -1,17 +1,17 @@
-"""The one file in a multipart body, as it streams by."""
+"""Extract the file from a streamed multipart body."""
 
 from __future__ import annotations
 
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from service.errors import FieldError, Problem, invalid
+from service.http.problems import FieldError, Problem, invalid
 
 PART = "file"
 
 
 class FilePart:
-    """Feed it the body; it gives back what belongs to the file. Nothing is kept."""
+    """Parses a multipart body chunk by chunk and returns the bytes of its only file."""
 
     def __init__(self, boundary: bytes) -> None:
         self.content_type: str | None = None
@@ -41,7 +41,7 @@ class FilePart:
         return data[0] if len(data) == 1 else b"".join(data)
 
     def end(self) -> None:
-        """After the last chunk: a file must have been there, and all of it."""
+        """Check, after the last chunk, that the body was complete and contained a file."""
         if not self._ended:
             raise _malformed()
         if not self._seen:
@@ -66,7 +66,7 @@ class FilePart:
     def _on_headers(self) -> None:
         _, options = parse_options_header(self._headers.get("content-disposition"))
         if options.get(b"name") != PART.encode():
-            message = f"Only the part `{PART}` is read; options go into the address: ?target=..."
+            message = f"Only the part `{PART}` is allowed; send options in the query string: ?target=..."
             raise invalid(FieldError("/body", "UNKNOWN_PART", message))
         if self._seen:
             raise invalid(FieldError(f"/body/{PART}", "REPEATED", "Send one file at a time."))
@@ -82,4 +82,4 @@ class FilePart:
 
 
 def _malformed() -> Problem:
-    return Problem(400, "The multipart body is damaged or cut short.", kind="malformed-body")
+    return Problem(400, "The multipart body is damaged or truncated.", kind="malformed-body")

@@ -1,4 +1,4 @@
-"""How numbers are written in text: with a decimal point or comma, with or without thousands separators."""
+"""Number styles: a decimal point or comma, with or without a thousands separator."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from worker.messages import DecimalSign
+from worker.domain.datasets import DecimalSign
 
-_SAMPLE = 1000  # words that tell most ways of writing apart
-_BLANKS = "[\u00a0\u2009\u202f]"  # blanks that part thousands in print
+_SAMPLE = 1000  # words that are enough to exclude most styles
+_SPACES = "[\u00a0\u2009\u202f]"  # spaces that are used as thousands separators
 _APOSTROPHES = "[\u2019`]"
-_BEGINNING = re.compile(r"\s*[-+]?[.,]?\d")  # of a number, however it is written
+_NUMBER_START = re.compile(r"\s*[-+]?[.,]?\d")
 _LEADING_ZERO = r"^[-+]?0\d+$"
-_NO_DIGITS = r"(?i)^[-+]?(?:inf|infinity|nan)$"  # numbers all the same
+_NOT_FINITE = r"(?i)^[-+]?(?:inf|infinity|nan)$"
 
 
 @dataclass(frozen=True)
-class Style:
-    """A way of writing numbers."""
+class NumberStyle:
+    """The decimal sign and the thousands separator of written numbers."""
 
     decimal: DecimalSign
-    thousands: str  # "" if none part them
+    thousands: str  # "": no separator
 
     def pattern(self, *, zeros: bool) -> str:
-        """What a number looks like; with leading zeros, or without them."""
+        """Return a regular expression for numbers of this style, with `zeros` also with leading zeros."""
         point, comma = re.escape(self.decimal), re.escape(self.thousands)
         plain = r"\d+" if zeros else r"0|[1-9]\d*"
         whole = rf"[1-9]\d{{0,2}}(?:{comma}\d{{3}})+|{plain}" if self.thousands else plain
@@ -37,92 +37,92 @@ class Style:
 
     @property
     def words(self) -> str:
-        """For a warning."""
+        """Return the style in words, for a warning; "" for plain numbers."""
         parts = [f"a decimal {_NAMES[self.decimal]}"] if self.decimal == "," else []
-        parts += [f"{_NAMES[self.thousands]}s between thousands"] if self.thousands else []
+        parts += [f"{_NAMES[self.thousands]}s as thousands separators"] if self.thousands else []
         return " and ".join(parts)
 
 
-_NAMES = {".": "point", ",": "comma", "'": "apostrophe", " ": "blank"}
-PLAIN, COMMA, POINTS = Style(".", ""), Style(",", ""), Style(",", ".")
+_NAMES = {".": "point", ",": "comma", "'": "apostrophe", " ": "space"}
+PLAIN, COMMA, POINTS = NumberStyle(".", ""), NumberStyle(",", ""), NumberStyle(",", ".")
 STYLES = (
     *(PLAIN, COMMA),
-    *(Style(".", ","), Style(".", "'"), Style(".", " ")),
-    *(POINTS, Style(",", " "), Style(",", "'")),
+    *(NumberStyle(".", ","), NumberStyle(".", "'"), NumberStyle(".", " ")),
+    *(POINTS, NumberStyle(",", " "), NumberStyle(",", "'")),
 )
 
 
-def plain_signs(words: Any) -> Any:
-    """Arrow strings without blanks around them, with one kind of blank and of apostrophe inside."""
+def normalize_separators(words: Any) -> Any:
+    """Strip Arrow strings and replace all kinds of spaces and apostrophes in them by one kind."""
     words = pc.utf8_trim_whitespace(words)
-    words = pc.replace_substring_regex(words, pattern=_BLANKS, replacement=" ")
+    words = pc.replace_substring_regex(words, pattern=_SPACES, replacement=" ")
     return pc.replace_substring_regex(words, pattern=_APOSTROPHES, replacement="'")
 
 
-def possible_styles(words: Any, *, zeros: bool = False) -> list[Style]:
-    """The ways of writing in which every word is a number, the simplest first. There may be none."""
-    if not len(words) or not _BEGINNING.match(words[0].as_py() or ""):  # most text, without further ado
+def possible_styles(words: Any, *, zeros: bool = False) -> list[NumberStyle]:
+    """Return the styles in which every word is a number, the simplest first. There may be none."""
+    if not len(words) or not _NUMBER_START.match(words[0].as_py() or ""):  # a fast check for most text
         return []
-    sample = plain_signs(words.slice(0, _SAMPLE))
+    sample = normalize_separators(words.slice(0, _SAMPLE))
     found = [style for style in STYLES if _all_match(sample, style, zeros)]
     if found and len(words) > _SAMPLE:
-        words = plain_signs(words)
+        words = normalize_separators(words)
         found = [style for style in found if _all_match(words, style, zeros)]
     return found
 
 
-def _all_match(words: Any, style: Style, zeros: bool) -> bool:
+def _all_match(words: Any, style: NumberStyle, zeros: bool) -> bool:
     return bool(pc.all(pc.match_substring_regex(words, pattern=style.pattern(zeros=zeros))).as_py())
 
 
-def decided(styles: list[Style], given: str | None, evidence: str | None) -> Style | None:
-    """The style that is meant: the client's decimal sign if it gives one, else what the words allow.
+def choose_style(styles: list[NumberStyle], given: str | None, detected: str | None) -> NumberStyle | None:
+    """Return the style to read with: that of the `given` decimal sign, else the one that the words allow.
 
-    None where there is none, or where both signs would do and there is no evidence for either: 12,500 may be
-    twelve and a half.
+    Return None if there is none, or if both decimal signs are possible and none was detected elsewhere in the
+    file: 12,500 may be twelve and a half.
     """
-    points = POINTS in styles and COMMA not in styles  # not just whole numbers, which fit everything
-    if given is None and PLAIN in styles and not (points and evidence == ","):
+    points = POINTS in styles and COMMA not in styles  # whole numbers alone fit every style
+    if given is None and PLAIN in styles and not (points and detected == ","):
         return PLAIN
     signs = {style.decimal for style in styles}
     if given is not None:
         signs &= {given}
     elif len(signs) > 1:
-        signs &= {evidence}
+        signs &= {detected}
     return next((style for style in styles if style.decimal in signs), None)
 
 
-def clear_sign(styles: list[Style]) -> str | None:
-    """Return the decimal sign that all these styles share; None where the words leave it open."""
+def common_decimal(styles: list[NumberStyle]) -> str | None:
+    """Return the decimal sign that all these styles share, or None."""
     signs = {style.decimal for style in styles}
     return next(iter(signs)) if len(signs) == 1 else None
 
 
-def closest(words: Any, signs: Sequence[str]) -> tuple[Style, list[int]]:
-    """Return the style that reads most words, and the places of those that it does not read.
+def closest_style(words: Any, signs: Sequence[str]) -> tuple[NumberStyle, list[int]]:
+    """Return the style that reads most words, and the positions of the words that it does not read.
 
-    `signs` are the decimal signs that may be meant; of styles that read as many words, the first sign's wins.
+    `signs` are the possible decimal signs. Among equal styles, the first sign's is chosen.
     """
-    plain = plain_signs(words)
+    plain = normalize_separators(words)
     styles = [style for sign in signs for style in STYLES if style.decimal == sign]
-    tried = [(style, _unread(plain, style)) for style in styles]
+    tried = [(style, _non_numbers(plain, style)) for style in styles]
     return min(tried, key=lambda found: len(found[1]))
 
 
-def _unread(words: Any, style: Style) -> list[int]:
-    matches = [pc.match_substring_regex(words, pattern=p) for p in (style.pattern(zeros=True), _NO_DIGITS)]
-    places: list[int] = np.flatnonzero(~np.asarray(pc.or_(*matches))).tolist()
-    return places
+def _non_numbers(words: Any, style: NumberStyle) -> list[int]:
+    matches = [pc.match_substring_regex(words, pattern=p) for p in (style.pattern(zeros=True), _NOT_FINITE)]
+    positions: list[int] = np.flatnonzero(~np.asarray(pc.or_(*matches))).tolist()
+    return positions
 
 
 def has_leading_zeros(words: Any) -> bool:
-    """Whether a word is a whole number with leading zeros."""
+    """Return whether a word is a whole number with leading zeros."""
     return bool(pc.any(pc.match_substring_regex(words, pattern=_LEADING_ZERO)).as_py())
 
 
-def to_numbers(words: Any, style: Style) -> tuple[Any, int | None]:
-    """Arrow strings as float64, or the place of the first that is no number."""
-    plain = plain_signs(words)
+def to_numbers(words: Any, style: NumberStyle) -> tuple[Any, int | None]:
+    """Return Arrow strings as float64 and None, or None and the position of the first that is no number."""
+    plain = normalize_separators(words)
     if style.thousands:
         plain = pc.replace_substring(plain, style.thousands, "")
     if style.decimal != ".":
@@ -130,11 +130,11 @@ def to_numbers(words: Any, style: Style) -> tuple[Any, int | None]:
     try:
         return plain.cast(pa.float64()), None
     except pa.ArrowInvalid:
-        return None, _first_that_fails(plain)
+        return None, _first_non_number(plain)
 
 
-def _first_that_fails(words: Any) -> int:
-    """By halves: the whole does not cast."""
+def _first_non_number(words: Any) -> int:
+    """Return the position of the first word that cannot be cast, found by bisection."""
     start, length = 0, len(words)
     while length > 1:
         half = length // 2
@@ -147,10 +147,10 @@ def _first_that_fails(words: Any) -> int:
     return start
 
 
-def nearest_doubles(column: Any) -> Any:
+def to_doubles(column: Any) -> Any:
     """Return an Arrow column of numbers as float64, each rounded to the nearest. Null stays null.
 
-    Arrow casts decimals to a neighbour of the nearest now and then; the digits themselves are read exactly.
+    Arrow's cast of decimals is not always correctly rounded; its parsing of text is.
     """
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
@@ -158,7 +158,7 @@ def nearest_doubles(column: Any) -> Any:
 
 
 def may_be_thousands(column: Any) -> bool:
-    """Whether numbers that were read with a decimal point may be whole ones with points between thousands."""
+    """Return whether numbers read with a decimal point may be whole numbers with points between thousands."""
     numbers = column.drop_null().to_numpy()
     scaled = numbers * 1000.0
     return (

@@ -1,4 +1,4 @@
-"""What a client says about an upload, and what that means for the columns found in it."""
+"""Upload options, and the plan that they give for the columns of a file."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import get_args
+from typing import Literal, get_args
 
-from service.near_names import did_you_mean, nearest
+from service.http.near_names import did_you_mean, nearest
+from service.ingest.errors import IngestError, Issue, listed, option_issue
+from service.ingest.fixes import WITHOUT_WEIGHTS, Fix, Kind, as_options, quoted, read_column_as, set_option
 
-from .errors import Fault, IngestError, listed, option_fault, shown
-from .fixes import LEARN_WITHOUT_WEIGHTS, Fix, as_options, set_option, take_as
-from .fixes import Kind as Kind
-
-TARGET_NAMES = frozenset({"target", "label", "class", "y", "outcome"})  # by custom
+Role = Literal["feature", "target", "weight"]
+TARGET_NAMES = frozenset({"target", "label", "class", "y", "outcome"})  # common names
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_KIND_WORDS: dict[str, Kind] = {  # what other tools call them
+_KIND_WORDS: dict[str, Kind] = {  # with the names in other tools
     **{kind: kind for kind in KINDS},
     **dict.fromkeys(("int", "integer", "float", "double", "numeric", "real"), "number"),
     **dict.fromkeys(("text", "string", "str", "object", "categorical", "factor"), "category"),
     "bool": "boolean",
 }
-_NEAR_COLUMNS = 3  # that are proposed for one that is not there
-INGEST_VERSION = 2  # rises when the same bytes and options give another table
-# Words for a missing cell in a CSV, unless the client says which; an empty cell always is one.
+_MAX_SUGGESTIONS = 3  # columns with a similar name
+INGEST_VERSION = 2  # increase it when the same bytes and options give a different table
+# The default words for a missing cell in a CSV. An empty cell is always missing.
 NULL_WORDS = (
     *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
     *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
@@ -33,22 +32,24 @@ NULL_WORDS = (
 
 @dataclass(frozen=True)
 class TableLimits:
+    """The limits of an uploaded table."""
+
     max_rows: int = 10_000_000
     max_columns: int = 10_000
     max_cell_bytes: int = 65_536
     max_categories: int = 100_000
     max_table_bytes: int = 4 << 30  # of the table in memory
-    max_upload_bytes: int = 1 << 30  # of the file, when it is unpacked
+    max_upload_bytes: int = 1 << 30  # of the decompressed file
 
 
 @dataclass(frozen=True)
 class Options:
-    """As given: names are not checked against the columns yet."""
+    """The options as the request gives them, not yet checked against the columns."""
 
     target: str | None = None
     weight: str | None = None
-    drop: tuple[str, ...] = ()  # each a name, or names with commas between them
-    types: tuple[str, ...] = ()  # each `name:kind`, or several with commas between them
+    drop: tuple[str, ...] = ()  # each a name, or several separated by commas
+    types: tuple[str, ...] = ()  # each `name:kind`, or several separated by commas
     delimiter: str | None = None
     decimal: str | None = None
     null_values: tuple[str, ...] | None = None
@@ -63,121 +64,130 @@ class Plan:
     weight: str | None
     kept: tuple[str, ...]  # in the order of the upload
     dropped: tuple[str, ...]
-    kinds: dict[str, Kind]  # where the client decides
+    kinds: dict[str, Kind]  # the types that the options give
 
-    def may_leave_out(self, name: str) -> bool:
-        """Whether nobody asks for this column: it has no role and no type is given."""
-        return name not in (self.target, self.weight) and name not in self.kinds
+    def role(self, name: str) -> Role:
+        return "target" if name == self.target else "weight" if name == self.weight else "feature"
+
+    def is_optional(self, name: str) -> bool:
+        """Return whether the column is a feature whose type the options do not give."""
+        return self.role(name) == "feature" and name not in self.kinds
 
     def without(self, names: Sequence[str]) -> Plan:
-        """The same, with these columns left out as well."""
+        """Return the plan that leaves out these columns too."""
         kept = tuple(name for name in self.kept if name not in set(names))
         return replace(self, kept=kept, dropped=(*self.dropped, *names))
 
 
 def with_fix(options: Options, fix: Fix) -> Options:
-    """The options as a client sends them with the remedy."""
+    """Return the options with the fix applied."""
     changed = as_options(fix, options.drop, options.types)
     for name in changed.keys() & {"drop", "types"}:
         changed[name] = tuple(changed[name] or ())
     return replace(options, **changed)
 
 
-def content_key(sha256: str, form: str | None, charset: str, coding: str | None, options: Options) -> str:
-    """Equal for the same bytes read in the same way."""
+def content_key(
+    sha256: str, file_format: str | None, charset: str, coding: str | None, options: Options
+) -> str:
+    """Return a key that is equal for equal bytes that are read with equal options."""
     given = asdict(options)
     given["drop"] = sorted(given["drop"])
     given["types"] = sorted(given["types"])
     if options.null_values is not None:
         given["null_values"] = sorted(set(options.null_values))
-    text = json.dumps([INGEST_VERSION, sha256, form, charset, coding, given], sort_keys=True)
+    text = json.dumps([INGEST_VERSION, sha256, file_format, charset, coding, given], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def plan(options: Options, names: Sequence[str]) -> Plan:
-    """IngestError with everything that does not fit these columns."""
-    faults: list[Fault] = []
+def make_plan(options: Options, names: Sequence[str]) -> Plan:
+    """Apply the options to these columns. Raise IngestError with every option that does not fit."""
+    issues: list[Issue] = []
     dropped = _split_names(options.drop, names)
-    kinds = _kinds(options.types, names, faults)
+    kinds = _kinds(options.types, names, issues)
     for option, wanted in (
         ("target", [options.target] if options.target is not None else []),
         ("weight", [options.weight] if options.weight is not None else []),
         ("drop", dropped),
         ("types", list(kinds)),
     ):
-        faults += [unknown_column(option, name, names, kinds) for name in wanted if name not in names]
+        issues += [unknown_column(option, name, names, kinds) for name in wanted if name not in names]
     if options.target is None:
-        faults.insert(0, _no_target(names))
+        issues.insert(0, _no_target(names))
     else:
-        faults += _conflicts(options.target, options.weight, dropped)
+        issues += _conflicts(options.target, options.weight, dropped)
     kept = tuple(name for name in names if name not in set(dropped))
-    if not faults and not [name for name in kept if name not in (options.target, options.weight)]:
-        text = "No column is left to learn from besides the target"
-        fixes = [set_option("Leave out no column", drop=None)] if dropped else []
-        faults.append(option_fault("drop", "NO_FEATURES", f"{text}; the table has {listed(names)}.", *fixes))
-    if faults:
-        raise IngestError(*faults)
+    if not issues and not [name for name in kept if name not in (options.target, options.weight)]:
+        text = "No column besides the target is left"
+        fixes = [set_option("Keep all columns", drop=None)] if dropped else []
+        issues.append(option_issue("drop", "NO_FEATURES", f"{text}; the table has {listed(names)}.", *fixes))
+    if issues:
+        raise IngestError(*issues)
     assert options.target is not None
     return Plan(options.target, options.weight, kept, tuple(n for n in names if n in set(dropped)), kinds)
 
 
 def unknown_column(
     option: str, name: str, names: Sequence[str], kinds: Mapping[str, Kind] | None = None
-) -> Fault:
-    """`kinds`: the types that are given, by column."""
-    close = nearest(name, names, _NEAR_COLUMNS)
-    guess = did_you_mean(map(shown, close))
-    message = f"There is no column {shown(name)}.{guess} The columns are {listed(names)}."
+) -> Issue:
+    """Return the issue of an option that names a column which does not exist. `kinds` are the given types."""
+    close = nearest(name, names, _MAX_SUGGESTIONS)
+    guess = did_you_mean(map(quoted, close))
+    message = f"There is no column {quoted(name)}.{guess} The columns are {listed(names)}."
     fixes: list[Fix] = []
     match option:
         case "drop":
-            fixes = [Fix(f"Leave out {shown(meant)}", drop=(meant,), keep=(name,)) for meant in close]
-            fixes.append(Fix(f"Do not leave out {shown(name)}", keep=(name,)))
+            fixes = [Fix(f"Leave out {quoted(meant)}", drop=(meant,), keep=(name,)) for meant in close]
+            fixes.append(Fix(f"Remove {quoted(name)} from `drop`", keep=(name,)))
         case "types":
             kind = (kinds or {})[name]
-            fixes = [replace(take_as(meant, kind), untyped=(name,)) for meant in close]
-            fixes.append(Fix(f"Give no type for {shown(name)}", untyped=(name,)))
+            fixes = [replace(read_column_as(meant, kind), untyped=(name,)) for meant in close]
+            fixes.append(_without_type(name))
         case "target":
             fixes = [_as_target(meant) for meant in close or _likely_targets(names)]
         case "weight":
-            fixes = [set_option(f"Take {shown(meant)} as the weight", weight=meant) for meant in close]
-            fixes.append(LEARN_WITHOUT_WEIGHTS)
-    return option_fault(option, "UNKNOWN_COLUMN", message, *fixes)
+            fixes = [set_option(f"Use {quoted(meant)} as the weight", weight=meant) for meant in close]
+            fixes.append(WITHOUT_WEIGHTS)
+    return option_issue(option, "UNKNOWN_COLUMN", message, *fixes)
 
 
 def _as_target(name: str) -> Fix:
-    return set_option(f"Take {shown(name)} as the target", target=name)
+    return set_option(f"Use {quoted(name)} as the target", target=name)
+
+
+def _without_type(name: str) -> Fix:
+    return Fix(f"Remove {quoted(name)} from `types`", untyped=(name,))
 
 
 def _likely_targets(names: Sequence[str]) -> list[str]:
     return [name for name in names if name.strip().casefold() in TARGET_NAMES]
 
 
-def _no_target(names: Sequence[str]) -> Fault:
+def _no_target(names: Sequence[str]) -> Issue:
     example = names[-1] if len(names[-1]) <= 40 else "…"
     message = (
-        "Say which column holds the classes to learn, for example ?target="
+        "Name the column with the classes to predict, for example ?target="
         f"{example}. The columns are {listed(names)}."
     )
     fixes = [_as_target(name) for name in dict.fromkeys([*_likely_targets(names), names[-1]])]
-    return option_fault("target", "TARGET_REQUIRED", message, *fixes)
+    return option_issue("target", "TARGET_REQUIRED", message, *fixes)
 
 
-def _conflicts(target: str, weight: str | None, dropped: Iterable[str]) -> list[Fault]:
-    faults = []
+def _conflicts(target: str, weight: str | None, dropped: Iterable[str]) -> list[Issue]:
+    issues = []
     if weight == target:
-        message = f"Column {shown(target)} cannot be both the target and the weight."
-        faults.append(option_fault("weight", "COLUMN_USED_TWICE", message, LEARN_WITHOUT_WEIGHTS))
+        message = f"Column {quoted(target)} cannot be both the target and the weight."
+        issues.append(option_issue("weight", "COLUMN_USED_TWICE", message, WITHOUT_WEIGHTS))
     for role, name in (("target", target), ("weight", weight)):
         if name is not None and name in set(dropped):
-            message = f"Column {shown(name)} is the {role} and cannot be dropped."
-            fix = Fix(f"Keep {shown(name)}", keep=(name,))
-            faults.append(option_fault("drop", "COLUMN_USED_TWICE", message, fix))
-    return faults
+            message = f"Column {quoted(name)} is the {role} and cannot be dropped."
+            fix = Fix(f"Keep {quoted(name)}", keep=(name,))
+            issues.append(option_issue("drop", "COLUMN_USED_TWICE", message, fix))
+    return issues
 
 
 def _split_names(items: Iterable[str], names: Sequence[str]) -> list[str]:
-    """A whole item that is a column's name is one, commas and all."""
+    """Split items at commas, unless the whole item is a column's name."""
     found: list[str] = []
     for item in items:
         parts = [item] if item in names else [part.strip() for part in item.split(",")]
@@ -185,7 +195,7 @@ def _split_names(items: Iterable[str], names: Sequence[str]) -> list[str]:
     return found
 
 
-def _kinds(items: Iterable[str], names: Sequence[str], faults: list[Fault]) -> dict[str, Kind]:
+def _kinds(items: Iterable[str], names: Sequence[str], issues: list[Issue]) -> dict[str, Kind]:
     kinds: dict[str, Kind] = {}
     for item in items:
         whole = item.rpartition(":")[0] in names
@@ -195,23 +205,23 @@ def _kinds(items: Iterable[str], names: Sequence[str], faults: list[Fault]) -> d
             kind = next((kind for kind in KINDS if kind == word), None)
             name = name if name in names else name.strip()
             if not name or kind is None:
-                faults.append(_bad_type(name, word))
+                issues.append(_bad_type(name, word))
             elif kinds.get(name, kind) != kind:
-                message = f"Column {shown(name)} is given two types."
-                both = [take_as(name, kinds[name]), take_as(name, kind)]
-                faults.append(option_fault("types", "COLUMN_USED_TWICE", message, *both))
+                message = f"Column {quoted(name)} has two types; give it one."
+                both = [read_column_as(name, kinds[name]), read_column_as(name, kind)]
+                issues.append(option_issue("types", "COLUMN_USED_TWICE", message, *both))
             else:
                 kinds[name] = kind
     return kinds
 
 
-def _bad_type(name: str, word: str) -> Fault:
-    """The fault of a type that is none, or that stands alone."""
+def _bad_type(name: str, word: str) -> Issue:
+    """Return the issue of a type that is unknown or has no column."""
     meant = _KIND_WORDS.get(word) or next(map(_KIND_WORDS.get, nearest(word, _KIND_WORDS)), None)
     guess, fixes = "", []
     if name and meant is not None:
-        guess, fixes = did_you_mean([f"{name[:80]}:{meant}"]), [take_as(name, meant)]
+        guess, fixes = did_you_mean([f"{name[:80]}:{meant}"]), [read_column_as(name, meant)]
     if name:
-        fixes.append(Fix(f"Give no type for {shown(name)}", untyped=(name,)))
-    message = f"Expected name:number, name:category or name:boolean, with commas between several.{guess}"
-    return option_fault("types", "BAD_TYPE", message, *fixes)
+        fixes.append(_without_type(name))
+    message = f"Expected name:number, name:category or name:boolean; separate several by commas.{guess}"
+    return option_issue("types", "BAD_TYPE", message, *fixes)

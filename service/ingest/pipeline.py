@@ -1,58 +1,36 @@
-"""An upload to a dataset: read, shape, check, describe, write; a file on disk in, a record and a blob out."""
+"""Make a dataset of an upload: decompress, parse, describe and write it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from literati.cores import usable_cores
-from service.remedies import tried
-from worker.blobs import Blobs
-from worker.messages import ClassInfo, ColumnInfo, CsvStyle, Dataset, ReadingOptions
+from service.http.decompression import Coding, DamagedError, TooLargeError, unpacked_file
+from service.http.remedies import tried
+from service.http.spare_disk import check_spare
+from service.ingest.errors import IngestError, Issue, damaged_compression, decompressed_too_large
+from service.ingest.file_format import START_BYTES, FileFormat, detect_format
+from service.ingest.fixes import Fix, as_options
+from service.ingest.options import Options, TableLimits, with_fix
+from service.ingest.parse_table import SourceFile, TypedTable, parse_table
+from service.ingest.profile import column_warnings, describe
+from service.ingest.storage import write_table
+from worker.blobs.local import Blobs
+from worker.domain.datasets import ColumnInfo, Dataset, ReadingOptions
 
-from .columnar import read_arrow, read_parquet
-from .columns import Column, LeftOut, Shaper
-from .delimited import read_csv
-from .errors import (
-    Fault,
-    IngestError,
-    body_fault,
-    damaged_packing,
-    too_many_rows,
-    unpacks_to_too_much,
-)
-from .first_bytes import START_BYTES, Form, checked_form
-from .fixes import Fix, as_options
-from .kinds import useful_fixes
-from .options import Options, Plan, TableLimits, with_fix
-from .packing import Coding, DamagedError, TooLargeError, unpacked_file
-from .profile import Role, describe, oddities
-from .raw import RawTable
-from .spare_disk import check_spare
-from .storage import write_table
-from .target import checked_weights, classes
-
-MOST_WARNINGS = 50
-MOST_FIXES = 50
+MAX_WARNINGS = 50
+MAX_FIXES = 50
 FEW_ROWS = 10
-TRIED_BYTES = 64 << 20  # of a file that is read again to try the remedies for what is wrong with it
+MAX_RETRIED_BYTES = 64 << 20  # the fixes for a larger file are not tried
 THREADS = min(4, usable_cores())
-_READERS: dict[Form, Callable[[Path, str, Options, TableLimits], RawTable]] = {
-    "csv": read_csv,
-    "tsv": lambda path, charset, options, limits: read_csv(
-        path, charset, replace(options, delimiter=options.delimiter or "tab"), limits
-    ),
-    "parquet": lambda path, _, options, limits: read_parquet(path, options, limits),
-    "arrow": lambda path, _, options, limits: read_arrow(path, options, limits),
-}
 
 
 @dataclass(frozen=True)
@@ -60,32 +38,11 @@ class Upload:
     """A file as it was received."""
 
     path: Path
-    form: Form | None  # None: its first bytes decide
+    format: FileFormat | None  # None: detect it by the first bytes
     charset: str
     sha256: str
     size: int
-    coding: Coding | None = None  # as its Content-Encoding says
-
-
-@dataclass(frozen=True)
-class Parsed:
-    """A table that can be learned from."""
-
-    plan: Plan
-    columns: tuple[Column, ...]
-    classes: list[ClassInfo]
-    warnings: list[str]
-    csv_style: CsvStyle | None = None
-    fixes: tuple[Fix, ...] = ()  # for what the warnings say
-
-    @property
-    def rows(self) -> int:
-        return len(self.columns[0].array)
-
-    def table(self, dataset_id: str) -> Any:
-        """As it is stored. The id makes every dataset's file its own: deleting one leaves the others."""
-        arrays = {column.name: column.array for column in self.columns}
-        return pa.table(arrays).replace_schema_metadata({"literati.dataset": dataset_id})
+    coding: Coding | None = None  # its Content-Encoding
 
 
 def make_dataset(
@@ -96,20 +53,20 @@ def make_dataset(
     *,
     dataset_id: str,
     tenant: str,
-    spare_disk_bytes: int = 0,
+    min_free_bytes: int = 0,
 ) -> Dataset:
-    """The blob is safe on disk when this returns; IngestError if the upload is no good."""
+    """Parse the upload and write it as a blob. Raise IngestError if the upload cannot be used."""
     try:
-        with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.draft() as draft:
-            with _unpacked(upload, limits, spare_disk_bytes) as (path, form):
-                parsed = _parsed(path, form, upload.charset, options, limits, pool)
+        with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.temporary_file() as draft:
+            with _decompressed(upload, limits, min_free_bytes) as (path, file_format):
+                file = SourceFile(path, file_format, upload.charset, limits, pool)
+                parsed = _parse_or_find_fixes(file, options)
             table = parsed.table(dataset_id)
-            check_spare(blobs.folder, table.nbytes, spare_disk_bytes)
-            # The disk works while the columns are described.
-            written = pool.submit(write_table, table, draft)
-            columns = _described(parsed, pool)
+            check_spare(blobs.folder, table.nbytes, min_free_bytes)
+            written = pool.submit(write_table, table, draft)  # while the columns are described
+            columns = _describe_columns(parsed, pool)
             warnings = _warnings(parsed, columns)
-            blob = blobs.adopt(draft, written.result())
+            blob = blobs.commit(draft, written.result())
             stored = draft.seek(0, os.SEEK_END)
     finally:
         pa.default_memory_pool().release_unused()
@@ -135,161 +92,81 @@ def make_dataset(
 
 
 @contextmanager
-def _unpacked(upload: Upload, limits: TableLimits, spare: int) -> Iterator[tuple[Path, Form]]:
-    """The upload without its packing, and what it is then."""
+def _decompressed(
+    upload: Upload, limits: TableLimits, min_free_bytes: int
+) -> Iterator[tuple[Path, FileFormat]]:
+    """Yield the decompressed file and its format."""
     try:
-        with unpacked_file(upload.path, upload.coding, limits.max_upload_bytes, spare) as path:
+        with unpacked_file(upload.path, upload.coding, limits.max_upload_bytes, min_free_bytes) as path:
             with path.open("rb") as file:
                 start = file.read(START_BYTES)
-            yield path, checked_form(upload.form, start)
+            yield path, detect_format(upload.format, start)
     except DamagedError as error:
-        raise IngestError(damaged_packing(str(error))) from None
+        raise IngestError(damaged_compression(str(error))) from None
     except TooLargeError:
-        raise IngestError(unpacks_to_too_much(limits.max_upload_bytes)) from None
+        raise IngestError(decompressed_too_large(limits.max_upload_bytes)) from None
 
 
-def _parsed(
-    path: Path, form: Form, charset: str, options: Options, limits: TableLimits, pool: ThreadPoolExecutor
-) -> Parsed:
-    """As `parse`, but the fixes of an error are those that work: each is tried on the same file."""
+def _parse_or_find_fixes(file: SourceFile, options: Options) -> TypedTable:
+    """Parse the file. If that fails, keep only the fixes of the error that work on the same file."""
 
-    def wrong(options: Options) -> IngestError | None:
+    def error_with(options: Options) -> IngestError | None:
         try:
-            parsed = parse(path, form, charset, options, limits, pool)
-            _warnings(parsed, _described(parsed, pool))
+            parsed = parse_table(file, options)
+            _warnings(parsed, _describe_columns(parsed, file.pool))
         except IngestError as error:
-            return error.with_traceback(None)  # which would hold on to the table
+            return error.with_traceback(None)  # the traceback would keep the table in memory
         return None
 
     try:
-        return parse(path, form, charset, options, limits, pool)
+        return parse_table(file, options)
     except IngestError as error:
-        refused = error.with_traceback(None)
-    if path.stat().st_size <= TRIED_BYTES:
-        present = _places(refused)
+        rejected = error.with_traceback(None)
+    if file.path.stat().st_size <= MAX_RETRIED_BYTES:
+        present = _identities(rejected)
 
-        def left(fix: Fix) -> set[tuple[str, ...]]:
-            again = wrong(with_fix(options, fix))
-            # A remedy that leads to something for which there is none leads nowhere.
-            return _places(again) if again is None or again.fixes else present
+        def remaining(fix: Fix) -> set[tuple[str, ...]]:
+            error = error_with(with_fix(options, fix))
+            # A fix that leads to an error without a fix does not help.
+            return _identities(error) if error is None or error.fixes else present
 
-        refused.fixes = tried(refused.fixes, present, left)
-    raise refused
-
-
-def _places(error: IngestError | None) -> set[tuple[str, ...]]:
-    """What is wrong with which column or option; in which row does not matter."""
-    faults = () if error is None else error.faults
-    return {(*(step for step in fault.place if isinstance(step, str)), fault.code) for fault in faults}
+        rejected.fixes = tried(rejected.fixes, present, remaining)
+    raise rejected
 
 
-def _described(parsed: Parsed, pool: ThreadPoolExecutor) -> list[ColumnInfo]:
-    return list(pool.map(lambda column: describe(column, _role(column, parsed.plan)), parsed.columns))
+def _identities(error: IngestError | None) -> set[tuple[str, ...]]:
+    """Return the code and the column or option of every issue, without the row."""
+    issues = () if error is None else error.issues
+    return {(*(step for step in issue.location if isinstance(step, str)), issue.code) for issue in issues}
 
 
-def parse(
-    path: Path, form: Form, charset: str, options: Options, limits: TableLimits, pool: ThreadPoolExecutor
-) -> Parsed:
-    raw = _READERS[form](path, charset, options, limits)
-    if raw.table.num_rows > limits.max_rows:
-        raise IngestError(too_many_rows(raw.table.num_rows, limits.max_rows))
-    columns, left_out = _shaped(raw, limits, pool)
-    plan = raw.plan.without([entry.name for entry in left_out])
-    warnings = [*raw.warnings, *(entry.warning for entry in left_out)]
-    if len(columns) == 1 + (plan.weight is not None):
-        raise IngestError(_only_dates(plan, options))
-    by_name = {column.name: column for column in columns}
-    weights = None
-    if raw.plan.weight is not None:
-        weight = by_name[raw.plan.weight]
-        weights = checked_weights(weight.name, weight.array, weight.kind)
-    found = classes(raw.plan.target, by_name[raw.plan.target].array, weights)
-    fixes = (*raw.fixes, *(fix for column in columns for fix in column.fixes))
-    return Parsed(plan, columns, found, warnings, _csv_style(raw, columns, options), fixes)
+def _describe_columns(parsed: TypedTable, pool: ThreadPoolExecutor) -> list[ColumnInfo]:
+    return list(pool.map(lambda column: describe(column, parsed.plan.role(column.name)), parsed.columns))
 
 
 def _reading_options(fixes: Sequence[Fix], options: Options) -> list[ReadingOptions]:
-    """The different remedies, as changes to the options of the upload."""
+    """Return the distinct fixes as changes to the options of the upload."""
     found: list[ReadingOptions] = []
     for fix in fixes:
         entry = ReadingOptions(label=fix.label, options=as_options(fix, options.drop, options.types))
         if entry not in found:
             found.append(entry)
-        if len(found) == MOST_FIXES:
+        if len(found) == MAX_FIXES:
             break
     return found
 
 
-def _csv_style(raw: RawTable, columns: Sequence[Column], options: Options) -> CsvStyle | None:
-    """How the CSV was read; None if it is none."""
-    if raw.spelling is None:
-        return None
-    usual = raw.spelling.evidence
-    features = [column for column in columns if _role(column, raw.plan) == "feature"]
-    return CsvStyle(
-        decimal=usual,
-        columns={
-            column.name: column.decimal
-            for column in features
-            if column.decimal is not None and column.decimal != usual
-        },
-        null_words=None if options.null_values is None else sorted(set(options.null_values)),
-    )
-
-
-def _only_dates(plan: Plan, options: Options) -> Fault:
-    """The fault of a table from which all other columns were left out."""
-    dates = [name for name in plan.dropped if name not in options.drop]
-    message = "Besides the target there are only dates or times, which are left out; take each as a word?"
-    fix = Fix("Take the dates as categories", types=dict.fromkeys(dates, "category"))
-    return body_fault("NO_FEATURES", message, fix)
-
-
-def _shaped(
-    raw: RawTable, limits: TableLimits, pool: ThreadPoolExecutor
-) -> tuple[tuple[Column, ...], list[LeftOut]]:
-    """All columns, or everything that is wrong with them. A raw column is freed once it has its shape."""
-    shaper = Shaper(raw, limits)
-    table, raw.table = raw.table, None
-    waiting = dict(zip(table.column_names, table.columns, strict=True))
-    names = table.column_names
-    del table
-    faults: list[Fault] = []
-
-    def shape(name: str) -> Column | LeftOut | None:
-        try:
-            return shaper.shape(name, waiting.pop(name))
-        except IngestError as error:
-            faults.extend(error.faults)
-            return None
-
-    shaped = list(pool.map(shape, names))
-    if faults:
-        places = {name: place for place, name in enumerate(names)}
-        faults.sort(key=lambda fault: places.get(str(fault.place[-1]), -1))
-        raise IngestError(*faults, fixes=useful_fixes(faults, raw.plan))
-    columns = tuple(entry for entry in shaped if isinstance(entry, Column))
-    return columns, [entry for entry in shaped if isinstance(entry, LeftOut)]
-
-
-def _role(column: Column, plan: Plan) -> Role:
-    if column.name == plan.target:
-        return "target"
-    return "weight" if column.name == plan.weight else "feature"
-
-
-def _warnings(parsed: Parsed, columns: list[ColumnInfo]) -> list[str]:
+def _warnings(parsed: TypedTable, columns: list[ColumnInfo]) -> list[str]:
     found = list(parsed.warnings)
     if parsed.rows < FEW_ROWS:
-        found.append(f"The table has only {parsed.rows} rows; a tree learned from so few says little.")
+        found.append(f"The table has only {parsed.rows} rows; a tree trained on so few is not reliable.")
     for column, info in zip(parsed.columns, columns, strict=True):
-        found += [*column.warnings, *oddities(info, parsed.rows)]
-    if all(info.role != "feature" or not _varies(info, parsed.rows) for info in columns):
-        raise IngestError(
-            Fault(("body", "columns"), "NO_FEATURES", "Every column but the target is constant or empty.")
-        )
-    more = len(found) - MOST_WARNINGS
-    return found if more <= 0 else [*found[:MOST_WARNINGS], f"And {more} more warnings."]
+        found += [*column.warnings, *column_warnings(info, parsed.rows)]
+    if not any(info.role == "feature" and _varies(info, parsed.rows) for info in columns):
+        message = "Every column except the target is constant or empty."
+        raise IngestError(Issue(("body", "columns"), "NO_FEATURES", message))
+    more = len(found) - MAX_WARNINGS
+    return found if more <= 0 else [*found[:MAX_WARNINGS], f"And {more} more warnings."]
 
 
 def _varies(info: ColumnInfo, rows: int) -> bool:

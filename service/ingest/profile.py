@@ -1,30 +1,30 @@
-"""What a client wants to know of each column: missing cells, range, distinct values, how they spread."""
+"""Describe a column: missing cells, range, distinct values, and a histogram or category counts."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from worker.messages import ColumnInfo, Histogram
-
-from .columns import Column
-from .errors import shown
+from service.ingest.fixes import quoted
+from service.ingest.options import Role
+from service.ingest.tables import Column
+from worker.domain.datasets import ColumnInfo, Histogram
 
 BINS = 20
-TOP = 100
-_TOP_BYTES = 16_384  # of the top categories' text, so that a record stays small
-_COUNTED_RANGE = 1 << 16  # integers in a range this small are counted, not sorted: ten times as fast
+MAX_CATEGORIES = 100  # that are listed
+_MAX_CATEGORY_BYTES = 16_384  # of the listed categories' text, so that the stored record stays small
+_MAX_COUNTED_RANGE = (
+    1 << 16
+)  # integers in a smaller range are counted, which is ten times faster than sorting
 _ID_NAME = re.compile(
     r"(?i)(.*[_\W])?(id|ids|uuid|guid|key|index|rowid|row_?number)|.*Id|__index_level_\d+__|column_1"
 )
-_FEW_ROWS = 20  # too few to tell an id by
-
-Role = Literal["feature", "target", "weight"]
+_FEW_ROWS = 20  # too few to recognise an id
 
 
 def describe(column: Column, role: Role) -> ColumnInfo:
@@ -43,32 +43,32 @@ def describe(column: Column, role: Role) -> ColumnInfo:
     numbers = (array.drop_null() if array.null_count else array).to_numpy()
     if not len(numbers):
         return ColumnInfo(**common, distinct=0)
-    return ColumnInfo(**common, **_spread(numbers))
+    return ColumnInfo(**common, **_number_profile(numbers))
 
 
 def _frequencies(array: Any) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """The top values, and the counts of all of them, the most frequent first."""
+    """Return the listed values and the counts of all values, the most frequent first."""
     if pa.types.is_dictionary(array.type):
-        coded = array.chunk(0)  # categories are never parted
-        counts = np.bincount(coded.indices.drop_null().to_numpy(), minlength=len(coded.dictionary))
+        chunk = array.chunk(0)  # a category column has one chunk
+        counts = np.bincount(chunk.indices.drop_null().to_numpy(), minlength=len(chunk.dictionary))
         order = np.argsort(-counts, kind="stable")
-        values = coded.dictionary.take(pa.array(order[:TOP])).to_pylist()
+        values = chunk.dictionary.take(pa.array(order[:MAX_CATEGORIES])).to_pylist()
     else:
         true, known = pa.compute.sum(array).as_py() or 0, len(array) - array.null_count
         pairs = sorted(((n, v) for v, n in ((False, known - true), (True, true)) if n), reverse=True)
         return [value for _, value in pairs], np.array([count for count, _ in pairs], dtype=np.int64)
     sizes = np.cumsum([len(value.encode()) if isinstance(value, str) else 8 for value in values])
-    return values[: max(1, int(np.searchsorted(sizes, _TOP_BYTES)))], counts[order].astype(np.int64)
+    return values[: max(1, int(np.searchsorted(sizes, _MAX_CATEGORY_BYTES)))], counts[order].astype(np.int64)
 
 
-def _spread(numbers: npt.NDArray[Any]) -> dict[str, Any]:
-    """Range, distinct values and histogram by one sort, or by counting where that will do."""
+def _number_profile(numbers: npt.NDArray[Any]) -> dict[str, Any]:
+    """Return range, number of distinct values and histogram, by counting or by one sort."""
     low, high = numbers.min(), numbers.max()
     whole = numbers.dtype.kind == "i"
-    if whole and int(high) - int(low) < _COUNTED_RANGE:
+    if whole and int(high) - int(low) < _MAX_COUNTED_RANGE:
         counts = np.bincount((numbers - low).astype(np.int32))
-        places = np.flatnonzero(counts)
-        values, below = places + low, np.concatenate(([0], np.cumsum(counts[places])))
+        offsets = np.flatnonzero(counts)
+        values, below = offsets + low, np.concatenate(([0], np.cumsum(counts[offsets])))
         distinct = len(values)
     else:
         values = np.sort(numbers)
@@ -86,23 +86,23 @@ def _spread(numbers: npt.NDArray[Any]) -> dict[str, Any]:
 def _edges(low: float, high: float, whole: bool) -> npt.NDArray[np.float64]:
     if low == high:
         return np.array([low, high])
-    if whole and high - low < BINS:  # a bin for each whole number
+    if whole and high - low < BINS:  # one bin for each whole number
         return np.arange(low, high + 2) - 0.5
     share = np.arange(BINS + 1) / BINS
-    edges = low * (1 - share) + high * share  # high - low may be beyond the largest float
+    edges = low * (1 - share) + high * share  # high - low may overflow
     edges[-1] = high
     return edges
 
 
-def oddities(info: ColumnInfo, rows: int) -> list[str]:
-    """What is no error and still worth a sentence."""
-    name = shown(info.name)
+def column_warnings(info: ColumnInfo, rows: int) -> list[str]:
+    """Return the warnings about a column that is probably not useful."""
+    name = quoted(info.name)
     if info.role == "target":
         if rows < _FEW_ROWS or 2 * (info.distinct or 0) <= rows:
             return []
         return [f"The target {name} has {info.distinct:,} classes in {rows:,} rows; is it the right column?"]
     if info.missing == rows:
-        return [f"Column {name} has no value at all and is not used."] if info.role == "feature" else []
+        return [f"Column {name} is empty and is not used."] if info.role == "feature" else []
     if info.distinct == 1 and info.missing == 0 and info.role == "feature":
         return [f"Column {name} has the same value in every row and is not used."]
     if rows < _FEW_ROWS or info.role != "feature" or info.distinct != rows:
@@ -111,7 +111,7 @@ def oddities(info: ColumnInfo, rows: int) -> list[str]:
     counter = whole and (info.maximum or 0) - (info.minimum or 0) == rows - 1
     if info.type == "category" or counter or (whole and _ID_NAME.fullmatch(info.name)):
         return [
-            f"Column {name} is different in every row and looks like an id, from which nothing general is "
-            f"learned; leave it out with drop={info.name[:80]}."
+            f"Column {name} is different in every row and looks like an id, which does not help to predict "
+            f"other rows; leave it out with drop={info.name[:80]}."
         ]
     return []

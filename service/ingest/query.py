@@ -1,4 +1,4 @@
-"""The options of an upload as they stand in its address."""
+"""The query parameters of an upload."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Annotated
 
 from fastapi import Query
 
-from service.schemas.jobs import LONGEST_NAME, NAME
-
-from .options import Options
+from service.ingest.options import Options
+from service.schemas.names import MAX_NAME_LENGTH, NAME
 
 Name = Annotated[str, Query(min_length=1, max_length=1024)]
 
@@ -16,20 +15,24 @@ Name = Annotated[str, Query(min_length=1, max_length=1024)]
 async def upload_options(
     target: Annotated[
         str | None,
-        Query(min_length=1, max_length=1024, description="The column that holds the classes. Needed."),
+        Query(min_length=1, max_length=1024, description="The column with the classes to predict. Required."),
     ] = None,
     weight: Annotated[
         str | None, Query(min_length=1, max_length=1024, description="A column of row weights, 0 or more.")
     ] = None,
     drop: Annotated[
         list[Name] | None,
-        Query(max_length=1000, description="Columns to leave out; repeat, or put commas between them."),
+        Query(
+            max_length=1000,
+            description="Columns to leave out. Repeat the parameter, or separate the names by commas.",
+        ),
     ] = None,
     types: Annotated[
         list[Name] | None,
         Query(
             max_length=1000,
-            description="`name:number`, `name:category` or `name:boolean` where the guess would be wrong.",
+            description="Column types in place of the inferred ones: `name:number`, `name:category` or "
+            "`name:boolean`. Repeat the parameter, or separate several by commas.",
             examples=[["zip:category"]],
         ),
     ] = None,
@@ -38,29 +41,34 @@ async def upload_options(
         Query(
             min_length=1,
             max_length=9,
-            description="CSV: what parts the cells (a character, or `tab`); if not given, it is guessed.",
+            description="CSV only: the character between cells, or `tab`. Detected by default.",
         ),
     ] = None,
     decimal: Annotated[
-        str | None, Query(min_length=1, max_length=1, description="CSV: the decimal sign, `.` or `,`.")
+        str | None,
+        Query(
+            min_length=1,
+            max_length=1,
+            description="CSV only: the decimal sign, `.` or `,`. Detected by default.",
+        ),
     ] = None,
     null_values: Annotated[
         list[str] | None,
         Query(
             max_length=100,
-            description="CSV: words for a missing cell, instead of NA, NaN, null and the like; repeat, or "
-            "put commas between them. An empty cell is always missing.",
+            description="CSV only: the words for a missing cell. Repeat the parameter, or separate the words "
+            "by commas. By default NA, NaN, null and similar words. An empty cell is always missing.",
         ),
     ] = None,
     name: Annotated[
         str | None,
-        Query(min_length=1, max_length=LONGEST_NAME, pattern=NAME, description="For people."),
+        Query(min_length=1, max_length=MAX_NAME_LENGTH, pattern=NAME, description="A name for the dataset."),
     ] = None,
 ) -> Options:
-    words = None if null_values is None else null_words(null_values)
+    words = None if null_values is None else split_words(null_values)
     return Options(target, weight, tuple(drop or ()), tuple(types or ()), delimiter, decimal, words, name)
 
 
-def null_words(given: list[str]) -> tuple[str, ...]:
-    """Each is a word, or words with commas between them."""
-    return tuple(word for item in given for word in item.split(",") if word)
+def split_words(items: list[str]) -> tuple[str, ...]:
+    """Split every item at commas."""
+    return tuple(word for item in items for word in item.split(",") if word)

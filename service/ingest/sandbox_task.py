@@ -1,4 +1,4 @@
-"""Reading an upload in a process apart: what it is told, and what it says."""
+"""Parse an upload in a sandbox process: the task that is sent to it and the result that it returns."""
 
 from __future__ import annotations
 
@@ -9,100 +9,104 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from service.apart.processes import BrokenError, NoMemoryError, NoTimeError, Processes
-from worker.blobs import Blobs
-from worker.messages import Dataset
-
-from .build import Upload, make_dataset
-from .errors import Fault, IngestError, broke_reader, too_much_memory, too_much_time
-from .fixes import Fix
-from .options import Options, TableLimits
-from .packing import forget_copies
+from service.http.decompression import forget_copies
+from service.ingest.errors import IngestError, Issue, reader_crashed, too_much_memory, too_much_time
+from service.ingest.fixes import Fix
+from service.ingest.options import Options, TableLimits
+from service.ingest.pipeline import Upload, make_dataset
+from service.sandbox.client import CrashError, MemoryLimitError, Sandbox, TimeLimitError
+from worker.blobs.local import Blobs
+from worker.domain.datasets import Dataset
 
 NAME = "dataset"
-MEMORY = 2  # times the largest table: what reading one may take
-QUICK_MEMORY, QUICK_SECONDS = 256 << 20, 10.0  # what reading a small upload usually takes is far below
+MEMORY_FACTOR = 2  # memory limit of a process, as a multiple of the maximum table size
+SMALL_MAX_MEMORY, SMALL_MAX_SECONDS = 256 << 20, 10.0  # far more than most small uploads need
 
 
 @dataclass(frozen=True)
-class Errand:
+class ParseTask:
+    """What a sandbox process needs to parse an upload."""
+
     upload: Upload
     options: Options
     limits: TableLimits
-    blobs: Path  # the folder for the table
+    blobs: Path  # the folder of the blob store
     dataset_id: str
     tenant: str
     seconds: float
-    spare_disk_bytes: int
+    min_free_bytes: int
 
 
 @dataclass(frozen=True)
-class Told:
-    """One of the three."""
+class ParseResult:
+    """The dataset, or the issues of the upload, or an error of the disk."""
 
     dataset: Dataset | None = None
-    faults: tuple[Fault, ...] = ()
+    issues: tuple[Issue, ...] = ()
     fixes: tuple[Fix, ...] = ()
     disk_error: int | None = None  # errno
 
 
-_ERRAND = TypeAdapter(Errand)
-_TOLD = TypeAdapter(Told)
+_TASK = TypeAdapter(ParseTask)
+_RESULT = TypeAdapter(ParseResult)
 
 
-def run(processes: Processes, errand: Errand) -> Dataset:
-    """Blocks until the table is stored. IngestError if the upload is no good, OSError if the disk is."""
-    most = errand.limits.max_table_bytes
+def parse_upload(processes: Sandbox, task: ParseTask) -> Dataset:
+    """Parse and store an upload; block until it is done.
+
+    Raise IngestError if the upload cannot be used, and OSError if the disk cannot be written.
+    """
+    max_table_bytes = task.limits.max_table_bytes
     try:
-        return _run(processes, errand, MEMORY * most, errand.seconds)
-    except NoMemoryError:
-        raise IngestError(too_much_memory(most)) from None
-    except NoTimeError:
-        raise IngestError(too_much_time(errand.seconds)) from None
+        return _run(processes, task, MEMORY_FACTOR * max_table_bytes, task.seconds)
+    except MemoryLimitError:
+        raise IngestError(too_much_memory(max_table_bytes)) from None
+    except TimeLimitError:
+        raise IngestError(too_much_time(task.seconds)) from None
 
 
-def run_quickly(processes: Processes, errand: Errand) -> Dataset | None:
-    """As `run`, but return None if it takes more memory or time than a small upload should."""
-    memory = min(QUICK_MEMORY, MEMORY * errand.limits.max_table_bytes)
+def parse_small_upload(processes: Sandbox, task: ParseTask) -> Dataset | None:
+    """Parse an upload like `parse_upload`, but return None if it exceeds the limits of a small upload."""
+    memory = min(SMALL_MAX_MEMORY, MEMORY_FACTOR * task.limits.max_table_bytes)
     try:
-        return _run(processes, errand, memory, min(QUICK_SECONDS, errand.seconds))
-    except (NoMemoryError, NoTimeError):
+        return _run(processes, task, memory, min(SMALL_MAX_SECONDS, task.seconds))
+    except (MemoryLimitError, TimeLimitError):
         return None
 
 
-def _run(processes: Processes, errand: Errand, memory_bytes: int, seconds: float) -> Dataset:
+def _run(processes: Sandbox, task: ParseTask, memory_bytes: int, seconds: float) -> Dataset:
     try:
-        said = processes.run(NAME, _ERRAND.dump_json(errand), memory_bytes=memory_bytes, seconds=seconds)
-    except BrokenError:
-        raise IngestError(broke_reader()) from None
+        data = processes.run(NAME, _TASK.dump_json(task), memory_bytes=memory_bytes, seconds=seconds)
+    except CrashError:
+        raise IngestError(reader_crashed()) from None
     finally:
-        forget_copies(errand.upload.path)
-    told = _TOLD.validate_json(said)
-    if told.dataset is not None:
-        return told.dataset
-    if told.disk_error is not None:
-        raise OSError(told.disk_error, os.strerror(told.disk_error))
-    raise IngestError(*told.faults, fixes=told.fixes)
+        forget_copies(task.upload.path)
+    result = _RESULT.validate_json(data)
+    if result.dataset is not None:
+        return result.dataset
+    if result.disk_error is not None:
+        raise OSError(result.disk_error, os.strerror(result.disk_error))
+    raise IngestError(*result.issues, fixes=result.fixes)
 
 
 def work(data: bytes) -> bytes:
-    """There."""
-    return _TOLD.dump_json(_told(_ERRAND.validate_json(data)))
+    """Run in the sandbox process: parse the task, do it and return the result."""
+    return _RESULT.dump_json(_result(_TASK.validate_json(data)))
 
 
-def _told(errand: Errand) -> Told:
+def _result(task: ParseTask) -> ParseResult:
     try:
         dataset = make_dataset(
-            errand.upload,
-            errand.options,
-            errand.limits,
-            Blobs(errand.blobs),
-            dataset_id=errand.dataset_id,
-            tenant=errand.tenant,
-            spare_disk_bytes=errand.spare_disk_bytes,
+            task.upload,
+            task.options,
+            task.limits,
+            Blobs(task.blobs),
+            dataset_id=task.dataset_id,
+            tenant=task.tenant,
+            min_free_bytes=task.min_free_bytes,
         )
     except IngestError as error:
-        return Told(faults=error.faults, fixes=error.fixes)
+        return ParseResult(issues=error.issues, fixes=error.fixes)
     except OSError as error:
-        return Told(disk_error=error.errno or errno.EIO)
-    return Told(dataset=dataset)
+        return ParseResult(disk_error=error.errno or errno.EIO)
+    return ParseResult(dataset=dataset)

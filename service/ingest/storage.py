@@ -1,4 +1,4 @@
-"""A table to disk: one Arrow file, hashed as it is written."""
+"""Write a table to an Arrow file and compute its hash at the same time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 
-class _Hashing:
-    """A file for Arrow to write to; the digest grows with it, so that nothing is read again."""
+class _HashingFile:
+    """A file object for Arrow that computes the SHA-256 of what is written."""
 
     closed = False
 
@@ -26,7 +26,7 @@ class _Hashing:
         self.file.flush()
 
     def close(self) -> None:
-        self.closed = True  # the file goes on: it is still to be given to the blob store
+        self.closed = True  # the file itself stays open: the blob store takes it over
 
     def readable(self) -> bool:
         return False
@@ -39,10 +39,13 @@ class _Hashing:
 
 
 def write_table(table: Any, file: BinaryIO) -> str:
-    """The SHA-256 of what was written. Not compressed: jobs map the file, lz4 takes five times as long."""
-    sink = _Hashing(file)
+    """Write the table and return the file's SHA-256.
+
+    The file is not compressed, because jobs map it into memory and lz4 makes writing take five times as long.
+    """
+    sink = _HashingFile(file)
     with pa.PythonFile(sink, mode="w") as target, pa.ipc.new_file(target, table.schema) as writer:
         writer.write_table(table)
     file.flush()
-    os.fsync(file.fileno())  # here, beside other work; the blob store's own is quick then
+    os.fsync(file.fileno())  # in this thread, parallel to other work; the blob store's own fsync is then fast
     return sink.digest.hexdigest()

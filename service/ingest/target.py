@@ -1,4 +1,4 @@
-"""The target column: its labels as the data spells them, its classes; and the weights beside it."""
+"""Check the target column and the weights, and count the classes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from literati.table import MAX_CLASSES, MAX_WEIGHT
-from worker.messages import ClassInfo
-from worker.split_check import MIN_WEIGHT
-
-from . import text
-from .errors import Fault, IngestError, cell_fault, column_fault, shown
-from .fixes import take_as, without_weights
+from literati.data.table import MAX_CLASSES
+from literati.data.weights import MAX_WEIGHT
+from service.ingest import text
+from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
+from service.ingest.fixes import quoted, read_column_as, without_weights
+from worker.domain.datasets import ClassInfo
+from worker.training.split_check import MIN_WEIGHT
 
 _SAMPLE = 1000
 
 
-def target_values(name: str, words: Any, *, spelt: bool) -> Any | None:
-    """Labels read as text, as integers, booleans or floats if that is exactly how they are spelt."""
+def target_values(name: str, words: Any, *, is_csv: bool) -> Any | None:
+    """Return the labels of a CSV as integers, booleans or floats if writing those gives the same text.
+
+    Return None if the labels are text. Raise IngestError if there are too many, or if they are fractions.
+    """
     if len(words) > MAX_CLASSES:
         sample = words.slice(0, _SAMPLE).to_pylist()
-        if spelt and all(text.are_numbers(sample)) and any(float(word) % 1 for word in sample):
+        if is_csv and all(text.are_numbers(sample)) and any(float(word) % 1 for word in sample):
             raise IngestError(_regression(name, len(words)))
         raise IngestError(_too_many(name, len(words)))
-    if not spelt:
+    if not is_csv:
         return None
     found = words.to_pylist()
-    values = text.spelt_values(found)
+    values = text.parse_exact(found)
     if values and not isinstance(values[0], str):
         return pa.array(values)
     if values and all(text.are_numbers(found)):
@@ -43,15 +46,15 @@ def target_values(name: str, words: Any, *, spelt: bool) -> Any | None:
 
 
 def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[ClassInfo]:
-    """The classes in order, with their rows; IngestError where nothing can be learned from them."""
+    """Return the sorted classes with their row counts. Raise IngestError if there are fewer than two."""
     if labels.null_count:
         row = pa.compute.index(labels.is_null(), True).as_py() + 1
         others = "" if labels.null_count == 1 else f", and {labels.null_count - 1:,} more rows"
         message = (
-            f"Row {row:,} has no label in the target {shown(name)}{others}; leave such rows out. If a word "
-            "such as NA is a class, name the words for missing cells with null_values."
+            f"Row {row:,} has no label in the target {quoted(name)}{others}; remove such rows. If a word "
+            "such as NA is a class, list the words for missing cells in null_values."
         )
-        raise IngestError(cell_fault(row, name, "MISSING_LABEL", message))
+        raise IngestError(cell_issue(row, name, "MISSING_LABEL", message))
     if (
         pa.types.is_floating(labels.type)
         and pa.compute.any(pa.compute.not_equal(labels, pa.compute.floor(labels))).as_py()
@@ -65,53 +68,53 @@ def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[Cl
     if weights is not None and not weights.all():
         learned = len(labels.filter(pa.array(weights > 0)).unique())
     if learned < 2:
-        where = "" if len(found) < 2 else " among the rows that weigh more than zero"
-        message = f"The target {shown(name)} has only one class{where}; two or more are needed to learn from."
-        raise IngestError(column_fault(name, "ONE_CLASS", message))
+        where = "" if len(found) < 2 else " among the rows with a weight above zero"
+        message = f"The target {quoted(name)} has only one class{where}; at least two are needed."
+        raise IngestError(column_issue(name, "ONE_CLASS", message))
     return [ClassInfo(label=label, count=count) for label, count in sorted(found, key=lambda pair: pair[0])]
 
 
 def checked_weights(name: str, column: Any, kind: str) -> npt.NDArray[np.float64]:
+    """Return the weights; raise IngestError if they are not usable."""
     fix = without_weights(name)
     if kind != "number":
-        message = f"The weight {shown(name)} must be a column of numbers; this one holds {kind} values."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
+        message = f"The weight {quoted(name)} must be a column of numbers; this one holds {kind} values."
+        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     if column.null_count:
         row = pa.compute.index(column.is_null(), True).as_py() + 1
-        message = f"Row {row:,} has no weight in {shown(name)}; every row needs one, 0 to leave it out."
-        raise IngestError(cell_fault(row, name, "MISSING_WEIGHT", message, fix))
+        message = f"Row {row:,} has no weight in {quoted(name)}; every row needs one (0 ignores the row)."
+        raise IngestError(cell_issue(row, name, "MISSING_WEIGHT", message, fix))
     weights = np.asarray(column.cast(pa.float64()))
     if (weights < 0).any():
         row = int(np.argmax(weights < 0)) + 1
-        message = f"The weight in row {row:,} of {shown(name)} is negative; expected 0 or more."
-        raise IngestError(cell_fault(row, name, "NEGATIVE_WEIGHT", message, fix))
+        message = f"The weight in row {row:,} of {quoted(name)} is negative; expected 0 or more."
+        raise IngestError(cell_issue(row, name, "NEGATIVE_WEIGHT", message, fix))
     if not weights.any():
-        message = f"Every weight in {shown(name)} is 0, so no row counts; expected some above 0."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
+        message = f"Every weight in {quoted(name)} is 0; at least one must be above 0."
+        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     with np.errstate(over="ignore"):
         total = float(weights.sum())
     if total > MAX_WEIGHT:
-        message = f"The weights in {shown(name)} add up to more than {MAX_WEIGHT:g}; use a larger unit."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
+        message = f"The sum of the weights in {quoted(name)} is above {MAX_WEIGHT:g}; use a larger unit."
+        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     if total < MIN_WEIGHT:
-        message = f"The weights in {shown(name)} add up to less than {MIN_WEIGHT:g}; use a smaller unit."
-        raise IngestError(column_fault(name, "BAD_WEIGHT", message, fix))
+        message = f"The sum of the weights in {quoted(name)} is below {MIN_WEIGHT:g}; use a smaller unit."
+        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     return weights
 
 
-def _regression(name: str, found: int) -> Fault:
+def _regression(name: str, found: int) -> Issue:
     message = (
-        f"The target {shown(name)} holds fractions, which looks like a number to predict (regression); this "
-        f"learns classes. Group it into classes first, or say types={name[:80]}:category if "
-        "its numbers are classes."
+        f"The target {quoted(name)} holds fractions, as in regression, but only classes can be predicted. "
+        f"Group it into classes first, or send types={name[:80]}:category if its numbers are classes."
     )
-    fixes = [take_as(name, "category")] if found <= MAX_CLASSES else []
-    return column_fault(name, "CONTINUOUS_TARGET", message, *fixes)
+    fixes = [read_column_as(name, "category")] if found <= MAX_CLASSES else []
+    return column_issue(name, "CONTINUOUS_TARGET", message, *fixes)
 
 
-def _too_many(name: str, found: int) -> Fault:
+def _too_many(name: str, found: int) -> Issue:
     message = (
-        f"The target {shown(name)} has {found:,} classes; at most {MAX_CLASSES:,} are taken. "
-        "It looks like an id or a number; name the column that holds the classes."
+        f"The target {quoted(name)} has {found:,} classes; the limit is {MAX_CLASSES:,}. It looks like an id "
+        "or a number; choose the column that holds the classes."
     )
-    return column_fault(name, "TOO_MANY_CLASSES", message)
+    return column_issue(name, "TOO_MANY_CLASSES", message)

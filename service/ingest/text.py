@@ -1,4 +1,4 @@
-"""Words: which of them are numbers, booleans or dates, and how they are spelt."""
+"""Recognise numbers, booleans and dates in text."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _DATE = re.compile(
     r"(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{4}|\d{1,2}/\d{1,2}/\d{2})([ T]\d{1,2}:\d{2}.*)?"
 )
-_MOSTLY_DATES = 0.9
+_MIN_DATE_SHARE = 0.9  # the rest may be words for missing
 _BOOLEANS = ({"true", "false"}, {"True", "False"}, {"TRUE", "FALSE"})
 
 
 def as_booleans(values: list[Any]) -> list[bool | None]:
-    """The truth value that each word or number is, or None."""
+    """Return the boolean that each word or number stands for, or None."""
     plain = [str(value).strip().lower().removesuffix(".0") for value in values]
     return [True if word in TRUE_WORDS else False if word in FALSE_WORDS else None for word in plain]
 
 
-def spelt_values(words: list[str]) -> list[Any]:
-    """Integers or booleans where that is how the words are spelt, else the words: 007 is no number."""
+def parse_exact(words: list[str]) -> list[Any]:
+    """Return the words as integers or booleans if writing those gives the same words; 007 stays text."""
     if words and all(_PLAIN_INTEGER.fullmatch(word) for word in words):
         integers = [int(word) for word in words]
         if all(-(1 << 63) <= integer < 1 << 63 for integer in integers):
@@ -38,6 +38,5 @@ def are_numbers(words: list[str]) -> list[bool]:
 
 
 def look_like_dates(words: list[str]) -> bool:
-    """All but a few: some may be words for missing."""
     dates = sum(bool(_DATE.fullmatch(word.strip())) for word in words)
-    return bool(words) and dates >= _MOSTLY_DATES * len(words)
+    return bool(words) and dates >= _MIN_DATE_SHARE * len(words)

@@ -1,31 +1,33 @@
-"""Steering a job: change it, finish, cancel, pause, resume."""
+"""Routes that control a job: update, finish, cancel, pause and resume."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from service.conditional import expected_revision, json_answer, weak_tag
 from service.dependencies import BlobsDep, CallerDep, SettingsDep, StoreDep
-from service.job_changes import least_memory_of, patched
-from service.job_views import job_view
-from service.negotiation import MERGE_PATCH, strict_json
-from service.schemas import examples
-from service.schemas.jobs import FinishRequest, Job, JobPatch, Verb
-from service.schemas.problem import problems
-from service.schemas.requests import JobId, body_of
-from worker.store import Controlled, Store
+from service.examples import jobs as examples
+from service.http.etags import expected_revision, json_response, weak_tag
+from service.http.media_types import MERGE_PATCH, strict_json
+from service.jobs.merge_patch import apply_patch, min_memory_of
+from service.jobs.schemas import FinishRequest, Job, JobPatch, Verb
+from service.jobs.views import job_view
+from service.schemas.parameters import JobId, body_of
+from service.schemas.problems import problems
+from worker.store import Store
+from worker.store.jobs import ControlResult
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 _RESPONSES = {
-    200: {"model": Job, **examples.answer("It was asked for before; the job.", examples.JOB)},
-    202: examples.answer("It will be done, or is done already; the job.", examples.JOB),
+    200: {"model": Job, **examples.answer("The job. This was requested before.", examples.JOB)},
+    202: examples.answer("The job. The request is accepted or done already.", examples.JOB),
     **problems(404, 409),
 }
+_CONTROL: dict[str, Any] = {"status_code": 202, "response_model": Job, "responses": _RESPONSES}
 
 
 @router.patch(
@@ -42,9 +44,11 @@ _RESPONSES = {
     ),
     responses={
         200: examples.answer(
-            "The job as it is now.", examples.JOB, headers={"ETag": examples.header("Of this state of it.")}
+            "The changed job.",
+            examples.JOB,
+            headers={"ETag": examples.header("The entity tag of the job's current state.")},
         ),
-        **problems(404, 409, 412, 415, 422, s409="The job has ended: its limits are past changing."),
+        **problems(404, 409, 412, 415, 422, s409="The job has ended, so its limits cannot be changed."),
     },
 )
 async def update_job(
@@ -56,42 +60,41 @@ async def update_job(
     blobs: BlobsDep,
     settings: SettingsDep,
     if_match: Annotated[
-        str | None,
-        Header(alias="If-Match", description="The ETag that the job must have, or 412."),
+        str | None, Header(alias="If-Match", description="The ETag that the job must have; otherwise 412.")
     ] = None,
 ) -> Response:
-    """A JSON merge patch (RFC 7396): fields that are left out stay, null takes away.
+    """Apply a JSON merge patch (RFC 7396): fields that are left out do not change, null removes a value.
 
-    A running search takes new limits on within a fraction of a second, and goes on. `time_limit` and
-    `max_expansions` count from the job's beginning. The priority of a queued job moves it in the queue.
+    A running search applies new limits within a fraction of a second. `time_limit` and `max_expansions` count
+    from the start of the job. The priority of a queued job changes its place in the queue.
     """
-    least = partial(least_memory_of, caller.tenant, job_id, store, blobs)
+    min_memory = partial(min_memory_of, caller.tenant, job_id, store, blobs)
     job = await run_in_threadpool(
         store.jobs.change,
         caller.tenant,
         job_id,
-        lambda present: patched(patch, present, settings, least),
+        lambda present: apply_patch(patch, present, settings, min_memory),
         revision=expected_revision(request),
     )
-    return json_answer(job_view(job), tag=weak_tag(job.revision))
+    return json_response(job_view(job), tag=weak_tag(job.revision))
 
 
 def _control(store: Store, tenant: str, job_id: str, verb: Verb) -> Response:
-    return _answer(store.jobs.control(tenant, job_id, verb))
+    return _response(store.jobs.control(tenant, job_id, verb))
 
 
-def _answer(done: Controlled) -> Response:
+def _response(done: ControlResult) -> Response:
     job = done.job
-    location = f"/v1/models/{job.model_id}" if done.made else f"/v1/jobs/{job.spec.id}"
-    status = 201 if done.made else 200 if done.repeated else 202
+    location = f"/v1/models/{job.model_id}" if done.model_created else f"/v1/jobs/{job.spec.id}"
+    status = 201 if done.model_created else 200 if done.repeated else 202
     headers = {"ETag": weak_tag(job.revision), "Location": location}
-    return json_answer(job_view(job), status=status, headers=headers)
+    return json_response(job_view(job), status=status, headers=headers)
 
 
 @router.post(
     "/{job_id}/finish",
     operation_id="finish_job",
-    summary="Stop, and keep the best tree as a model",
+    summary="Finish a job and keep its best tree as a model",
     status_code=202,
     response_model=Job,
     openapi_extra=body_of(FinishRequest, required=False, earlier_tree={"revision": 2}),
@@ -100,79 +103,58 @@ def _answer(done: Controlled) -> Response:
         201: {
             "model": Job,
             **examples.answer(
-                "The job had ended; a model was made of the tree. The job, whose `model_id` names it.",
+                "The job, which had ended. `model_id` is the new model of the tree.",
                 examples.JOB,
-                headers={"Location": examples.header("The model's address.")},
+                headers={"Location": examples.header("The URL of the model.")},
             ),
         },
         **problems(
             409,
             415,
             422,
-            s409="Not possible in this state, or there are as many models as may be.",
-            s422="The job has no tree of this revision, or does not keep it any more.",
+            s409="This is not possible in the job's state, or the maximum number of models is reached.",
+            s422="The job has no tree of this revision, or it is not kept any more.",
         ),
     },
 )
 def finish_job(
     job_id: JobId,
-    wanted: Annotated[FinishRequest, Depends(strict_json(FinishRequest, required=False))],
+    body: Annotated[FinishRequest, Depends(strict_json(FinishRequest, required=False))],
     caller: CallerDep,
     store: StoreDep,
     settings: SettingsDep,
 ) -> Response:
-    """The search ends as soon as it has a tree, and the job succeeds with the reason `USER_FINISH`.
+    """Stop the search as soon as it has a tree. The job succeeds with the stop reason `USER_FINISH`.
 
-    With `revision` the model is of that tree instead of the best one. That works for a job that has ended,
-    too, as long as the tree is kept: state and reason stay as they are, `model_id` is the new model, and
-    models that the job made before stay. A model of an earlier tree has that tree's metrics, and is proven
-    optimal only if the tree costs no more than the lower bound.
+    With `revision` the model is made of that tree and not of the best one. This is also possible for a job
+    that has ended, as long as the tree is kept: its state and stop reason do not change, `model_id` is the
+    new model, and earlier models of the job are kept. A model of an earlier tree has the metrics of that
+    tree. It is proven optimal only if its cost is not above the lower bound.
     """
-    return _answer(
+    return _response(
         store.jobs.control(
-            caller.tenant, job_id, "finish", revision=wanted.revision, most_models=settings.max_models
+            caller.tenant, job_id, "finish", revision=body.revision, max_models=settings.max_models
         )
     )
 
 
-@router.post(
-    "/{job_id}/cancel",
-    operation_id="cancel_job",
-    summary="Stop, and make no model",
-    status_code=202,
-    response_model=Job,
-    responses=_RESPONSES,
-)
+@router.post("/{job_id}/cancel", operation_id="cancel_job", summary="Cancel a job", **_CONTROL)
 def cancel_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
-    """The trees found so far can still be looked at, but the job makes no model."""
+    """Stop the search without making a model. The trees found so far are kept."""
     return _control(store, caller.tenant, job_id, "cancel")
 
 
-@router.post(
-    "/{job_id}/pause",
-    operation_id="pause_job",
-    summary="Stop for now",
-    status_code=202,
-    response_model=Job,
-    responses=_RESPONSES,
-)
+@router.post("/{job_id}/pause", operation_id="pause_job", summary="Pause a job", **_CONTROL)
 def pause_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
-    """The search is put on disk and gives its worker back. Resume it whenever you like."""
+    """Save the search to disk and free its worker. The job can be resumed at any time."""
     return _control(store, caller.tenant, job_id, "pause")
 
 
-@router.post(
-    "/{job_id}/resume",
-    operation_id="resume_job",
-    summary="Go on after a pause",
-    status_code=202,
-    response_model=Job,
-    responses=_RESPONSES,
-)
+@router.post("/{job_id}/resume", operation_id="resume_job", summary="Resume a paused job", **_CONTROL)
 def resume_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
-    """The job is queued again and goes on from where it was."""
-    from worker.app import wake  # imports Celery: not needed to describe the API
+    """Queue a paused job again. The search continues where it stopped."""
+    from worker.app import wake  # imports Celery, which the OpenAPI description does not need
 
-    answer = _control(store, caller.tenant, job_id, "resume")
+    response = _control(store, caller.tenant, job_id, "resume")
     wake()
-    return answer
+    return response

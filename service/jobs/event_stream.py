@@ -1,4 +1,4 @@
-"""A job's events as Server-Sent Events: what was, then what comes, until the job ends."""
+"""Stream the events of a job as Server-Sent Events: past events first, then new ones until the job ends."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.exceptions import RedisError
 from starlette.concurrency import run_in_threadpool
 
-from service.hub import CrowdedError, Hub
-from worker.errors import StoreError
-from worker.messages import Event
+from service.http.notifications import JobNotifications, TooManyWaitingError
+from worker.domain.errors import StoreError
+from worker.domain.jobs import Event
 from worker.store import Store
 
 log = structlog.get_logger(__name__)
-_PAGE = 500
-_RECONNECT = 1000  # milliseconds: what a browser waits before it comes back
+_PAGE_SIZE = 500
+_RECONNECT_MILLISECONDS = 1000  # the delay before a browser reconnects
 
 
 def event_bytes(event: Event) -> bytes:
@@ -31,14 +31,14 @@ def event_bytes(event: Event) -> bytes:
 
 RESYNC = format_sse_event(
     event="resync",
-    data_str='{"detail":"Events after the last one that you saw were dropped: a job\'s last ones are kept '
-    '(LITERATI_MAX_EVENTS). Read the job."}',
+    data_str='{"detail":"Events after your last one were dropped, because only the latest events of a job '
+    'are kept (LITERATI_MAX_EVENTS). Get the job."}',
 )
 
 
 async def stream(
     store: Store,
-    hub: Hub,
+    notifications: JobNotifications,
     tenant: str,
     job_id: str,
     after: str | None,
@@ -46,34 +46,33 @@ async def stream(
     keep_alive: float,
     allowed: Callable[[], bool],
 ) -> AsyncIterator[bytes]:
-    """A client that comes back with the id of the last event it saw misses none.
+    """Yield the events after `after`. A client that reconnects with the id of its last event misses none.
 
-    The stream ends when the job has; or, without a last event, when the job is deleted, the store goes away,
-    the server stops or the client's key is revoked: a client then comes back, and is told.
+    The stream ends with the job. It also ends, without a last event, when the job is deleted, the store is
+    unavailable, the server stops or the client's key is revoked; the client then reconnects and
+    gets the error.
     """
-    yield format_sse_event(retry=_RECONNECT, comment=f"events of {job_id}")
-    with (
-        suppress(CrowdedError),
-        hub.watch(job_id, tenant) as watch,
-    ):  # there was room a moment ago: it comes back
-        said = time.monotonic()
+    yield format_sse_event(retry=_RECONNECT_MILLISECONDS, comment=f"events of {job_id}")
+    # TooManyWaitingError: the last free place was taken since the check; the client reconnects.
+    with suppress(TooManyWaitingError), notifications.subscribe(job_id, tenant) as watch:
+        last_sent = time.monotonic()
         while not watch.closing and allowed():
             try:
-                page = await run_in_threadpool(store.jobs.events, tenant, job_id, after, _PAGE)
+                page = await run_in_threadpool(store.jobs.events, tenant, job_id, after, _PAGE_SIZE)
             except (RedisError, StoreError) as error:
-                log.info("event stream broken off", job_id=job_id, error=type(error).__name__)
+                log.info("event stream ended by an error", job_id=job_id, error=type(error).__name__)
                 return
             if page.resync:
                 yield RESYNC
             if page.events:
                 yield b"".join(event_bytes(event) for event in page.events)
-                after, said = page.events[-1].id, time.monotonic()
+                after, last_sent = page.events[-1].id, time.monotonic()
             if page.ended:
                 return
-            if len(page.events) == _PAGE:
+            if len(page.events) == _PAGE_SIZE:
                 continue
-            silence = time.monotonic() - said
-            if silence >= keep_alive:
+            idle = time.monotonic() - last_sent
+            if idle >= keep_alive:
                 yield KEEPALIVE_COMMENT
-                silence, said = 0.0, time.monotonic()
-            await watch.news(keep_alive - silence)
+                idle, last_sent = 0.0, time.monotonic()
+            await watch.wait(keep_alive - idle)

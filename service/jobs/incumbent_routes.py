@@ -1,4 +1,4 @@
-"""The best tree of a job while it is being found, and every tree before it."""
+"""The route of a job's incumbent: the best tree so far, or an earlier one."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from service.conditional import json_answer, matches, not_modified, strong_tag
-from service.dependencies import CallerDep, HubDep, SettingsDep, StoreDep
-from service.errors import Problem, not_found
-from service.job_views import current_incumbent, frozen_incumbent
-from service.query_options import CHECKED_OPTIONS
-from service.routes.jobs import RETRY_SECONDS, NoneMatch, Prefer, stored_job
-from service.schemas import examples
-from service.schemas.jobs import Incumbent, NoIncumbentYet
-from service.schemas.problem import problems
-from service.schemas.requests import JobId
-from service.waiting import Wait
-from worker import messages
+from service.dependencies import CallerDep, NotificationsDep, SettingsDep, StoreDep
+from service.examples import jobs as examples
+from service.http.etags import json_response, matches, not_modified, strong_tag
+from service.http.long_polling import LongPoll
+from service.http.problems import Problem, not_found
+from service.http.strict_queries import CHECKED_OPTIONS
+from service.jobs.routes import PREFERENCE_APPLIED, RETRY_SECONDS, Prefer, stored_job
+from service.jobs.schemas import Incumbent, NoIncumbentYet
+from service.jobs.views import current_incumbent, frozen_incumbent
+from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch
+from service.schemas.problems import problems
+from worker.domain import jobs as domain
 from worker.store import Store
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
-_HELD = {"Preference-Applied": examples.header("The wait that was granted: `wait=N`.")}
-_TAGGED = {"ETag": examples.header("Strong: covers the tree and its bounds."), **_HELD}
+_HEADERS = {"ETag": examples.header("A strong entity tag of the tree and its bounds."), **PREFERENCE_APPLIED}
 
 
 @dataclass(frozen=True)
-class Sight:
-    """A job and the tree asked for, if it is there; both of one moment."""
+class Snapshot:
+    """A job and the requested tree, if it exists, at one point in time."""
 
-    job: messages.Job
-    found: messages.Incumbent | None
-    frozen: bool
+    job: domain.Job
+    found: domain.Incumbent | None
+    frozen: bool  # the request names the revision
 
     @property
     def tag(self) -> str | None:
+        """Return the strong entity tag of the tree and its bounds."""
         if self.found is None:
             return None
         if self.frozen:
@@ -45,36 +45,36 @@ class Sight:
         return strong_tag(self.found.revision, *bounds)
 
 
-def _look(store: Store, tenant: str, job_id: str, revision: int | None, kept: int) -> Sight:
-    """Without a revision the job says which one: its bounds must not be newer than the tree."""
+def _read(store: Store, tenant: str, job_id: str, revision: int | None, max_incumbents: int) -> Snapshot:
+    """Read the job and then its tree, so that the bounds are not newer than the tree."""
     job = stored_job(store, tenant, job_id)
-    wanted = job.progress.incumbents if revision is None else revision
-    if not 0 < wanted <= job.progress.incumbents:
-        return Sight(job, None, revision is not None)
-    found = store.jobs.incumbent(tenant, job_id, wanted)
+    chosen = job.progress.incumbents if revision is None else revision
+    if not 0 < chosen <= job.progress.incumbents:
+        return Snapshot(job, None, revision is not None)
+    found = store.jobs.incumbent(tenant, job_id, chosen)
     if found is None:
-        detail = f"This tree is not kept: of a job's trees the last {kept:,} are (LITERATI_MAX_INCUMBENTS)."
-        raise Problem(404, detail, kind="not-found")
-    return Sight(job, found, revision is not None)
+        limit = f"the last {max_incumbents:,} trees of a job are (LITERATI_MAX_INCUMBENTS)"
+        raise Problem(404, f"This tree is not kept any more; only {limit}.", kind="not-found")
+    return Snapshot(job, found, revision is not None)
 
 
 @router.get(
     "/{job_id}/incumbent",
     operation_id="get_incumbent",
-    summary="The best tree so far",
+    summary="Get the best tree so far",
     response_model=Incumbent,
     responses={
-        200: examples.answer("The tree and its bounds.", examples.INCUMBENT, headers=_TAGGED),
+        200: examples.answer("The tree and its bounds.", examples.INCUMBENT, headers=_HEADERS),
         202: {
             "model": NoIncumbentYet,
             **examples.answer(
-                "No tree yet, or not the one waited for.",
+                "There is no tree yet, or not the requested one.",
                 examples.NO_INCUMBENT,
-                headers={"Retry-After": examples.header("Seconds.", "integer"), **_HELD},
+                headers={"Retry-After": examples.header("Seconds to wait.", "integer"), **PREFERENCE_APPLIED},
             ),
         },
-        304: {"description": "The client has it already (`If-None-Match`).", "headers": _TAGGED},
-        **problems(404, 422, s404="No such job, or no such tree and none can come."),
+        304: {"description": NOT_MODIFIED, "headers": _HEADERS},
+        **problems(404, 422, s404="There is no such job, or it has no such tree."),
     },
 )
 async def get_incumbent(
@@ -82,42 +82,50 @@ async def get_incumbent(
     job_id: JobId,
     caller: CallerDep,
     store: StoreDep,
-    hub: HubDep,
+    notifications: NotificationsDep,
     settings: SettingsDep,
     revision: Annotated[
         int | None,
-        Query(ge=1, le=1 << 53, description="This tree, frozen with the bounds of when it was found."),
+        Query(
+            ge=1,
+            le=1 << 53,
+            description="The revision of the tree, which is returned with the bounds of the time when it was "
+            "found. By default the best tree with the current bounds.",
+        ),
     ] = None,
     if_none_match: NoneMatch = None,
     prefer: Prefer = None,
 ) -> Response:
-    """The tree, its cost, and how far from the best of its space it can be at most.
+    """Get the tree, its cost and its bounds, which limit how far it is from the best tree of its space.
 
-    With `Prefer: wait` the answer comes as soon as there is a tree that the client does not have
-    (`If-None-Match`), or bounds that it does not know. With `revision=N` too, it comes when tree N is there:
-    ask for 1, 2, 3, ... and see every one of them. If it is not there in time, the answer is 202.
+    With `Prefer: wait` the response is sent as soon as the tree or its bounds differ from those of
+    `If-None-Match`. With `revision=N` as well, it is sent when tree N exists: request 1, 2, 3, ... to get
+    every tree. If the tree does not exist in time, the status is 202.
     """
-    wait = Wait(request, hub, job_id, caller.tenant)
-    kept = settings.max_incumbents
+    wait = LongPoll(request, notifications, job_id, caller.tenant)
 
-    def enough(sight: Sight) -> bool:
-        if sight.tag is None:
-            return sight.job.state.terminal
-        return sight.frozen or sight.job.state.terminal or not matches(request, sight.tag)
+    def read() -> Snapshot:
+        return _read(store, caller.tenant, job_id, revision, settings.max_incumbents)
 
-    sight = await wait.until(lambda: _look(store, caller.tenant, job_id, revision, kept), enough)
-    if sight.found is None or sight.tag is None:
-        return _absent(sight, wait)
-    if matches(request, sight.tag):
-        return not_modified(sight.tag, wait.headers)
-    view = frozen_incumbent(sight.found) if sight.frozen else current_incumbent(sight.found, sight.job)
-    return json_answer(view, tag=sight.tag, headers=wait.headers)
+    def is_done(snapshot: Snapshot) -> bool:
+        if snapshot.tag is None:
+            return snapshot.job.state.terminal
+        return snapshot.frozen or snapshot.job.state.terminal or not matches(request, snapshot.tag)
+
+    snapshot = await wait.until(read, is_done)
+    found, tag = snapshot.found, snapshot.tag
+    if found is None or tag is None:
+        return _no_incumbent(snapshot, wait)
+    if matches(request, tag):
+        return not_modified(tag, wait.headers)
+    view = frozen_incumbent(found) if snapshot.frozen else current_incumbent(found, snapshot.job)
+    return json_response(view, tag=tag, headers=wait.headers)
 
 
-def _absent(sight: Sight, wait: Wait) -> Response:
-    """202 while it may still come; a revision that nobody waits for is simply not there."""
-    job = sight.job
-    if job.state.terminal or (sight.frozen and not wait.preferred):
+def _no_incumbent(snapshot: Snapshot, wait: LongPoll) -> Response:
+    """Respond with 202 if the tree may still be found, else with 404."""
+    job = snapshot.job
+    if job.state.terminal or (snapshot.frozen and not wait.preferred):
         raise not_found("tree")
     body = NoIncumbentYet(job_id=job.spec.id, state=job.state, revision=job.progress.incumbents)
-    return json_answer(body, status=202, headers={**wait.headers, "Retry-After": str(RETRY_SECONDS)})
+    return json_response(body, status=202, headers={**wait.headers, "Retry-After": str(RETRY_SECONDS)})

@@ -5,40 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from service.errors import FieldError, invalid, pointer
-from service.job_data import Complaint, JobData, memory_complaints, places
-from service.remedies import Place, Remedy, in_body, merged, working
-from service.schemas.jobs import MOST_TAGS, JobPatch, LimitsPatch
+from service.http.problems import FieldError, invalid, pointer
+from service.http.remedies import Place, Remedy, in_body, merged, working
+from service.jobs.data_issues import Issue, JobData, locations, memory_issues
+from service.jobs.schemas import MAX_TAGS, JobPatch, LimitsPatch
+from service.jobs.submission import limit_issues
 from service.settings import Settings
-from service.submission import limit_complaints
-from worker.blobs import Blobs
-from worker.messages import JobSettings, Limits
+from worker.blobs.local import Blobs
+from worker.domain.jobs import JobSettings
+from worker.domain.parameters import Limits
 from worker.store import Store
 
-_NO_LIMIT = Limits(time_limit=None)  # what null stands for
+_NO_LIMIT = Limits(time_limit=None)  # the meaning of null
 
 
-def least_memory_of(tenant: str, job_id: str, store: Store, blobs: Blobs) -> int | None:
-    """Return the smallest memory limit that a job can have; None if its dataset or the job is gone."""
+def min_memory_of(tenant: str, job_id: str, store: Store, blobs: Blobs) -> int | None:
+    """Return the minimum memory limit of a job; None if the job or its dataset is deleted."""
     job = store.jobs.get(tenant, job_id)
     dataset = None if job is None else store.datasets.get(tenant, job.spec.dataset_id)
     if job is None or dataset is None:
         return None
-    return JobData(dataset, blobs).least_memory(job.spec.parameters, job.spec.validation)
+    return JobData(dataset, blobs).min_memory(job.spec.parameters, job.spec.validation)
 
 
-def patched(
-    patch: JobPatch, present: JobSettings, settings: Settings, least_memory: Callable[[], int | None]
+def apply_patch(
+    patch: JobPatch, present: JobSettings, settings: Settings, min_memory: Callable[[], int | None]
 ) -> JobSettings:
     """Return the settings with the patch applied. Raise the problem 422 if the result is not allowed.
 
-    `least_memory` returns the smallest memory limit that the job can have.
+    `min_memory` returns the minimum memory limit of the job.
     """
     changes = {name: getattr(patch, name) for name in patch.model_fields_set}
     if "tags" in changes:
         changes["tags"] = _tags(patch, present)
     if "limits" in changes:
-        changes["limits"] = _limits(patch.limits, present.limits, settings, least_memory)
+        changes["limits"] = _limits(patch.limits, present.limits, settings, min_memory)
     if "priority" in changes:
         changes["priority"] = patch.priority or 0
     return present.model_copy(update=changes)
@@ -48,28 +49,28 @@ def _tags(patch: JobPatch, present: JobSettings) -> dict[str, str]:
     if patch.tags is None:
         return {}
     tags = {name: value for name, value in {**present.tags, **patch.tags}.items() if value is not None}
-    if len(tags) > MOST_TAGS:
-        message = f"The job would have {len(tags)} tags; there may be {MOST_TAGS}."
+    if len(tags) > MAX_TAGS:
+        message = f"The job would have {len(tags)} tags; the limit is {MAX_TAGS}."
         raise invalid(FieldError(pointer("body", "tags"), "TOO_LONG", message))
     return tags
 
 
 def _limits(
-    patch: LimitsPatch, present: Limits, settings: Settings, least_memory: Callable[[], int | None]
+    patch: LimitsPatch, present: Limits, settings: Settings, min_memory: Callable[[], int | None]
 ) -> Limits:
     limits = _with_patch(patch, present)
-    least = least_memory() if "memory_limit" in patch.model_fields_set else None
-    found = _complaints(limits, patch, settings, least)
+    min_bytes = min_memory() if "memory_limit" in patch.model_fields_set else None
+    found = _issues(limits, patch, settings, min_bytes)
     if found:
 
-        def left(remedy: Remedy) -> set[Place]:
-            # As a client does it: null takes back what was sent, so the limit stays as it is.
+        def remaining(remedy: Remedy) -> set[Place]:
+            # A null in the remedy removes the field from the request, so that this limit does not change.
             sent = {"limits": patch.model_dump(exclude_unset=True)}
             again = LimitsPatch.model_validate(merged(sent, remedy.options)["limits"])
-            return places(_complaints(_with_patch(again, present), again, settings, least))
+            return locations(_issues(_with_patch(again, present), again, settings, min_bytes))
 
-        fixes = working([wrong.fixes for wrong in found], places(found), left)
-        raise invalid(*(wrong.error for wrong in found), fixes=fixes)
+        fixes = working([issue.fixes for issue in found], locations(found), remaining)
+        raise invalid(*(issue.error for issue in found), fixes=fixes)
     return limits
 
 
@@ -80,17 +81,17 @@ def _with_patch(patch: LimitsPatch, present: Limits) -> Limits:
     )
 
 
-def _complaints(limits: Limits, patch: LimitsPatch, settings: Settings, least: int | None) -> list[Complaint]:
-    """About the limits that the patch names; others that are not allowed any more stay as they are."""
+def _issues(limits: Limits, patch: LimitsPatch, settings: Settings, min_bytes: int | None) -> list[Issue]:
+    """Return the issues of the limits in the patch; others do not change, even if they are too large."""
     named = {pointer("body", "limits", name) for name in patch.model_fields_set}
-    found = [*limit_complaints(limits, settings), *memory_complaints(limits.memory_limit, least)]
+    found = [*limit_issues(limits, settings), *memory_issues(limits.memory_limit, min_bytes)]
     return [
-        replace(wrong, fixes=(*wrong.fixes[-1:], _unchanged(wrong.error)))
-        for wrong in found
-        if wrong.error.pointer in named
+        replace(issue, fixes=(*issue.fixes[-1:], _unchanged(issue.error)))
+        for issue in found
+        if issue.error.pointer in named
     ]
 
 
 def _unchanged(error: FieldError) -> Remedy:
     name = error.pointer.rpartition("/")[2]
-    return in_body(f"Leave `{name}` as it is", "limits", name, value=None)
+    return in_body(f"Do not change `{name}`", "limits", name, value=None)

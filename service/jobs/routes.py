@@ -1,126 +1,39 @@
-"""Training jobs: start, list, look, delete."""
+"""Routes of training jobs: list, get, trace, delete and restore."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-import structlog
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
+from fastapi import APIRouter, Header, Query, Request, Response
 
-from service import submission
-from service.conditional import json_answer, matches, not_modified, weak_tag
-from service.dependencies import BlobsDep, CallerDep, HubDep, SettingsDep, StoreDep
-from service.discarding import discard
-from service.errors import not_found, request_id_of
-from service.job_views import job_summary, job_view
-from service.negotiation import strict_json
-from service.query_options import CHECKED_OPTIONS
-from service.schemas import examples
-from service.schemas.jobs import DATASET_ID, MOST_TAGS, Job, JobPage, JobRequest, Trace
-from service.schemas.problem import problems
-from service.schemas.requests import JobId, PageSize, PageToken, body_of
-from service.waiting import Wait
-from worker import messages
-from worker.messages import JobState
+from service.dependencies import BlobsDep, CallerDep, NotificationsDep, SettingsDep, StoreDep
+from service.examples import jobs as examples
+from service.http.blob_deletion import discard
+from service.http.etags import json_response, matches, not_modified, weak_tag
+from service.http.long_polling import LongPoll
+from service.http.problems import not_found
+from service.http.strict_queries import CHECKED_OPTIONS
+from service.jobs.schemas import DATASET_ID, MAX_TAGS, Job, JobPage, Trace
+from service.jobs.views import job_summary, job_view
+from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch, PageSize, PageToken
+from service.schemas.problems import problems, restore_problems
+from worker.domain import jobs as domain
+from worker.domain.jobs import JobState
 from worker.store import Store
 from worker.store.job_filter import JobFilter
 
-log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
 RETRY_SECONDS = 1
 
-_TAGGED = {"ETag": examples.header("Of this state of it.")}
-_HELD = {"Preference-Applied": examples.header("The wait that was granted: `wait=N`.")}
+_ETAG = {"ETag": examples.header("The entity tag of the job's current state.")}
+PREFERENCE_APPLIED = {"Preference-Applied": examples.header("The wait that applies: `wait=N`.")}
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
-    304: {"description": "The client has it already (`If-None-Match`).", "headers": {**_TAGGED, **_HELD}}
+    304: {"description": NOT_MODIFIED, "headers": {**_ETAG, **PREFERENCE_APPLIED}}
 }
-NoneMatch = Annotated[
-    str | None, Header(alias="If-None-Match", description="The ETag of what the client has: 304 if current.")
-]
 Prefer = Annotated[
-    str | None, Header(alias="Prefer", description="`wait=N`: hold the answer up to N seconds (60 at most).")
+    str | None,
+    Header(alias="Prefer", description="`wait=N`: wait up to N seconds for a change (maximum 60)."),
 ]
-
-
-@router.post(
-    "",
-    operation_id="create_job",
-    summary="Start a training job",
-    status_code=202,
-    response_model=Job,
-    openapi_extra=body_of(JobRequest, flowers=examples.JOB_REQUEST),
-    responses={
-        200: {"model": Job, **examples.answer("The job as it would be (`validate_only`).", examples.JOB)},
-        202: examples.answer(
-            "The job is accepted.",
-            examples.JOB,
-            headers={
-                "Location": examples.header("The job's address."),
-                "Retry-After": examples.header("When to look first, in seconds.", "integer"),
-                "Idempotency-Replayed": examples.header("`true`: this is the job that this key made before."),
-            },
-        ),
-        **problems(
-            409,
-            415,
-            422,
-            429,
-            503,
-            s409="There are as many jobs or models as may be; delete some.",
-            s429="As many jobs as allowed have not ended, or too many calls.",
-            s503="The queue is full, or the store is away.",
-        ),
-    },
-)
-async def create_job(
-    request: Request,
-    body: Annotated[JobRequest, Depends(strict_json(JobRequest))],
-    caller: CallerDep,
-    store: StoreDep,
-    blobs: BlobsDep,
-    settings: SettingsDep,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            min_length=1,
-            max_length=255,
-            pattern=r"^[!-~]+$",
-            description="Any word of yours. The same key with the same body within a day is the same job.",
-        ),
-    ] = None,
-    validate_only: Annotated[bool, Query(description="Check, and show the job with its defaults.")] = False,
-) -> Response:
-    """Search for the best tree of a dataset. The answer comes at once; look at the job for what it finds.
-
-    Two requests with one `Idempotency-Key` start one job. With `validate_only` nothing is started and the
-    job that is shown has an id of zeros.
-    """
-    if validate_only:
-        spec = await run_in_threadpool(submission.job_spec, body, caller.tenant, store, blobs, settings)
-        return json_answer(job_view(submission.imagined(spec)))
-    submitted = await run_in_threadpool(
-        submission.submit,
-        *(body, caller.tenant, store, blobs, settings, idempotency_key, request_id_of(request)),
-    )
-    if submitted.created:
-        log.info("job accepted", job_id=submitted.job.spec.id, dataset_id=submitted.job.spec.dataset_id)
-        await run_in_threadpool(_wake)
-    headers = {
-        "Location": f"/v1/jobs/{submitted.job.spec.id}",
-        "Retry-After": str(RETRY_SECONDS),
-        "ETag": weak_tag(submitted.job.revision),
-    }
-    if not submitted.created:
-        headers["Idempotency-Replayed"] = "true"
-    return json_answer(job_view(submitted.job), status=202, headers=headers)
-
-
-def _wake() -> None:
-    from worker.app import wake  # imports Celery: not needed to describe the API
-
-    wake()
 
 
 @router.get(
@@ -138,23 +51,22 @@ def list_jobs(
     store: StoreDep,
     state: Annotated[list[JobState] | None, Query(description="Only jobs in one of these states.")] = None,
     dataset_id: Annotated[
-        str | None, Query(pattern=DATASET_ID, description="Only jobs that learn from this dataset.")
+        str | None, Query(pattern=DATASET_ID, description="Only jobs on this dataset.")
     ] = None,
-    name: Annotated[str | None, Query(max_length=200, description="Only jobs of exactly this name.")] = None,
+    name: Annotated[
+        str | None, Query(max_length=200, description="Only jobs with exactly this name.")
+    ] = None,
     tag: Annotated[
         list[Annotated[str, Query(min_length=1, max_length=321)]] | None,
-        Query(
-            max_length=MOST_TAGS,
-            description="Only jobs with all of these tags: `key` or `key:value`.",
-        ),
+        Query(max_length=MAX_TAGS, description="Only jobs with all of these tags: `key` or `key:value`."),
     ] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """Summaries, the newest first. Follow `next_page_token` for more.
+    """List summaries of the jobs, the newest first. `next_page_token` leads to the next page.
 
-    With `dataset_id`, `name` or `tag` at most 5,000 jobs are looked through for one page: it may hold fewer
-    than `page_size`, even none, while there is a next one.
+    With `dataset_id`, `name` or `tag`, at most 5,000 jobs are searched for one page. So a page may have fewer
+    items than `page_size`, or none, although there is a next page.
     """
     page = store.jobs.list(
         caller.tenant,
@@ -164,16 +76,16 @@ def list_jobs(
         page_token=page_token,
     )
     items = [job_summary(job) for job in page.items]
-    return json_answer(JobPage.model_construct(items=items, next_page_token=page.next_page_token))
+    return json_response(JobPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
 @router.get(
     "/{job_id}",
     operation_id="get_job",
-    summary="Look at a job",
+    summary="Get a job",
     response_model=Job,
     responses={
-        200: examples.answer("The job.", examples.JOB, headers={**_TAGGED, **_HELD}),
+        200: examples.answer("The job.", examples.JOB, headers={**_ETAG, **PREFERENCE_APPLIED}),
         **_NOT_MODIFIED,
         **problems(404),
     },
@@ -183,19 +95,19 @@ async def get_job(
     job_id: JobId,
     caller: CallerDep,
     store: StoreDep,
-    hub: HubDep,
+    notifications: NotificationsDep,
     if_none_match: NoneMatch = None,
     prefer: Prefer = None,
 ) -> Response:
-    """State, bounds, gap, and what can be done next.
+    """Get the state, the bounds and the gap of a job, and links to the next actions.
 
-    With `Prefer: wait=30` the answer comes when the revision changes: from the one in `If-None-Match`, or
-    from the one found at first. A job that has ended does not change: it is shown at once.
+    With `Prefer: wait=30` the response is sent when the revision changes: from the one in `If-None-Match`, or
+    from the current one. A job that has ended does not change, so its response is immediate.
     """
-    wait = Wait(request, hub, job_id, caller.tenant)
+    wait = LongPoll(request, notifications, job_id, caller.tenant)
     first: list[int] = []
 
-    def changed(job: messages.Job) -> bool:
+    def changed(job: domain.Job) -> bool:
         first[:] = first or [job.revision]
         if job.state.terminal or job.revision != first[0]:
             return True
@@ -205,10 +117,11 @@ async def get_job(
     tag = weak_tag(job.revision)
     if matches(request, tag):
         return not_modified(tag, wait.headers)
-    return json_answer(job_view(job), tag=tag, headers=wait.headers)
+    return json_response(job_view(job), tag=tag, headers=wait.headers)
 
 
-def stored_job(store: Store, tenant: str, job_id: str) -> messages.Job:
+def stored_job(store: Store, tenant: str, job_id: str) -> domain.Job:
+    """Return the job; raise the problem 404 if there is none."""
     job = store.jobs.get(tenant, job_id)
     if job is None:
         raise not_found("job")
@@ -218,10 +131,10 @@ def stored_job(store: Store, tenant: str, job_id: str) -> messages.Job:
 @router.get(
     "/{job_id}/trace",
     operation_id="get_trace",
-    summary="The bounds over time",
+    summary="Get the bounds over time",
     response_model=Trace,
     responses={
-        200: examples.answer("The series, oldest first.", examples.TRACE, headers=_TAGGED),
+        200: examples.answer("The points, the oldest first.", examples.TRACE, headers=_ETAG),
         **_NOT_MODIFIED,
         **problems(404),
     },
@@ -229,12 +142,12 @@ def stored_job(store: Store, tenant: str, job_id: str) -> messages.Job:
 def get_trace(
     request: Request, job_id: JobId, caller: CallerDep, store: StoreDep, if_none_match: NoneMatch = None
 ) -> Response:
-    """Upper and lower bound by search second and expansion: what a plot of the gap is drawn from."""
+    """Get the upper and the lower bound by search time and expansions, for a plot of the gap."""
     tag = weak_tag(stored_job(store, caller.tenant, job_id).revision)
     if matches(request, tag):
         return not_modified(tag)
     points = store.jobs.trace(caller.tenant, job_id)
-    return json_answer(Trace.model_construct(job_id=job_id, points=points), tag=tag)
+    return json_response(Trace.model_construct(job_id=job_id, points=points), tag=tag)
 
 
 @router.delete(
@@ -244,16 +157,16 @@ def get_trace(
     status_code=204,
     response_class=Response,
     responses={
-        204: {"description": "It is gone."},
-        **problems(404, 409, s409="The job has not ended: cancel it first."),
+        204: {"description": "The job is deleted."},
+        **problems(404, 409, s409="The job has not ended; cancel it first."),
     },
 )
 def delete_job(
     job_id: JobId, caller: CallerDep, store: StoreDep, blobs: BlobsDep, settings: SettingsDep
 ) -> Response:
-    """Its trees, events and checkpoints go with it; models that it made stay.
+    """Delete a job with its trees, events and saved searches. The models that it made are kept.
 
-    It can be restored for a while (a day, unless the server's LITERATI_KEEP_DELETED_HOURS says otherwise).
+    The job can be restored for LITERATI_KEEP_DELETED_HOURS, a day by default.
     """
     for name in store.jobs.delete(caller.tenant, job_id, keep=settings.keep_deleted_hours > 0):
         discard(store, blobs, name)
@@ -263,18 +176,13 @@ def delete_job(
 @router.post(
     "/{job_id}/restore",
     operation_id="restore_job",
-    summary="Take back the deletion of a job",
+    summary="Restore a deleted job",
     response_model=Job,
     responses={
-        200: examples.answer("The job is there again, as it was.", examples.JOB),
-        **problems(
-            404,
-            409,
-            s404="No such job was deleted, or it was too long ago.",
-            s409="There are as many jobs as may be; delete others first.",
-        ),
+        200: examples.answer("The restored job.", examples.JOB),
+        **restore_problems("job", "number of jobs"),
     },
 )
 def restore_job(job_id: JobId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
-    """With all that belongs to it. A job that is not deleted is shown as it is."""
-    return json_answer(job_view(store.jobs.restore(caller.tenant, job_id, most=settings.max_jobs)))
+    """Restore a deleted job with everything that belongs to it. Other jobs are returned unchanged."""
+    return json_response(job_view(store.jobs.restore(caller.tenant, job_id, max_jobs=settings.max_jobs)))

@@ -1,4 +1,4 @@
-"""Jobs over the wire: what a client sends, and what it is shown."""
+"""Schemas of job requests and responses."""
 
 from __future__ import annotations
 
@@ -9,162 +9,146 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from service.schemas.documents import MetricsJson, TreeJson
-from worker.messages import (
-    BeyondSpace,
-    Event,
-    Gap,
-    GapAbsolute,
-    JobError,
-    JobState,
+from service.schemas.names import PLAIN_TEXT, Name
+from service.schemas.parameters import JOB_ID, NextPageToken
+from worker.domain.jobs import Event, JobError, JobState, Scores, StopReason, Transition
+from worker.domain.parameter_fields import limit_field
+from worker.domain.parameters import (
     Limits,
-    MaxExpansions,
-    MemoryLimit,
     Parameters,
-    Patience,
-    Progress,
-    Scores,
-    StopReason,
-    TimeLimit,
-    TracePoint,
-    Transition,
-    Validation,
 )
+from worker.domain.progress import BeyondSpace, Progress, TracePoint
+from worker.domain.validation import Validation
 
-JOB_ID = r"^job_[0-9a-f]{32}$"
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
-# PostgreSQL, JavaScript and most terminals choke on these in a name; nobody means to send them.
-PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
 
 Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
 TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
-NAME = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"  # as above, and not only blanks
-LONGEST_NAME = 200
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=NAME)]
 Priority = Annotated[
-    int, Field(ge=-100, le=100, description="Larger is sooner, among the tenant's own jobs.")
+    int, Field(ge=-100, le=100, description="Jobs with a higher priority start first, within a tenant.")
 ]
-MOST_TAGS = 32
+MAX_TAGS = 32
 
 
 class JobRequest(BaseModel):
     """A training job to be started."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="A dataset of `POST /v1/datasets`.")]
+    dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="The id of an uploaded dataset.")]
     name: Name | None = None
-    tags: Annotated[dict[Tag, TagValue], Field(max_length=MOST_TAGS)] = {}
+    tags: Annotated[dict[Tag, TagValue], Field(max_length=MAX_TAGS)] = {}
     priority: Priority = 0
     parent_job_id: Annotated[
         str | None,
         Field(
             pattern=JOB_ID,
-            description="Start from this job's best tree. Its bounds carry over only where data, parameters "
-            "and space are the same.",
+            description="Start from the best tree of this job. Its bounds are used only if the data, the "
+            "parameters and the search space are the same.",
         ),
     ] = None
     parameters: Parameters = Parameters()
     limits: Limits = Limits()
     validation: Annotated[
         Validation | None,
-        Field(description="Rows kept from the search and scored: a fraction, or those that a column marks."),
+        Field(
+            description="Rows that are not used for training but for scores: a fraction of the rows, or the "
+            "rows that a column marks."
+        ),
     ] = None
 
 
 class LimitsPatch(BaseModel):
-    """The limits to change. null takes a limit away; what is left out stays as it is."""
+    """The limits to change. null removes a limit; limits that are left out do not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    time_limit: TimeLimit = None
-    max_expansions: MaxExpansions = None
-    memory_limit: MemoryLimit = None
-    gap: Gap | None = None
-    gap_absolute: GapAbsolute | None = None
-    patience: Patience = None
+    time_limit: float | None = limit_field("time_limit", default=None)
+    max_expansions: int | None = limit_field("max_expansions", default=None)
+    memory_limit: int | None = limit_field("memory_limit", default=None)
+    gap: float | None = limit_field("gap", default=None)
+    gap_absolute: float | None = limit_field("gap_absolute", default=None)
+    patience: float | None = limit_field("patience", default=None)
 
 
 class FinishRequest(BaseModel):
-    """Which tree to keep."""
+    """The tree to keep."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     revision: Annotated[
-        int | None,
-        Field(ge=1, le=1 << 53, description="Of one of the job's trees; null or left out: the best one."),
+        int | None, Field(ge=1, le=1 << 53, description="The revision of the tree; the best tree by default.")
     ] = None
 
 
 class JobPatch(BaseModel):
-    """A JSON merge patch (RFC 7396) of a job: what is left out stays as it is."""
+    """A JSON merge patch (RFC 7396) of a job. Fields that are left out do not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    name: Annotated[Name | None, Field(description="null: no name.")] = None
+    name: Annotated[Name | None, Field(description="null removes the name.")] = None
     tags: Annotated[
         dict[Tag, TagValue | None] | None,
-        Field(max_length=64, description="null as a value takes that tag away; null for all, all of them."),
+        Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
     ] = None
-    priority: Annotated[Priority | None, Field(description="null: 0.")] = None
+    priority: Annotated[Priority | None, Field(description="null sets it to 0.")] = None
     limits: Annotated[
         LimitsPatch,
         Field(
-            description="Only of a job that has not ended. Not null: a limit is taken away by its own name, "
-            "and without `limits` all stay as they are."
+            description="Only for a job that has not ended. It cannot be null: set a single limit to null to "
+            "remove it, or leave out `limits` to keep all."
         ),
     ] = LimitsPatch()
 
     @field_validator("limits", mode="before")
     @classmethod
-    def _each_by_its_name(cls, given: Any) -> Any:
+    def _reject_null(cls, given: Any) -> Any:
         if given is None:
             message = (
-                'Expected an object with the limits to change. {"time_limit": null} takes that limit away; '
-                "leave `limits` out to keep all as they are"
+                'Expected an object with the limits to change. {"time_limit": null} removes that limit; '
+                "leave out `limits` to keep all"
             )
             raise PydanticCustomError("null_limits", message)
         return given
 
 
 class JobSummary(BaseModel):
-    """A job in a list. Look at the job itself for its parameters, limits, metrics and transitions."""
+    """A job in a list. Get the job for its parameters, limits, metrics and transitions."""
 
     id: str
     state: JobState
-    stop_reason: Annotated[StopReason | None, Field(description="Why it ended; null while it has not.")]
-    revision: Annotated[int, Field(description="Rises with every visible change of the job.")]
+    stop_reason: Annotated[StopReason | None, Field(description="Why the job ended; null before.")]
+    revision: Annotated[int, Field(description="Increases with every visible change of the job.")]
     name: str | None
     tags: dict[str, str]
     priority: int
     progress: Progress
-    proven_optimal: Annotated[bool, Field(description="The bounds have met; a tolerance is never a proof.")]
-    proven_space: Annotated[str, Field(description="What the bounds and the proof speak of.")]
+    proven_optimal: Annotated[
+        bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
+    ]
+    proven_space: Annotated[str, Field(description="The search space of the bounds and the proof.")]
     dataset_id: str
     parent_job_id: str | None
-    model_id: Annotated[str | None, Field(description="The model that the job made last, once it has.")]
+    model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
     model_revision: Annotated[
         int | None,
         Field(
-            description="The revision of the tree that this model is made of: the best one, whose metrics "
-            "and objective the job shows, unless `finish` named an earlier one."
+            description="The revision of the model's tree. It is the best tree, to which the job's metrics "
+            "and objective belong, unless `finish` named an earlier one."
         ),
     ]
-    metrics: Annotated[Scores | None, Field(description="Of the best tree: the rows it gets right.")]
-    error: Annotated[JobError | None, Field(description="A long message is cut short in a list.")]
+    metrics: Annotated[Scores | None, Field(description="The accuracies of the best tree.")]
+    error: Annotated[JobError | None, Field(description="The error; a long message is shortened in a list.")]
     created_at: datetime
     queued_at: datetime
     started_at: datetime | None
     first_incumbent_at: datetime | None
     finished_at: datetime | None
-    links: Annotated[dict[str, str], Field(description="What can be asked or done next, by name.")]
+    links: Annotated[dict[str, str], Field(description="URLs of related resources and actions, by name.")]
 
 
 class Job(JobSummary):
-    """A job as it is now."""
+    """A job in its current state."""
 
     parameters: Parameters
     limits: Limits
@@ -172,7 +156,7 @@ class Job(JobSummary):
     dataset_sha256: str
     engine_version: str
     metrics: Annotated[  # type: ignore[assignment]
-        MetricsJson | None, Field(description="Of the best tree; null before the first.")
+        MetricsJson | None, Field(description="The metrics of the best tree; null before the first.")
     ]
     error: JobError | None
     heartbeat_at: datetime | None
@@ -181,15 +165,17 @@ class Job(JobSummary):
 
 class JobPage(BaseModel):
     items: list[JobSummary]
-    next_page_token: Annotated[str | None, Field(description="For the next page; null on the last.")]
+    next_page_token: NextPageToken
 
 
 class Incumbent(BaseModel):
     """A tree of a job with its bounds."""
 
     job_id: str
-    revision: Annotated[int, Field(description="Rises by one with every better tree, from 1.")]
-    objective: Annotated[float, Field(description="What the tree costs: misclassified weight and penalties.")]
+    revision: Annotated[int, Field(description="The number of the tree: 1, 2, 3, ... in order of discovery.")]
+    objective: Annotated[
+        float, Field(description="The cost of the tree: misclassified weight plus penalties.")
+    ]
     upper_bound: float
     lower_bound: float
     gap_absolute: float
@@ -198,26 +184,25 @@ class Incumbent(BaseModel):
     proven_optimal: bool
     proven_space: str
     tree: Annotated[
-        TreeJson,
-        Field(description="The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it."),
+        TreeJson, Field(description="The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it.")
     ]
-    metrics: Annotated[MetricsJson, Field(description="How good the tree is.")]
+    metrics: Annotated[MetricsJson, Field(description="The scores of the tree.")]
     found_at: datetime
     found_seconds: Annotated[
         float | None,
         Field(
-            description="Search seconds when the tree was found, on the clock of the trace and of "
-            "`time_limit`; null for trees that version 0.1.0 stored."
+            description="The search time in seconds when the tree was found, as in the trace and for "
+            "`time_limit`; null for trees stored by version 0.1.0."
         ),
     ]
 
 
 class NoIncumbentYet(BaseModel):
-    """There is no tree of this revision yet, but there may be one soon."""
+    """There is no tree of this revision yet."""
 
     job_id: str
     state: JobState
-    revision: Annotated[int, Field(description="Of the best tree so far; 0: none.")]
+    revision: Annotated[int, Field(description="The revision of the best tree so far; 0 if there is none.")]
 
 
 class Trace(BaseModel):
@@ -229,9 +214,11 @@ class Trace(BaseModel):
 
 class EventPage(BaseModel):
     items: list[Event]
-    last_event_id: Annotated[str | None, Field(description="Pass it as `after` to go on.")]
-    resync: Annotated[bool, Field(description="Events after the one you named were dropped: read the job.")]
-    ended: Annotated[bool, Field(description="The job has ended and this is the end of its events.")]
+    last_event_id: Annotated[str | None, Field(description="Send it as `after` to get the next page.")]
+    resync: Annotated[
+        bool, Field(description="Whether events after `after` were dropped; get the job for its state.")
+    ]
+    ended: Annotated[bool, Field(description="Whether the job has ended and this is its last page.")]
 
 
 Verb = Literal["finish", "cancel", "pause", "resume"]

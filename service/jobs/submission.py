@@ -1,4 +1,4 @@
-"""From a request to a job: what Pydantic cannot see, because it lies in the data or in other jobs."""
+"""Submit a job: check the request against its dataset, other jobs and the server's limits, and store it."""
 
 from __future__ import annotations
 
@@ -12,30 +12,24 @@ from typing import Any
 from pydantic import ValidationError
 
 import literati
-from literati.options import SolverOptions
-from service.errors import FieldError, invalid, pointer
-from service.job_data import Complaint, JobData, data_complaints, places
-from service.remedies import Place, Remedy, in_body, merged, working
-from service.schemas.jobs import JobRequest
+from literati.search.options import SolverOptions
+from service.http.problems import FieldError, invalid, pointer
+from service.http.remedies import Place, Remedy, in_body, merged, working
+from service.jobs.data_issues import Issue, JobData, data_issues, locations
+from service.jobs.schemas import JobRequest
 from service.settings import Settings
-from worker.blobs import Blobs
-from worker.errors import DatasetGoneError
-from worker.messages import (
-    Job,
-    JobSettings,
-    JobSpec,
-    JobState,
-    Limits,
-    NewJob,
-    Parameters,
-    Progress,
-    new_id,
-)
+from worker.blobs.local import Blobs
+from worker.domain.base import new_id
+from worker.domain.errors import DatasetNotFoundError
+from worker.domain.jobs import Job, JobSettings, JobSpec, JobState, NewJob
+from worker.domain.parameter_fields import unused_additions
+from worker.domain.parameters import Limits, Parameters
+from worker.domain.progress import Progress
 from worker.store import Store
-from worker.store.jobs import Quota, Submitted
+from worker.store.jobs import Quota, SubmitResult
 
-NIL_ID = "job_" + 32 * "0"  # of a job that is only looked at
-# The library says what it got; the problem must not.
+NIL_ID = "job_" + 32 * "0"  # of a job that is only validated
+# The library's messages end with the value, which a problem must not contain.
 _LIBRARY_ERROR = re.compile(r"(?P<name>\w+): (?P<message>.*?)(?:, got .*)?", re.DOTALL)
 
 
@@ -47,54 +41,61 @@ def submit(
     settings: Settings,
     idempotency_key: str | None,
     request_id: str,
-) -> Submitted:
-    """The job that the key made before, or a new one. Problem 422 if there cannot be one."""
+) -> SubmitResult:
+    """Return the job that this idempotency key created before, or create one.
+
+    Raise the problem 422 if the request cannot be used.
+    """
     body_digest = digest(request)
     if idempotency_key is not None:
         known = store.jobs.submitted_before(tenant, idempotency_key, body_digest)
         if known is not None:
-            return Submitted(known, created=False)
+            return SubmitResult(known, created=False)
     try:
         return store.jobs.submit(
             job_spec(request, tenant, store, blobs, settings),
             idempotency_key=idempotency_key,
             body_digest=body_digest,
             quota=Quota(
-                live=settings.max_live_jobs,
-                jobs=settings.max_jobs,
-                models=settings.max_models,
-                queued=settings.max_queue,
+                max_live=settings.max_live_jobs,
+                max_jobs=settings.max_jobs,
+                max_models=settings.max_models,
+                max_queued=settings.max_queue,
             ),
             request_id=request_id,
         )
-    except DatasetGoneError:  # deleted a moment ago
+    except DatasetNotFoundError:  # deleted in the meantime
         raise invalid(_no_dataset()) from None
 
 
 def digest(request: JobRequest) -> str:
-    """Equal for requests that ask for the same, however they are written."""
-    named = getattr(request.validation, "value", None) is not None
-    # Without a value the text is that of before there were values: a key that was used then is known still.
-    text = request.model_dump_json(exclude=None if named else {"validation": {"value"}})
+    """Return a digest that is equal for equal requests, however they are written."""
+    unused = {
+        "parameters": unused_additions(request.parameters),
+        "limits": unused_additions(request.limits),
+        "validation": {"value"} if getattr(request.validation, "value", None) is None else set(),
+    }
+    # The digest stays that of an earlier version if nothing is used that it did not have.
+    text = request.model_dump_json(exclude=unused)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, settings: Settings) -> NewJob:
-    """The job that this request asks for. Problem 422 with every complaint at once."""
+    """Return the job that the request asks for, or raise the problem 422 with all issues."""
     dataset = store.datasets.get(tenant, request.dataset_id)
     data = None if dataset is None else JobData(dataset, blobs)
-    found = _complaints(request, data, tenant, store, settings)
+    found = _issues(request, data, tenant, store, settings)
     if found or dataset is None:
 
-        def left(remedy: Remedy) -> set[Place]:
+        def remaining(remedy: Remedy) -> set[Place]:
             try:
                 changed = _applied(request, remedy)
             except ValidationError:
-                return places(found)
-            return places(_complaints(changed, data, tenant, store, settings))
+                return locations(found)
+            return locations(_issues(changed, data, tenant, store, settings))
 
-        fixes = working([complaint.fixes for complaint in found], places(found), left)
-        raise invalid(*(complaint.error for complaint in found), fixes=fixes)
+        fixes = working([issue.fixes for issue in found], locations(found), remaining)
+        raise invalid(*(issue.error for issue in found), fixes=fixes)
     limits = _with_defaults(request.limits, settings)
     return NewJob(
         id=new_id("job"),
@@ -113,26 +114,26 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
     )
 
 
-def _complaints(
+def _issues(
     request: JobRequest, data: JobData | None, tenant: str, store: Store, settings: Settings
-) -> list[Complaint]:
+) -> list[Issue]:
     limits = _with_defaults(request.limits, settings)
     return [
-        *_parameter_complaints(request.parameters),
-        *limit_complaints(limits, settings),
-        *_parent_complaints(request, tenant, store),
-        *([Complaint(_no_dataset())] if data is None else data_complaints(request, limits, data)),
+        *_parameter_issues(request.parameters),
+        *limit_issues(limits, settings),
+        *_parent_issues(request, tenant, store),
+        *([Issue(_no_dataset())] if data is None else data_issues(request, limits, data)),
     ]
 
 
 def _applied(request: JobRequest, remedy: Remedy) -> JobRequest:
-    """The request as a client sends it with the remedy."""
+    """Return the request with the remedy applied."""
     sent = request.model_dump(mode="json", exclude_unset=True)
     return JobRequest.model_validate_json(json.dumps(merged(sent, remedy.options)), strict=True)
 
 
-def imagined(new: NewJob) -> Job:
-    """The job as it would be if it were submitted now."""
+def preview_job(new: NewJob) -> Job:
+    """Return the job as it would be after submission."""
     now = datetime.now(UTC)
     return Job(
         spec=JobSpec.model_validate({**_part(new, JobSpec), "id": NIL_ID}),
@@ -153,17 +154,17 @@ def _no_dataset() -> FieldError:
     return FieldError("/body/dataset_id", "NOT_FOUND", "There is no such dataset.")
 
 
-def _parameter_complaints(parameters: Parameters) -> list[Complaint]:
-    """What the library says of these parameters, which knows more rules than the schema."""
+def _parameter_issues(parameters: Parameters) -> list[Issue]:
+    """Return the issue that the library has with the parameters; it has more rules than the schema."""
     try:
         SolverOptions(**{**parameters.model_dump(), "class_weight": None})
     except (TypeError, ValueError) as error:
-        told = _LIBRARY_ERROR.fullmatch(str(error))
-        name = told["name"] if told and told["name"] in Parameters.model_fields else None
+        match = _LIBRARY_ERROR.fullmatch(str(error))
+        name = match["name"] if match and match["name"] in Parameters.model_fields else None
         where = pointer("body", "parameters", *([name] if name else []))
-        message = told["message"] if told and name else "These parameters do not go together."
-        error_told = FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")
-        return [Complaint(error_told, () if name is None else (_default_of(name),))]
+        message = match["message"] if match and name else "these parameters cannot be used together"
+        field_error = FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")
+        return [Issue(field_error, () if name is None else (_default_of(name),))]
     return []
 
 
@@ -172,50 +173,48 @@ def _default_of(parameter: str) -> Remedy:
 
 
 def _with_defaults(limits: Limits, settings: Settings) -> Limits:
-    """What the request leaves out is the server's to say: its default, or its maximum if that is less."""
+    """Fill in the limits that the request does not give: the server's default, or its maximum if smaller."""
     time_limit: float | None = settings.default_time_limit
-    left_out = {
-        "time_limit": _least(None if time_limit == math.inf else time_limit, settings.max_time_limit),
-        "memory_limit": _least(settings.default_memory_limit, settings.max_memory_limit),
+    defaults = {
+        "time_limit": _min_limit(None if time_limit == math.inf else time_limit, settings.max_time_limit),
+        "memory_limit": _min_limit(settings.default_memory_limit, settings.max_memory_limit),
     }
     return limits.model_copy(
-        update={name: value for name, value in left_out.items() if name not in limits.model_fields_set}
+        update={name: value for name, value in defaults.items() if name not in limits.model_fields_set}
     )
 
 
-def _least(one: float | None, other: float | None) -> float | None:
+def _min_limit(one: float | None, other: float | None) -> float | None:
     known = [value for value in (one, other) if value is not None]
     return min(known, default=None)
 
 
-def limit_complaints(limits: Limits, settings: Settings) -> list[Complaint]:
-    """What of these limits is above the server's maximum."""
+def limit_issues(limits: Limits, settings: Settings) -> list[Issue]:
+    """Return an issue for each limit that is above the server's maximum."""
     found = []
-    for name, most, unit in (
+    for name, maximum, unit in (
         ("time_limit", settings.max_time_limit, "seconds"),
         ("memory_limit", settings.max_memory_limit, "bytes"),
     ):
         value = getattr(limits, name)
-        if most is not None and (value is None or value > most):
-            error = FieldError(
-                pointer("body", "limits", name),
-                "ABOVE_MAXIMUM",
-                f"This server allows at most {most:g} {unit} a job (LITERATI_MAX_{name.upper()}), "
-                "and wants a number.",
+        if maximum is not None and (value is None or value > maximum):
+            message = (
+                f"This server requires a limit of at most {maximum:g} {unit} (LITERATI_MAX_{name.upper()})."
             )
-            found.append(Complaint(error, (in_body(f"Use {most:g} {unit}", "limits", name, value=most),)))
+            error = FieldError(pointer("body", "limits", name), "ABOVE_MAXIMUM", message)
+            found.append(Issue(error, (in_body(f"Use {maximum:g} {unit}", "limits", name, value=maximum),)))
     return found
 
 
-def _parent_complaints(request: JobRequest, tenant: str, store: Store) -> list[Complaint]:
+def _parent_issues(request: JobRequest, tenant: str, store: Store) -> list[Issue]:
     if request.parent_job_id is None:
         return []
     parent = store.jobs.get(tenant, request.parent_job_id)
     where = pointer("body", "parent_job_id")
-    anew = in_body("Start without another job's tree", "parent_job_id", value=None)
+    without_parent = in_body("Start without another job's tree", "parent_job_id", value=None)
     if parent is None:
-        return [Complaint(FieldError(where, "NOT_FOUND", "There is no such job."), (anew,))]
+        return [Issue(FieldError(where, "NOT_FOUND", "There is no such job."), (without_parent,))]
     if not parent.progress.incumbents:
-        error = FieldError(where, "NO_TREE", "That job has no tree to start from yet.")
-        return [Complaint(error, (anew,))]
+        error = FieldError(where, "NO_TREE", "That job has not found a tree yet.")
+        return [Issue(error, (without_parent,))]
     return []

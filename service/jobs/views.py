@@ -1,30 +1,34 @@
-"""Stored jobs and trees as clients see them."""
+"""Convert stored jobs and trees to the API's schemas."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from literati.model_json import with_bounds
-from literati.nodes import is_beyond_space
-from literati.report import relative_gap
-from service.schemas import jobs as wire
-from worker import messages
-from worker.messages import JobState
+from literati.search.report import relative_gap
+from literati.tree.model_json import with_bounds
+from literati.tree.nodes import is_beyond_space
+from service.jobs import schemas
+from worker.domain import jobs as domain
+from worker.domain.jobs import JobState
 
-LONGEST_MESSAGE = 300  # letters of an error in a list
-# What may be asked in a state where a worker has the job, and where none has; the store has the last word.
-_VERBS: dict[JobState, tuple[wire.Verb, ...]] = {
+MAX_MESSAGE_LENGTH = 300  # of an error in a list
+# The control requests that are possible in each state. The store checks them again.
+_VERBS: dict[JobState, tuple[schemas.Verb, ...]] = {
     JobState.QUEUED: ("cancel", "pause"),
     JobState.STARTING: ("finish", "cancel", "pause"),
     JobState.RUNNING: ("finish", "cancel", "pause"),
     JobState.PAUSING: ("finish", "cancel"),
     JobState.PAUSED: ("resume", "cancel"),
 }
+_JOB_FIELDS = (
+    *("state", "stop_reason", "revision", "progress", "proven_optimal", "model_id", "model_revision"),
+    *("created_at", "queued_at", "started_at", "first_incumbent_at", "finished_at"),
+)
 
 
-def job_view(job: messages.Job) -> wire.Job:
+def job_view(job: domain.Job) -> schemas.Job:
     spec = job.spec
-    return wire.Job.model_construct(
+    return schemas.Job.model_construct(
         **_shared(job),
         parameters=spec.parameters,
         limits=job.settings.limits,
@@ -38,41 +42,26 @@ def job_view(job: messages.Job) -> wire.Job:
     )
 
 
-def job_summary(job: messages.JobSummary) -> wire.JobSummary:
-    """What a list shows of a job; its size does not grow with the data."""
+def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
+    """Return the job for a list; the size of the summary does not depend on the data."""
     error = job.error
-    if error is not None and len(error.message) > LONGEST_MESSAGE:
-        error = error.model_copy(update={"message": f"{error.message[:LONGEST_MESSAGE]}…"})
-    return wire.JobSummary.model_construct(**_shared(job), metrics=job.scores, error=error)
+    if error is not None and len(error.message) > MAX_MESSAGE_LENGTH:
+        error = error.model_copy(update={"message": f"{error.message[:MAX_MESSAGE_LENGTH]}…"})
+    return schemas.JobSummary.model_construct(**_shared(job), metrics=job.scores, error=error)
 
 
-def _shared(job: messages.JobSummary) -> dict[str, Any]:
+def _shared(job: domain.JobSummary) -> dict[str, Any]:
     spec, settings = job.spec, job.settings
     return {
-        "id": spec.id,
-        "state": job.state,
-        "stop_reason": job.stop_reason,
-        "revision": job.revision,
-        "name": settings.name,
-        "tags": settings.tags,
-        "priority": settings.priority,
-        "progress": job.progress,
-        "proven_optimal": job.proven_optimal,
+        **{name: getattr(job, name) for name in _JOB_FIELDS},
+        **{name: getattr(settings, name) for name in ("name", "tags", "priority")},
+        **{name: getattr(spec, name) for name in ("id", "dataset_id", "parent_job_id")},
         "proven_space": spec.parameters.candidates,
-        "dataset_id": spec.dataset_id,
-        "parent_job_id": spec.parent_job_id,
-        "model_id": job.model_id,
-        "model_revision": job.model_revision,
-        "created_at": job.created_at,
-        "queued_at": job.queued_at,
-        "started_at": job.started_at,
-        "first_incumbent_at": job.first_incumbent_at,
-        "finished_at": job.finished_at,
         "links": _links(job),
     }
 
 
-def _links(job: messages.JobSummary) -> dict[str, str]:
+def _links(job: domain.JobSummary) -> dict[str, str]:
     here = f"/v1/jobs/{job.spec.id}"
     links = {
         "self": here,
@@ -93,16 +82,16 @@ def _links(job: messages.JobSummary) -> dict[str, str]:
     return links | {verb: f"{here}/{verb}" for verb in verbs}
 
 
-def frozen_incumbent(found: messages.Incumbent) -> wire.Incumbent:
-    """A numbered tree with the bounds of the moment it was found; never changes."""
+def frozen_incumbent(found: domain.Incumbent) -> schemas.Incumbent:
+    """Return a tree with the bounds of the time when it was found, which never changes."""
     proof = found.tree["proof"]
     proven = bool(proof["proven_optimal"])
     tree = with_bounds(found.tree, proof["upper_bound"], proof["lower_bound"], proven)
     return _incumbent(found, tree, found.upper_bound, found.lower_bound, proven=proven)
 
 
-def current_incumbent(found: messages.Incumbent, job: messages.Job) -> wire.Incumbent:
-    """The best tree with the bounds of now, in the tree's own proof and root too."""
+def current_incumbent(found: domain.Incumbent, job: domain.Job) -> schemas.Incumbent:
+    """Return the best tree with the current bounds, which are also in the tree's proof and root."""
     upper, lower = job.progress.upper_bound, job.progress.lower_bound
     assert upper is not None
     assert lower is not None
@@ -111,9 +100,9 @@ def current_incumbent(found: messages.Incumbent, job: messages.Job) -> wire.Incu
 
 
 def _incumbent(
-    found: messages.Incumbent, tree: dict[str, Any], upper: float, lower: float, *, proven: bool
-) -> wire.Incumbent:
-    return wire.Incumbent.model_construct(
+    found: domain.Incumbent, tree: dict[str, Any], upper: float, lower: float, *, proven: bool
+) -> schemas.Incumbent:
+    return schemas.Incumbent.model_construct(
         job_id=found.job_id,
         revision=found.revision,
         objective=found.objective,

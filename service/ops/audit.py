@@ -1,61 +1,89 @@
-"""Who changed what: a line of JSON for every call that changes something, or was to.
+"""The audit log: a line of JSON for every call that changes something or tries to.
 
-It holds ids and the names of keys, never a key, and nothing of a body.
+It holds ids and names of API keys, never a key, and nothing of a request's body.
 """
 
 from __future__ import annotations
 
 import json
+import logging
+import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from io import TextIOWrapper
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
 
 import structlog
 from starlette.types import Scope
 
-from service.rotating_file import RotatingFile
-from service.security_headers import Header
+from service.http.security_headers import Header
 from service.settings import Settings
 
 log = structlog.get_logger(__name__)
-FILE_BYTES = 10 << 20
-FILES_KEPT = 9  # besides the one that is written to
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_LONGEST_PATH = 200
+_MAX_PATH = 200  # characters
 _LOCATION = re.compile(r"/v1/[a-z/]+/([^/]+)")
-# Whoever is not let in must not be able to fill the files, so that what others did is forgotten.
-_STRANGERS_A_SECOND, _STRANGERS_AT_ONCE = 1.0, 100.0
+# Lines about callers that were not authenticated are limited, so that they cannot fill the disk.
+_ANONYMOUS_PER_SECOND, _ANONYMOUS_BURST = 1.0, 100.0
 
-Write = Callable[[bytes], None]
+
+class AuditFileHandler(WatchedFileHandler):
+    """Append to a private file, which is opened anew after logrotate has moved it.
+
+    Several processes may append to the file: a line is written in one piece.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, encoding="utf-8", delay=True)
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=_private)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            super().emit(record)
+        except OSError:  # the file cannot be opened
+            self.handleError(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        log.error("audit line not written", error=repr(sys.exc_info()[1]), line=record.getMessage())
+
+
+def _private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
 
 
 class Audit:
-    def __init__(self, write: Write | None) -> None:
-        self._write = write
-        self._room = _STRANGERS_AT_ONCE  # for lines about strangers
-        self._room_at = time.monotonic()
-        self._left_out = 0
+    """Write the audit log to a handler; None writes nothing."""
 
-    def note(self, scope: Scope, method: str, status: int, headers: Iterable[Header]) -> None:
-        """After the answer, with its headers. It never fails: a full disk is a matter for the log."""
-        if self._write is None or method not in _CHANGING or scope["path"].endswith("/predict"):
+    def __init__(self, handler: logging.Handler | None) -> None:
+        self._handler = handler
+        self._anonymous_tokens = _ANONYMOUS_BURST
+        self._refilled_at = time.monotonic()
+        self._omitted = 0
+
+    def record(self, scope: Scope, method: str, status: int, headers: Iterable[Header]) -> None:
+        """Write a line about a request that was answered with these headers. A line that fails is logged."""
+        if self._handler is None or method not in _CHANGING or scope["path"].endswith("/predict"):
             return
         action = getattr(scope.get("route"), "operation_id", None)
         if action == "create_job" and status == 200:
-            return  # it was only to be checked
+            return  # the job was validated, not created
         caller = scope.get("literati.caller")
-        if caller is None and not self._has_room():
-            self._left_out += 1
+        if caller is None and not self._allow_anonymous():
+            self._omitted += 1
             return
         known = caller or scope.get("literati.refused")
         line = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "action": action,
             "method": method,
-            "path": scope["path"][:_LONGEST_PATH],
+            "path": scope["path"][:_MAX_PATH],
             "object": _object(scope, headers),
             "outcome": "done" if status < 400 else "refused" if status < 500 else "failed",
             "status": status,
@@ -64,46 +92,35 @@ class Audit:
             "address": scope["client"][0] if scope.get("client") else None,
             "request_id": scope["literati.request_id"],
         }
-        if self._left_out and caller is None:
-            line["left_out_before"], self._left_out = self._left_out, 0
-        self._say(line)
+        if self._omitted and caller is None:
+            line["left_out_before"], self._omitted = self._omitted, 0
+        message = {"msg": json.dumps(line), "levelname": "INFO", "levelno": logging.INFO}
+        self._handler.handle(logging.makeLogRecord(message))
 
-    def _say(self, line: dict[str, Any]) -> None:
-        assert self._write is not None
-        try:
-            self._write(json.dumps(line).encode() + b"\n")
-        except OSError as error:
-            log.error("audit line not written", error=repr(error), line=line)
-
-    def _has_room(self) -> bool:
+    def _allow_anonymous(self) -> bool:
         now = time.monotonic()
-        self._room = min(_STRANGERS_AT_ONCE, self._room + _STRANGERS_A_SECOND * (now - self._room_at))
-        self._room_at = now
-        if self._room < 1:
+        refill = _ANONYMOUS_PER_SECOND * (now - self._refilled_at)
+        self._anonymous_tokens = min(_ANONYMOUS_BURST, self._anonymous_tokens + refill)
+        self._refilled_at = now
+        if self._anonymous_tokens < 1:
             return False
-        self._room -= 1
+        self._anonymous_tokens -= 1
         return True
 
 
 def open_audit(settings: Settings) -> Audit:
-    """Nothing is opened before the first line."""
-    where = settings.audit_log
-    if where == "off":
+    """Return the audit log of these settings. A file is opened with the first line."""
+    if settings.audit_log == "off":
         return Audit(None)
-    if where == "stderr":
-        return Audit(_to_stderr)
-    return Audit(RotatingFile(settings.audit_path, most_bytes=FILE_BYTES, kept=FILES_KEPT).write)
-
-
-def _to_stderr(line: bytes) -> None:
-    sys.stderr.buffer.write(line)
-    sys.stderr.buffer.flush()
+    if settings.audit_log == "stderr":
+        return Audit(logging.StreamHandler(sys.stderr))
+    return Audit(AuditFileHandler(settings.audit_path))
 
 
 def _object(scope: Scope, headers: Iterable[Header]) -> str | None:
-    """The id in the address, or that of what was made."""
+    """Return the id in the path, or the id of what was created."""
     for value in scope.get("path_params", {}).values():
-        return str(value)[:_LONGEST_PATH]
+        return str(value)[:_MAX_PATH]
     for name, value in headers:
         if name == b"location" and (found := _LOCATION.match(value.decode("latin-1"))):
             return found[1]

@@ -1,4 +1,4 @@
-"""What Prometheus is told: requests and the process here, jobs and workers from the store."""
+"""Metrics for Prometheus: of the requests and the process, and of jobs and workers from the store."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from prometheus_client import (
     generate_latest,
 )
 
-from service.job_metrics import JobCollector
-from worker.blobs import Blobs
+from service.ops.job_metrics import JobCollector
+from worker.blobs.local import Blobs
 from worker.store import Store
 
-# Times that Prometheus knows itself, in a third as many lines again.
+# Prometheus records creation times itself; these would add a third to the output.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
 class Metrics:
-    """One registry per app, so that several apps can live in one process."""
+    """The metrics of one app. Each app has its own registry, so that one process can have several apps."""
 
     def __init__(self, store: Store, blobs: Blobs, waiting: Callable[[], float]) -> None:
         self.registry = CollectorRegistry()
@@ -36,20 +36,21 @@ class Metrics:
         )
         self.seconds = Histogram(
             "literati_http_request_seconds",
-            "Time to the end of the answer, by route.",
+            "Time until the response was sent, by method and route.",
             ["method", "route"],
             buckets=_BUCKETS,
             registry=self.registry,
         )
         Gauge(
-            "literati_http_waiting", "Requests held open for news of a job.", registry=self.registry
+            "literati_http_waiting", "Requests that wait for a change of a job.", registry=self.registry
         ).set_function(waiting)
         ProcessCollector(registry=self.registry)
         self.registry.register(JobCollector(store, blobs))
 
-    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+    def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)
 
-    def page(self) -> bytes:
+    def render(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

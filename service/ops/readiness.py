@@ -1,4 +1,4 @@
-"""Whether the store and the blobs take writes. Anyone may ask, without a key and as often as they like."""
+"""The readiness check: whether the store and the blobs accept writes."""
 
 from __future__ import annotations
 
@@ -7,39 +7,43 @@ import time
 
 from starlette.concurrency import run_in_threadpool
 
-from service.errors import unavailable
-from worker.blobs import Blobs
+from service.http.problems import unavailable
+from worker.blobs.local import Blobs
 from worker.store import Store
 
-KEEP_SECONDS = 0.25
+VALID_SECONDS = 0.25
 
 
 class Readiness:
-    """Belongs to one event loop. To find out is a write on two disks, so it is done once for all who ask at
-    the same time, and what was found good counts for a moment.
+    """A readiness check of one event loop.
+
+    It writes to two disks and is public, so concurrent requests share one check, and a good result is
+    kept for a moment.
     """
 
     def __init__(self, store: Store, blobs: Blobs) -> None:
         self._store = store
         self._blobs = blobs
-        self._good_until = 0.0
-        self._looking: asyncio.Task[None] | None = None
+        self._valid_until = 0.0
+        self._check_task: asyncio.Task[None] | None = None
 
     async def check(self) -> None:
-        """Raises redis.RedisError, or the problem to answer with."""
-        if time.monotonic() < self._good_until:
+        """Raise redis.RedisError or a Problem if the service is not ready."""
+        if time.monotonic() < self._valid_until:
             return
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look())
-        await asyncio.shield(self._looking)
+        if self._check_task is None:
+            self._check_task = asyncio.create_task(self._run())
+        await asyncio.shield(self._check_task)
 
-    async def _look(self) -> None:
+    async def _run(self) -> None:
         try:
             await run_in_threadpool(self._store.ping)
             try:
                 await run_in_threadpool(self._blobs.check)
             except OSError:
-                raise unavailable("The blobs cannot be written.") from None
-            self._good_until = time.monotonic() + KEEP_SECONDS
+                raise unavailable(
+                    "The blob folder cannot be written; check its disk and permissions."
+                ) from None
+            self._valid_until = time.monotonic() + VALID_SECONDS
         finally:
-            self._looking = None
+            self._check_task = None

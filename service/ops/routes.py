@@ -1,4 +1,4 @@
-"""Whether it lives, whether it is ready, what it measures, and which version it is."""
+"""Routes for health, readiness, metrics and the version."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 
 import literati
 from service.dependencies import MetricsDep, ServicesDep
-from service.schemas import examples
-from service.schemas.problem import problems
+from service.examples import jobs as examples
+from service.schemas.problems import problems
 
 router = APIRouter(tags=["system"])
 
@@ -32,22 +32,22 @@ class Version(BaseModel):
 @router.get(
     "/healthz",
     operation_id="get_health",
-    summary="Alive?",
-    responses={200: examples.answer("It lives.", {"status": "ok"})},
+    summary="Check that the process is alive",
+    responses={200: examples.answer("The process is alive.", {"status": "ok"})},
 )
 async def get_health() -> Health:
-    """Answers as long as the process does. It asks nobody else."""
+    """Answer as long as the process runs, without asking the store."""
     return Health()
 
 
 @router.get(
     "/readyz",
     operation_id="get_readiness",
-    summary="Ready?",
-    responses={200: examples.answer("It is ready.", {"status": "ok"}), **problems(503)},
+    summary="Check that the service is ready",
+    responses={200: examples.answer("The service is ready.", {"status": "ok"}), **problems(503)},
 )
 async def get_readiness(services: ServicesDep) -> Health:
-    """Ready means that the store answers and that its data and the blob folder can be written."""
+    """Check that the store answers and that it and the blob folder accept writes."""
     await services.readiness.check()
     return Health()
 
@@ -55,28 +55,28 @@ async def get_readiness(services: ServicesDep) -> Health:
 @router.get(
     "/metrics",
     operation_id="get_metrics",
-    summary="Measurements for Prometheus",
+    summary="Get metrics for Prometheus",
     response_class=Response,
     responses={
         200: {
-            "description": "The text format of Prometheus.",
+            "description": "The metrics in the text format of Prometheus.",
             "content": {"text/plain": {"schema": {"type": "string"}, "example": "literati_queue_depth 0.0"}},
         },
         **problems(503),
     },
 )
 async def get_metrics(metrics: MetricsDep) -> Response:
-    """Requests by route and status with their latency, and what is known of jobs, workers, store and disk.
+    """Return metrics of requests, jobs, workers, the store and the disk.
 
-    While the store is away, what it would tell is left out and `literati_store_up` is 0.
+    While the store does not answer, its metrics are left out and `literati_store_up` is 0.
     """
-    return Response(await run_in_threadpool(metrics.page), media_type=CONTENT_TYPE_LATEST)
+    return Response(await run_in_threadpool(metrics.render), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get(
     "/version",
     operation_id="get_version",
-    summary="Which version?",
+    summary="Get the version",
     responses={
         200: examples.answer(
             "The version.", {"name": "literati", "version": "0.1.0", "api": "v1", "python": "3.13.1"}
@@ -84,5 +84,5 @@ async def get_metrics(metrics: MetricsDep) -> Response:
     },
 )
 async def get_version() -> Version:
-    """The version of the service and of the engine: they are released together."""
+    """Return the version of the service, which is also that of the library."""
     return Version(version=literati.__version__, python=platform.python_version())

@@ -1,1 +1,1 @@
-"""Rows in, classes out: bodies are read by a model's schema and predicted by the compiled kernel."""
+"""Predict: decode rows by the columns of a model, apply the compiled kernel and encode the predictions."""

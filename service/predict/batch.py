@@ -1,4 +1,4 @@
-"""Rows as the kernel reads them, with a way back to what was sent."""
+"""Decoded rows: the matrix for the predict kernel, and access to the cells of the request."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .layout import Floats, Layout
+from service.predict.layout import Floats, Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
+    """The decoded rows of a request."""
+
     matrix: Floats  # C order; one column per column of the model
-    layout: Layout  # by which the rows were read: without the columns that they lack
-    ignored: list[str]  # columns that the model does not know
-    cell: Callable[[int, int], Any]  # row and place of a column -> the cell as sent
-    where: Callable[[int, int], str]  # row and place of a column -> a pointer into the body
-    read_as: Mapping[str, str] = field(default_factory=dict)  # columns whose numbers are not written plainly
-    # Columns that no split uses and that cannot be read, with the first such row (from 1) if known.
+    layout: Layout  # without the columns that the rows lack
+    ignored: list[str]  # columns that the model does not have
+    cell: Callable[[int, int], Any]  # row and column index -> the cell of the request
+    pointer: Callable[[int, int], str]  # row and column index -> a JSON pointer to the cell
+    read_as: Mapping[str, str] = field(default_factory=dict)  # number styles by column
+    # Unused columns that cannot be read, with the number of the first such row (from 1) if it is known.
     unreadable: Mapping[str, int | None] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Predictions as JSON, CSV or an Arrow stream.
+"""Encode predictions as JSON, CSV or an Arrow stream.
 
-All rows of a leaf get the same answer, so each leaf's part is written once and the rows are joined from
-those: an answer for 100,000 rows takes 20 ms instead of 300.
+All rows of a leaf get the same prediction, so each leaf is encoded once and the parts are joined: 100,000
+rows take 20 ms instead of 300.
 """
 
 from __future__ import annotations
@@ -17,20 +17,19 @@ from pyarrow import csv as arrow_csv
 from pydantic_core import to_json
 
 from literati import ShapeTree
-from literati._answers import joined_parts
-from literati.labels import plain
-from worker.messages import label_text
-
-from .faults import too_many_rows
-from .notices import Notice
+from literati._predict._reports import joined_parts
+from literati.data.labels import plain
+from service.predict.row_errors import too_many_rows
+from service.predict.row_warnings import RowWarning
+from worker.domain.datasets import label_text
 
 Leaves = npt.NDArray[np.int32]
-MOST_BYTES = 1 << 29  # of an answer
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet may take for one
+MAX_BYTES = 1 << 29  # of a response
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-class Answers:
-    """The answers of one tree's leaves."""
+class PredictionEncoder:
+    """Encodes the predictions of one tree."""
 
     def __init__(self, tree: ShapeTree) -> None:
         self.classes = [plain(label) for label in tree.classes]
@@ -39,9 +38,9 @@ class Answers:
         counts = np.array([node.counts for node in tree.nodes])
         self.shares = counts / counts.sum(axis=1, keepdims=True)
         leaves = [node.split is None for node in tree.nodes]
-        spelt = [to_json(label) for label in self.classes]
-        # A part for each node, so that a leaf's index finds it; those of inner nodes stay empty.
-        self._labels = [spelt[node.label] if node.split is None else b"" for node in tree.nodes]
+        labels = [to_json(label) for label in self.classes]
+        # There is one part per node, indexed by node; those of inner nodes are empty.
+        self._labels = [labels[node.label] if node.split is None else b"" for node in tree.nodes]
         self._shares = [
             to_json(dict(zip(self.texts, row, strict=True))) if leaf else b""
             for row, leaf in zip(self.shares.tolist(), leaves, strict=True)
@@ -55,15 +54,15 @@ class Answers:
     def nbytes(self) -> int:
         return int(self._sizes.sum() + self.shares.nbytes) + 200 * len(self._ids)
 
-    def json(
+    def to_json(
         self,
         leaves: Leaves,
-        notices: list[Notice],
+        warnings: list[RowWarning],
         source: Mapping[str, Any],
         explanations: list[Any] | None = None,
     ) -> bytes:
-        """`source` says what predicted: fields that end the answer."""
-        self._refuse_floods(leaves)
+        """Encode as JSON. `source` has the fields that name the model."""
+        self._check_size(leaves)
         parts = [
             b'{"predictions":[',
             joined_parts(self._labels, leaves),
@@ -72,42 +71,41 @@ class Answers:
             b'],"leaf_ids":[',
             joined_parts(self._ids, leaves),
             b'],"warnings":',
-            to_json(notices),
+            to_json(warnings),
         ]
         if explanations is not None:
             parts += [b',"explanations":', to_json(explanations)]
         parts += [b",", to_json(source)[1:]]
         return b"".join(parts)
 
-    def _refuse_floods(self, leaves: Leaves) -> None:
-        """A thousand classes times a million rows is more than anyone wants to be sent."""
-        if len(leaves) * int(self._sizes.max()) > MOST_BYTES and int(self._sizes[leaves].sum()) > MOST_BYTES:
-            raise too_many_rows("/body", MOST_BYTES // int(self._sizes.max()))
+    def _check_size(self, leaves: Leaves) -> None:
+        """Raise RowsError if the response would be too large: many rows times many classes."""
+        if len(leaves) * int(self._sizes.max()) > MAX_BYTES and int(self._sizes[leaves].sum()) > MAX_BYTES:
+            raise too_many_rows("/body", MAX_BYTES // int(self._sizes.max()))
 
-    def table(self, leaves: Leaves, texts: list[str], classes: list[Any]) -> Any:
-        """Columns `prediction`, `leaf_id` and a `probability_` for each class."""
-        self._refuse_floods(leaves)
+    def _table(self, leaves: Leaves, classes: list[Any]) -> Any:
+        """Return the columns `prediction`, `leaf_id` and one `probability_<class>` for each class."""
+        self._check_size(leaves)
         labels = pa.array(classes).take(pa.array(self.codes[leaves]))
         columns = [labels, pa.array(leaves), *(pa.array(share[leaves]) for share in self.shares.T)]
-        return pa.table(columns, ["prediction", "leaf_id", *(f"probability_{text}" for text in texts)])
+        return pa.table(columns, ["prediction", "leaf_id", *(f"probability_{text}" for text in self.texts)])
 
-    def csv(self, leaves: Leaves) -> bytes:
-        classes = [harmless(label) if isinstance(label, str) else label for label in self.classes]
+    def to_csv(self, leaves: Leaves) -> bytes:
+        classes = [escape_formula(label) if isinstance(label, str) else label for label in self.classes]
         out = io.BytesIO()
-        arrow_csv.write_csv(self.table(leaves, self.texts, classes), out)
+        arrow_csv.write_csv(self._table(leaves, classes), out)
         return out.getvalue()
 
-    def arrow(self, leaves: Leaves, notices: list[Notice], source: Mapping[str, Any]) -> bytes:
-        """A stream whose schema's metadata hold the warnings and what predicted."""
-        table = self.table(leaves, self.texts, self.classes)
-        told = {"warnings": notices, **source}
-        table = table.replace_schema_metadata({name: to_json(value) for name, value in told.items()})
+    def to_arrow(self, leaves: Leaves, warnings: list[RowWarning], source: Mapping[str, Any]) -> bytes:
+        """Encode as an Arrow stream; the metadata of its schema has the warnings and the source."""
+        metadata = {name: to_json(value) for name, value in {"warnings": warnings, **source}.items()}
+        table = self._table(leaves, self.classes).replace_schema_metadata(metadata)
         out = pa.BufferOutputStream()
         with pa.ipc.new_stream(out, table.schema) as stream:
             stream.write_table(table)
         return bytes(out.getvalue())
 
 
-def harmless(text: str) -> str:
-    """Text that a spreadsheet does not run: an apostrophe before what could begin a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,6 +1,6 @@
-"""Why each row gets its class: the steps from the root to its leaf, for answers of many rows.
+"""Explain the prediction of a row by the steps from the root to its leaf.
 
-The same steps as `ShapeTree.explain` takes for one row, from rows that are encoded already.
+The steps are those of `ShapeTree.explain`, but for rows that are encoded already.
 """
 
 from __future__ import annotations
@@ -11,41 +11,43 @@ from itertools import islice
 from typing import Any, Literal
 
 from literati import ShapeTree
-from literati.explain import Step
-from literati.labels import plain
-from literati.nodes import Split
+from literati.data.labels import plain
+from literati.tree.explain import Step
+from literati.tree.nodes import Split
+from service.predict.batch import Batch
+from service.predict.row_warnings import shown
 
-from .batch import Batch
-from .notices import shown
-
-MOST_CATEGORIES = 20  # named in one step
-EXACT = 2.0**53  # beyond it, not every integer is a float
+MAX_CATEGORIES = 20  # listed in one step
+MAX_EXACT = 2.0**53  # larger integers are not all floating-point numbers
 
 
 @dataclass(frozen=True, slots=True)
 class CategorySide:
-    """The categories that a node sends one way."""
+    """The categories that a node sends to one side."""
 
     codes: frozenset[int]
-    first: tuple[Any, ...]
+    listed: tuple[Any, ...]
 
 
-class Paths:
+class Explainer:
+    """Explains the predictions of one tree."""
+
     def __init__(self, tree: ShapeTree) -> None:
         self.tree = tree
 
     def explain(self, batch: Batch, row: int) -> dict[str, Any]:
-        """A row's steps, and the same in words, as JSON-able data."""
+        """Return the steps of a row, and the same in words, as JSON data."""
         steps: list[dict[str, Any]] = []
         index = 0
         while (split := self.tree.nodes[index].split) is not None:
             step, more = self._step(batch, row, index, split)
             steps.append(_entry(step, more))
             index = split.right if step.side == "right" else split.left
-        return {"steps": steps, "text": "\n".join([*(step["text"] for step in steps), self._ends[index]])}
+        text = "\n".join([*(step["text"] for step in steps), self._leaf_texts[index]])
+        return {"steps": steps, "text": text}
 
     def _step(self, batch: Batch, row: int, index: int, split: Split) -> tuple[Step, int]:
-        """The step, and how many categories go the same way beyond those that it names."""
+        """Return the step, and how many categories go the same way besides the listed ones."""
         column = self.tree.schema.columns[split.column]
         name, x = column.name, float(batch.matrix[row, split.column])
         if x != x:
@@ -61,21 +63,21 @@ class Paths:
             return Step(index, name, value, "unknown", _side(split.unknown_right), None, None, False), 0
         left, right_side = self._sides[index]
         side = right_side if int(x) in right_side.codes else left
-        value, named = shown(column.categories[int(x)]), side.first
-        if value not in named:
-            named = (value, *named[1:])
-        step = Step(index, name, value, "known", _side(side is right_side), None, named, True)
-        return step, len(side.codes) - len(named)
+        value, listed = shown(column.categories[int(x)]), side.listed
+        if value not in listed:
+            listed = (value, *listed[1:])
+        step = Step(index, name, value, "known", _side(side is right_side), None, listed, True)
+        return step, len(side.codes) - len(listed)
 
     @cached_property
-    def _ends(self) -> list[str]:
-        """The last sentence, by node."""
+    def _leaf_texts(self) -> list[str]:
+        """Return the prediction of every node in words."""
         labels = [plain(label) for label in self.tree.classes]
         return [f"class {labels[node.label]!r} (probability {node.share:.3g})" for node in self.tree.nodes]
 
     @cached_property
     def _sides(self) -> dict[int, tuple[CategorySide, CategorySide]]:
-        """By node of a category column: left and right."""
+        """Return the left and right categories of every node that splits a category column."""
         sides = {}
         for index, node in enumerate(self.tree.nodes):
             if node.split is not None and self.tree.schema.columns[node.split.column].kind == "category":
@@ -87,8 +89,8 @@ class Paths:
 
 
 def _category_side(codes: frozenset[int], categories: tuple[Any, ...]) -> CategorySide:
-    first = islice(sorted(codes), MOST_CATEGORIES)
-    return CategorySide(codes, tuple(shown(categories[code]) for code in first))
+    listed = islice(sorted(codes), MAX_CATEGORIES)
+    return CategorySide(codes, tuple(shown(categories[code]) for code in listed))
 
 
 def _side(right: bool) -> Literal["left", "right"]:
@@ -96,8 +98,8 @@ def _side(right: bool) -> Literal["left", "right"]:
 
 
 def _number(x: float) -> float | int:
-    """Whole numbers as people write them."""
-    return int(x) if x.is_integer() and abs(x) <= EXACT else x
+    """Return whole numbers as integers."""
+    return int(x) if x.is_integer() and abs(x) <= MAX_EXACT else x
 
 
 def _entry(step: Step, more: int) -> dict[str, Any]:

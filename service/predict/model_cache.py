@@ -1,7 +1,7 @@
-"""Models ready to answer, kept in the process.
+"""Cache the predictors of models and of the trees of jobs.
 
-A model never changes, so what is kept is never stale; whether it is still there, and what an alias names, is
-asked of the store with every request.
+A model never changes, so a cached predictor is never outdated. Every request asks the store whether the model
+still exists and which model an alias refers to.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 
 from literati import ShapeTree
-from worker.errors import JobGoneError, ModelGoneError
-from worker.messages import CsvStyle, JobSpec
+from service.predict.predictor import Predictor
+from worker.domain.datasets import CsvStyle
+from worker.domain.errors import JobNotFoundError, ModelNotFoundError
+from worker.domain.jobs import JobSpec
 from worker.store import Store
-from worker.store.resolver import ModelResolver
-
-from .predictor import Predictor
+from worker.store.model_names import ModelResolver
 
 Key = tuple[str, ...]
 
@@ -29,18 +29,20 @@ class NoTreeYetError(LookupError):
 
 
 class NoRevisionError(LookupError):
-    """The job has no tree of this number."""
+    """The job has no tree of this revision."""
 
 
 class Predictors:
-    """Belongs to one event loop. The least recently used go first."""
+    """A cache of the most recently used predictors, for one event loop."""
 
-    def __init__(self, store: Store, resolver: ModelResolver, *, most: int = 256, most_bytes: int = 1 << 28):
+    def __init__(
+        self, store: Store, resolver: ModelResolver, *, max_entries: int = 256, max_bytes: int = 1 << 28
+    ) -> None:
         self._store = store
         self._resolver = resolver
-        self._most = most
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[Key, Predictor] = OrderedDict()
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._cache: OrderedDict[Key, Predictor] = OrderedDict()
         self._bytes = 0
         self._loading: dict[Key, asyncio.Task[Predictor]] = {}
 
@@ -50,29 +52,29 @@ class Predictors:
     async def of_model(self, tenant: str, model_id_or_alias: str) -> Predictor:
         model_id = await self._resolver.resolve(tenant, model_id_or_alias)
         if model_id is None:
-            raise ModelGoneError
+            raise ModelNotFoundError
         key = (tenant, model_id)
         return self._find(key) or await self._load(key, lambda: self._read_model(tenant, model_id))
 
     async def of_job(self, tenant: str, job_id: str, revision: int | None) -> Predictor:
-        """Of the best tree so far, or of the one with this number."""
+        """Return the predictor of the best tree so far, or of the tree of this revision."""
         job = await run_in_threadpool(self._store.jobs.get, tenant, job_id)
         if job is None:
-            raise JobGoneError
-        found = job.progress.incumbents
-        if found == 0:
+            raise JobNotFoundError
+        latest = job.progress.incumbents
+        if latest == 0:
             raise NoTreeYetError
-        if revision is not None and revision > found:
+        if revision is not None and revision > latest:
             raise NoRevisionError
-        number = found if revision is None else revision
-        key = (tenant, job_id, str(number))
-        return self._find(key) or await self._load(key, lambda: self._read_incumbent(job.spec, number))
+        chosen = latest if revision is None else revision
+        key = (tenant, job_id, str(chosen))
+        return self._find(key) or await self._load(key, lambda: self._read_incumbent(job.spec, chosen))
 
     def _read_model(self, tenant: str, model_id: str) -> Predictor:
         tree = self._store.models.tree(tenant, model_id)
         model = self._store.models.get(tenant, model_id)
-        if tree is None or model is None:  # deleted a moment ago
-            raise ModelGoneError
+        if tree is None or model is None:  # deleted in the meantime
+            raise ModelNotFoundError
         return _predictor(tree, model.csv_style, model_id=model_id)
 
     def _read_incumbent(self, spec: JobSpec, revision: int) -> Predictor:
@@ -82,13 +84,13 @@ class Predictors:
         return _predictor(incumbent.tree, spec.csv_style, model_id=None, job_id=spec.id, revision=revision)
 
     def _find(self, key: Key) -> Predictor | None:
-        predictor = self._kept.get(key)
+        predictor = self._cache.get(key)
         if predictor is not None:
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
         return predictor
 
     async def _load(self, key: Key, read: Callable[[], Predictor]) -> Predictor:
-        """Once, however many ask; whoever asked first may go away meanwhile."""
+        """Load a predictor once for all concurrent requests, even if the first one is cancelled."""
         task = self._loading.get(key)
         if task is None:
             task = self._loading[key] = asyncio.create_task(self._read(key, read))
@@ -99,14 +101,16 @@ class Predictors:
             predictor = await run_in_threadpool(read)
         finally:
             del self._loading[key]
-        self._keep(key, predictor)
+        self._add(key, predictor)
         return predictor
 
-    def _keep(self, key: Key, predictor: Predictor) -> None:
-        self._kept[key] = predictor
+    def _add(self, key: Key, predictor: Predictor) -> None:
+        self._cache[key] = predictor
         self._bytes += predictor.nbytes
-        while len(self._kept) > self._most or (self._bytes > self._most_bytes and len(self._kept) > 1):
-            _, oldest = self._kept.popitem(last=False)
+        while len(self._cache) > self._max_entries or (
+            self._bytes > self._max_bytes and len(self._cache) > 1
+        ):
+            _, oldest = self._cache.popitem(last=False)
             self._bytes -= oldest.nbytes
 
 

@@ -1,4 +1,4 @@
-"""A model ready to answer: its columns, its tree and its answers, prepared once."""
+"""A model that is ready to predict: decode rows, find their leaves, encode the predictions."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from literati import ShapeTree
-from literati.table import EncodedRows
-from worker.messages import CsvStyle
+from literati.data.schema import EncodedRows
+from service.predict.batch import Batch
+from service.predict.decode.arrow_rows import read_arrow, read_parquet
+from service.predict.decode.csv_rows import read_csv
+from service.predict.decode.csv_table import CsvOptions
+from service.predict.decode.json_rows import read_json
+from service.predict.decode.number_rows import read_numbers
+from service.predict.encode import Leaves, PredictionEncoder
+from service.predict.explanations import Explainer
+from service.predict.layout import Layout
+from service.predict.row_errors import row_error
+from service.predict.row_warnings import RowWarning, find_warnings
+from worker.domain.datasets import CsvStyle
 
-from .answers import Answers, Leaves
-from .arrow_rows import read_arrow, read_parquet
-from .batch import Batch
-from .csv_rows import CsvOptions, read_csv
-from .faults import refused
-from .json_rows import read_json
-from .layout import Layout
-from .notices import Notice, notices
-from .number_rows import read_numbers
-from .paths import Paths
-
-Format = Literal["json", "csv", "arrow"]  # of answers
-BodyFormat = Literal["json", "csv", "arrow", "parquet", "any"]  # any: its first bytes decide
-MOST_EXPLAINED = 1_000  # rows
-_READERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
+Format = Literal["json", "csv", "arrow"]  # of responses
+BodyFormat = Literal["json", "csv", "arrow", "parquet", "any"]  # any: detect it by the first bytes
+MAX_EXPLAINED_ROWS = 1_000
+_DECODERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
     "json": read_json,
     "arrow": read_arrow,
     "parquet": read_parquet,
@@ -32,72 +32,78 @@ _READERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked of a model besides the rows."""
+class PredictOptions:
+    """The formats and options of a predict request."""
 
     body_format: BodyFormat = "json"
-    answer_format: Format = "json"
+    response_format: Format = "json"
     csv: CsvOptions = field(default_factory=CsvOptions)
     explain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EncodedPredictions:
+    """The body of a response, and its warnings."""
+
     content: bytes
-    notices: list[Notice]
+    warnings: list[RowWarning]
 
 
 class Predictor:
-    """Immutable, like the model; threads may share it."""
+    """Predicts with one tree. It is immutable, so threads can share it."""
 
     def __init__(self, tree: ShapeTree, source: Mapping[str, Any], csv_style: CsvStyle | None = None) -> None:
         self.tree = tree
-        self.source = source  # what the answer says of where it comes from
+        self.source = source  # the fields of a response that name the model
         self.csv_style = csv_style or CsvStyle()  # of the training data
         self.layout = Layout(
             tree.schema, frozenset(node.split.column for node in tree.nodes if node.split is not None)
         )
-        self.answers = Answers(tree)
-        self.paths = Paths(tree)
+        self.encoder = PredictionEncoder(tree)
+        self.explainer = Explainer(tree)
 
     @property
     def nbytes(self) -> int:
-        """About what it holds in memory."""
+        """Return the approximate memory use."""
         categories = sum(len(column.categories) for column in self.tree.schema.columns)
-        nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.answers.classes))
-        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.answers.nbytes
+        nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.encoder.classes))
+        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.encoder.nbytes
 
-    def answer(self, body: bytes, wanted: Wanted, max_rows: int) -> Answer:
-        """Read, predict, write. RowsError if the rows are not rows of this model."""
-        return self._answer(self.read(body, wanted, max_rows), wanted)
+    def predict(self, body: bytes, options: PredictOptions, max_rows: int) -> EncodedPredictions:
+        """Predict the rows of a body; raise RowsError if they do not fit the model."""
+        return self._predict_batch(self.decode(body, options, max_rows), options)
 
-    def quick_answer(self, body: bytes, wanted: Wanted, max_rows: int) -> Answer | None:
-        """Of JSON that is nothing but numbers, which never takes long; None if it is anything else."""
-        if wanted.body_format != "json" or wanted.explain:
+    def predict_numbers(
+        self, body: bytes, options: PredictOptions, max_rows: int
+    ) -> EncodedPredictions | None:
+        """Predict JSON that contains only numbers, which is fast. Return None for any other body."""
+        if options.body_format != "json" or options.explain:
             return None
         batch = read_numbers(body, self.layout, max_rows)
-        return None if batch is None else self._answer(batch, wanted)
+        return None if batch is None else self._predict_batch(batch, options)
 
-    def _answer(self, batch: Batch, wanted: Wanted) -> Answer:
-        found = notices(batch)
-        leaves = self.leaves(batch)
-        if wanted.answer_format == "csv":
-            return Answer(self.answers.csv(leaves), found)
-        if wanted.answer_format == "arrow":
-            return Answer(self.answers.arrow(leaves, found, self.source), found)
-        explanations = self._explanations(batch) if wanted.explain else None
-        return Answer(self.answers.json(leaves, found, self.source, explanations), found)
-
-    def read(self, body: bytes, wanted: Wanted, max_rows: int) -> Batch:
-        if wanted.body_format == "csv":
-            return read_csv(body, self.layout, max_rows, wanted.csv, self.csv_style)
-        return _READERS[wanted.body_format](body, self.layout, max_rows)
+    def decode(self, body: bytes, options: PredictOptions, max_rows: int) -> Batch:
+        if options.body_format == "csv":
+            return read_csv(body, self.layout, max_rows, options.csv, self.csv_style)
+        return _DECODERS[options.body_format](body, self.layout, max_rows)
 
     def leaves(self, batch: Batch) -> Leaves:
         return self.tree.apply(EncodedRows(batch.matrix, {}, ()))
 
-    def _explanations(self, batch: Batch) -> list[dict[str, Any]]:
-        if len(batch.matrix) > MOST_EXPLAINED:
-            message = f"At most {MOST_EXPLAINED:,} rows are explained at once."
-            raise refused("/query/explain", "TOO_MANY_ROWS", message)
-        return [self.paths.explain(batch, row) for row in range(len(batch.matrix))]
+    def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:
+        warnings = find_warnings(batch)
+        leaves = self.leaves(batch)
+        if options.response_format == "csv":
+            content = self.encoder.to_csv(leaves)
+        elif options.response_format == "arrow":
+            content = self.encoder.to_arrow(leaves, warnings, self.source)
+        else:
+            explanations = self._explain(batch) if options.explain else None
+            content = self.encoder.to_json(leaves, warnings, self.source, explanations)
+        return EncodedPredictions(content, warnings)
+
+    def _explain(self, batch: Batch) -> list[dict[str, Any]]:
+        if len(batch.matrix) > MAX_EXPLAINED_ROWS:
+            message = f"At most {MAX_EXPLAINED_ROWS:,} rows can be explained in one request."
+            raise row_error("/query/explain", "TOO_MANY_ROWS", message)
+        return [self.explainer.explain(batch, row) for row in range(len(batch.matrix))]

@@ -1,4 +1,4 @@
-"""The bodies of predict requests: their media types, their packing, and what their first bytes say."""
+"""The options of a predict request: media types, Accept, and the query parameters for CSV."""
 
 from __future__ import annotations
 
@@ -6,84 +6,118 @@ from dataclasses import replace
 
 from fastapi import Request
 
-from service.errors import FieldError, Problem, invalid
-from service.ingest import media
+from service.http.media_types import best
+from service.http.problems import FieldError, Problem, invalid
+from service.http.remedies import Remedy
+from service.ingest import media_types
+from service.ingest.csv_header import EXPECTED_DELIMITER, parse_delimiter
+from service.ingest.csv_reader import SAME_SIGN
 from service.ingest.errors import IngestError
-from service.ingest.first_bytes import START_BYTES, checked_form
-from service.ingest.packing import DamagedError, TooLargeError, coding_of, unpacked_bytes
-from service.limits import CODING
-from service.remedies import Remedy
+from service.ingest.file_format import START_BYTES, detect_format
+from service.ingest.query import split_words
+from service.predict.decode.csv_table import CsvOptions
+from service.predict.decode.json_rows import is_json
+from service.predict.predictor import BodyFormat, Format, PredictOptions
+from service.predict.row_errors import MalformedError
+from worker.domain.datasets import DecimalSign
 
-from .csv_rows import CsvOptions
-from .faults import MalformedError
-from .json_rows import is_json
-from .predictor import BodyFormat, Format, Wanted
-
-MEDIA_TYPES: dict[Format, str] = {"json": "application/json", "csv": media.CSV, "arrow": media.ARROW}
-FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
-BODY_FORMATS: dict[str, BodyFormat] = {
-    **FORMATS,
-    media.TSV: "csv",
-    media.ARROW_FILE: "arrow",
-    media.PARQUET: "parquet",
-    media.ANY: "any",
+MEDIA_TYPES: dict[Format, str] = {
+    "json": "application/json",
+    "csv": media_types.CSV,
+    "arrow": media_types.ARROW,
 }
+_RESPONSE_FORMATS: dict[str, Format] = {media_type: name for name, media_type in MEDIA_TYPES.items()}
+_BODY_FORMATS: dict[str, BodyFormat] = {
+    **_RESPONSE_FORMATS,
+    media_types.TSV: "csv",
+    media_types.ARROW_FILE: "arrow",
+    media_types.PARQUET: "parquet",
+    media_types.ANY: "any",
+}
+_DEFAULT = PredictOptions()
+_DEFAULT_CSV = CsvOptions()
 
 
-PLAIN_CSV = CsvOptions()
+def predict_options(
+    request: Request,
+    explain: bool = False,
+    delimiter: str | None = None,
+    decimal: DecimalSign | None = None,
+    null_values: list[str] | None = None,
+) -> PredictOptions:
+    """Return the options of the request; raise a Problem if they do not fit together."""
+    (body_format, csv), response_format = _body_format(request), _response_format(request)
+    if explain and response_format != "json":
+        error = FieldError("/query/explain", "JSON_ONLY", "Explanations are available in JSON only.")
+        raise invalid(error, fixes=[Remedy("Predict without explanations", {"explain": None})])
+    if delimiter is None and decimal is None and null_values is None:
+        if body_format == response_format == "json" and not explain:
+            return _DEFAULT
+        return PredictOptions(body_format, response_format, csv, explain)
+    if body_format not in ("csv", "any"):
+        raise _csv_only(request)
+    csv = _csv_options(csv, delimiter, decimal, null_values)
+    return PredictOptions(body_format, response_format, csv, explain)
 
 
-def body_format_of(request: Request) -> tuple[BodyFormat, CsvOptions]:
-    """The format of the body, and what its media type says about CSV."""
-    given = request.headers.get("content-type", "")
-    if given == "application/json":
-        return "json", PLAIN_CSV
-    media_type, parameters = media.parsed_type(given)
-    if media_type not in BODY_FORMATS and media.says_otherwise(media_type):
-        kinds = ", ".join(BODY_FORMATS)
-        raise Problem(415, f"Send rows with a Content-Type of {kinds}.", kind="media-type")
-    found = BODY_FORMATS.get(media_type, "any")
-    charset = media.charset_of(media_type, parameters)
-    if found == "json" and charset != "utf-8":
-        raise Problem(415, "Send JSON in UTF-8.", kind="media-type")
-    return found, CsvOptions("\t" if media_type == media.TSV else None, charset=charset)
-
-
-def is_packed(request: Request, body: bytes) -> bool:
-    return CODING in request.scope or coding_of(body[:START_BYTES]) is not None
-
-
-def unpacked(request: Request, body: bytes) -> bytes:
-    """The body without its packing. Problem 413 if it is larger then than a body may be."""
-    most = request.app.state.services.settings.max_predict_bytes
-    try:
-        return unpacked_bytes(body, request.scope.get(CODING), most)
-    except DamagedError as error:
-        detail = f"The body cannot be unpacked with {error}: it is damaged or cut short."
-        raise MalformedError(detail) from None
-    except TooLargeError:
-        named = "(LITERATI_MAX_PREDICT_BYTES)"
-        detail = f"The body unpacks to more than the {most:,} bytes that are taken {named}."
-        raise Problem(413, detail, kind="body-too-large") from None
-
-
-def recognised(request: Request, wanted: Wanted, body: bytes) -> Wanted:
-    """The format of a body whose media type does not say it."""
+def with_detected_format(request: Request, options: PredictOptions, body: bytes) -> PredictOptions:
+    """Return the options with the format that the first bytes of the body show."""
     if is_json(body):
         found: BodyFormat = "json"
     else:
         try:
-            form = checked_form(None, body[:START_BYTES])
+            detected = detect_format(None, body[:START_BYTES])
         except IngestError as error:
-            raise MalformedError(error.faults[0].message) from None
-        found = "csv" if form == "tsv" else form
-    if found != "csv" and replace(wanted.csv, charset=PLAIN_CSV.charset) != PLAIN_CSV:
-        raise csv_only(request)
-    return replace(wanted, body_format=found)
+            raise MalformedError(error.issues[0].message) from None
+        found = "csv" if detected == "tsv" else detected
+    if found != "csv" and replace(options.csv, charset=_DEFAULT_CSV.charset) != _DEFAULT_CSV:
+        raise _csv_only(request)
+    return replace(options, body_format=found)
 
 
-def csv_only(request: Request) -> Problem:
-    message = "This is for CSV only; the other formats say it by themselves."
+def _body_format(request: Request) -> tuple[BodyFormat, CsvOptions]:
+    """Return the format that the Content-Type declares, and what it declares about CSV."""
+    given = request.headers.get("content-type", "")
+    if given == "application/json":
+        return "json", _DEFAULT_CSV
+    media_type, parameters = media_types.parse_media_type(given)
+    if media_type not in _BODY_FORMATS and media_types.is_not_tabular(media_type):
+        kinds = ", ".join(_BODY_FORMATS)
+        raise Problem(415, f"Send rows with one of these Content-Types: {kinds}.", kind="media-type")
+    found = _BODY_FORMATS.get(media_type, "any")
+    charset = media_types.charset_of(media_type, parameters)
+    if found == "json" and charset != "utf-8":
+        raise Problem(415, "Send JSON in UTF-8.", kind="media-type")
+    return found, CsvOptions("\t" if media_type == media_types.TSV else None, charset=charset)
+
+
+def _response_format(request: Request) -> Format:
+    accept = request.headers.get("accept", "*/*")
+    if accept in ("*/*", "application/json"):
+        return "json"
+    chosen = best(request, list(_RESPONSE_FORMATS))
+    if chosen is None:
+        detail = f"Predictions are available as {', '.join(MEDIA_TYPES.values())}."
+        raise Problem(406, detail, kind="not-acceptable")
+    return _RESPONSE_FORMATS[chosen]
+
+
+def _csv_options(
+    csv: CsvOptions, delimiter: str | None, decimal: DecimalSign | None, null_values: list[str] | None
+) -> CsvOptions:
+    """Return the CSV options of the media type with those of the query applied."""
+    if delimiter is not None:
+        delimiter = parse_delimiter(delimiter)
+        if delimiter is None:
+            raise invalid(FieldError("/query/delimiter", "BAD_DELIMITER", EXPECTED_DELIMITER))
+    if decimal == delimiter == ",":
+        raise invalid(FieldError("/query/decimal", "BAD_DECIMAL", SAME_SIGN))
+    words = None if null_values is None else frozenset(split_words(null_values))
+    return replace(csv, delimiter=delimiter or csv.delimiter, decimal=decimal, null_words=words)
+
+
+def _csv_only(request: Request) -> Problem:
+    message = "This option is for CSV only; other formats do not need it."
     given = [name for name in ("delimiter", "decimal", "null_values") if name in request.query_params]
-    fix = Remedy("Send it without these options", dict.fromkeys(given))
+    fix = Remedy("Remove these options", dict.fromkeys(given))
     return invalid(*(FieldError(f"/query/{name}", "CSV_ONLY", message) for name in given), fixes=[fix])

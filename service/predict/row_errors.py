@@ -1,80 +1,83 @@
-"""What can be wrong with rows. Each error says where and what would be right, never what was sent."""
+"""Errors of rows. Each names the place and what is expected, and never contains a cell of the request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from service.errors import FieldError, row_number
-from service.remedies import Remedy
+from service.http.problems import FieldError, row_number
+from service.http.remedies import Remedy
 
-MOST_ERRORS = 20  # in one answer; who has more sees the rest after mending these
-MOST_COLUMNS = 10_000  # those that the model does not know are left aside, but not without end
+MAX_ERRORS = 20  # per response
+MAX_COLUMNS = 10_000  # of a request, with those that the model does not have
 
 
 class RowsError(ValueError):
-    """The rows cannot be read as rows of this model."""
+    """The rows do not fit the model."""
 
     def __init__(self, detail: str, errors: Sequence[FieldError] = (), fixes: Sequence[Remedy] = ()) -> None:
         super().__init__(detail)
         self.detail = detail
-        self.errors = tuple(errors[:MOST_ERRORS])
+        self.errors = tuple(errors[:MAX_ERRORS])
         self.fixes = tuple(fixes)
 
 
 class MalformedError(RowsError):
-    """The body is not in the format that it says it is."""
+    """The body is not valid in its format."""
 
 
-class FormatError(RowsError):
-    """The body says that it is in a format which is not read here."""
-
-
-def refused(pointer: str, code: str, message: str) -> RowsError:
+def row_error(pointer: str, code: str, message: str) -> RowsError:
     return RowsError(message, [FieldError(pointer, code, message)])
 
 
-def refuse(errors: Sequence[FieldError]) -> None:
-    """Raise if there are any."""
+def raise_errors(errors: Sequence[FieldError]) -> None:
+    """Raise RowsError if there are errors."""
     if errors:
         errors = [_with_row(error) for error in errors]
         one = len(errors) == 1
         raise RowsError(errors[0].message if one else "The rows do not fit the model; see `errors`.", errors)
 
 
-def _with_row(error: FieldError) -> FieldError:
-    """Name the row in the message, as the errors of uploads do."""
-    row = row_number(error.pointer)
-    return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
-
-
-def no_rows(pointer: str) -> RowsError:
-    return refused(pointer, "NO_ROWS", "There are no rows; expected one or more.")
-
-
-def too_many_rows(pointer: str, most: int) -> RowsError:
-    message = f"At most {most:,} rows are taken at once (LITERATI_MAX_PREDICT_ROWS); send them in parts."
-    return refused(pointer, "TOO_MANY_ROWS", message)
-
-
-def absent(pointer: str, name: str) -> FieldError:
-    message = f"The column {name!r} is absent; the model needs it (null or empty where its value is missing)."
-    return FieldError(pointer, "ABSENT", message)
-
-
-def refuse_absent(errors: Sequence[FieldError]) -> None:
+def raise_absent(errors: Sequence[FieldError]) -> None:
+    """Raise RowsError if there are errors of absent columns."""
     if errors:
         errors = [_with_row(error) for error in errors]
         more = f" {len(errors) - 1} more are absent." if len(errors) > 1 else ""
         raise RowsError(errors[0].message + more, errors)
 
 
-def positions(names: Sequence[str], where: Callable[[int], str]) -> dict[str, int]:
-    """Where each column stands; they must differ."""
-    if len(names) > MOST_COLUMNS:
-        raise refused(where(MOST_COLUMNS), "TOO_MANY_COLUMNS", f"At most {MOST_COLUMNS:,} columns are taken.")
-    at = {name: position for position, name in enumerate(names)}
-    if len(at) < len(names):
-        again = next(i for i, name in enumerate(names) if at[name] != i)
-        raise refused(where(again), "REPEATED", "Column names must differ; this one occurs again.")
-    return at
+def _with_row(error: FieldError) -> FieldError:
+    """Name the row in the message, as in the errors of uploads."""
+    row = row_number(error.pointer)
+    return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
+
+
+def no_rows(pointer: str) -> RowsError:
+    return row_error(pointer, "NO_ROWS", "There are no rows; send at least one.")
+
+
+def too_many_rows(pointer: str, max_rows: int) -> RowsError:
+    message = (
+        f"There are too many rows; the limit is {max_rows:,} per request (LITERATI_MAX_PREDICT_ROWS). Send "
+        "them in several requests."
+    )
+    return row_error(pointer, "TOO_MANY_ROWS", message)
+
+
+def absent_column(pointer: str, name: str) -> FieldError:
+    message = f"The column {name!r} is absent, but the model needs it (null or empty if a value is missing)."
+    return FieldError(pointer, "ABSENT", message)
+
+
+def column_positions(names: Sequence[str], pointer: Callable[[int], str]) -> dict[str, int]:
+    """Return the position of each column; raise RowsError if there are too many or two have the same name."""
+    if len(names) > MAX_COLUMNS:
+        message = f"There are too many columns; the limit is {MAX_COLUMNS:,}."
+        raise row_error(pointer(MAX_COLUMNS), "TOO_MANY_COLUMNS", message)
+    positions = {name: position for position, name in enumerate(names)}
+    if len(positions) < len(names):
+        repeated = next(i for i, name in enumerate(names) if positions[name] != i)
+        raise row_error(
+            pointer(repeated), "REPEATED", "Two columns have this name; column names must differ."
+        )
+    return positions

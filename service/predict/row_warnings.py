@@ -1,4 +1,4 @@
-"""What was noticed in rows that were predicted all the same."""
+"""Warnings about rows that differ from the training data and are predicted all the same."""
 
 from __future__ import annotations
 
@@ -9,134 +9,131 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from literati._answers import unusual_cells
-from service.errors import FieldError
-
-from .batch import Batch
-from .faults import MOST_ERRORS, refuse
-from .layout import Field
+from literati._predict._reports import unusual_cells
+from service.http.problems import FieldError
+from service.predict.batch import Batch
+from service.predict.layout import Field
+from service.predict.row_errors import MAX_ERRORS, raise_errors
 
 Rows = npt.NDArray[np.intp]
-MOST_EXAMPLES = 5
-MOST_NOTICES = 100
-LONGEST_EXAMPLE = 100
+MAX_EXAMPLES = 5
+MAX_WARNINGS = 100
+MAX_EXAMPLE_LENGTH = 100
 
 
-class Notice(TypedDict):
-    code: str  # of `service.schemas.models.PredictionWarning`
+class RowWarning(TypedDict):
+    """One entry of `warnings`; see `service.predict.schemas.PredictionWarning`."""
+
+    code: str
     column: str | None
     count: int  # rows
     examples: list[Any]
     message: str
 
 
-def notices(batch: Batch) -> list[Notice]:
-    """Columns that are unknown, absent or unreadable, and cells that are unlike those in training."""
+def find_warnings(batch: Batch) -> list[RowWarning]:
+    """Warn about unknown, absent and unreadable columns, and about cells outside the training data."""
     rows, layout = len(batch.matrix), batch.layout
-    found: list[Notice] = [_unknown_column(name, rows) for name in batch.ignored]
+    found: list[RowWarning] = [_unknown_column(name, rows) for name in batch.ignored]
     if absent := [name for name in layout.absent if name not in batch.unreadable]:
         found.insert(0, _absent_columns(absent, rows))
     found += [_read_as(name, words, rows) for name, words in batch.read_as.items()]
-    unusual = unusual_cells(batch.matrix, layout.lows, layout.highs)
+    unusual = unusual_cells(batch.matrix, layout.minimums, layout.maximums)
     infinite = _infinite_columns(batch) if unusual else {}
     found += [_unreadable(name, row, rows) for name, row in {**batch.unreadable, **infinite}.items()]
-    for place, rows_there in unusual.items():
-        if layout.by_place[place].name not in infinite:
-            found += _of_column(batch, layout.by_place[place], rows_there)
-    if len(found) > MOST_NOTICES:
-        rest = len(found) - MOST_NOTICES
-        found[MOST_NOTICES:] = [
-            Notice(code="MORE", column=None, count=rows, examples=[], message=f"{rest} more warnings.")
+    for index, unusual_rows in unusual.items():
+        if layout.by_index[index].name not in infinite:
+            found += _cell_warnings(batch, layout.by_index[index], unusual_rows)
+    if len(found) > MAX_WARNINGS:
+        rest = len(found) - MAX_WARNINGS
+        found[MAX_WARNINGS:] = [
+            RowWarning(code="MORE", column=None, count=rows, examples=[], message=f"{rest} more warnings.")
         ]
     return found
 
 
 def _infinite_columns(batch: Batch) -> dict[str, int]:
-    """Refuse infinite numbers in columns that the tree uses. Return the others that have one, with its row.
+    """Reject infinite numbers in used columns. Return the unused columns that have one, with its row.
 
-    JSON cannot spell infinity, but 1e999 is read as it; CSV and Arrow can.
+    JSON has no infinity, but 1e999 is read as infinity; CSV and Arrow have it.
     """
     infinite = np.isinf(batch.matrix)
     if not infinite.any():
         return {}
     used = sorted(batch.layout.used)
     rows, columns = np.nonzero(infinite[:, used])
-    places = np.array(used, dtype=np.intp)[columns]
+    indices = np.array(used, dtype=np.intp)[columns]
     errors = [
         FieldError(
-            batch.where(row, place),
+            batch.pointer(row, index),
             "INFINITE",
-            f"{batch.layout.by_place[place].name}: expected a finite number.",
+            f"{batch.layout.by_index[index].name}: expected a finite number.",
         )
-        for row, place in islice(zip(rows.tolist(), places.tolist(), strict=True), MOST_ERRORS)
+        for row, index in islice(zip(rows.tolist(), indices.tolist(), strict=True), MAX_ERRORS)
     ]
-    refuse(errors)
-    spare = np.flatnonzero(infinite.any(axis=0)).tolist()
-    return {batch.layout.by_place[place].name: int(infinite[:, place].argmax()) + 1 for place in spare}
+    raise_errors(errors)
+    unused = np.flatnonzero(infinite.any(axis=0)).tolist()
+    return {batch.layout.by_index[index].name: int(infinite[:, index].argmax()) + 1 for index in unused}
 
 
-def _unreadable(name: str, row: int | None, rows: int) -> Notice:
-    """`row` counts from 1."""
+def _unreadable(name: str, row: int | None, rows: int) -> RowWarning:
+    """Return the warning about a column that the tree does not use; `row` is counted from 1."""
     cause = "its cells are not what the model expects" if row is None else f"row {row:,} cannot be read"
     message = f"The column {shown(name)!r} was ignored, because {cause}; the tree does not use it."
-    return Notice(code="UNREADABLE_COLUMN", column=shown(name), count=rows, examples=[], message=message)
+    return RowWarning(code="UNREADABLE_COLUMN", column=shown(name), count=rows, examples=[], message=message)
 
 
-def _unknown_column(name: str, rows: int) -> Notice:
-    message = f"The column {shown(name)!r} is unknown to the model and was ignored."
-    return Notice(code="UNKNOWN_COLUMN", column=shown(name), count=rows, examples=[], message=message)
+def _unknown_column(name: str, rows: int) -> RowWarning:
+    message = f"The model has no column {shown(name)!r}; it was ignored."
+    return RowWarning(code="UNKNOWN_COLUMN", column=shown(name), count=rows, examples=[], message=message)
 
 
-def _absent_columns(names: Sequence[str], rows: int) -> Notice:
-    """One warning for all of them: there may be thousands."""
-    examples = [shown(name) for name in names[:MOST_EXAMPLES]]
-    listed = ", ".join(map(repr, examples)) + (", ..." if len(names) > MOST_EXAMPLES else "")
+def _absent_columns(names: Sequence[str], rows: int) -> RowWarning:
+    """Return one warning for all absent columns, because there may be thousands."""
+    examples = [shown(name) for name in names[:MAX_EXAMPLES]]
+    listed = ", ".join(map(repr, examples)) + (", ..." if len(names) > MAX_EXAMPLES else "")
     if len(names) == 1:
         message = f"The column {listed} is absent; the tree does not use it."
     else:
         message = f"{len(names):,} columns are absent: {listed}. The tree does not use them."
     column = examples[0] if len(names) == 1 else None
-    return Notice(code="ABSENT_COLUMN", column=column, count=rows, examples=examples, message=message)
+    return RowWarning(code="ABSENT_COLUMN", column=column, count=rows, examples=examples, message=message)
 
 
-def _read_as(name: str, words: str, rows: int) -> Notice:
-    message = f"The column {shown(name)!r} was read as numbers with {words}; `decimal` says otherwise."
-    return Notice(code="READ_AS", column=shown(name), count=rows, examples=[], message=message)
+def _read_as(name: str, words: str, rows: int) -> RowWarning:
+    message = f"The column {shown(name)!r} was read as numbers with {words}; send `decimal` if that is wrong."
+    return RowWarning(code="READ_AS", column=shown(name), count=rows, examples=[], message=message)
 
 
-def _of_column(batch: Batch, entry: Field, rows: Rows) -> list[Notice]:
-    """`rows` are those with an unusual cell in this column."""
-    found: list[Notice] = []
+def _cell_warnings(batch: Batch, entry: Field, rows: Rows) -> list[RowWarning]:
+    """Return the warnings about a column with unusual cells in these rows."""
+    found: list[RowWarning] = []
 
-    def note(code: str, count: int, examples: list[Any], message: str) -> None:
+    def warn(code: str, count: int, examples: list[Any], message: str) -> None:
         text = f"{'1 row has' if count == 1 else f'{count:,} rows have'} {message}"
-        found.append(Notice(code=code, column=entry.name, count=count, examples=examples, message=text))
+        found.append(RowWarning(code=code, column=entry.name, count=count, examples=examples, message=text))
 
     name = repr(shown(entry.name))
-    cells = batch.matrix[rows, entry.place]
+    cells = batch.matrix[rows, entry.index]
     present = cells == cells
     missing = len(rows) - int(np.count_nonzero(present))
     if missing:
         rows, cells = rows[present], cells[present]
-        note("MISSING_VALUE", missing, [], f"no value in {name}; each node has a side for those.")
+        warn("MISSING_VALUE", missing, [], f"no value in {name}; each node has a side for missing values.")
     if len(rows) and entry.kind == "category":
-        labels = dict.fromkeys(batch.cell(row, entry.place) for row in rows.tolist())
-        examples = [shown(label) for label in islice(labels, MOST_EXAMPLES)]
-        words = f"a category in {name} that training did not see; each node sends it where most rows went."
-        note("UNSEEN_CATEGORY", len(rows), examples, words)
+        labels = dict.fromkeys(batch.cell(row, entry.index) for row in rows.tolist())
+        examples = [shown(label) for label in islice(labels, MAX_EXAMPLES)]
+        message = f"a category in {name} that is not in the training data; it goes the way of most rows."
+        warn("UNSEEN_CATEGORY", len(rows), examples, message)
     elif len(rows):
-        examples = sorted(set(cells.tolist()))[:MOST_EXAMPLES]
-        note(
-            "OUT_OF_RANGE",
-            len(rows),
-            examples,
-            f"a number in {name} outside the training range {entry.span}.",
-        )
+        examples = sorted(set(cells.tolist()))[:MAX_EXAMPLES]
+        message = f"a number in {name} outside the training range {entry.range_text}."
+        warn("OUT_OF_RANGE", len(rows), examples, message)
     return found
 
 
 def shown(label: Any) -> Any:
-    """A label as an example: long text is cut."""
-    if isinstance(label, str) and len(label) > LONGEST_EXAMPLE:
-        return label[: LONGEST_EXAMPLE - 1] + "…"
+    """Return a label for a message; long text is shortened."""
+    if isinstance(label, str) and len(label) > MAX_EXAMPLE_LENGTH:
+        return label[: MAX_EXAMPLE_LENGTH - 1] + "…"
     return label

@@ -1,4 +1,4 @@
-"""Predicting many rows in a process apart: what it is told, and what it says."""
+"""Predict in a sandbox process: the task that is sent to it and the result that it returns."""
 
 from __future__ import annotations
 
@@ -8,77 +8,89 @@ from typing import Any, Literal, cast
 from pydantic import TypeAdapter
 
 from literati import ShapeTree
-from service.apart.frames import joined, parted
-from service.apart.processes import BrokenError, NoMemoryError, NoTimeError, Processes
-from service.errors import FieldError
-from service.remedies import Remedy
-from worker.messages import CsvStyle
-
-from .faults import MalformedError, RowsError, refused
-from .notices import Notice
-from .predictor import Answer, Predictor, Wanted
+from service.http.problems import FieldError
+from service.http.remedies import Remedy
+from service.predict.predictor import EncodedPredictions, PredictOptions, Predictor
+from service.predict.row_errors import MalformedError, RowsError, row_error
+from service.predict.row_warnings import RowWarning
+from service.sandbox.client import CrashError, MemoryLimitError, Sandbox, TimeLimitError
+from service.sandbox.framing import join_parts, split_parts
+from worker.domain.datasets import CsvStyle
 
 NAME = "predict"
-MEMORY = 32  # times the body: what reading it may take
+MEMORY_FACTOR = 32  # memory limit of a process, as a multiple of the body's size
 
 
 @dataclass(frozen=True)
-class Errand:
-    """The body follows it."""
+class PredictTask:
+    """What a sandbox process needs to predict, except the body, which follows it."""
 
     tree: dict[str, Any]
     source: dict[str, Any]
-    wanted: Wanted
+    options: PredictOptions
     max_rows: int
     csv_style: CsvStyle
 
 
 @dataclass(frozen=True)
-class Told:
-    """The answer's content follows it, or it says what is wrong."""
+class PredictResult:
+    """The warnings, followed by the content of the response, or the error."""
 
-    kind: Literal["answer", "malformed", "refused"]
-    notices: list[dict[str, Any]]
+    kind: Literal["predictions", "malformed", "rejected"]
+    warnings: list[dict[str, Any]]
     detail: str = ""
     errors: tuple[FieldError, ...] = ()
     fixes: tuple[Remedy, ...] = ()
 
 
-_ERRAND = TypeAdapter(Errand)
-_TOLD = TypeAdapter(Told)
+_TASK = TypeAdapter(PredictTask)
+_RESULT = TypeAdapter(PredictResult)
 
 
-def run(
-    processes: Processes, predictor: Predictor, body: bytes, wanted: Wanted, max_rows: int, seconds: float
-) -> Answer:
-    """As `predictor.answer`. Blocks until it is done."""
-    errand = Errand(predictor.tree.to_dict(), dict(predictor.source), wanted, max_rows, predictor.csv_style)
-    work = joined(_ERRAND.dump_json(errand), body)
+def predict_in_sandbox(
+    processes: Sandbox,
+    predictor: Predictor,
+    body: bytes,
+    options: PredictOptions,
+    max_rows: int,
+    seconds: float,
+) -> EncodedPredictions:
+    """Predict like `predictor.predict`, but in a sandbox process; block until it is done."""
+    task = PredictTask(
+        predictor.tree.to_dict(), dict(predictor.source), options, max_rows, predictor.csv_style
+    )
+    data = join_parts(_TASK.dump_json(task), body)
     try:
-        said, content = parted(processes.run(NAME, work, memory_bytes=MEMORY * len(body), seconds=seconds))
-    except (NoMemoryError, BrokenError):
-        raise refused("/body", "TOO_LARGE", "The rows take too much memory; send them in parts.") from None
-    except NoTimeError:
+        data = processes.run(NAME, data, memory_bytes=MEMORY_FACTOR * len(body), seconds=seconds)
+    except (MemoryLimitError, CrashError):
+        message = "Reading the rows needs too much memory; send them in several requests."
+        raise row_error("/body", "TOO_LARGE", message) from None
+    except TimeLimitError:
         message = (
-            f"The rows take more than {seconds:g} seconds (LITERATI_MAX_PARSE_SECONDS); send them in parts."
+            f"Reading the rows takes longer than {seconds:g} seconds (LITERATI_MAX_PARSE_SECONDS); send them "
+            "in several requests."
         )
-        raise refused("/body", "TOO_SLOW", message) from None
-    told = _TOLD.validate_json(said)
-    if told.kind == "answer":
-        return Answer(content, cast(list[Notice], told.notices))
-    raise (MalformedError if told.kind == "malformed" else RowsError)(told.detail, told.errors, told.fixes)
+        raise row_error("/body", "TOO_SLOW", message) from None
+    head, content = split_parts(data)
+    result = _RESULT.validate_json(head)
+    if result.kind == "predictions":
+        return EncodedPredictions(content, cast(list[RowWarning], result.warnings))
+    error = MalformedError if result.kind == "malformed" else RowsError
+    raise error(result.detail, result.errors, result.fixes)
 
 
 def work(data: bytes) -> bytes:
-    """There."""
-    head, body = parted(data)
-    errand = _ERRAND.validate_json(head)
-    predictor = Predictor(ShapeTree.from_dict(errand.tree), errand.source, errand.csv_style)
+    """Run in the sandbox process: parse the task, predict and return the result."""
+    head, body = split_parts(data)
+    task = _TASK.validate_json(head)
+    predictor = Predictor(ShapeTree.from_dict(task.tree), task.source, task.csv_style)
     try:
-        answer = predictor.answer(body, errand.wanted, errand.max_rows)
+        predictions = predictor.predict(body, task.options, task.max_rows)
     except RowsError as error:
-        malformed = isinstance(error, MalformedError)
-        told = Told("malformed" if malformed else "refused", [], error.detail, error.errors, error.fixes)
-        return joined(_TOLD.dump_json(told), b"")
-    told = Told("answer", [dict(notice) for notice in answer.notices])
-    return joined(_TOLD.dump_json(told), answer.content)
+        kind: Literal["malformed", "rejected"] = (
+            "malformed" if isinstance(error, MalformedError) else "rejected"
+        )
+        result = PredictResult(kind, [], error.detail, error.errors, error.fixes)
+        return join_parts(_RESULT.dump_json(result), b"")
+    result = PredictResult("predictions", [dict(warning) for warning in predictions.warnings])
+    return join_parts(_RESULT.dump_json(result), predictions.content)

@@ -1,4 +1,4 @@
-"""The server's side: a nursery, started anew if it dies, and what comes of the work given to its forks."""
+"""Run tasks in processes of the fork server, and restart the fork server if it dies."""
 
 from __future__ import annotations
 
@@ -9,126 +9,148 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import structlog
 
-from .frames import Task, Word, receive, receive_exactly, send
+from service.sandbox.framing import Status, Task
 
 log = structlog.get_logger(__name__)
-_ROOT = Path(__file__).resolve().parent.parent.parent
+# Imported by the fork server before it forks. They are named, not imported, because they import this package.
+TASK_MODULES = ("service.ingest.sandbox_task", "service.predict.sandbox_task")
+_ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 60.0
 _TRIES = 2
-_LEAST_SECONDS = 0.001
-PLAIN_MEMORY = 1 << 30  # bytes that a process apart may have whatever it works on: its program, its threads
+_MIN_SECONDS = 0.001
+_EXIT_SECONDS = 0.1  # in which a killed fork server is seen to have exited
+BASE_MEMORY = 1 << 30  # bytes that a process may use for its program and threads, in addition to the task's
 
 
-class ApartError(Exception):
-    """The work was not done."""
+class SandboxError(Exception):
+    """The task was not completed."""
 
 
-class NoMemoryError(ApartError):
-    """It takes more memory than it may."""
+class MemoryLimitError(SandboxError):
+    """The task exceeded its memory limit."""
 
 
-class NoTimeError(ApartError):
-    """It takes longer than it may."""
+class TimeLimitError(SandboxError):
+    """The task exceeded its time limit."""
 
 
-class BrokenError(ApartError):
-    """It broke every process that tried: a fault of the parser, or memory that the machine does not have."""
+class CrashError(SandboxError):
+    """The task ended every process that ran it, by a fault of a parser or for lack of memory."""
 
 
-class NoProcessError(ApartError):
-    """No process could be had."""
+class SandboxUnavailableError(SandboxError):
+    """No process could be started."""
 
 
-class Processes:
-    """Threads may share it. Nothing runs before `start` or the first task."""
+class Sandbox:
+    """A client of a fork server, which is started by `start` or by the first task. It is thread-safe."""
 
-    def __init__(self, *, plain_memory: int = PLAIN_MEMORY) -> None:
-        self._plain_memory = plain_memory
+    def __init__(self, *, base_memory: int = BASE_MEMORY) -> None:
+        self._base_memory = base_memory
         self._lock = threading.Lock()
-        self._nursery: subprocess.Popen[bytes] | None = None
-        self._server: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
 
     def start(self) -> None:
-        """Returns at once; the first task may wait for a second or two."""
+        """Start the fork server without waiting for it. The first task may wait for a second or two."""
         with self._lock:
-            self._socket()
+            self._started()
 
     def stop(self) -> None:
+        """End the fork server and with it all tasks."""
         with self._lock:
-            self._end()
+            self._stop()
 
     def run(self, name: str, work: bytes, *, memory_bytes: int, seconds: float) -> bytes:
-        """Blocks until it is done, or raises an ApartError.
+        """Run a task and return its result, or raise a SandboxError.
 
-        A process that breaks may have been killed by somebody else: only what breaks a second one, too, is
-        the work's own fault. Tasks must bear to be begun twice.
+        A task whose process dies is run once more, because something else may have killed the process. Tasks
+        must allow that.
         """
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         for _ in range(_TRIES - 1):
-            with suppress(BrokenError):
-                return self._try(name, work, memory_bytes, until)
-        return self._try(name, work, memory_bytes, until)
+            with suppress(CrashError):
+                return self._try(name, work, memory_bytes, deadline)
+        return self._try(name, work, memory_bytes, deadline)
 
-    def _try(self, name: str, work: bytes, memory_bytes: int, until: float) -> bytes:
-        with self._process() as connection:
+    def _try(self, name: str, work: bytes, memory_bytes: int, deadline: float) -> bytes:
+        with self._fork() as connection:
             started = time.monotonic()
-            seconds = max(_LEAST_SECONDS, until - started)
-            task = Task(name=name, memory_bytes=self._plain_memory + memory_bytes, seconds=seconds)
-            connection.settimeout(seconds)
+            seconds = max(_MIN_SECONDS, deadline - started)
+            task = Task(name=name, memory_bytes=self._base_memory + memory_bytes, seconds=seconds)
             try:
-                send(connection, task.model_dump_json().encode())
-                send(connection, work)
-                if receive_exactly(connection, 1) == Word.NO_MEMORY:
-                    raise NoMemoryError
-                return receive(connection)
-            except TimeoutError:
-                raise NoTimeError from None
+                connection.send_bytes(task.model_dump_json().encode())
+                connection.send_bytes(work)
+                if not connection.poll(seconds):
+                    raise TimeLimitError
+                if connection.recv_bytes() == Status.OUT_OF_MEMORY:
+                    raise MemoryLimitError
+                return connection.recv_bytes()
             except (EOFError, OSError) as error:
                 spent = time.monotonic() - started
-                log.warning("a process apart broke", task=name, error=type(error).__name__, seconds=spent)
-                raise BrokenError from None
+                log.warning("sandboxed process died", task=name, error=type(error).__name__, seconds=spent)
+                raise CrashError from None
 
-    def _process(self) -> socket.socket:
-        """The connection to a fresh one."""
+    def _fork(self) -> Connection:
+        """Return a connection to a new process, which has sent READY."""
         for _ in range(_TRIES):
-            ours, theirs = socket.socketpair()
+            ours, theirs = Pipe()
+            with theirs, self._lock:
+                server = self._started()
+                with suppress(OSError):  # the fork server has died, and nothing will be received
+                    socket.send_fds(server, [b"?"], [theirs.fileno()])
             try:
-                with theirs, self._lock:
-                    socket.send_fds(self._socket(), [b"?"], [theirs.fileno()])
-                ours.settimeout(_START_SECONDS)
-                receive_exactly(ours, len(Word.READY))
-            except (EOFError, OSError) as error:  # it was killed; it is started again
+                if ours.poll(_START_SECONDS) and ours.recv_bytes() == Status.READY:
+                    return ours
+            except (EOFError, OSError):
                 ours.close()
-                log.warning("the nursery is gone", error=type(error).__name__)
-                with self._lock:
-                    self._end()
-            else:
-                return ours
-        raise NoProcessError
+                if self._is_running(server):
+                    raise CrashError from None  # only the new process has died
+            ours.close()
+            log.warning("fork server does not respond")
+            with self._lock:
+                if self._socket is server:
+                    self._stop()
+        raise SandboxUnavailableError
 
-    def _socket(self) -> socket.socket:
-        if self._server is None:
-            self._server, theirs = socket.socketpair()
+    def _is_running(self, server: socket.socket) -> bool:
+        with self._lock:
+            if self._socket is server and self._process is not None:
+                try:
+                    self._process.wait(_EXIT_SECONDS)
+                except subprocess.TimeoutExpired:
+                    return True
+        return False
+
+    def _started(self) -> socket.socket:
+        """Return the socket of the fork server; start it if it does not run. The caller holds the lock."""
+        if self._socket is None:
+            self._socket, theirs = socket.socketpair()
             with theirs:
-                command = [sys.executable, "-m", "service.apart.nursery", str(theirs.fileno())]
+                module = "service.sandbox.fork_server"
+                command = [sys.executable, "-m", module, str(theirs.fileno()), *TASK_MODULES]
                 paths = filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")])
-                environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-                environment["OPENBLAS_NUM_THREADS"] = "1"  # threads would not survive the fork
-                # Arrow's allocator reserves a gibibyte at once; this way only what it uses counts as used.
-                environment["MIMALLOC_ARENA_EAGER_COMMIT"] = "0"
-                self._nursery = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
-        return self._server
+                environment = {
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(paths),
+                    "OPENBLAS_NUM_THREADS": "1",  # threads do not survive a fork
+                    # Arrow's allocator reserves a gibibyte; this makes it commit only what it uses.
+                    "MIMALLOC_ARENA_EAGER_COMMIT": "0",
+                }
+                self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
+        return self._socket
 
-    def _end(self) -> None:
-        """Its forks end with it."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        if self._nursery is not None:
-            self._nursery.kill()
-            self._nursery.wait()
-            self._nursery = None
+    def _stop(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

@@ -1,27 +1,29 @@
-"""How the server and the processes apart talk: frames of bytes, their length before."""
+"""The messages between the server and a sandboxed process.
+
+They are bytes of a `multiprocessing` connection and are never unpickled. The process sends READY. The server
+sends a task and the data to work on; the process answers with DONE and the result, or with OUT_OF_MEMORY.
+"""
 
 from __future__ import annotations
 
-import socket
 import struct
 from enum import Enum
 
 from pydantic import BaseModel, ConfigDict
 
 _LENGTH = struct.Struct(">Q")
-_BLOCK = 1 << 20
 
 
-class Word(bytes, Enum):
-    """The first byte of what a process apart says."""
+class Status(bytes, Enum):
+    """The messages of a sandboxed process that are not results."""
 
-    READY = b"+"  # it has started
-    DONE = b"="  # the result follows
-    NO_MEMORY = b"-"  # it would have needed more than it may have
+    READY = b"+"
+    DONE = b"="
+    OUT_OF_MEMORY = b"-"
 
 
 class Task(BaseModel):
-    """The first frame to a process apart; what it is to work on comes in the second."""
+    """The name and the limits of a task."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,31 +32,12 @@ class Task(BaseModel):
     seconds: float
 
 
-def send(connection: socket.socket, data: bytes) -> None:
-    connection.sendall(_LENGTH.pack(len(data)))
-    connection.sendall(data)
+def join_parts(first: bytes, second: bytes) -> bytes:
+    """Return one message of two parts."""
+    return _LENGTH.pack(len(first)) + first + second
 
 
-def receive(connection: socket.socket) -> bytes:
-    """EOFError if the other side is gone."""
-    return receive_exactly(connection, _LENGTH.unpack(receive_exactly(connection, _LENGTH.size))[0])
-
-
-def receive_exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        block = connection.recv(min(size - len(data), _BLOCK))
-        if not block:
-            raise EOFError
-        data += block
-    return bytes(data)
-
-
-def joined(head: bytes, rest: bytes) -> bytes:
-    """Two parts in one frame."""
-    return _LENGTH.pack(len(head)) + head + rest
-
-
-def parted(data: bytes) -> tuple[bytes, bytes]:
-    end = _LENGTH.size + int(_LENGTH.unpack_from(data)[0])
-    return data[_LENGTH.size : end], data[end:]
+def split_parts(message: bytes) -> tuple[bytes, bytes]:
+    """Return the two parts of a message that `join_parts` made."""
+    end = _LENGTH.size + int(_LENGTH.unpack_from(message)[0])
+    return message[_LENGTH.size : end], message[end:]

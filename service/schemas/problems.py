@@ -1,4 +1,4 @@
-"""The problem of RFC 9457, and the table of problem answers for a route's documentation."""
+"""The schema of problems (RFC 9457), and the problem responses in the description of a route."""
 
 from __future__ import annotations
 
@@ -6,93 +6,103 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from service.errors import MEDIA_TYPE
+from service.http.problems import MEDIA_TYPE
 
 
 class FieldProblem(BaseModel):
-    """What is wrong with one part of the request."""
+    """An error of one part of the request."""
 
     pointer: Annotated[
         str,
         Field(
-            description="JSON pointer into the request: `/body/...`, `/query/...`, `/header/...`. Rows count "
-            "from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, Parquet and "
-            "Arrow. So do the lines of a text that cannot be decoded, its first line among them: "
-            "`/body/lines/4`."
+            description="A JSON pointer into the request: `/body/...`, `/query/...` or `/header/...`. Rows "
+            "are counted from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, "
+            "Parquet and Arrow. Lines of text that cannot be decoded are counted from 0 too: `/body/lines/4`."
         ),
     ]
     row: Annotated[
         int | None,
         Field(
             ge=1,
-            description="Where one row is meant: its number, counted from 1, the first row of data (a header "
-            "is none). Messages count the same way.",
+            description="The number of the row, if the error is in one row. Rows of data are counted from 1, "
+            "without the header, as in messages.",
         ),
     ] = None
-    code: Annotated[str, Field(description="A stable word for programs.")]
-    message: Annotated[str, Field(description="A sentence for people.")]
+    code: Annotated[str, Field(description="A stable code for programs.")]
+    message: Annotated[str, Field(description="The error in words.")]
 
 
 class ProblemFix(BaseModel):
-    """A change to the request with which it works, as far as can be told."""
+    """A change to the request that avoids the errors."""
 
-    label: Annotated[str, Field(description="For a button.")]
+    label: Annotated[str, Field(description="The change in words, for example for a button.")]
     options: Annotated[
         dict[str, Any],
         Field(
-            description="In the query: options with their whole new values; a list is repeated. In the body: "
-            "what is merged with it (RFC 7396). null takes back what was sent."
+            description="For the query: parameters with their complete new values; a list is a repeated "
+            "parameter. For the body: a merge patch (RFC 7396). null removes a value."
         ),
     ]
-    part: Annotated[Literal["query", "body"], Field(description="The part of the request that is changed.")]
+    part: Annotated[Literal["query", "body"], Field(description="The part of the request to change.")]
 
 
 class ProblemDetails(BaseModel):
     """An error (RFC 9457)."""
 
-    type: Annotated[str, Field(description="A URN that names the kind, or `about:blank`.")]
+    type: Annotated[str, Field(description="The URN of the kind of problem, or `about:blank`.")]
     title: str
     status: Annotated[int, Field(ge=400, le=599)]
     detail: str
-    instance: Annotated[str, Field(description="Names this occurrence; the id is also in `X-Request-ID`.")]
-    errors: Annotated[list[FieldProblem] | None, Field(description="For bad input: where and what.")] = None
+    instance: Annotated[
+        str, Field(description="The URN of this occurrence, with the id of the header `X-Request-ID`.")
+    ]
+    errors: Annotated[list[FieldProblem] | None, Field(description="The errors of invalid input.")] = None
     fixes: Annotated[
-        list[ProblemFix] | None,
-        Field(description="Remedies to choose from: each is for everything in `errors`."),
+        list[ProblemFix] | None, Field(description="Alternative fixes. Each one avoids all `errors`.")
     ] = None
 
 
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
 _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail of the example
     400: ("The body cannot be read.", "malformed-body", "The body is not valid JSON."),
-    401: ("No valid API key.", "not-signed-in", "Send a valid API key: `Authorization: Bearer lit_...`."),
-    403: ("The key lacks a scope.", "scope-needed", "This key lacks the scope `train`."),
-    404: ("Not there, or another tenant's.", "not-found", "There is no such job."),
-    406: ("No media type that can be given.", "not-acceptable", "This can be had as application/json."),
-    408: ("The body came too slowly.", "body-too-slow", "The body came too slowly."),
-    409: ("Not possible in this state.", "wrong-state", "The job has ended."),
-    412: ("Changed since (`If-Match`).", "precondition-failed", "It was changed since."),
-    413: ("The body is too large.", "body-too-large", "The body is larger than the bytes taken here."),
-    415: ("Not a media type that is read here.", "media-type", "Send application/json."),
+    401: (
+        "The API key is missing or not valid.",
+        "not-signed-in",
+        "Send a valid API key: `Authorization: Bearer lit_...`.",
+    ),
+    403: (
+        "The API key does not have the required scope.",
+        "scope-needed",
+        "This key lacks the scope `train`.",
+    ),
+    404: ("There is no such resource of this tenant.", "not-found", "There is no such job."),
+    406: ("No accepted media type is available.", "not-acceptable", "This is available as application/json."),
+    408: ("The body was sent too slowly.", "body-too-slow", "The body was sent too slowly."),
+    409: ("This is not possible in the current state.", "wrong-state", "The job has ended."),
+    412: ("The resource has changed (`If-Match`).", "precondition-failed", "The job has changed."),
+    413: ("The body is too large.", "body-too-large", "The body is larger than the limit."),
+    415: ("The media type is not supported.", "media-type", "Send application/json."),
     422: (
-        "Input that cannot be used.",
+        "The input cannot be used.",
         "invalid-request",
         "/body/parameters/max_depth: Input should be less than or equal to 12.",
     ),
-    429: (
-        "Too much at once.",
-        "rate-limited",
-        "Too many calls; try again soon.",
-    ),
-    431: ("Address or headers are too long.", "head-too-large", "The head of the request is too long."),
-    500: ("Something unexpected.", "unexpected", "Something went wrong here."),
-    503: ("The store is away.", "unavailable", "The store does not answer; try again soon."),
+    429: ("There are too many requests.", "rate-limited", "Too many calls; try again soon."),
+    431: ("The URL or the headers are too long.", "head-too-large", "The head of the request is too long."),
+    500: ("There was an unexpected error.", "unexpected", "There was an unexpected error."),
+    503: ("The store is unavailable.", "unavailable", "The store does not respond; try again soon."),
 }
 
 
 def problems(*statuses: int, **details: str) -> dict[int | str, dict[str, Any]]:
-    """Entries of a route's `responses`. A keyword such as s409="..." says what the status means there."""
+    """Return entries of a route's `responses`. A keyword such as s409="..." describes that status."""
     return {status: _response(status, details.get(f"s{status}")) for status in statuses}
+
+
+def restore_problems(kind: str, limit: str) -> dict[int | str, dict[str, Any]]:
+    """Return the problem responses of a route that restores a deleted resource."""
+    gone = f"No such {kind} was deleted, or it cannot be restored any more."
+    return problems(404, 409, s404=gone, s409=f"The maximum {limit} is reached; delete others first.")
 
 
 def _response(status: int, meaning: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The folder in which everything is kept: private, of a known version, of one supervisor at a time."""
+"""The state folder: private, of a known version, and locked by one supervisor at a time."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import os
 from pathlib import Path
 from typing import IO
 
-VERSION = 2  # a queue for each tenant
-UPGRADED = {"1"}  # versions that the reconciler brings to the present one
-_OURS = {"blobs", "cache", "logs", "valkey"}  # folders in it
+from service.errors import StartError
 
-
-class StartError(Exception):
-    """It cannot start; the message is one sentence that says why and what to do."""
+VERSION = 2  # since then every tenant has its own queue
+UPGRADABLE = {"1"}  # versions that the reconciler upgrades
+_SUBFOLDERS = {"blobs", "cache", "logs", "valkey"}
 
 
 class StateFolder:
+    """The folder of everything that the supervisor's processes keep."""
+
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
         self._lock: IO[str] | None = None
@@ -30,7 +30,7 @@ class StateFolder:
         return self.path / "logs"
 
     def open(self) -> None:
-        """Make it or check it, and hold it until `close` or the end of this process."""
+        """Create or check the folder, and lock it until `close` or the end of this process."""
         try:
             self._open()
         except BaseException:
@@ -48,28 +48,28 @@ class StateFolder:
         except OSError as error:
             raise StartError(
                 f"The state folder {self.path} cannot be used ({error.strerror}); "
-                "set LITERATI_STATE_DIR to a folder that you may write."
+                "set LITERATI_STATE_DIR to a folder that this user may write."
             ) from None
 
     def _refuse_foreign(self) -> None:
-        """Somebody's home is not made private and filled with our files by a slip of the pen."""
+        """Refuse a folder with other content, such as a home folder, which would become private."""
         if (self.path / "VERSION").exists():
             return
-        if any(entry.is_dir() and entry.name not in _OURS for entry in self.path.iterdir()):
+        if any(entry.is_dir() and entry.name not in _SUBFOLDERS for entry in self.path.iterdir()):
             raise StartError(
-                f"{self.path} holds other things and is no state folder of Literati; "
-                "set LITERATI_STATE_DIR to a folder of its own."
+                f"{self.path} has other content and is not a state folder of Literati; "
+                "set LITERATI_STATE_DIR to an empty folder."
             )
 
     def _take_lock(self) -> None:
-        self._lock = open(self.path / "lock", "a+")  # noqa: SIM115 -- held as long as the process lives
+        self._lock = open(self.path / "lock", "a+")  # noqa: SIM115 -- held until the process ends
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._lock.seek(0)
             owner = self._lock.read().strip() or "unknown"
             raise StartError(
-                f"Another Literati (process {owner}) runs on the state folder {self.path}; "
+                f"Another Literati (process {owner}) uses the state folder {self.path}; "
                 "stop it, or set LITERATI_STATE_DIR to another folder."
             ) from None
         self._lock.truncate(0)
@@ -82,11 +82,11 @@ class StateFolder:
             file.write_text(f"{VERSION}\n")
             return
         text = file.read_text(errors="replace").strip()[:20]
-        if text in UPGRADED:
+        if text in UPGRADABLE:
             file.write_text(f"{VERSION}\n")
         elif text != str(VERSION):
             raise StartError(
-                f"The state folder {self.path} has the format {text!r}, which this Literati does not know; "
+                f"The state folder {self.path} has the format {text!r}, which this version does not support; "
                 "start the version that wrote it, or set LITERATI_STATE_DIR to another folder."
             )
 

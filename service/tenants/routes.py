@@ -1,4 +1,4 @@
-"""Tenants and their weights, for keys with the scope `admin`."""
+"""Routes of tenants and their weights, for keys with the scope `admin`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Response
 from starlette.concurrency import run_in_threadpool
 
-from service.api_keys import Keys
-from service.conditional import json_answer
+from service.auth.api_keys import ApiKeys
+from service.auth.key_file import DEFAULT_TENANT, TENANT
 from service.dependencies import KeysDep, StoreDep
-from service.errors import Problem, not_found
-from service.keyring import DEFAULT_TENANT, TENANT
-from service.negotiation import strict_json
-from service.query_options import CHECKED_OPTIONS
-from service.schemas import examples
-from service.schemas.problem import problems
-from service.schemas.requests import body_of
-from service.schemas.tenants import EXAMPLE, Tenant, TenantList, TenantRequest
+from service.examples import jobs as examples
+from service.http.etags import json_response
+from service.http.media_types import strict_json
+from service.http.problems import Problem, not_found
+from service.http.strict_queries import CHECKED_OPTIONS
+from service.schemas.parameters import body_of
+from service.schemas.problems import problems
+from service.tenants.schemas import EXAMPLE, Tenant, TenantList, TenantRequest
 from worker.store import Store, tenants
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"], dependencies=[CHECKED_OPTIONS])
 _TENANT = re.compile(TENANT)
-_NO_TENANT = "There is no such tenant; the detail names those that have a key."
-MAX_NAMED = 20  # tenants in a message
+_NO_TENANT = "There is no such tenant; the detail lists the existing ones."
+MAX_LISTED = 20  # tenants in a message
 
 
 async def _tenant_name(
     tenant: Annotated[
         str,
-        Path(description="The tenant's name.", json_schema_extra={"pattern": TENANT}, examples=["lab"]),
+        Path(description="The name of the tenant.", json_schema_extra={"pattern": TENANT}, examples=["lab"]),
     ],
 ) -> str:
     if not _TENANT.fullmatch(tenant):
@@ -41,26 +41,25 @@ async def _tenant_name(
 TenantName = Annotated[str, Depends(_tenant_name)]
 
 
-def _known(store: Store, keys: Keys) -> set[str]:
-    """Return the tenants that have a key, a weight of their own, or jobs that wait or run."""
+def _known(store: Store, keys: ApiKeys) -> set[str]:
+    """Return the tenants that have a key, a weight of their own, or queued or running jobs."""
     own = set() if keys.required else {DEFAULT_TENANT}
     return own | store.tenants.names() | {entry.tenant for entry in keys.entries()}
 
 
 async def _existing(tenant: TenantName, store: StoreDep, keys: KeysDep) -> str:
-    """Refuse a tenant that has neither a key nor a record: its name is most likely misspelled."""
+    """Respond with 404 to a tenant that has neither a key nor a record; its name is probably misspelled."""
     known = await run_in_threadpool(_known, store, keys)
     if tenant not in known:
-        await keys.update()  # the key may have been made a moment ago
+        await keys.update()  # the key may have been added just now
         known = await run_in_threadpool(_known, store, keys)
     if tenant not in known and not await run_in_threadpool(store.tenants.has_records, tenant):
         names = sorted(known)
-        more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+        more = f" and {len(names) - MAX_LISTED:,} more" if len(names) > MAX_LISTED else ""
         raise Problem(
             404,
-            "There is no such tenant: no key and no record has this name. There are: "
-            f"{', '.join(names[:MAX_NAMED])}{more}. A tenant begins with a key "
-            "(`python -m service.keys add NAME --tenant TENANT`).",
+            f"There is no such tenant. The tenants are: {', '.join(names[:MAX_LISTED])}{more}. To create "
+            "one, add a key for it: `python -m service.keys add NAME --tenant TENANT`.",
             kind="not-found",
         )
     return tenant
@@ -81,21 +80,24 @@ def _view(tenant: tenants.Tenant) -> Tenant:
     responses={200: examples.answer("The tenants by name.", {"items": [EXAMPLE]})},
 )
 def list_tenants(store: StoreDep, keys: KeysDep) -> Response:
-    """Those that have a key, a weight of their own, or jobs that wait or run. Needs the scope `admin`."""
+    """List the tenants that have a key, a weight of their own, or queued or running jobs.
+
+    Requires the scope `admin`.
+    """
     items = [_view(store.tenants.get(name)) for name in sorted(_known(store, keys))]
-    return json_answer(TenantList.model_construct(items=items))
+    return json_response(TenantList.model_construct(items=items))
 
 
 @router.get(
     "/{tenant}",
     operation_id="get_tenant",
-    summary="Look at a tenant",
+    summary="Get a tenant",
     response_model=Tenant,
     responses={200: examples.answer("The tenant.", EXAMPLE), **problems(404, s404=_NO_TENANT)},
 )
 def get_tenant(tenant: ExistingTenant, store: StoreDep) -> Response:
-    """Its weight, and what it has waiting and running. Needs the scope `admin`."""
-    return json_answer(_view(store.tenants.get(tenant)))
+    """Get the weight, the queued jobs and the busy cores of a tenant. Requires the scope `admin`."""
+    return json_response(_view(store.tenants.get(tenant)))
 
 
 @router.put(
@@ -105,7 +107,7 @@ def get_tenant(tenant: ExistingTenant, store: StoreDep) -> Response:
     response_model=Tenant,
     openapi_extra=body_of(TenantRequest, double={"weight": 200}),
     responses={
-        200: examples.answer("The tenant has this weight from the next job on.", EXAMPLE),
+        200: examples.answer("The tenant. The weight applies from the next job on.", EXAMPLE),
         **problems(404, 415, 422, s404=_NO_TENANT),
     },
 )
@@ -114,8 +116,8 @@ def set_tenant(
     body: Annotated[TenantRequest, Depends(strict_json(TenantRequest))],
     store: StoreDep,
 ) -> Response:
-    """Tenants take turns: whenever a core is free, the one starts a job whose turn it is.
+    """Set the tenant's share of the workers, in proportion to the weights of the other tenants.
 
-    The weight says how many turns a tenant gets beside the others. Needs the scope `admin`.
+    When a core becomes free, the tenant whose turn it is starts a job. Requires the scope `admin`.
     """
-    return json_answer(_view(store.tenants.set_weight(tenant, body.weight)))
+    return json_response(_view(store.tenants.set_weight(tenant, body.weight)))

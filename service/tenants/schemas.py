@@ -1,4 +1,4 @@
-"""Tenants as an administrator sees them."""
+"""Schemas of tenants."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ Weight = Annotated[
     Field(
         ge=1,
         le=MAX_WEIGHT,
-        description="How many turns the tenant gets beside others that have jobs waiting: one of weight 200 "
-        f"starts twice as many jobs as one of weight 100. The default is {DEFAULT_WEIGHT}.",
+        description="The tenant's share of the workers when several tenants have queued jobs: a tenant of "
+        "weight 200 starts twice as many jobs as a tenant of weight 100. The default is "
+        f"{DEFAULT_WEIGHT}.",
         examples=[200],
     ),
 ]
 
 
 class TenantRequest(BaseModel):
-    """What is to be set of a tenant."""
+    """The settings of a tenant."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -29,12 +30,12 @@ class TenantRequest(BaseModel):
 
 
 class Tenant(BaseModel):
-    """A tenant: who owns datasets, jobs and models, and takes turns with others for the workers."""
+    """An owner of datasets, jobs and models, which shares the workers with other tenants."""
 
     name: str
     weight: Weight
-    queued_jobs: Annotated[int, Field(description="Jobs of the tenant that wait for a worker.")]
-    busy_cores: Annotated[int, Field(description="Cores that running jobs of the tenant use.")]
+    queued_jobs: Annotated[int, Field(description="The number of jobs that wait for a worker.")]
+    busy_cores: Annotated[int, Field(description="The number of cores that running jobs use.")]
     links: dict[str, str]
 
 

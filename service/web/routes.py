@@ -1,4 +1,4 @@
-"""What a browser is shown: the page, the API's description, and their assets; nothing from other servers."""
+"""Routes of the web page, the API documentation and their assets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from service.compression import accepted
-from service.conditional import matches
-from service.errors import Problem
+from service.http.compression import accepted
+from service.http.etags import matches
+from service.http.problems import Problem
 
-PAGE = Path(__file__).resolve().parent.parent / "page"
+PAGE = Path(__file__).resolve().parent
 _REVALIDATE = "no-cache"
 _FOREVER = "public, max-age=31536000, immutable"
-_HASHED = re.compile(r"[a-z]+-[0-9A-Z]{8}\.(js|css)")  # a name that changes with its content
+_HASHED = re.compile(r"[a-z]+-[0-9A-Z]{8}\.(js|css)")  # a file name with a hash of the content
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -33,10 +33,10 @@ router = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True)
 class StaticFile:
-    """A file in memory, packed once: the page is a third of its size on the way."""
+    """A file in memory, as it is and compressed with gzip."""
 
     content: bytes
-    packed: bytes
+    compressed: bytes
     tag: str
     media_type: str
     cache_control: str
@@ -52,20 +52,21 @@ class StaticFile:
             _FOREVER if _HASHED.fullmatch(path.name) else _REVALIDATE,
         )
 
-    def answer(self, request: Request) -> Response:
-        packed = "gzip" in accepted(request.headers.get("accept-encoding", ""))
-        tag = f'"{self.tag}{"-gzip" if packed else ""}"'
+    def response(self, request: Request) -> Response:
+        compress = "gzip" in accepted(request.headers.get("accept-encoding", ""))
+        tag = f'"{self.tag}{"-gzip" if compress else ""}"'
         headers = {"ETag": tag, "Cache-Control": self.cache_control, "Vary": "Accept-Encoding"}
         if matches(request, tag):
             return Response(status_code=304, headers=headers)
-        if packed:
+        if compress:
             headers["Content-Encoding"] = "gzip"
-        return Response(self.packed if packed else self.content, headers=headers, media_type=self.media_type)
+        content = self.compressed if compress else self.content
+        return Response(content, headers=headers, media_type=self.media_type)
 
 
 @cache
 def assets() -> dict[str, StaticFile]:
-    """By name. All are read at the first request: what is not in the folder then cannot be asked for."""
+    """Return the assets by name. They are read at the first request, so that no other path can be read."""
     return {path.name: StaticFile.read(path) for path in (PAGE / "assets").iterdir() if path.suffix in _TYPES}
 
 
@@ -76,25 +77,25 @@ def _page(name: str) -> StaticFile:
 
 @router.get("/")
 async def show_home(request: Request) -> Response:
-    return _page("index.html").answer(request)
+    return _page("index.html").response(request)
 
 
 @router.get("/docs")
 async def show_docs(request: Request) -> Response:
-    return _page("docs.html").answer(request)
+    return _page("docs.html").response(request)
 
 
 @router.get("/assets/{name:path}")
 async def show_asset(name: str, request: Request) -> Response:
     found = assets().get(name)
     if found is None:
-        raise Problem(404, "There is nothing at this address; see /docs.", kind="not-found")
-    return found.answer(request)
+        raise Problem(404, "There is no such file; see /docs.", kind="not-found")
+    return found.response(request)
 
 
 @router.get("/openapi.json")
 async def show_description(request: Request) -> Response:
     state = request.app.state
-    if not hasattr(state, "description"):  # rendered once a process
+    if not hasattr(state, "description"):  # rendered once per process
         state.description = json.dumps(request.app.openapi(), separators=(",", ":")).encode()
     return Response(state.description, media_type="application/json", headers={"Cache-Control": _REVALIDATE})

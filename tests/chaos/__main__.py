@@ -1,4 +1,4 @@
-"""`make chaos`: the long form, with a progress line, a summary, and all of it as JSON."""
+"""`make chaos`: run a long campaign, show its progress, and write the result as JSON."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stack import ROOT
-
-from .campaign import Campaign, Plan
-from .mutants import MUTANTS
+from tests.chaos.campaign import Campaign, Plan
+from tests.chaos.mutants import MUTANTS
+from tests.support.paths import ROOT
 
 OUTPUT = ROOT / "build" / "chaos.json"
 _TOLD = ("datasets", "lost_workers", "orphaned_blobs")
-OVERHEAD_SECONDS = 180.0  # of the time that is allowed: start, the last jobs, the audit, the mutants
+OVERHEAD_SECONDS = 180.0  # for the start, the last jobs, the audit and the mutants
 
 
 class Line:
-    """On a terminal one line that changes, elsewhere a line every half a minute."""
+    """Show progress: a line that is updated on a terminal, elsewhere a new line every half minute."""
 
     def __init__(self) -> None:
         self._every = 0.5 if sys.stdout.isatty() else 30.0
@@ -35,7 +34,7 @@ class Line:
         if now - self._said < self._every:
             return
         self._said = now
-        accepted, over = campaign.ledger.counts()
+        accepted, over = campaign.accepted.counts()
         text = (
             f"{_clock(now - self._began)}  {accepted} jobs, {over} ended  "
             f"{campaign.faults.killed} of {campaign.plan.kills} kills  "
@@ -91,7 +90,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _mutants(folder: Path) -> dict[str, list[str]]:
-    """What is noticed of each."""
+    """Return the violations that were found in each mutant."""
     return {mutant.name: mutant.caught(folder / f"mutant-{number}") for number, mutant in enumerate(MUTANTS)}
 
 

@@ -1,4 +1,4 @@
-"""What clients know to be true: the jobs that were accepted, and what was acknowledged of each."""
+"""The jobs and datasets that the API accepted, as the clients of a campaign know them."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from .rows import Rows
+from tests.chaos.rows import Rows
 
 Json = dict[str, Any]
 
 
 @dataclass
-class Entry:
-    """One accepted job. Written by its client, read by everyone."""
+class AcceptedJob:
+    """A job that was accepted. Its client writes the fields; all threads read them."""
 
     id: str
     kind: str
     rows: Rows
-    granted: set[str] = field(default_factory=set)  # verbs that were acknowledged
-    told: list[Json] | None = None  # events as a stream told them, for jobs that are followed
-    over: bool = False  # its client has seen its end
+    acknowledged: set[str] = field(default_factory=set)  # control requests, such as "cancel"
+    streamed: list[Json] | None = None  # the events of its stream, if a client follows it
+    end_seen: bool = False  # its client has seen the job ended
 
 
-class Ledger:
+class Accepted:
+    """A record of everything that was accepted, shared by all threads."""
+
     def __init__(self) -> None:
-        self.closed = threading.Event()  # the time to end is over
+        self.closed = threading.Event()  # set when the jobs should have ended by now
         self._lock = threading.Lock()
-        self._entries: dict[str, Entry] = {}
+        self._jobs: dict[str, AcceptedJob] = {}
         self._datasets: dict[str, Rows] = {}
 
-    def keep(self, dataset_id: str, rows: Rows) -> None:
+    def add_dataset(self, dataset_id: str, rows: Rows) -> None:
         with self._lock:
             self._datasets[dataset_id] = rows
 
@@ -38,15 +40,15 @@ class Ledger:
         with self._lock:
             return list(self._datasets.items())
 
-    def accept(self, entry: Entry) -> None:
+    def add_job(self, accepted_job: AcceptedJob) -> None:
         with self._lock:
-            self._entries[entry.id] = entry
+            self._jobs[accepted_job.id] = accepted_job
 
-    def entries(self) -> list[Entry]:
+    def jobs(self) -> list[AcceptedJob]:
         with self._lock:
-            return list(self._entries.values())
+            return list(self._jobs.values())
 
     def counts(self) -> tuple[int, int]:
-        """Accepted jobs, and those whose end was seen."""
-        entries = self.entries()
-        return len(entries), sum(entry.over for entry in entries)
+        """Return the number of accepted jobs, and of those whose end was seen."""
+        jobs = self.jobs()
+        return len(jobs), sum(job.end_seen for job in jobs)

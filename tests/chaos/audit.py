@@ -1,4 +1,4 @@
-"""When all is quiet: everything that was acknowledged is there, once, and nothing else is."""
+"""The audit after a campaign: everything that was acknowledged exists exactly once, and nothing else does."""
 
 from __future__ import annotations
 
@@ -6,60 +6,61 @@ import hashlib
 from collections import Counter
 from typing import Any
 
-from worker.messages import JobState
-
-from . import rules
-from .caller import Caller
-from .cluster import Cluster
-from .findings import Findings
-from .ledger import Entry, Ledger
-from .observer import Observer, Seen
+from tests.chaos import rules
+from tests.chaos.accepted import Accepted, AcceptedJob
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.observer import JobHistory, Observer
+from tests.chaos.retrying_client import RetryingClient
+from worker.domain.jobs import JobState
 
 Json = dict[str, Any]
 
 
 class Audit:
-    def __init__(self, cluster: Cluster, ledger: Ledger, observer: Observer, findings: Findings) -> None:
+    def __init__(self, cluster: Cluster, accepted: Accepted, observer: Observer, findings: Findings) -> None:
         self._cluster = cluster
-        self._ledger = ledger
+        self._accepted = accepted
         self._observer = observer
         self._findings = findings
         self.states: Counter[str] = Counter()
-        self.lost_workers = 0  # times that a job's worker was lost, by its transitions
-        self.orphans = 0  # blobs that no record names: what killed processes left behind
+        self.lost_workers = 0  # how often a job lost its worker
+        self.orphans = 0  # blobs without a record, left behind by killed processes
 
     def run(self) -> None:
-        with Caller(self._cluster.url, self._findings) as caller:
-            listed = _pages(caller, "/v1/jobs")
-            jobs = {item["id"]: caller.ask("GET", f"/v1/jobs/{item['id']}", 200).json() for item in listed}
+        with RetryingClient(self._cluster.url, self._findings) as client:
+            listed = _pages(client, "/v1/jobs")
+            jobs = {
+                item["id"]: client.request("GET", f"/v1/jobs/{item['id']}", 200).json() for item in listed
+            }
             self._check_list(listed, jobs)
-            models = _pages(caller, "/v1/models")
-            self._check_datasets(caller)
+            models = _pages(client, "/v1/models")
+            self._check_datasets(client)
             self._check_jobs(jobs, models)
-            for entry in self._ledger.entries():
-                if entry.id in jobs:
-                    self._check_job(caller, entry, jobs[entry.id])
+            for accepted_job in self._accepted.jobs():
+                if accepted_job.id in jobs:
+                    self._check_job(client, accepted_job, jobs[accepted_job.id])
         self._check_store(jobs)
 
     def _violation(self, rule: str, detail: str) -> None:
         self._findings.violation(rule, detail)
 
     def _check_list(self, listed: list[Json], jobs: dict[str, Json]) -> None:
-        """A summary says what the job says, but less of its metrics."""
+        """Compare the list with the jobs: an item has the fields of its job, with fewer metrics."""
         for item in listed:
             shown = jobs[item["id"]]
             if any(item[name] != shown[name] for name in item if name != "metrics"):
                 self._violation("a job is one thing", f"listed as {item}, shown as {shown}")
 
-    def _check_datasets(self, caller: Caller) -> None:
-        for dataset_id, rows in self._ledger.datasets():
-            caller.ask("GET", f"/v1/datasets/{dataset_id}/preview", 200)
-            status, again = caller.upload(rows.csv)
+    def _check_datasets(self, client: RetryingClient) -> None:
+        for dataset_id, rows in self._accepted.datasets():
+            client.request("GET", f"/v1/datasets/{dataset_id}/preview", 200)
+            status, again = client.upload(rows.csv)
             if (status, again) != (200, dataset_id):
                 self._violation("no dataset is lost", f"{dataset_id}: uploaded again it is {again}")
 
     def _check_jobs(self, jobs: dict[str, Json], models: list[Json]) -> None:
-        accepted = {entry.id for entry in self._ledger.entries()}
+        accepted = {accepted_job.id for accepted_job in self._accepted.jobs()}
         for job_id in accepted ^ jobs.keys():
             self._violation("accepted jobs and no others", f"{job_id}: {job_id in accepted=}")
         self.states.update(job["state"] for job in jobs.values())
@@ -75,42 +76,48 @@ class Audit:
         for job_id in made:
             self._violation("one model for a job that succeeded", f"{job_id}: not a job")
 
-    def _check_job(self, caller: Caller, entry: Entry, job: Json) -> None:
-        self._observer.look_at(entry)
-        seen = self._observer.seen.get(entry.id, Seen())
+    def _check_job(self, client: RetryingClient, accepted_job: AcceptedJob, job: Json) -> None:
+        self._observer.look_at(accepted_job)
+        seen = self._observer.seen.get(accepted_job.id, JobHistory())
         if seen.job != job:
-            self._violation("a job is one thing", f"{entry.id}: shown as {job} and as {seen.job}")
+            self._violation("a job is one thing", f"{accepted_job.id}: shown as {job} and as {seen.job}")
         if not rules.ended(job):
-            self._violation("every job ends", f"{entry.kind} {entry.id}: {job['state']}")
+            self._violation("every job ends", f"{accepted_job.kind} {accepted_job.id}: {job['state']}")
             return
-        events = caller.ask("GET", f"/v1/jobs/{entry.id}/events?page_size=1000", 200).json()["items"]
-        points = caller.ask("GET", f"/v1/jobs/{entry.id}/trace", 200).json()["points"]
+        events = client.request("GET", f"/v1/jobs/{accepted_job.id}/events?page_size=1000", 200).json()[
+            "items"
+        ]
+        points = client.request("GET", f"/v1/jobs/{accepted_job.id}/trace", 200).json()["points"]
         trees = [seen.trees[number] for number in sorted(seen.trees)]
         faults = [
-            *rules.all_events(events, job),
-            *rules.series(points, "upper", "lower"),
-            *rules.numbered_trees(trees),
+            *rules.faults_in_events(events, job),
+            *rules.faults_in_bounds(points, "upper", "lower"),
+            *rules.faults_in_trees(trees),
         ]
         if seen.events != events:
             faults.append(f"{len(events)} events, but {len(seen.events)} were seen as they came")
-        if entry.told is not None and [e["id"] for e in entry.told] != [e["id"] for e in events]:
-            faults.append(f"{len(events)} events, but the stream told {len(entry.told)}")
+        if accepted_job.streamed is not None and [e["id"] for e in accepted_job.streamed] != [
+            e["id"] for e in events
+        ]:
+            faults.append(f"{len(events)} events, but the stream had {len(accepted_job.streamed)}")
         for revision in range(1, job["progress"]["incumbents"] + 1):
-            kept = caller.ask("GET", f"/v1/jobs/{entry.id}/incumbent?revision={revision}", 200).json()
+            kept = client.request(
+                "GET", f"/v1/jobs/{accepted_job.id}/incumbent?revision={revision}", 200
+            ).json()
             if kept != seen.trees.get(revision, kept):
                 faults.append(f"tree {revision} is not what it was")
         for fault in faults:
-            self._violation("the record is whole", f"{entry.kind} {entry.id}: {fault}")
+            self._violation("the record is whole", f"{accepted_job.kind} {accepted_job.id}: {fault}")
 
     def _check_store(self, jobs: dict[str, Json]) -> None:
-        """Behind the API: no job is left in a queue, and every blob that is named is whole."""
+        """Look at the store itself: no queue has an entry, and every blob with a record is intact."""
         store = self._cluster.store
         for name in ("literati:turns", "literati:waiting", "literati:leases", "literati:active"):
             if left := self._cluster.connection.zcard(name):
                 self._violation("nothing is left over", f"{left} in {name}")
         if busy := self._cluster.connection.hgetall("literati:running"):
             self._violation("nothing is left over", f"cores in use: {busy}")
-        counts = {state: n for state, n in store.jobs.count_by_state().items() if n}
+        counts = {state: n for state, n in store.measure().states.items() if n}
         if counts != Counter(JobState(job["state"]) for job in jobs.values()):
             self._violation("states are counted right", f"{counts}")
         references: Any = self._cluster.connection.hkeys("literati:blob-references")
@@ -122,12 +129,12 @@ class Audit:
         self.orphans = len(files.keys() - named)
 
 
-def _pages(caller: Caller, path: str) -> list[Json]:
+def _pages(client: RetryingClient, path: str) -> list[Json]:
     found: list[Json] = []
     token: str | None = None
     while True:
         query = {"page_size": 100, **({"page_token": token} if token else {})}
-        page = caller.ask("GET", path, 200, params=query).json()
+        page = client.request("GET", path, 200, params=query).json()
         found += page["items"]
         token = page["next_page_token"]
         if token is None:

@@ -1,4 +1,4 @@
-"""Clients at work, faults all the while, an observer watching; then quiet, and an audit."""
+"""A campaign: clients run jobs while faults are injected and an observer reads; an audit follows."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from . import rows
-from .audit import Audit
-from .caller import Caller, GaveUpError
-from .cluster import Cluster
-from .errands import Errand, UnfinishedError
-from .faults import Faults
-from .findings import Findings
-from .ledger import Ledger
-from .observer import Observer
+from tests.chaos import rows
+from tests.chaos.accepted import Accepted
+from tests.chaos.audit import Audit
+from tests.chaos.client_task import ClientTask, UnfinishedError
+from tests.chaos.cluster import Cluster
+from tests.chaos.faults import Faults
+from tests.chaos.findings import Findings
+from tests.chaos.observer import Observer
+from tests.chaos.retrying_client import GaveUpError, RetryingClient
 
 LEASE = 1.5
 
 
 @dataclass(frozen=True)
 class Plan:
-    """At least so many of each; `seconds` are those in which the faults are to happen."""
+    """The least numbers of jobs, kills and zombies; the faults are spread over `seconds`."""
 
     seed: int
     jobs: int
@@ -34,30 +34,30 @@ class Plan:
     zombies: int
     seconds: float
     clients: int = 6
-    quiet_seconds: float = 120.0  # after the last fault every job ends within these
+    quiet_seconds: float = 120.0  # in which every job ends after the last fault
 
 
 class Campaign:
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
         self.findings = Findings()
-        self.ledger = Ledger()
+        self.accepted = Accepted()
         self.cluster = Cluster(folder, lease=LEASE)
         self.faults = Faults(
             plan.seed,
             self.cluster,
-            self.ledger,
+            self.accepted,
             self.findings,
             kills=plan.kills,
             zombies=plan.zombies,
             seconds=plan.seconds,
         )
-        self.observer = Observer(plan.seed, self.cluster.url, self.ledger, self.findings)
+        self.observer = Observer(plan.seed, self.cluster.url, self.accepted, self.findings)
         self._numbers = itertools.count()
         self._failures: list[BaseException] = []
 
     def run(self, progress: Callable[[Campaign], object] = lambda campaign: None) -> dict[str, Any]:
-        """What was done and what was found, as JSON has it."""
+        """Run the campaign; return what was done and found, ready for JSON."""
         started = time.monotonic()
         with self.cluster:
             self._upload()
@@ -71,7 +71,7 @@ class Campaign:
             self.faults.stop()
             self.cluster.await_ready()
             self.observer.stop()
-            audit = Audit(self.cluster, self.ledger, self.observer, self.findings)
+            audit = Audit(self.cluster, self.accepted, self.observer, self.findings)
             audit.run()
             self.observer.close()
             restarts = {unit.name: unit.starts - 1 for unit in self.cluster.supervisor.units}
@@ -86,7 +86,7 @@ class Campaign:
             "restarts": restarts,
             "jobs": sum(audit.states.values()),
             "states": dict(sorted(audit.states.items())),
-            "datasets": len(self.ledger.datasets()),
+            "datasets": len(self.accepted.datasets()),
             "lost_workers": audit.lost_workers,
             "orphaned_blobs": audit.orphans,
             "counts": self.findings.counters,
@@ -97,23 +97,23 @@ class Campaign:
 
     @property
     def enough(self) -> bool:
-        """Whether no new job is needed: all that was planned is done."""
-        return self.faults.over and self.ledger.counts()[0] >= self.plan.jobs
+        """Whether everything planned is done, so that no further job is needed."""
+        return self.faults.over and self.accepted.counts()[0] >= self.plan.jobs
 
     def _upload(self) -> None:
-        with Caller(self.cluster.url, self.findings) as caller:
+        with RetryingClient(self.cluster.url, self.findings) as client:
             for table in (rows.easy(1), rows.easy(2), rows.hard(1), rows.hard(2)):
-                _, dataset_id = caller.upload(table.csv)
-                self.ledger.keep(dataset_id, table)
+                _, dataset_id = client.upload(table.csv)
+                self.accepted.add_dataset(dataset_id, table)
 
     def _client(self) -> None:
         try:
-            with Caller(self.cluster.url, self.findings) as caller:
-                while not self.enough and not self.ledger.closed.is_set():
-                    with suppress(GaveUpError):  # it was noted as a violation
-                        Errand(self.plan.seed, next(self._numbers), caller, self.ledger).run()
+            with RetryingClient(self.cluster.url, self.findings) as client:
+                while not self.enough and not self.accepted.closed.is_set():
+                    with suppress(GaveUpError):  # it is among the violations
+                        ClientTask(self.plan.seed, next(self._numbers), client, self.accepted).run()
         except UnfinishedError:
-            pass  # noted too
+            pass  # it is among the violations
         except BaseException as error:
             self._failures.append(error)
 
@@ -121,4 +121,4 @@ class Campaign:
         if not self.enough:
             self._quiet_since = time.monotonic()
         elif time.monotonic() - self._quiet_since > self.plan.quiet_seconds:
-            self.ledger.closed.set()
+            self.accepted.closed.set()

@@ -1,4 +1,4 @@
-"""The whole stack under supervision: a Valkey that syncs every write, an API server, Celery workers."""
+"""A supervised stack: a Valkey that syncs every write, an API server and Celery workers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Any, Self
 import psutil
 import redis
 
-from stack import ROOT
+from tests.chaos.supervision import Supervisor, Unit
+from tests.support.paths import ROOT
 from worker.app import QUEUE
-from worker.blobs import Blobs
-from worker.store import Store, connect
-from worker.tether import tethered
-from worker.valkey import ValkeyServer
-
-from .supervision import Supervisor, Unit
+from worker.blobs.local import Blobs
+from worker.processes.parent_death import kill_with_parent
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
 CELERY = ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
 ALONE = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 
 class Cluster:
-    """Made of the code under `root`: that of this repository, or a copy that was broken on purpose."""
+    """Run the code under `root`, which is this repository or a copy with a change in it."""
 
     def __init__(
         self,
@@ -61,7 +61,9 @@ class Cluster:
         self.store = Store(self.connection, lease_seconds=lease)
         self.blobs = Blobs(folder / "state" / "blobs")
         self.valkey = self._unit("valkey", self.server.command, self._answers)
-        self.api = self._unit("api", _module("service.server"), lambda unit: "running on" in unit.said())
+        self.api = self._unit(
+            "api", _module("service.server"), lambda unit: "running on" in unit.log_since_start()
+        )
         self.workers: list[Unit] = []
         self.supervisor = Supervisor([self.valkey, self.api])
         for _ in range(workers):
@@ -72,18 +74,18 @@ class Cluster:
         return Unit(name, command, ready, folder=self.root, environment=dict(self.environment), log=log)
 
     def add_worker(self, **environment: str) -> Unit:
-        """One more, started by the supervisor at its next round."""
+        """Add a worker, which the supervisor starts next."""
         name = f"worker-{len(self.workers)}"
         assert all(worker.name != name for worker in self.workers)
         words = [*CELERY, *ALONE, "-n", f"{name}@%h"]
-        worker = self._unit(name, _module(*words), lambda unit: " ready." in unit.said())
+        worker = self._unit(name, _module(*words), lambda unit: " ready." in unit.log_since_start())
         worker.environment.update(environment)
         self.workers.append(worker)
         self.supervisor.units.append(worker)
         return worker
 
     def remove_worker(self, worker: Unit) -> None:
-        worker.hold()
+        worker.keep_stopped()
         worker.kill()
         self.workers.remove(worker)
         self.supervisor.units.remove(worker)
@@ -106,9 +108,9 @@ class Cluster:
     def stop(self) -> None:
         self.supervisor.stop()
         self.connection.close()
-        self.server.clean()
+        self.server.remove_socket()
 
-    # A look inside
+    # What the processes and the store hold
 
     def children(self, worker: Unit) -> list[psutil.Process]:
         try:
@@ -118,12 +120,12 @@ class Cluster:
         return found
 
     def fields(self, job_id: str, *names: str) -> list[bytes | None]:
-        """As the store keeps them."""
+        """Return fields of the job's record in the store."""
         values: Any = self.connection.hmget(f"literati:job:{job_id}", list(names))
         return list(values)
 
     def holder(self, job_id: str) -> psutil.Process | None:
-        """The process that has the job leased; None if none has, or it is gone."""
+        """Return the process that holds the job's lease, or None if there is none."""
         name, lease = self.fields(job_id, "worker", "lease_until")
         if not name or not lease:
             return None
@@ -133,7 +135,7 @@ class Cluster:
             return None
 
     def drop_wakeups(self) -> None:
-        """Lose the messages that say that there is work."""
+        """Delete the messages that tell workers of new jobs."""
         self.connection.delete(QUEUE)
 
     def __enter__(self) -> Self:
@@ -147,7 +149,7 @@ class Cluster:
 
 
 def _module(*words: str) -> list[str]:
-    return tethered([sys.executable, "-m", *words])
+    return kill_with_parent([sys.executable, "-m", *words])
 
 
 def _free_port() -> int:

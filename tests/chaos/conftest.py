@@ -1,4 +1,4 @@
-"""One supervised stack for all tests of single faults; whatever they break is up again for the next one."""
+"""Fixtures for tests of single faults: they share a supervised stack that is ready again for each."""
 
 from __future__ import annotations
 
@@ -7,37 +7,36 @@ from collections.abc import Iterator
 
 import pytest
 
-from chaos.cluster import Cluster
-from chaos.findings import Findings
-from chaos.visitor import Visitor
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.job_client import JobClient
 
-if (
-    sys.platform != "linux"
-):  # where a limit cannot be put on another process, nor children die with their parent
+# Elsewhere a process cannot be limited from outside, and children do not die with their parent.
+if sys.platform != "linux":
     collect_ignore_glob = ["test_*_faults.py", "test_campaign.py", "test_mutants.py"]
 
 
 @pytest.fixture(scope="session")
-def lasting_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def running_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with Cluster(tmp_path_factory.mktemp("cluster"), reconcile=0.25) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def cluster(lasting_cluster: Cluster) -> Cluster:
-    lasting_cluster.await_ready()
-    return lasting_cluster
+def cluster(running_cluster: Cluster) -> Cluster:
+    running_cluster.await_ready()
+    return running_cluster
 
 
 @pytest.fixture
 def findings() -> Iterator[Findings]:
-    """Shared by the clients of a test: a 500, a hang or a lost job seen by any of them fails it."""
+    """Return the findings that the clients of a test share. The test fails if there is a violation."""
     findings = Findings()
     yield findings
     assert findings.violations == []
 
 
 @pytest.fixture
-def visitor(cluster: Cluster, findings: Findings) -> Iterator[Visitor]:
-    with Visitor(cluster.url, findings) as visitor:
-        yield visitor
+def job_client(cluster: Cluster, findings: Findings) -> Iterator[JobClient]:
+    with JobClient(cluster.url, findings) as job_client:
+        yield job_client

@@ -1,4 +1,7 @@
-"""What is done to the stack: drawn by a seeded generator, a fault every so many seconds."""
+"""Faults that are injected into a running stack, drawn from a seeded generator.
+
+A zombie is a worker process that is suspended until it has lost its lease, and then resumed.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,28 @@ from contextlib import suppress
 import psutil
 import redis
 
-from .cluster import Cluster
-from .findings import Findings
-from .ledger import Ledger
-from .supervision import Unit
+from tests.chaos.accepted import Accepted
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.supervision import Unit
 
 # Kills by their share. The rest go by rates of their own.
 KILLS = {"kill child": 45, "kill store": 25, "kill API": 15, "kill worker": 15}
-OTHERS = {"drop wake-ups": 0.15, "worker asked to leave": 0.03}  # for every kill
-WHILE_STARTING = 0.1  # of the kills may hit a process that is not up yet
-LONGEST_ZOMBIE = 12.0  # seconds; one whose lease did not run out by then was none
-LEAST_PAUSE = 0.5  # between two faults, however late it is
-LINGER = 0.5  # that a zombie may sleep on after it has lost its job
+OTHERS = {"drop wake-ups": 0.15, "worker asked to leave": 0.03}  # per kill
+WHILE_STARTING = 0.1  # share of the kills that may hit a process before it is ready
+MAX_ZOMBIE_SECONDS = 12.0  # a process that still has its lease by then was not a zombie
+MIN_PAUSE = 0.5  # seconds between two faults
+LINGER = 0.5  # seconds that a zombie may stay suspended after it has lost its lease
 
 
 class Faults(threading.Thread):
-    """Until as many kills and zombies as wanted are done, or it is told to stop."""
+    """Inject faults until there were enough kills and zombies, or `stop` is called."""
 
     def __init__(
         self,
         seed: int,
         cluster: Cluster,
-        ledger: Ledger,
+        accepted: Accepted,
         findings: Findings,
         *,
         kills: int,
@@ -46,13 +49,13 @@ class Faults(threading.Thread):
         self.failure: BaseException | None = None
         self._rng = random.Random(f"{seed} faults")
         self._cluster = cluster
-        self._ledger = ledger
+        self._accepted = accepted
         self._findings = findings
         self._kills, self._zombies = kills, zombies
         self._seconds = seconds
         self._began = 0.0
         self._stopping = threading.Event()
-        self._frozen: set[int] = set()  # children that are stopped now
+        self._frozen: set[int] = set()  # worker processes that are suspended now
         self._sleepers: list[threading.Thread] = []
 
     @property
@@ -84,21 +87,21 @@ class Faults(threading.Thread):
             self.failure = error
 
     def _pause(self) -> float:
-        """Such that all is done in time: not every try finds something to break."""
+        """Return the seconds to wait, so that the planned faults fit into the time that is left."""
         left = self._began + self._seconds - time.monotonic()
         wanted = max(1, self._kills - self.killed) + max(0, self._zombies - self.zombies)
-        return max(LEAST_PAUSE, left / wanted) * self._rng.uniform(0.4, 1.6)
+        return max(MIN_PAUSE, left / wanted) * self._rng.uniform(0.4, 1.6)
 
     def _one(self) -> None:
         killed = self.killed / max(1, self._kills)
         raised = (self.zombies + len(self._frozen)) / max(1, self._zombies)
         if raised < killed or self.killed >= self._kills:
-            self._raise_zombie()
+            self._make_zombie()
         else:
             self._kill(self._rng.choices(list(KILLS), list(KILLS.values()))[0])
         for name, rate in OTHERS.items():
             if self._rng.random() < rate:
-                self._bother(name)
+                self._inject_other(name)
 
     # Kills
 
@@ -110,13 +113,13 @@ class Faults(threading.Thread):
         if name == "kill child":
             self._kill_child(target)
         elif name == "kill worker" and self._has_frozen(target):
-            return  # a zombie must live to be one
+            return  # a zombie must stay alive
         else:
             target.kill()
             self.done[name] += 1
 
     def _kill_child(self, worker: Unit) -> None:
-        """One that has a job, rather than an idle one."""
+        """Kill a child of the worker, one with a job if there is one."""
         children = [child for child in self._cluster.children(worker) if child.pid not in self._frozen]
         busy = [child for child in children if child.pid in self._holders()]
         if busy or children:
@@ -128,18 +131,21 @@ class Faults(threading.Thread):
         return any(child.pid in self._frozen for child in self._cluster.children(worker))
 
     def _holders(self) -> dict[int, str]:
-        """Jobs by the process that has them leased."""
+        """Return the ids of leased jobs by the process that holds them."""
         found = {}
         with suppress(redis.RedisError):
-            for entry in self._ledger.entries():
-                if not entry.over and (holder := self._cluster.holder(entry.id)) is not None:
-                    found[holder.pid] = entry.id
+            for accepted_job in self._accepted.jobs():
+                if (
+                    not accepted_job.end_seen
+                    and (holder := self._cluster.holder(accepted_job.id)) is not None
+                ):
+                    found[holder.pid] = accepted_job.id
         return found
 
     # Zombies
 
-    def _raise_zombie(self) -> None:
-        """Stop a child until its job is not its own any more; then let it go on as if nothing had been."""
+    def _make_zombie(self) -> None:
+        """Suspend a child until it has lost its lease; then resume it."""
         ours = {child.pid for worker in self._cluster.workers for child in self._cluster.children(worker)}
         candidates = {
             pid: job for pid, job in self._holders().items() if pid in ours and pid not in self._frozen
@@ -157,7 +163,7 @@ class Faults(threading.Thread):
         try:
             epoch = self._epoch(job_id)
             os.kill(pid, signal.SIGSTOP)
-            deadline = time.monotonic() + LONGEST_ZOMBIE
+            deadline = time.monotonic() + MAX_ZOMBIE_SECONDS
             lost = False
             while not lost and time.monotonic() < deadline and psutil.pid_exists(pid):
                 time.sleep(0.05)
@@ -183,9 +189,9 @@ class Faults(threading.Thread):
             return now != epoch or not lease
         return False
 
-    # Others
+    # Other faults
 
-    def _bother(self, name: str) -> None:
+    def _inject_other(self, name: str) -> None:
         if name == "drop wake-ups":
             with suppress(redis.RedisError):
                 self._cluster.drop_wakeups()

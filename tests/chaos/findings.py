@@ -1,4 +1,4 @@
-"""What went wrong, and what was counted on the way."""
+"""Broken promises, and counts of what was done."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import threading
 from collections import Counter
 from dataclasses import dataclass
 
-MOST_KEPT = 200
+MAX_VIOLATIONS_KEPT = 200
 
 
 @dataclass(frozen=True)
 class Violation:
-    rule: str  # the promise that was broken, in a few words
+    rule: str  # the promise that was broken
     detail: str
 
 
 class Findings:
-    """Shared by all threads of a campaign."""
+    """Collect violations and counts from all threads of a campaign."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,7 +28,7 @@ class Findings:
     def violation(self, rule: str, detail: str) -> None:
         with self._lock:
             self._count += 1
-            if len(self._violations) < MOST_KEPT:
+            if len(self._violations) < MAX_VIOLATIONS_KEPT:
                 self._violations.append(Violation(rule, detail))
 
     def count(self, name: str, by: int = 1) -> None:
@@ -36,7 +36,7 @@ class Findings:
             self._counters[name] += by
 
     def answered(self, request: str, seconds: float) -> None:
-        """Remember the slowest."""
+        """Count a response, and remember the slowest one."""
         with self._lock:
             self._counters["requests answered"] += 1
             if seconds > self._slowest[0]:

@@ -1,25 +1,26 @@
-"""A client's words in a few calls, for scenarios and tests of single faults."""
+"""A client with a method for each request about a job, for scenarios and tests of single faults."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from stack import poll
-
-from .caller import Caller
-from .errands import LONG
-from .rows import Rows
-from .rules import ended
+from tests.chaos.client_task import LONG
+from tests.chaos.retrying_client import RetryingClient
+from tests.chaos.rows import Rows
+from tests.chaos.rules import ended
+from tests.support.stack.stack import poll
 
 Json = dict[str, Any]
 
 
-class Visitor(Caller):
+class JobClient(RetryingClient):
+    """Submit, read and control jobs."""
+
     def submit(
         self, rows: Rows, parameters: Json | None = None, limits: Json | None = None, **fields: Any
     ) -> str:
-        """A job's id. Unless told otherwise it searches for longer than any test takes."""
+        """Submit a job and return its id. By default its search takes longer than any test."""
         _, dataset_id = self.upload(rows.csv)
         body = {
             "dataset_id": dataset_id,
@@ -27,10 +28,10 @@ class Visitor(Caller):
             "limits": limits or {"time_limit": 600.0},
             **fields,
         }
-        return str(self.ask("POST", "/v1/jobs", 202, json=body).json()["id"])
+        return str(self.request("POST", "/v1/jobs", 202, json=body).json()["id"])
 
     def job(self, job_id: str) -> Json:
-        job: Json = self.ask("GET", f"/v1/jobs/{job_id}", 200).json()
+        job: Json = self.request("GET", f"/v1/jobs/{job_id}", 200).json()
         return job
 
     def until(
@@ -49,17 +50,17 @@ class Visitor(Caller):
         return self.until(job_id, ended, "the end", seconds)
 
     def steer(self, job_id: str, verb: str) -> Json:
-        job: Json = self.ask("POST", f"/v1/jobs/{job_id}/{verb}", 200, 202).json()
+        job: Json = self.request("POST", f"/v1/jobs/{job_id}/{verb}", 200, 202).json()
         return job
 
     def events(self, job_id: str) -> list[Json]:
-        page: Json = self.ask("GET", f"/v1/jobs/{job_id}/events?page_size=1000", 200).json()
+        page: Json = self.request("GET", f"/v1/jobs/{job_id}/events?page_size=1000", 200).json()
         return list(page["items"])
 
-    def notes(self, job_id: str) -> str:
-        """What the worker said of the job."""
-        said = [event["data"]["message"] for event in self.events(job_id) if event["type"] == "log"]
-        return "; ".join(said)
+    def log_messages(self, job_id: str) -> str:
+        """Return the messages that the worker added to the job's events."""
+        messages = [event["data"]["message"] for event in self.events(job_id) if event["type"] == "log"]
+        return "; ".join(messages)
 
 
 def has_tree(job: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Copies of the stack with one check taken out of the store's scripts, and the scenario that must notice."""
+"""Changes that remove one check from the store's scripts, each with the scenario that must notice it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stack import ROOT
-
-from . import scenarios
-from .cluster import Cluster
-from .findings import Findings
+from tests.chaos import scenarios
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.support.paths import ROOT
 
 LEASE = 2.5
 RECONCILE = 0.25
@@ -27,7 +26,7 @@ class Mutant:
     workers: int = 1
 
     def make(self, folder: Path) -> Path:
-        """The code with the check taken out; it is an error if there is no such check any more."""
+        """Copy the code and remove the check, which must be there exactly once."""
         for package in ("worker", "service"):
             shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
         script = folder / "worker" / "store" / "lua" / self.script
@@ -37,7 +36,7 @@ class Mutant:
         return folder
 
     def caught(self, folder: Path) -> list[str]:
-        """The violations that its scenario finds."""
+        """Run the scenario on the changed code and return the violations."""
         findings = Findings()
         with Cluster(
             folder / "stack",
@@ -54,25 +53,25 @@ class Mutant:
 MUTANTS = [
     Mutant(
         "no epoch check",
-        "prelude.lua",
+        "shared/leases.lua",
         "job.epoch == epoch and job.lease_until ~= ''",
         "job.lease_until ~= ''",
-        scenarios.no_word_of_one_who_lost_the_job,
+        scenarios.updates_after_a_lost_lease_are_refused,
         workers=2,
     ),
     Mutant(
         "no lease check",
-        "prelude.lua",
+        "shared/leases.lua",
         "job.epoch == epoch and job.lease_until ~= ''",
         "job.epoch == epoch",
-        scenarios.no_word_after_the_end,
+        scenarios.updates_after_the_end_are_refused,
     ),
     Mutant(
         "no min and max on bounds",
-        "merge.lua",
+        "shared/progress.lua",
         "    upper = greater(lesser(old_upper, upper), old_lower)\n"
         "    return upper, lesser(greater(old_lower, lower), upper)\n",
         "    return upper, lower\n",
-        scenarios.no_bound_is_taken_back,
+        scenarios.bounds_never_get_worse,
     ),
 ]

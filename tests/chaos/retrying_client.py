@@ -1,4 +1,4 @@
-"""HTTP as a careful client speaks it: it asks again when the connection broke or the server was not ready."""
+"""An HTTP client that repeats a request when the connection broke or the server was not ready."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any, Self
 
 import httpx
 
-from .findings import Findings
+from tests.chaos.findings import Findings
 
-ANSWER_SECONDS = 30.0  # a request that takes longer hangs
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
-_AGAIN = (429, 503)
+ANSWER_SECONDS = 30.0  # a request that takes longer counts as hanging
+INITIAL_PAUSE, MAX_PAUSE = 0.05, 1.0
+_RETRIED = (429, 503)
 
 
 class GaveUpError(Exception):
-    """No proper answer in all the time there was."""
+    """No expected response came in time."""
 
 
-class Caller:
-    """Belongs to one thread. `ask` insists, `look` tries once."""
+class RetryingClient:
+    """For one thread. `request` repeats, `try_once` does not. Broken promises are added to `findings`."""
 
     def __init__(self, url: str, findings: Findings) -> None:
         self.url = url
         self.findings = findings
         self._client = httpx.Client(base_url=url, timeout=httpx.Timeout(ANSWER_SECONDS, connect=10.0))
 
-    def ask(
+    def request(
         self, method: str, path: str, *expected: int, seconds: float = 300.0, **options: Any
     ) -> httpx.Response:
-        """An answer of an expected status; anything else but a reason to ask again is a violation."""
-        deadline, pause = time.monotonic() + seconds, FIRST_PAUSE
+        """Return a response with an expected status; a status that does not ask to retry is a violation."""
+        deadline, pause = time.monotonic() + seconds, INITIAL_PAUSE
         while True:
-            answer = self.look(method, path, **options)
+            answer = self.try_once(method, path, **options)
             if answer is not None and answer.status_code in expected:
                 return answer
-            if answer is not None and answer.status_code not in _AGAIN:
+            if answer is not None and answer.status_code not in _RETRIED:
                 self.findings.violation(
                     "no unexpected answer", f"{method} {path}: {answer.status_code} {answer.text[:300]}"
                 )
@@ -45,16 +45,16 @@ class Caller:
                 self.findings.violation("every request is answered", f"{method} {path}: not in {seconds:g} s")
                 raise GaveUpError(f"{method} {path}: no answer")
             time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, MAX_PAUSE)
 
     def upload(self, csv: bytes) -> tuple[int, str]:
-        """The status, and the dataset's id."""
+        """Upload a table; return the status and the id of the dataset."""
         headers = {"Content-Type": "text/csv"}
-        answer = self.ask("POST", "/v1/datasets?target=label", 200, 201, content=csv, headers=headers)
+        answer = self.request("POST", "/v1/datasets?target=label", 200, 201, content=csv, headers=headers)
         return answer.status_code, str(answer.json()["id"])
 
-    def look(self, method: str, path: str, **options: Any) -> httpx.Response | None:
-        """One try; None if the connection broke. No answer at all for too long, or a 500, is a violation."""
+    def try_once(self, method: str, path: str, **options: Any) -> httpx.Response | None:
+        """Send the request once; return None if the connection broke. A timeout or a 500 is a violation."""
         started = time.monotonic()
         try:
             answer = self._client.request(method, path, **options)

@@ -1,4 +1,4 @@
-"""Small datasets as a client has them: to upload, and to judge every served tree by."""
+"""Small tables that clients upload, and with which they check the cost of every tree that they get."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
-import jobs
 from literati import Search, ShapeTree
+from tests.support.records import jobs
 
 TOLERANCE = 1e-6
 
@@ -30,13 +30,13 @@ class Rows:
         return cls(name, "\n".join(lines).encode(), table, cells["label"])
 
     def search(self, **parameters: Any) -> Search:
-        """The library's own search of them, at its end."""
+        """Run the library's search on the table and return it."""
         search = Search(self.X, self.y, **parameters)
         search.run()
         return search
 
     def faults(self, tree: dict[str, Any], objective: float) -> list[str]:
-        """Whether the tree costs on these rows what is said of it, by code that no worker runs."""
+        """Evaluate the tree on the table, and return a sentence if its cost is not the reported one."""
         read = ShapeTree.from_dict(tree)
         cost = read.evaluate(self.X, self.y)
         if abs(cost - objective) > TOLERANCE or abs(read.objective - objective) > TOLERANCE:
@@ -45,12 +45,12 @@ class Rows:
 
 
 def easy(seed: int = 0) -> Rows:
-    """Proven within a moment."""
+    """Return a table whose tree is proven optimal at once."""
     return Rows.of(f"easy {seed}", jobs.easy(200, seed))
 
 
 def hard(seed: int = 0) -> Rows:
-    """Searched for as long as its job is allowed to, with bounds that move for many seconds."""
+    """Return a table whose bounds move for many seconds, so that its search ends by a limit."""
     cells = jobs.noise(120, 3, seed)
     rounded = {name: cells[name].round(3) if name != "label" else cells[name] for name in cells}
     return Rows.of(f"hard {seed}", rounded)

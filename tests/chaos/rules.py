@@ -1,6 +1,6 @@
-"""What must hold of what a client sees: of one sight, and from one sight to the next.
+"""Rules for what the API reports of a job: in one response, and from one response to the next.
 
-Each rule is a generator of sentences, one for every promise that is broken. Sights are answers of the API.
+Each rule is a generator of sentences, one for every promise that is broken.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def ended(job: Json) -> bool:
     return job["state"] in TERMINAL
 
 
-def one_sight(job: Json) -> Iterator[str]:
-    """A job must not contradict itself."""
+def contradictions(job: Json) -> Iterator[str]:
+    """Yield the contradictions within one response."""
     progress = job["progress"]
     bounds = [progress[name] for name in ("objective", "lower_bound", "upper_bound")]
     if None in bounds:
@@ -49,8 +49,8 @@ def _bounds(progress: Json, proven: bool) -> Iterator[str]:
         yield "bounds without a tree"
 
 
-def two_sights(before: Json, after: Json) -> Iterator[str]:
-    """What was told is never taken back."""
+def changes_taken_back(before: Json, after: Json) -> Iterator[str]:
+    """Yield what an earlier response reported and a later one takes back."""
     yield from _progress(before["progress"], after["progress"])
     if after["revision"] < before["revision"]:
         yield f"revision fell from {before['revision']} to {after['revision']}"
@@ -84,8 +84,8 @@ def _difference(before: Json, after: Json) -> str:
     return "; ".join(f"{name}: {before[name]} -> {after.get(name)}" for name in changed)
 
 
-def numbered_trees(trees: Sequence[Json]) -> Iterator[str]:
-    """Of one job, in their order: each better than the one before."""
+def faults_in_trees(trees: Sequence[Json]) -> Iterator[str]:
+    """Yield faults of the trees of a job, in their order: each must be better than the one before."""
     for before, after in pairwise(trees):
         if after["objective"] >= before["objective"]:
             yield f"tree {after['revision']} costs {after['objective']}, the one before {before['objective']}"
@@ -94,8 +94,8 @@ def numbered_trees(trees: Sequence[Json]) -> Iterator[str]:
             yield f"tree {tree['revision']}: lower {tree['lower_bound']}, upper {tree['upper_bound']}"
 
 
-def all_events(events: Sequence[Json], job: Json) -> Iterator[str]:
-    """Of a job that has ended."""
+def faults_in_events(events: Sequence[Json], job: Json) -> Iterator[str]:
+    """Yield faults of the events of a job that has ended."""
     order = [tuple(map(int, event["id"].split("-"))) for event in events]
     if any(before >= after for before, after in pairwise(order)):
         yield "event ids do not rise"
@@ -110,11 +110,11 @@ def all_events(events: Sequence[Json], job: Json) -> Iterator[str]:
     if revisions != list(range(1, job["progress"]["incumbents"] + 1)):
         yield f"incumbent events {revisions} of {job['progress']['incumbents']} trees"
     bounds = [event["data"] for event in events if event["type"] == "bound"]
-    yield from series(bounds, "upper_bound", "lower_bound")
+    yield from faults_in_bounds(bounds, "upper_bound", "lower_bound")
 
 
-def series(points: Sequence[Json], upper: str, lower: str) -> Iterator[str]:
-    """Bounds in order of time: events or the trace."""
+def faults_in_bounds(points: Sequence[Json], upper: str, lower: str) -> Iterator[str]:
+    """Yield faults of bounds in the order of time, from events or a trace: they must close."""
     for before, after in pairwise(points):
         if after[upper] > before[upper] or after[lower] < before[lower]:
             yield f"bounds open: {before} then {after}"

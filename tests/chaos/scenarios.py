@@ -1,6 +1,6 @@
-"""Zombies on purpose: what one check in the store's scripts is for, each shown on a running stack.
+"""Scenarios on a running stack, each for one check in the store's scripts.
 
-A scenario reports violations as the observer of a campaign does. On the code as it is there are none.
+A scenario adds violations to the findings, as the observer of a campaign does. The unchanged code has none.
 """
 
 from __future__ import annotations
@@ -13,33 +13,32 @@ from typing import Any, Self
 
 import psutil
 
-from stack import poll
-
-from . import rows, rules
-from .cluster import Cluster
-from .findings import Findings
-from .ledger import Entry, Ledger
-from .observer import Observer
-from .visitor import Visitor, has_tree
+from tests.chaos import rows, rules
+from tests.chaos.accepted import Accepted, AcceptedJob
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.job_client import JobClient, has_tree
+from tests.chaos.observer import Observer
+from tests.support.stack.stack import poll
 
 Json = dict[str, Any]
 TAKEN_SECONDS = 30.0
 
 
-class Scene:
-    """One job on a stack, with an eye on it."""
+class ObservedJob:
+    """Submit a job and observe it."""
 
     def __init__(self, cluster: Cluster, findings: Findings, name: str) -> None:
         self.cluster = cluster
         self.name = name
-        self.visitor = Visitor(cluster.url, findings)
-        self.observer = Observer(0, cluster.url, Ledger(), findings)
-        self.entry = Entry(self.visitor.submit(rows.hard(1)), name, rows.hard(1))
+        self.job_client = JobClient(cluster.url, findings)
+        self.observer = Observer(0, cluster.url, Accepted(), findings)
+        self.accepted_job = AcceptedJob(self.job_client.submit(rows.hard(1)), name, rows.hard(1))
 
     def look(self) -> Json:
-        """The job as it is now, held against all that was seen of it before."""
-        self.observer.look_at(self.entry)
-        job = self.observer.seen[self.entry.id].job
+        """Read the job, and check it against everything that was read of it before."""
+        self.observer.look_at(self.accepted_job)
+        job = self.observer.seen[self.accepted_job.id].job
         assert job is not None, "the API does not answer"
         return job
 
@@ -51,19 +50,19 @@ class Scene:
         return poll(look, seconds=TAKEN_SECONDS, what=f"{self.name}: {what}")
 
     def steer(self, verb: str) -> None:
-        self.visitor.steer(self.entry.id, verb)
+        self.job_client.steer(self.accepted_job.id, verb)
 
     def holder(self, besides: psutil.Process | None = None) -> psutil.Process:
-        """The process that has the job, once it is one other than this."""
+        """Wait until a process other than `besides` holds the job, and return it."""
 
         def look() -> psutil.Process | None:
-            holder = self.cluster.holder(self.entry.id)
+            holder = self.cluster.holder(self.accepted_job.id)
             return None if holder is None or holder == besides else holder
 
         return poll(look, seconds=TAKEN_SECONDS, what=f"{self.name}: a worker has the job")
 
     def stored(self, *names: str) -> list[bytes | None]:
-        return self.cluster.fields(self.entry.id, *names)
+        return self.cluster.fields(self.accepted_job.id, *names)
 
     def end(self) -> None:
         self.steer("cancel")
@@ -75,69 +74,75 @@ class Scene:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.visitor.close()
+        self.job_client.close()
         self.observer.close()
 
 
-def no_word_of_one_who_lost_the_job(cluster: Cluster, findings: Findings) -> None:
-    """A is stopped past its lease, B has the job; then B is stopped too, and A goes on.
+def updates_after_a_lost_lease_are_refused(cluster: Cluster, findings: Findings) -> None:
+    """Worker A is suspended beyond its lease and B takes the job; then B is suspended too, and A is resumed.
 
-    Until B's lease runs out nobody may write: whatever is written then is A's.
+    Until B's lease expires nothing may be written, so that any write is A's.
     """
-    with Scene(cluster, findings, "two workers of one job") as scene:
-        scene.until(has_tree, "a tree")
-        first = scene.holder()
+    with ObservedJob(cluster, findings, "two workers of one job") as observed:
+        observed.until(has_tree, "a tree")
+        first = observed.holder()
         first.suspend()
-        second = scene.holder(besides=first)
-        scene.until(
-            lambda job: job["state"] == "RUNNING" and scene.stored("epoch") != [b"1"], "running again"
+        second = observed.holder(besides=first)
+        observed.until(
+            lambda job: job["state"] == "RUNNING" and observed.stored("epoch") != [b"1"], "running again"
         )
         second.suspend()
-        time.sleep(0.05)  # a command that was under way
-        before = scene.stored("epoch", "lease_until")
+        time.sleep(0.05)  # for a command that was under way
+        before = observed.stored("epoch", "lease_until")
         first.resume()
         until = time.monotonic() + 0.6 * cluster.lease
-        while time.monotonic() < until and scene.stored("epoch", "lease_until") == before:
+        while time.monotonic() < until and observed.stored("epoch", "lease_until") == before:
             time.sleep(0.02)
-        if (after := scene.stored("epoch", "lease_until")) != before and after[0] == before[0] and after[1]:
-            findings.violation("who lost a job is not heard", f"epoch and lease {before}, then {after}")
+        if (
+            (after := observed.stored("epoch", "lease_until")) != before
+            and after[0] == before[0]
+            and after[1]
+        ):
+            findings.violation(
+                "updates after a lost lease are refused", f"epoch and lease {before}, then {after}"
+            )
         second.resume()
-        scene.end()
+        observed.end()
 
 
-def no_word_after_the_end(cluster: Cluster, findings: Findings) -> None:
-    """A is stopped past its lease, and its job is cancelled meanwhile; then A goes on."""
-    with Scene(cluster, findings, "a cancelled job") as scene:
-        scene.until(has_tree, "a tree")
-        holder = scene.holder()
+def updates_after_the_end_are_refused(cluster: Cluster, findings: Findings) -> None:
+    """Worker A is suspended beyond its lease; its job is cancelled; then A is resumed."""
+    with ObservedJob(cluster, findings, "a cancelled job") as observed:
+        observed.until(has_tree, "a tree")
+        holder = observed.holder()
         holder.suspend()
-        scene.steer("cancel")
-        scene.until(rules.ended, "the end")
+        observed.steer("cancel")
+        observed.until(rules.ended, "the end")
         holder.resume()
         until = time.monotonic() + cluster.lease
         while time.monotonic() < until and not len(findings):
-            scene.look()
+            observed.look()
             time.sleep(0.05)
 
 
-def no_bound_is_taken_back(cluster: Cluster, findings: Findings) -> None:
-    """The child is killed and what it saved is lost: the search begins anew, with the bounds of then."""
-    with Scene(cluster, findings, "a search begun again") as scene:
-        first = scene.until(has_tree, "a tree")
-        scene.until(
+def bounds_never_get_worse(cluster: Cluster, findings: Findings) -> None:
+    """A worker process is killed and its saved search is deleted, so that the search starts again."""
+    with ObservedJob(cluster, findings, "a search begun again") as observed:
+        first = observed.until(has_tree, "a tree")
+        observed.until(
             lambda job: job["progress"]["lower_bound"] > first["progress"]["lower_bound"], "a better bound"
         )
-        scene.holder().send_signal(signal.SIGKILL)
-        for blob in filter(None, scene.stored("blob")):
+        observed.holder().send_signal(signal.SIGKILL)
+        for blob in filter(None, observed.stored("blob")):
             cluster.blobs.delete(blob.decode())
-        attempts = scene.stored("epoch")
-        before = scene.look()
-        scene.until(
+        attempts = observed.stored("epoch")
+        before = observed.look()
+        observed.until(
             lambda job: (
                 job["state"] == "RUNNING"
-                and scene.stored("epoch") != attempts
+                and observed.stored("epoch") != attempts
                 and job["revision"] > before["revision"] + 2
             ),
             "running again",
         )
-        scene.end()
+        observed.end()

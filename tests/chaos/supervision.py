@@ -1,4 +1,4 @@
-"""Processes that are started again whenever they end, as `make serve` does it."""
+"""Supervised processes: each is started again when it has ended."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from stack import poll
+from tests.support.stack.stack import poll
 
 TICK = 0.03
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0  # before a process that ended soon after its start is started again
+INITIAL_PAUSE, MAX_PAUSE = 0.1, 2.0  # seconds before a process that ended soon after its start is restarted
 LONG_LIFE = 1.5
 START_SECONDS = 90.0
 
 
 class Unit:
-    """One process of the stack. `hold` keeps it down once it has ended, `let_go` brings it back."""
+    """A process of the stack. After `keep_stopped` it is not restarted until `allow_restart`."""
 
     def __init__(
         self,
         name: str,
-        command: list[str],  # tethered
+        command: list[str],  # kill_with_parent
         ready: Callable[[Unit], bool],
         *,
         folder: Path,
@@ -42,9 +42,9 @@ class Unit:
         self._process: subprocess.Popen[bytes] | None = None
         self._log_start = 0
         self._was_ready = False
-        self._held = False
-        self._pause = FIRST_PAUSE
-        self.prefix: list[str] = []  # words before the command, from the next start on
+        self._kept_stopped = False
+        self._pause = INITIAL_PAUSE
+        self.prefix: list[str] = []  # put before the command at the next start
 
     @property
     def pid(self) -> int:
@@ -57,14 +57,14 @@ class Unit:
 
     @property
     def ready(self) -> bool:
-        """Has come up since its last start, and lives."""
+        """Whether the process is alive and has become ready since its last start."""
         if not self.alive:
             return False
         self._was_ready = self._was_ready or self._ready(self)
         return self._was_ready
 
-    def said(self) -> str:
-        """Its log since its last start."""
+    def log_since_start(self) -> str:
+        """Return the log since the last start."""
         with self.log.open("rb") as log:
             log.seek(self._log_start)
             return log.read().decode(errors="replace")
@@ -74,30 +74,30 @@ class Unit:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """At once, and returns when it is gone."""
+        """Kill the process and wait for its end."""
         process = self._process
         if process is not None:
             process.kill()
             process.wait()
 
-    def hold(self) -> None:
-        self._held = True
+    def keep_stopped(self) -> None:
+        self._kept_stopped = True
 
-    def let_go(self) -> None:
-        self._held = False
+    def allow_restart(self) -> None:
+        self._kept_stopped = False
 
-    # For the supervisor's thread: the system ties a process to the thread that started it.
+    # Only the supervisor's thread calls these: a process ends with the thread that started it.
 
-    def tend(self) -> None:
-        if self._held or self.alive:
+    def restart_if_ended(self) -> None:
+        if self._kept_stopped or self.alive:
             return
         lived = time.monotonic() - self.born
         if self.starts and lived < LONG_LIFE:
             if lived < self._pause:
                 return
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, MAX_PAUSE)
         else:
-            self._pause = FIRST_PAUSE
+            self._pause = INITIAL_PAUSE
         self._start()
 
     def _start(self) -> None:
@@ -128,14 +128,14 @@ class Supervisor:
     def _run(self) -> None:
         while not self._stopping.wait(TICK):
             for unit in tuple(self.units):
-                unit.tend()
+                unit.restart_if_ended()
 
     def await_ready(self, *units: Unit) -> None:
         for unit in units or tuple(self.units):
             poll(lambda unit=unit: unit.ready, seconds=START_SECONDS, what=f"{unit.name} ready")  # type: ignore[misc]
 
     def stop(self) -> None:
-        """Kill them all. What is stopped or stuck goes too, and children go with their parents."""
+        """Kill all processes, suspended ones too; their children end with them."""
         self._stopping.set()
         self._thread.join()
         for unit in self.units:

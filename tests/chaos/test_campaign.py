@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chaos.campaign import Campaign, Plan
+from tests.chaos.campaign import Campaign, Plan
 
 SHORT = Plan(seed=20, jobs=12, kills=15, zombies=2, seconds=22.0, quiet_seconds=60.0)
 

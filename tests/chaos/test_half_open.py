@@ -1,4 +1,4 @@
-"""Connections to the store that died without a word: given up within seconds, and nothing is lost."""
+"""Connections to the store on which nothing arrives any more are given up within seconds."""
 
 from __future__ import annotations
 
@@ -9,36 +9,35 @@ from typing import Any
 import httpx
 import pytest
 
-import jobs
-import store_records
-from chaos.middleman import Middleman
-from stack import Stack, poll
-from worker.store.patience import ANSWER_SECONDS
+from tests.chaos.silent_proxy import SilentProxy
+from tests.support.records import jobs, store_records
+from tests.support.stack.stack import Stack, poll
+from worker.store.retry import ANSWER_SECONDS
 
 Json = dict[str, Any]
 
 
 @pytest.fixture
-def middleman_and_stack(tmp_path: Path) -> Iterator[tuple[Middleman, Stack]]:
-    """All that the API and the worker say to the store goes through it."""
+def proxy_and_stack(tmp_path: Path) -> Iterator[tuple[SilentProxy, Stack]]:
+    """Return a proxy, and a stack that reaches its store through it."""
     with Stack(tmp_path, LITERATI_WORKER_CONCURRENCY="2", LITERATI_RECONCILE_SECONDS="0.5") as stack:
-        middleman = Middleman(stack.server.socket)
-        stack.environment["REDIS_URL"] = middleman.url
+        proxy = SilentProxy(stack.server.socket)
+        stack.environment["REDIS_URL"] = proxy.url
         stack.start_worker()
         stack.start_api()
-        yield middleman, stack
+        yield proxy, stack
         stack.stop()
-        middleman.close()
+        proxy.close()
 
 
-def test_connections_that_died_without_a_word(middleman_and_stack: tuple[Middleman, Stack]) -> None:
-    middleman, stack = middleman_and_stack
+def test_connections_on_which_nothing_arrives(proxy_and_stack: tuple[SilentProxy, Stack]) -> None:
+    proxy, stack = proxy_and_stack
     endless, easy = (jobs.add_dataset(stack.store, stack.blobs, rows) for rows in (jobs.noise(), jobs.easy()))
     with stack.client() as client:
         running = _submit(client, endless.id)
         poll(lambda: _job(client, running)["progress"]["incumbents"], what="a tree")
         before = _job(client, running)["progress"]["expansions"]
-        assert middleman.go_silent() > 4
+        assert proxy.go_silent() > 4
         new = _submit(client, easy.id)
         poll(lambda: _job(client, new)["state"] == "SUCCEEDED", seconds=25, what="the end of a new job")
         poll(lambda: _job(client, running)["progress"]["expansions"] > before, what="more search")
@@ -57,7 +56,7 @@ def _job(client: httpx.Client, job_id: str) -> Json:
 
 
 def _ask(client: httpx.Client, method: str, path: str, **more: Any) -> Json:
-    """Asked again after every 503; each answer comes in seconds."""
+    """Send a request, again after every 503. Each response must come within seconds."""
     while True:
         answer = client.request(method, path, timeout=2.5 * ANSWER_SECONDS, **more)
         if answer.status_code != 503:

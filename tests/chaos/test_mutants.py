@@ -1,4 +1,4 @@
-"""The tests have teeth: without a check that protects a promise, a scenario sees it broken."""
+"""Scenarios find a broken promise when the check that protects it is removed from the store's scripts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from chaos.cluster import Cluster
-from chaos.findings import Findings
-from chaos.mutants import MUTANTS, Mutant
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.mutants import MUTANTS, Mutant
 
 
 @pytest.fixture(scope="module")
 def caught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[list[str]]]]:
-    """All of them at once: they mostly wait."""
+    """Run all scenarios at the same time, since they mostly wait."""
     folders: list[Path] = [tmp_path_factory.mktemp("mutant") for _ in MUTANTS]
     with ThreadPoolExecutor(len(MUTANTS)) as threads:
         yield {
@@ -25,7 +25,7 @@ def caught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Futur
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_what_is_taken_out_is_missed(caught: dict[str, Future[list[str]]], mutant: Mutant) -> None:
+def test_a_removed_check_is_noticed(caught: dict[str, Future[list[str]]], mutant: Mutant) -> None:
     assert caught[mutant.name].result() != []
 
 

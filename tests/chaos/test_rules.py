@@ -1,4 +1,4 @@
-"""Each rule sees what it is for."""
+"""The rules of a campaign find the faults that they are for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chaos import rows, rules
+from tests.chaos import rows, rules
 
 Json = dict[str, Any]
 
 
 def job(**changes: Any) -> Json:
-    """A running job; `progress__x` changes a field of its progress."""
+    """Return a running job; `progress__x` changes a field of its progress."""
     made: Json = {
         "state": "RUNNING",
         "revision": 4,
@@ -50,9 +50,9 @@ def over(**changes: Any) -> Json:
 def test_a_sound_job_is_no_fault() -> None:
     unknown = {f"progress__{name}": None for name in ("objective", "lower_bound", "upper_bound")}
     for sound in (job(), over(), job(**unknown, progress__incumbents=0)):
-        assert list(rules.one_sight(sound)) == []
-        assert list(rules.two_sights(sound, deepcopy(sound))) == []
-    assert list(rules.two_sights(job(), over(progress__lower_bound=12.0))) == []
+        assert list(rules.contradictions(sound)) == []
+        assert list(rules.changes_taken_back(sound, deepcopy(sound))) == []
+    assert list(rules.changes_taken_back(job(), over(progress__lower_bound=12.0))) == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_sound_job_is_no_fault() -> None:
     ],
 )
 def test_a_job_that_contradicts_itself(seen: Json, word: str) -> None:
-    assert word in " ".join(rules.one_sight(seen))
+    assert word in " ".join(rules.contradictions(seen))
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_a_job_that_contradicts_itself(seen: Json, word: str) -> None:
     ],
 )
 def test_what_is_taken_back(before: Json, after: Json, word: str) -> None:
-    assert word in " ".join(rules.two_sights(before, after))
+    assert word in " ".join(rules.changes_taken_back(before, after))
 
 
 def test_a_heartbeat_needs_no_revision() -> None:
-    assert list(rules.two_sights(job(), job(heartbeat_at="12:01"))) == []
+    assert list(rules.changes_taken_back(job(), job(heartbeat_at="12:01"))) == []
 
 
 def event(number: int, kind: str, **data: Any) -> Json:
@@ -117,28 +117,28 @@ def events() -> list[Json]:
 
 
 def test_events() -> None:
-    told = events()
-    assert list(rules.all_events(told, over())) == []
+    streamed = events()
+    assert list(rules.faults_in_events(streamed, over())) == []
     for broken, word in (
-        (told[:-1], "0 done"),
-        ([*told, event(8, "done", state="SUCCEEDED", model_id="mdl_1")], "2 done"),
-        ([*told[:-1], event(7, "done", state="SUCCEEDED", model_id="mdl_2")], "the done event says"),
-        ([told[1], told[0], *told[2:]], "do not rise"),
-        ([*told[:2], *told[3:]], "incumbent events"),
+        (streamed[:-1], "0 done"),
+        ([*streamed, event(8, "done", state="SUCCEEDED", model_id="mdl_1")], "2 done"),
+        ([*streamed[:-1], event(7, "done", state="SUCCEEDED", model_id="mdl_2")], "the done event says"),
+        ([streamed[1], streamed[0], *streamed[2:]], "do not rise"),
+        ([*streamed[:2], *streamed[3:]], "incumbent events"),
         (
-            [*told[:3], told[4], event(6, "bound", upper_bound=12.0, lower_bound=1.0), *told[6:]],
+            [*streamed[:3], streamed[4], event(6, "bound", upper_bound=12.0, lower_bound=1.0), *streamed[6:]],
             "bounds open",
         ),
-        ([*told[:5], told[6]], "final state"),
+        ([*streamed[:5], streamed[6]], "final state"),
     ):
-        assert word in " ".join(rules.all_events(broken, over()))
+        assert word in " ".join(rules.faults_in_events(broken, over()))
 
 
 def test_trees_in_order() -> None:
     found = [{"revision": n, "objective": 10.0 - n, "lower_bound": 1.0, "upper_bound": 9.0} for n in (1, 2)]
-    assert list(rules.numbered_trees(found)) == []
-    assert "the one before" in " ".join(rules.numbered_trees(found[::-1]))
-    assert "lower" in " ".join(rules.numbered_trees([{**found[0], "lower_bound": 9.5}]))
+    assert list(rules.faults_in_trees(found)) == []
+    assert "the one before" in " ".join(rules.faults_in_trees(found[::-1]))
+    assert "lower" in " ".join(rules.faults_in_trees([{**found[0], "lower_bound": 9.5}]))
 
 
 def test_a_tree_that_lies_about_its_cost() -> None:

@@ -1,4 +1,4 @@
-"""The store is killed, frozen, or has no room: what was acknowledged stays, and the rest is told to wait."""
+"""Faults of the store: it is killed, suspended or has no disk space, and nothing acknowledged is lost."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any
 import httpx
 import redis
 
-import jobs
-import store_records
-from chaos import rows
-from chaos.caller import Caller
-from chaos.cluster import Cluster
-from chaos.findings import Findings
-from chaos.visitor import Visitor
-from stack import poll
-from worker.blobs import Blobs
-from worker.messages import JobState, Outcome, StopReason
-from worker.runner import JobRun
-from worker.store import Store, connect
-from worker.store.patience import ANSWER_SECONDS
-from worker.valkey import ValkeyServer
+from tests.chaos import rows
+from tests.chaos.cluster import Cluster
+from tests.chaos.findings import Findings
+from tests.chaos.job_client import JobClient
+from tests.chaos.retrying_client import RetryingClient
+from tests.support.records import jobs, store_records
+from tests.support.stack.stack import poll
+from worker.blobs.local import Blobs
+from worker.domain.jobs import JobState, Outcome, StopReason
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
+from worker.store.retry import ANSWER_SECONDS
+from worker.training.runner import JobRun
 
 
 class Writer(threading.Thread):
-    """Takes jobs from submission to a model, one after the other, and notes what was acknowledged."""
+    """Take jobs from submission to a model, one by one, and record what was acknowledged."""
 
     def __init__(self, url: str, dataset: Any) -> None:
         super().__init__(daemon=True)
@@ -54,8 +54,8 @@ class Writer(threading.Thread):
             return
         job_id = claim.job.spec.id
         for lower in (1.0, 2.0, 3.0):
-            word = store_records.checkpoint(10.0, lower, objective=10.0)
-            self.store.jobs.checkpoint(job_id, claim.epoch, word)
+            word = store_records.progress_update(10.0, lower, objective=10.0)
+            self.store.jobs.publish_progress(job_id, claim.epoch, word)
             self.bounds[job_id] = lower
         outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
         self.store.jobs.finish(job_id, claim.epoch, outcome)
@@ -98,30 +98,30 @@ def test_what_was_acknowledged_survives_kills_in_mid_write(tmp_path: Path) -> No
                 assert store.models.tree(jobs.TENANT, job.model_id) is not None
 
 
-def test_a_restart_in_mid_job_costs_no_search(cluster: Cluster, visitor: Visitor) -> None:
-    job_id = visitor.submit(rows.hard(1))
-    before = visitor.until_tree(job_id)
+def test_a_restart_in_mid_job_costs_no_search(cluster: Cluster, job_client: JobClient) -> None:
+    job_id = job_client.submit(rows.hard(1))
+    before = job_client.until_tree(job_id)
     cluster.valkey.kill()
-    after = visitor.until(
+    after = job_client.until(
         job_id, lambda job: job["progress"]["elapsed_seconds"] > before["progress"]["elapsed_seconds"] + 0.5
     )
     assert cluster.fields(job_id, "epoch") == [b"1"], "the same worker goes on with it"
     assert after["progress"]["expansions"] > before["progress"]["expansions"]
-    visitor.steer(job_id, "finish")
-    assert visitor.until_end(job_id)["state"] == "SUCCEEDED"
+    job_client.steer(job_id, "finish")
+    assert job_client.until_end(job_id)["state"] == "SUCCEEDED"
 
 
 def test_a_store_that_hangs_is_answered_for_in_seconds(
-    cluster: Cluster, visitor: Visitor, findings: Findings
+    cluster: Cluster, job_client: JobClient, findings: Findings
 ) -> None:
-    job_id = visitor.submit(rows.hard(1))
-    visitor.until_tree(job_id)
+    job_id = job_client.submit(rows.hard(1))
+    job_client.until_tree(job_id)
     answers: list[tuple[int, float]] = []
 
     def ask(method: str, path: str) -> None:
-        with Caller(cluster.url, findings) as caller:
+        with RetryingClient(cluster.url, findings) as client:
             started = time.monotonic()
-            answer = caller.look(method, path, **({"json": {"rows": []}} if method == "POST" else {}))
+            answer = client.try_once(method, path, **({"json": {"rows": []}} if method == "POST" else {}))
             assert answer is not None
             answers.append((answer.status_code, time.monotonic() - started))
 
@@ -132,7 +132,7 @@ def test_a_store_that_hangs_is_answered_for_in_seconds(
     try:
         for thread in threads:
             thread.start()
-        assert visitor.look("GET", "/healthz") is not None, "it lives"
+        assert job_client.try_once("GET", "/healthz") is not None, "it lives"
         for thread in threads:
             thread.join()
     finally:
@@ -140,26 +140,26 @@ def test_a_store_that_hangs_is_answered_for_in_seconds(
     assert len(answers) == len(threads)
     assert {status for status, _ in answers} == {503}
     assert max(seconds for _, seconds in answers) < 2.5 * ANSWER_SECONDS
-    before = visitor.job(job_id)["progress"]["expansions"]
-    visitor.until(job_id, lambda job: job["progress"]["expansions"] > before, "more search")
-    visitor.steer(job_id, "cancel")
-    assert visitor.until_end(job_id)["state"] == "CANCELLED"
+    before = job_client.job(job_id)["progress"]["expansions"]
+    job_client.until(job_id, lambda job: job["progress"]["expansions"] > before, "more search")
+    job_client.steer(job_id, "cancel")
+    assert job_client.until_end(job_id)["state"] == "CANCELLED"
 
 
-def test_a_full_disk_of_the_store(cluster: Cluster, visitor: Visitor) -> None:
-    """It exits at the first write that fails, and so with every start, until there is room again."""
+def test_a_full_disk_of_the_store(cluster: Cluster, job_client: JobClient) -> None:
+    """The store exits at the first write that fails, and after every restart, until there is space again."""
     log = max(cluster.server.folder.glob("appendonlydir/*.incr.aof"), key=lambda path: path.stat().st_size)
     blocks = (log.stat().st_size + 30_000) // 512
     cluster.valkey.prefix = ["sh", "-c", 'ulimit -S -f "$0" && exec "$@"', str(blocks)]
     cluster.valkey.kill()
     accepted: list[str] = []
     starts = cluster.valkey.starts
-    _, dataset_id = visitor.upload(rows.easy().csv)
+    _, dataset_id = job_client.upload(rows.easy().csv)
     body = {"dataset_id": dataset_id, "parameters": {"max_depth": 2}, "priority": -1}
     refused: httpx.Response | None = None
     deadline = time.monotonic() + 30
     while (refused is None or cluster.valkey.starts < starts + 3) and time.monotonic() < deadline:
-        answer = visitor.look("POST", "/v1/jobs", json=body)
+        answer = job_client.try_once("POST", "/v1/jobs", json=body)
         assert answer is not None
         if answer.status_code == 202:
             accepted.append(answer.json()["id"])
@@ -173,12 +173,12 @@ def test_a_full_disk_of_the_store(cluster: Cluster, visitor: Visitor) -> None:
     cluster.valkey.kill()
     cluster.await_ready()
     for job_id in accepted:
-        assert visitor.until_end(job_id)["state"] == "SUCCEEDED"
+        assert job_client.until_end(job_id)["state"] == "SUCCEEDED"
     assert accepted
 
 
 def test_a_job_whose_data_cannot_be_read_now_goes_back_to_the_queue(tmp_path: Path) -> None:
-    """The store goes away between the claim and the first look at the dataset: no fault of the job."""
+    """The store stops between the claim and the first read of the dataset; the job must not fail by that."""
     with ValkeyServer(tmp_path / "valkey") as server, connect(server.url) as client:
         store, blobs = Store(client), Blobs(tmp_path / "blobs")
         job_id = store.jobs.submit(jobs.spec(jobs.add_dataset(store, blobs, jobs.easy()))).job.spec.id
@@ -190,7 +190,7 @@ def test_a_job_whose_data_cannot_be_read_now_goes_back_to_the_queue(tmp_path: Pa
         run = JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30)
         thread = threading.Thread(target=run.run, daemon=True)
         thread.start()
-        poll(run.stepper.done.is_set, what="the search gives up")
+        poll(lambda: not run.search_thread.is_alive(), what="the search gives up")
         server.start()
         thread.join(20)
         job = store.jobs.get(jobs.TENANT, job_id)

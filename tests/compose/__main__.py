@@ -1,4 +1,4 @@
-"""`make test-compose`: builds the image and runs the stack, first on one machine, then as if on several."""
+"""`make test-compose`: build the image and run the stack, first on one machine, then as on several."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from compose.engine import Containers, say
-from compose.hosts import Hosts
-from compose.walk import Walk
-from service.binding import free_port
+from service.listen_address import free_port
+from tests.compose.engine import Containers, say
+from tests.compose.hosts import Hosts
+from tests.compose.walk import Walk
 
 
 def main(compose: str, engine: str, *parts: str) -> None:
-    """`walk` (which builds the image) and `hosts`; all of it if none is named."""
+    """Run the named parts: `walk`, which builds the image, and `hosts`; both if none is named."""
     with tempfile.TemporaryDirectory() as folder:
         if not parts or "walk" in parts:
             port = free_port("127.0.0.1", 0)

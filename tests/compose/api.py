@@ -1,4 +1,4 @@
-"""The API of a stack of containers, asked from outside with a key."""
+"""A client for the API of a stack of containers, with a key."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 
-from compose.engine import until
-from event_client import Seen, listen
+from tests.compose.engine import until
+from tests.support.http.event_client import Seen, listen
 
 
 class Api:
@@ -19,7 +19,7 @@ class Api:
         self._client = httpx.Client(base_url=address, headers=headers, timeout=60.0, trust_env=False)
 
     def call(self, method: str, path: str, body: Any = None, key: str | None = None) -> Any:
-        """Text is CSV, anything else JSON."""
+        """Send a request; a text is sent as CSV, anything else as JSON."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         if isinstance(body, str):
             answer = self._client.request(
@@ -31,7 +31,7 @@ class Api:
         return answer.json() if "json" in answer.headers.get("Content-Type", "") else answer.text
 
     def status(self, path: str, key: str | None = None) -> int | None:
-        """None: nobody answers."""
+        """Return the status, or None if there is no response."""
         try:
             self.call("GET", path, key=key)
         except httpx.HTTPStatusError as error:
@@ -44,7 +44,7 @@ class Api:
         return self.status("/readyz") == 200
 
     def job(self, job_id: str) -> dict[str, Any]:
-        """Asked again while a part of the stack is away."""
+        """Read the job, again while a part of the stack is unavailable."""
 
         def look() -> dict[str, Any] | None:
             try:

@@ -1,4 +1,4 @@
-"""A stack of containers as an operator has it: compose, and the engine under it."""
+"""A stack of containers, controlled by compose and by the container engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+
 Seen = TypeVar("Seen")
 
 
@@ -31,7 +32,7 @@ def until(look: Callable[[], Seen | None], seconds: float, what: str) -> Seen:
 
 
 class Containers:
-    """A project of its own, so that a stack that runs here for real is left alone."""
+    """The containers of a compose project that is only for the tests."""
 
     def __init__(self, compose: str, engine: str, project: str, **environment: str) -> None:
         self._compose = shlex.split(compose)
@@ -41,7 +42,7 @@ class Containers:
         self._environment = {**os.environ, **named, **environment}
 
     def compose(self, *words: str, seconds: float = 300.0) -> str:
-        """What it prints; an error ends the walk with what it said."""
+        """Run a command and return its output; an error ends the program with the command's messages."""
         return self._run([*self._compose, *words], seconds)
 
     def engine(self, *words: str) -> str:
@@ -56,7 +57,7 @@ class Containers:
         return done.stdout
 
     def down(self, *words: str) -> None:
-        """Twice: podman-compose takes those added by scaling away last, when others hang on them."""
+        """Stop the stack. Podman-compose needs it twice when the workers were scaled."""
         for _ in range(2):
             self.compose("down", "--remove-orphans", *words)
 
@@ -77,13 +78,13 @@ class Containers:
         )
 
     def of(self, service: str) -> list[str]:
-        """Its containers that run."""
+        """Return the running containers of a service."""
         labels = {"project": self._project, "service": service}
         filters = [f"--filter=label=com.docker.compose.{name}={value}" for name, value in labels.items()]
         return self.engine("ps", "--quiet", *filters).split()
 
     def holders(self, job_id: str) -> list[str]:
-        """The workers that have spoken of a job."""
+        """Return the workers whose log mentions a job."""
         return [container for container in self.of("worker") if f'"{job_id}"' in self.logs(container)]
 
     def inspect(self, container: str) -> dict[str, Any]:
@@ -94,7 +95,7 @@ class Containers:
         return self.engine("exec", container, *words)
 
     def address(self, container: str) -> str:
-        """Where the API of this container is published."""
+        """Return the address at which the API of a container is published."""
         return f"http://{self.engine('port', container, '8000').split()[0]}"
 
     def logs(self, container: str) -> str:

@@ -1,4 +1,4 @@
-"""What docker-compose.yml promises of each container, looked at in the containers that run."""
+"""Checks that the running containers are restricted as docker-compose.yml says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from compose.engine import Containers, say
+from tests.compose.engine import Containers, say
 
 LASTING = ("redis", "api", "worker")
 SECRETS = re.compile(r"PASSWORD=|SECRET|lit_[0-9a-f]{8}_")
@@ -42,7 +42,7 @@ def _limits(service: str, found: dict[str, Any]) -> None:
 
 
 def _powers(containers: Containers, container: str) -> None:
-    """Told by the kernel of the first process, whatever the engine says."""
+    """Read from the kernel what the first process of the container may do."""
     status = dict(
         line.split(":", 1) for line in containers.execute(container, "cat", "/proc/1/status").splitlines()
     )
@@ -54,7 +54,7 @@ def _powers(containers: Containers, container: str) -> None:
 
 
 def _health(containers: Containers, container: str, found: dict[str, Any]) -> None:
-    """The check itself, by hand: not every engine runs it."""
+    """Run the health check, which not every engine does."""
     kind, *words = found["Config"]["Healthcheck"]["Test"]
     containers.execute(container, *(["sh", "-c", *words] if kind == "CMD-SHELL" else words))
 

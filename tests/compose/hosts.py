@@ -1,4 +1,4 @@
-"""Two APIs and four workers, each as on a machine of its own: what they share is one Redis and one bucket."""
+"""Two APIs and four workers, each as on its own machine; they share one Redis and one bucket."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import httpx
 
-from compose.api import Api
-from compose.engine import Containers, say, until
-from compose.walk import LONG, noise
-from event_client import Seen
+from tests.compose.api import Api
+from tests.compose.engine import Containers, say, until
+from tests.compose.walk import LONG, noise
+from tests.support.http.event_client import Seen
 
 FILES = ("docker-compose.yml", "docker-compose.s3.yml", "tests/compose/hosts.yml")
 CREDENTIALS = "[default]\naws_access_key_id = hosts\naws_secret_access_key = only-for-tests\n"
-APIS, WORKERS = 2, 4  # as hosts.yml has them
+APIS, WORKERS = 2, 4  # as in hosts.yml
 JOBS = 12
 SEARCH_SECONDS = 2.0
 
@@ -60,7 +60,7 @@ class Hosts:
         return apis
 
     def nothing_is_shared(self) -> None:
-        """The table was sent to one API: no other container has it, the bucket does."""
+        """Check that a table that was sent to one API is in the bucket and in no other container."""
         everyone = [*self.api_containers, *self.containers.of("worker")]
         names = {self.containers.execute(container, "hostname") for container in everyone}
         assert len(names) == len(everyone)
@@ -70,7 +70,7 @@ class Hosts:
         assert self.files(store, "/tmp/buckets/literati/hosts")
 
     def files(self, container: str, folders: str) -> list[str]:
-        """Of a size; folders that are not there have none."""
+        """Return the larger files in folders that may not exist."""
         find = f"find {folders} -type f -size +1k 2>/dev/null || true"
         return self.containers.execute(container, "sh", "-c", find).split()
 
@@ -80,7 +80,7 @@ class Hosts:
             apis[number % APIS].submit(dataset, LONG, time_limit=SEARCH_SECONDS) for number in range(JOBS)
         ]
         for number, job_id in enumerate(submitted):
-            job = apis[(number + 1) % APIS].ended(job_id, 180)  # the one that did not take it
+            job = apis[(number + 1) % APIS].ended(job_id, 180)  # not the one that accepted it
             assert (job["state"], job["stop_reason"]) == ("SUCCEEDED", "TIME_LIMIT"), job
             assert one.call("GET", f"/v1/jobs/{job_id}") == two.call("GET", f"/v1/jobs/{job_id}")
             answers = [
@@ -93,7 +93,7 @@ class Hosts:
         say(f"{JOBS} jobs, spread {sorted(spread.values())}; each API answers for all of them")
 
     def streams(self, one: Api, two: Api, dataset: str) -> None:
-        """Two clients watch a job, each by its own API. One is killed: its client goes on at the other."""
+        """Read the events of a job through both APIs; kill one API, and continue at the other."""
         job_id = one.submit(dataset, LONG, time_limit=600)
         first, second = Watcher(one, job_id), Watcher(two, job_id)
         until(lambda: min(len(first.seen), len(second.seen)) >= 5, 60, "events through both APIs")
@@ -113,7 +113,7 @@ class Hosts:
 
 
 class Watcher(threading.Thread):
-    """Reads a job's events until they end."""
+    """Read the events of a job until they end."""
 
     def __init__(self, api: Api, job_id: str, last: str | None = None) -> None:
         super().__init__(daemon=True)

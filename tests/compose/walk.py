@@ -1,8 +1,8 @@
-"""The whole stack in containers on one machine, from the build to a second life, with accidents.
+"""The whole stack in containers on one machine.
 
-Builds the image, starts the stack, goes the README's way by its own commands against the published port,
-scales the workers, kills one in the middle of a job, stops all of them, restarts Redis, takes everything down
-and up again, and moves it into new volumes by way of a backup.
+Build the image, start the stack, run the commands of the README against the published port, scale the
+workers, kill one of them during a job, stop all of them, restart Redis, stop and start everything, and
+restore a backup into new volumes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from compose import hardening
-from compose.api import Api
-from compose.engine import ROOT, Containers, say, until
+from tests.compose import hardening
+from tests.compose.api import Api
+from tests.compose.engine import Containers, say, until
+from tests.support.paths import ROOT
 
 SECTION = "Five minutes with the service"
 LONG = {"max_depth": 7, "max_changepoints": 3}
@@ -27,7 +28,7 @@ GRACE = "45"  # the workers' stop_grace_period
 
 
 def readme_commands() -> str:
-    """All but the first one, which starts the service in another way."""
+    """Return the commands of the README without the first, which starts the service in another way."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").split(f"\n## {SECTION}\n")[1].split("\n## ")[0]
     blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
     assert blocks[0].strip() == "make serve", blocks[0]
@@ -35,7 +36,7 @@ def readme_commands() -> str:
 
 
 def noise(rows: int = 1_000, columns: int = 8) -> str:
-    """A table whose search does not end by itself within the walk."""
+    """Return a table whose search does not end by itself during the tests."""
     draw = random.Random(0)
     names = ",".join(f"x{column}" for column in range(columns))
     lines = [
@@ -46,7 +47,7 @@ def noise(rows: int = 1_000, columns: int = 8) -> str:
 
 
 def follow_readme(api: Api, folder: Path) -> None:
-    """Its commands are run as they stand, with the key in a header."""
+    """Run the commands of the README unchanged, with the key in a header."""
     (folder / "examples").symlink_to(ROOT / "examples")
     script = readme_commands()
     assert script.count("http://127.0.0.1:8000") == 1
@@ -81,7 +82,7 @@ class Walk:
         (key,) = self.containers.shown_keys()
         self.api = Api(self.api.address, key)
         say(f"up; the key {self.api.key[:12]}... was shown once")
-        self.refuses_strangers()
+        self.refuses_wrong_keys()
         hardening.look(self.containers)
         follow_readme(self.api, folder)
         say("the README's commands did what it says")
@@ -104,7 +105,7 @@ class Walk:
         until(self.api.ready, 120, "readiness")
         say(f"ready {time.monotonic() - start:.0f} s after `up`")
 
-    def refuses_strangers(self) -> None:
+    def refuses_wrong_keys(self) -> None:
         for key in ("nobody", f"lit_{'0' * 8}_{'x' * 43}"):
             assert self.api.status("/v1/jobs", key) == 401
 
@@ -123,11 +124,11 @@ class Walk:
 
     def kill_worker(self, dataset: str) -> None:
         job_id = self.running(dataset)
-        (victim,) = self.containers.holders(job_id)
+        (worker,) = self.containers.holders(job_id)
         before = self.api.job(job_id)
-        self.containers.engine("kill", "--signal", "KILL", victim)
+        self.containers.engine("kill", "--signal", "KILL", worker)
         killed = time.monotonic()
-        say(f"killed worker {victim[:12]} with {job_id[:12]}... at {_bounds(before)}")
+        say(f"killed worker {worker[:12]} with {job_id[:12]}... at {_bounds(before)}")
         taken = until(
             lambda: _running_again(self.api.job(job_id), before), LEASE + 30, "the job on another worker"
         )
@@ -135,11 +136,11 @@ class Walk:
         self.finish(job_id, before)
 
     def stop_workers(self, dataset: str) -> None:
-        """They have the time to hand their jobs back, so no lease is waited for."""
+        """Stop the workers, which return their jobs to the queue, so that no lease has to expire."""
         job_id = self.running(dataset)
         before = self.api.job(job_id)
         start = time.monotonic()
-        # By the engine: podman-compose would stop one of them.
+        # With the engine, since podman-compose would stop only one of them.
         self.containers.engine("stop", "-t", GRACE, *self.containers.of("worker"))
         stopped = time.monotonic() - start
         left = self.api.job(job_id)
@@ -186,7 +187,7 @@ class Walk:
         self.finish(job_id, before)
 
     def back_up_and_restore(self, folder: Path) -> None:
-        """As docs/deployment.md has it."""
+        """Back up and restore as docs/deployment.md describes."""
         kept = self.everything()
         self.containers.down()
         backup = folder / "literati.tar.gz"
@@ -199,7 +200,7 @@ class Walk:
         say(f"everything is there again from a backup of {backup.stat().st_size} bytes, the key included")
 
     def running(self, dataset: str) -> str:
-        """A long job that has a tree and has been saved."""
+        """Submit a long job; wait until it has a tree and a saved search."""
         job_id = self.api.submit(dataset, LONG, time_limit=3600)
         until(lambda: self.api.job(job_id)["progress"]["elapsed_seconds"] > 5, 90, "a running job")
         return job_id
@@ -213,7 +214,7 @@ class Walk:
         say(f"finished at {_bounds(job)}")
 
     def everything(self) -> dict[str, Any]:
-        """All ids, and what the alias says."""
+        """Return all ids, and the model of the alias."""
         found = {
             kind: [item["id"] for item in self.api.call("GET", f"/v1/{kind}")["items"]]
             for kind in ("datasets", "jobs", "models")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from literati.cores import group_folders, usable_cores
+from tests.support.paths import ROOT
 
 AFFINITY = len(os.sched_getaffinity(0))
 
@@ -104,9 +105,8 @@ def test_this_machine() -> None:
 
 
 def test_nothing_else_counts_cores() -> None:
-    root = Path(__file__).resolve().parents[2]
     sources = [
-        path for name in ("core", "worker", "service", "benchmarks") for path in root.glob(f"{name}/**/*.py")
+        path for name in ("core", "worker", "service", "benchmarks") for path in ROOT.glob(f"{name}/**/*.py")
     ]
     counting = {path.name for path in sources if "cpu_count" in path.read_text()}
     assert counting == {"cores.py"}

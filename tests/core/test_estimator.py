@@ -26,10 +26,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from literati import LiteratiClassifier, SearchReport, ShapeTree, StopReason
-from literati.nodes import BEYOND_SPACE
-from literati.options import SolverOptions
-from literati.report import relative_gap
+from literati import LiteratiClassifier, SearchLimits, SearchReport, ShapeTree, StopReason
+from literati.estimator import definitions
+from literati.search.options import ProgressOptions, SolverOptions
+from literati.search.report import relative_gap
+from literati.tree.nodes import BEYOND_SPACE
 
 X, Y = load_iris(return_X_y=True)
 
@@ -97,8 +98,30 @@ def test_the_signature() -> None:
         "callback": None,
         "categories": "ordered",
     }
-    for name, field in SolverOptions.__dataclass_fields__.items():
-        assert field.default == parameters[name].default
+    assert {name: entry.default for name, entry in definitions().items()} == {
+        name: p.default for name, p in parameters.items()
+    }
+    groups = (SolverOptions, SearchLimits, ProgressOptions)
+    assert set(parameters) == {name for group in groups for name in group.definitions()}
+
+
+def test_a_pickle_of_another_version() -> None:
+    """Absent parameters take their defaults; one of a later version is refused by name."""
+    state = json.loads(LiteratiClassifier(max_depth=3).__getstate__()["json"])
+    again = LiteratiClassifier.__new__(LiteratiClassifier)
+    again.__setstate__({"json": json.dumps({**state, "parameters": {"max_depth": 3}})})
+    assert again.get_params() == LiteratiClassifier(max_depth=3).get_params()
+    with pytest.raises(ValueError, match="does not have the pickle's parameter 'speed'"):
+        again.__setstate__({"json": json.dumps({**state, "parameters": {"speed": 1}})})
+    report = LiteratiClassifier(max_depth=1).fit(X, Y).report_
+    assert SearchReport.from_dict({**report.to_dict(), "speed": 1}) == report
+
+
+def test_the_docstring_describes_every_parameter() -> None:
+    text = LiteratiClassifier.__doc__ or ""
+    for name, entry in definitions().items():
+        assert f"\n    {name} : {entry.values}, default={entry.default!r}\n" in text
+        assert entry.sentences() in " ".join(text.split())
 
 
 def test_what_fit_leaves_behind() -> None:

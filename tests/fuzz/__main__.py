@@ -1,4 +1,4 @@
-"""`make fuzz`: many random fits of the public estimator, and what they found."""
+"""`make fuzz`: run many random fits of the public estimator and report broken promises."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from threading import Timer
 
-from .cases import draw
-from .checks import Finding, examine
-from .reproduction import minimal, script
+from tests.fuzz.cases import draw
+from tests.fuzz.checks import Finding, examine
+from tests.fuzz.reproduction import minimal, script
 
 CHUNK = 25
-SHOWN = 3  # reproductions of each kind of failure
+SHOWN = 3  # at most so many scripts for each kind of failure
 SHRINK_SECONDS = 20.0
 STUCK_SECONDS = 300.0
 REPORT_SECONDS = 10.0
@@ -28,7 +28,7 @@ def stuck(seed: int) -> None:
 
 
 def attempt(seed: int) -> Finding:
-    """The finding of a seed. A machine that was busy for a moment is given a second chance."""
+    """Check the case of a seed, a second time if it was late, since the machine may have been busy."""
     alarm = Timer(STUCK_SECONDS, stuck, [seed])
     alarm.daemon = True
     alarm.start()

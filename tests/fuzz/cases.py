@@ -1,4 +1,4 @@
-"""Random fits of the public estimator, each made from a seed alone: data, weights, parameters, limits."""
+"""Random fits of the public estimator, each made from a seed: data, weights, parameters and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PENALTIES = (0.0, 0.0, 0.0, 0.125, 0.5, 1.0, 1 / 3, 1 / 7, 0.123456789, 1e-9, 0.
 
 @dataclass(frozen=True)
 class Case:
-    """One fit. Columns hold None where a value is missing."""
+    """One fit. A cell is None where its value is missing."""
 
     seed: int
     kind: str
@@ -23,8 +23,8 @@ class Case:
     y: tuple[Any, ...]
     weights: tuple[float, ...] | None
     parameters: dict[str, Any] = field(hash=False)
-    watched: bool = True  # by a callback
-    resumes: tuple[int, ...] = ()  # expansions between two checkpoints; empty: one fit without any
+    watched: bool = True  # by a progress callback
+    resumes: tuple[int, ...] = ()  # expansions between two checkpoints; without any if empty
 
     @property
     def n_rows(self) -> int:
@@ -38,7 +38,7 @@ class Case:
 
 
 def numbers(rng: random.Random, distinct: int) -> list[float]:
-    """Values whose spacing matters: even, neighbouring floats, enormous, geometric, or anything."""
+    """Return values of different spacing: even, neighbouring floats, enormous, geometric, or random."""
     kind = rng.randrange(6)
     if kind == 0:
         return [float(i - distinct // 2) for i in range(distinct)]
@@ -68,7 +68,7 @@ def column(rng: random.Random, n_rows: int, distinct: int) -> list[Cell]:
 
 
 def table(rng: random.Random, n_rows: int, n_columns: int, distinct: int) -> list[list[Cell]]:
-    """Columns with ties and duplicate rows; one at least is not constant."""
+    """Return columns with ties and duplicate rows, of which at least one is not constant."""
     columns = [column(rng, n_rows, rng.randint(2, max(2, distinct))) for _ in range(n_columns)]
     if rng.random() < 0.4:
         for _ in range(rng.randint(1, max(1, n_rows // 2))):
@@ -81,7 +81,7 @@ def table(rng: random.Random, n_rows: int, n_columns: int, distinct: int) -> lis
 
 
 def classes(rng: random.Random, columns: list[list[Cell]], n_rows: int, n_classes: int) -> list[int]:
-    """Noise, or what a few conditions on the columns say, with some noise."""
+    """Return random labels, or labels that depend on a few conditions, with some noise."""
     if rng.random() < 0.5:
         y = [rng.randrange(n_classes) for _ in range(n_rows)]
     else:
@@ -120,7 +120,7 @@ def penalties(rng: random.Random) -> dict[str, Any]:
 
 
 def switches(rng: random.Random) -> dict[str, Any]:
-    """How the search orders its work; most fits leave that alone."""
+    """Return options for the order of the search; most fits have none."""
     drawn = {
         "or_selection": rng.choice(("informative", "admissible")),
         "and_selection": rng.choice(("round_robin", "worst_primal", "worst_heuristic")),
@@ -155,7 +155,7 @@ def limits(rng: random.Random, total: float) -> dict[str, Any]:
 
 
 def small(rng: random.Random) -> tuple[int, int, int, int, dict[str, Any]]:
-    """Rows, columns, distinct values, classes and parameters: small enough for an oracle."""
+    """Return rows, columns, distinct values, classes and parameters that an oracle can solve."""
     depth, changepoints = rng.choice((1, 2, 2, 3, 3, 4, 4, 6, 12)), rng.choice((1, 1, 2, 2, 2, 3, 4, 8))
     n_columns = rng.randint(1, 3)
     room = {1: 40, 2: 20, 3: 12, 4: 8}.get(depth, 6)
@@ -189,7 +189,7 @@ KINDS = {"small": small, "large": large, "many classes": many_classes}
 
 
 def draw(seed: int) -> Case:
-    """The fit of this seed."""
+    """Return the case of this seed."""
     rng = random.Random(f"fuzz {seed}")
     kind = rng.choice(("small",) * 14 + ("large",) * 5 + ("many classes",))
     n_rows, n_columns, distinct, n_classes, parameters = KINDS[kind](rng)

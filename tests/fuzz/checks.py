@@ -1,4 +1,4 @@
-"""What must hold of every fit, whatever the data and the limits."""
+"""Checks that every fit must pass, whatever the data and the limits."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import oracle
 from literati import LiteratiClassifier, Search, SearchLimits, SearchReport, StopReason
+from literati.data.table import build
 from literati.errors import DataWarning
-from literati.table import build
-from mask_oracle import MOST_ROWS, MaskOracle
-from problems import Problem
-
-from .cases import Case
-from .encoding import exact, final_weights, problem_of
-from .evaluator import Evaluator
+from tests.fuzz.cases import Case
+from tests.fuzz.encoding import exact, final_weights, problem_of
+from tests.fuzz.evaluator import Evaluator
+from tests.support.solver import oracle
+from tests.support.solver.mask_oracle import MOST_ROWS, MaskOracle
+from tests.support.solver.problems import Problem
 
 LIMITS = ("time_limit", "max_expansions", "memory_limit", "gap", "gap_absolute", "patience")
-SLACK = 0.5  # seconds beyond the time limit: reading the data, building the tree, a busy machine
-ENDLESS = 30.0  # seconds after which a fit without a time limit is taken for endless
-MOST_SPLITS = 150_000  # that the compiled oracle may try; about a tenth of a second
-NAIVE_SPLITS = 20_000  # up to this many, the naive oracle is asked too
+SLACK = 0.5  # seconds beyond the time limit, for reading the data, building the tree and a busy machine
+ENDLESS = 30.0  # seconds after which a fit without a time limit counts as endless
+MAX_SPLITS = 150_000  # for the compiled oracle; about a tenth of a second
+MAX_NAIVE_SPLITS = 20_000  # up to this number the naive oracle runs too
 
 DECIDED_BY = {
     StopReason.TIME_LIMIT: "time_limit",
@@ -40,7 +39,7 @@ DECIDED_BY = {
 
 @dataclass
 class Fit:
-    """A case after its fit."""
+    """A case and the result of its fit."""
 
     case: Case
     reports: list[SearchReport]
@@ -53,7 +52,7 @@ class Fit:
 
 
 class Refused(Exception):
-    """The library refused the data or the parameters, as it may."""
+    """The library rejected the data or the parameters, which is allowed."""
 
 
 def frame(case: Case) -> pd.DataFrame:
@@ -61,7 +60,7 @@ def frame(case: Case) -> pd.DataFrame:
 
 
 def fit(case: Case, patience: float = ENDLESS) -> Fit:
-    """Fit the estimator, or run the search with its resumes; stop it after so many seconds of patience."""
+    """Fit the estimator, or run the search with its resumes; stop it after `patience` seconds."""
     data, weights = frame(case), None if case.weights is None else np.array(case.weights)
     y = list(case.y)
     with warnings.catch_warnings():
@@ -86,7 +85,7 @@ def _estimator(case: Case, data: pd.DataFrame, y: list[Any], weights: Any, patie
     model = LiteratiClassifier(**case.parameters, callback=watch if case.watched else None)
     start, busy = time.monotonic(), time.process_time()
     model.fit(data, y, sample_weight=weights)
-    # On a machine that does other things too, a fit is late only if it used the time that it took.
+    # On a busy machine a fit is late only if it used the time that it took.
     seconds = min(time.monotonic() - start, time.process_time() - busy)
     reports.append(model.report_)
     predicted = model.predict(data).tolist()
@@ -94,7 +93,7 @@ def _estimator(case: Case, data: pd.DataFrame, y: list[Any], weights: Any, patie
 
 
 def _search(case: Case, data: pd.DataFrame, y: list[Any], weights: Any, patience: float) -> Fit:
-    """The same through `Search`, with a checkpoint and a resume after so many expansions each time."""
+    """Run `Search` with a checkpoint and a resume after each of the given numbers of expansions."""
     parameters = {name: value for name, value in case.parameters.items() if name not in LIMITS}
     reports: list[SearchReport] = []
     restarts: list[int] = []
@@ -119,7 +118,7 @@ def _search(case: Case, data: pd.DataFrame, y: list[Any], weights: Any, patience
 
 @dataclass
 class Finding:
-    """What came of a case: the promises broken (each begins with its kind), and words for the summary."""
+    """The broken promises of a case, each beginning with its kind, and labels for the summary."""
 
     broken: list[str]
     words: list[str]
@@ -129,7 +128,7 @@ class Finding:
 
 
 def examine(case: Case, patience: float = ENDLESS) -> Finding:
-    """Fit the case and look at everything."""
+    """Fit the case and run all checks."""
     words = [case.kind, case.parameter("candidates", "adaptive")]
     try:
         fitted = fit(case, patience)
@@ -152,7 +151,7 @@ def examine(case: Case, patience: float = ENDLESS) -> Finding:
 
 
 class Tolerance:
-    """How far two costs of a case may lie apart: nothing where costs are exact."""
+    """Return by how much two costs of a case may differ; zero where costs are exact."""
 
     def __init__(self, case: Case) -> None:
         self.weights = final_weights(case)
@@ -222,7 +221,7 @@ def _reason(fitted: Fit) -> Iterator[str]:
 
 
 def _tree(fitted: Fit, tolerance: Tolerance) -> Iterator[str]:
-    """The tree, read from its JSON form, sends the rows where it says and costs what it says."""
+    """Check the tree in its JSON form: it routes the rows and costs as it says."""
     case, last = fitted.case, fitted.reports[-1]
     read = Evaluator(fitted.tree.to_dict())
     paths = [read.path([column[row] for column in case.columns]) for row in range(case.n_rows)]
@@ -255,10 +254,10 @@ def solved(case: Case, tolerance: Tolerance) -> MaskOracle | None:
     units = max(weight.as_integer_ratio()[1] for weight in problem.weights or [1.0])
     trusted = tolerance.exact and (tolerance.total * units) ** 3 < 2**53
     compiled = MaskOracle(problem)
-    best = compiled.optimum(MOST_SPLITS)
+    best = compiled.optimum(MAX_SPLITS)
     if math.isnan(best) or (compiled.near_ties and not trusted):
         return None
-    if trusted and (1 + compiled.states) * _shape_functions(problem) <= NAIVE_SPLITS:
+    if trusted and (1 + compiled.states) * _shape_functions(problem) <= MAX_NAIVE_SPLITS:
         naive = oracle.optimum(problem)
         if naive != best:
             raise AssertionError(f"the oracles disagree: {naive!r} and {best!r} for {problem!r}")
@@ -266,13 +265,13 @@ def solved(case: Case, tolerance: Tolerance) -> MaskOracle | None:
 
 
 def _shape_functions(problem: Problem) -> int:
-    """How many the naive oracle tries at a state of all rows."""
+    """Return the number of splits that the naive oracle tries at a state of all rows."""
     counts = range(1, problem.max_changepoints + 1)
     return sum(math.comb(len(values), count) for values in problem.values for count in counts)
 
 
 def _claims(fitted: Fit, tolerance: Tolerance, exact_values: MaskOracle) -> Iterator[str]:
-    """What the nodes say of the best subtree on their rows."""
+    """Check what the nodes report about the best subtree on their rows."""
     case, read = fitted.case, Evaluator(fitted.tree.to_dict())
     kept = [row for row, weight in enumerate(tolerance.weights) if weight > 0]
     reached: dict[int, int] = {}
@@ -281,7 +280,7 @@ def _claims(fitted: Fit, tolerance: Tolerance, exact_values: MaskOracle) -> Iter
             reached[node] = reached.get(node, 0) | 1 << place
     for node, rows in reached.items():
         depth_left = case.parameter("max_depth", 4) - read.depths[node]
-        best = exact_values.value(rows, depth_left, MOST_SPLITS)
+        best = exact_values.value(rows, depth_left, MAX_SPLITS)
         claim = read.nodes[node]
         if claim["bound"] > best + tolerance.value:
             yield f"node: {node} claims a bound of {claim['bound']!r}, its best subtree costs {best!r}"

@@ -10,13 +10,12 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
-from problems import Problem
-
-from .cases import Case, Cell
+from tests.fuzz.cases import Case, Cell
+from tests.support.solver.problems import Problem
 
 
 def final_weights(case: Case) -> list[float]:
-    """Sample weights times class weights, one a row; a row of weight zero counts for nothing."""
+    """Return sample weights times class weights, one per row; a row of weight zero has no effect."""
     weights = list(case.weights or [1.0] * case.n_rows)
     given = case.parameter("class_weight", None)
     if given is None:
@@ -34,7 +33,7 @@ def final_weights(case: Case) -> list[float]:
 
 
 def exact(weights: list[float], penalties: tuple[float, float]) -> bool:
-    """Whether all costs are whole multiples of one binary fraction, with sums of at most 50 bits."""
+    """Return whether all costs are multiples of one binary fraction, with sums of at most 50 bits."""
     total = sum(map(Fraction, weights))
     numbers = [Fraction(number) for number in (*weights, *(min(p, float(total)) for p in penalties))]
     finest = max(number.denominator for number in numbers)
@@ -51,7 +50,7 @@ def rank(cells: list[Cell]) -> tuple[list[int], list[float]]:
 
 
 def ordered_categories(cells: list[Cell], y: list[int], weights: list[float]) -> list[str]:
-    """By the share of the most frequent class, then by name."""
+    """Order categories by the share of the most frequent class, then by name."""
     per_class: Counter[int] = Counter()
     for label, weight in zip(y, weights, strict=True):
         per_class[label] += weight  # type: ignore[assignment]
@@ -64,7 +63,7 @@ def ordered_categories(cells: list[Cell], y: list[int], weights: list[float]) ->
 
 
 def features_of(case: Case, cells: list[Cell], y: list[int], weights: list[float]) -> list[list[Cell]]:
-    """What one column is to the search: numbers, or none if it is constant."""
+    """Return a column as the search sees it: numbers, or None if it is constant."""
     if len(set(cells)) < 2 or all(cell is None for cell in cells):
         return []
     if not any(isinstance(cell, str) for cell in cells):
@@ -77,7 +76,7 @@ def features_of(case: Case, cells: list[Cell], y: list[int], weights: list[float
 
 
 def problem_of(case: Case, grid: list[list[int]] | None) -> Problem:
-    """The encoded problem; `grid` holds the allowed positions of each feature where candidates say so."""
+    """Return the encoded problem; `grid` has each feature's allowed positions, if they are restricted."""
     everything = final_weights(case)
     kept = [row for row, weight in enumerate(everything) if weight > 0]
     weights = [everything[row] for row in kept]
@@ -99,7 +98,7 @@ def problem_of(case: Case, grid: list[list[int]] | None) -> Problem:
         weights=None if all(weight == 1 for weight in weights) else weights,
         max_depth=case.parameter("max_depth", 4),
         max_changepoints=case.parameter("max_changepoints", 2),
-        # A split as dear as all rows together never pays.
+        # A split that costs as much as all rows together is never worth it.
         split_penalty=min(case.parameter("split_penalty", 0.0), total),
         changepoint_penalty=min(case.parameter("changepoint_penalty", 0.0), total),
         candidates=case.parameter("candidates", "adaptive"),

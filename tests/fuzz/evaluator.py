@@ -1,15 +1,15 @@
-"""A tree's JSON form, read by the rules of the model format: no code of the library takes part."""
+"""An evaluator of a tree's JSON form by the rules of the model format, without code of the library."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .cases import Case
+from tests.fuzz.cases import Case
 
 
 class Evaluator:
-    """Sends rows down a tree and adds up what it costs."""
+    """Route rows through a tree and add up its cost."""
 
     def __init__(self, tree: dict[str, Any]) -> None:
         self.nodes, self.columns = tree["nodes"], tree["columns"]
@@ -24,7 +24,7 @@ class Evaluator:
         return self.labels[self.nodes[leaf]["label"]]
 
     def path(self, cells: list[Any]) -> list[int]:
-        """The nodes that a row passes, from the root to its leaf."""
+        """Return the nodes on the path of a row, from the root to its leaf."""
         passed = [0]
         while (split := self.nodes[passed[-1]]["split"]) is not None:
             passed.append(split["right" if self._goes_right(split, cells[split["column"]]) else "left"])

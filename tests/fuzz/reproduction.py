@@ -1,18 +1,18 @@
-"""A failing case made small, and written as a script that anyone can run."""
+"""Make a failing case smaller, and write it as a script."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-from .cases import Case
-from .checks import LIMITS, examine
+from tests.fuzz.cases import Case
+from tests.fuzz.checks import LIMITS, examine
 
-PATIENCE = 2.0  # seconds after which a case is taken for endless while it is made smaller
+PATIENCE = 2.0  # seconds after which a case counts as endless while it is made smaller
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    """The same case without some rows, columns, parameters, weights or resumes: large steps first."""
+    """Yield the case without some rows, columns, parameters, weights or resumes, large steps first."""
     size = case.n_rows // 2
     while size:
         for start in range(0, case.n_rows, size):
@@ -35,7 +35,7 @@ def smaller(case: Case) -> Iterator[Case]:
 
 
 def minimal(case: Case, kind: str, seconds: float) -> Case:
-    """The smallest case found in that time which breaks the same kind of promise."""
+    """Return the smallest case found in the time that breaks the same kind of promise."""
     until = time.monotonic() + seconds
     found = True
     while found:
@@ -50,7 +50,7 @@ def minimal(case: Case, kind: str, seconds: float) -> Case:
 
 
 def script(case: Case) -> str:
-    """Python that shows the failure without this package."""
+    """Return a Python script that shows the failure without this package."""
     columns = {f"c{i}": list(column) for i, column in enumerate(case.columns)}
     weights = None if case.weights is None else list(case.weights)
     lines = [

@@ -1,4 +1,4 @@
-"""`make mutants`: break the code in one small place at a time and see that the named test notices."""
+"""`make mutants`: change the code in one small place at a time; the named test must fail."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from queue import SimpleQueue
 
-from .laboratory import Laboratory, Outcome
-from .mutant import Mutant
-from .table import EXPLAINED, MUTANTS, stale
+from tests.mutants.mutant import Mutant
+from tests.mutants.source_copy import Outcome, SourceCopy
+from tests.mutants.table import EXPLAINED, MUTANTS, stale
 
 
 def chosen(words: list[str]) -> list[Mutant]:
-    """The mutants whose file or texts contain one of the words; all of them without any."""
+    """Return the mutants whose file or texts contain one of the words, or all if there are no words."""
     return [
         mutant
         for mutant in MUTANTS
@@ -37,13 +37,13 @@ def main() -> int:
         print("the code has changed: these texts are not there exactly once:", file=sys.stderr)
         print(*lost, sep="\n", file=sys.stderr)
         return 1
-    laboratories: SimpleQueue[Laboratory] = SimpleQueue()
+    copies: SimpleQueue[SourceCopy] = SimpleQueue()
     print("building ...", flush=True)
     for number in range(given.jobs):
-        laboratory = Laboratory(number)
-        laboratory.prepare()
-        laboratories.put(laboratory)
-    if red := laboratory.baseline(mutants):
+        copy = SourceCopy(number)
+        copy.prepare()
+        copies.put(copy)
+    if red := copy.baseline(mutants):
         print(f"these tests fail without any mutant, so they show nothing:\n{red}", file=sys.stderr)
         return 1
     print(
@@ -51,11 +51,11 @@ def main() -> int:
     )
 
     def attempt(same_file: list[Mutant]) -> list[Outcome]:
-        laboratory = laboratories.get()
+        copy = copies.get()
         try:
-            return [report(laboratory.attempt(mutant)) for mutant in same_file]
+            return [report(copy.attempt(mutant)) for mutant in same_file]
         finally:
-            laboratories.put(laboratory)
+            copies.put(copy)
 
     def report(outcome: Outcome) -> Outcome:
         print(f"{outcome.verdict:9} {outcome.seconds:5.1f} s  {outcome.mutant.title()}", flush=True)

@@ -7,30 +7,30 @@ from __future__ import annotations
 
 Changes = dict[str, list[tuple[str, str, str]]]
 
-LARGER = "tests/core/test_larger_problems.py::"
-FIRST = "tests/core/test_first_bounds.py::"
-KEPT = "tests/core/test_kept_bounds.py::"
-ANYTIME = "tests/core/test_anytime.py::"
+LARGER = "tests/core/search/test_larger_problems.py::"
+FIRST = "tests/core/search/test_first_bounds.py::"
+KEPT = "tests/core/search/test_kept_bounds.py::"
+ANYTIME = "tests/core/search/test_anytime.py::"
 
 MUTANTS: Changes = {
     "_bounds.pyx": [
         (
-            "(leaves - 1) * p.split_cost + outside",
-            "leaves * p.split_cost + outside",
+            "(leaves - 1) * data.split_cost + outside",
+            "leaves * data.split_cost + outside",
             FIRST + "test_the_first_lower_bound_is_that_of_the_classes[all]",
         ),
         (
-            "(leaves - 1) * p.split_cost + doomed",
-            "leaves * p.split_cost + doomed",
+            "(leaves - 1) * data.split_cost + rows.unavoidable_error",
+            "leaves * data.split_cost + rows.unavoidable_error",
             FIRST + "test_the_first_lower_bound_is_that_of_the_classes[adaptive]",
         ),
         (
-            "most_leaves = 1 << depth",
-            "most_leaves = depth + 1",
+            "max_leaves = 1 << depth",
+            "max_leaves = depth + 1",
             FIRST + "test_many_classes_on_few_leaves_are_bounded_at_once",
         ),
         (
-            "if outside <= doomed:",
+            "if outside <= rows.unavoidable_error:",
             "if False:",
             FIRST + "test_the_first_lower_bound_is_that_of_the_classes[adaptive]",
         ),
@@ -47,8 +47,8 @@ MUTANTS: Changes = {
     ],
     "_ao.pyx": [
         (
-            "        s.floor = min_cost(s.floor, lower)\n        data_remember(space, &c.left)",
-            "        data_remember(space, &c.left)",
+            "        s.floor = min_cost(s.floor, lower)\n        state_cache_bound(context, &c.left)",
+            "        state_cache_bound(context, &c.left)",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
@@ -57,12 +57,12 @@ MUTANTS: Changes = {
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
-            "cache_clear(p, &space.cache)",
+            "cache_clear(control, &context.cache)",
             "pass",
             LARGER + "test_two_change_points_over_every_cut[all]",
         ),
         (
-            "ao.root.lower = ao.least\n",
+            "ao.root.lower = ao.initial_lower\n",
             "pass\n",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
@@ -87,13 +87,13 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "return min_cost(ao.least if ao.warming else ao.root.lower, ao.root.upper)",
+            "return min_cost(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)",
             "return min_cost(ao.root.lower, ao.root.upper)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "if c.dead or lower < budget or",
-            "if c.dead or lower + 1 < budget or",
+            "if c.pruned or lower < budget or",
+            "if c.pruned or lower + 1 < budget or",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -116,11 +116,6 @@ MUTANTS: Changes = {
     ],
     "_graph.pyx": [
         (
-            "if not exact:\n        return",
-            "if not exact and lower == 0:\n        return",
-            LARGER + "test_the_optimum_is_found[quantile-4-0]",
-        ),
-        (
             "out.proven = s.complete\n    out.depth",
             "out.proven = True\n    out.depth",
             ANYTIME + "test_what_nodes_claim_is_true[adaptive]",
@@ -133,13 +128,13 @@ MUTANTS: Changes = {
     ],
     "_checkpoint.pyx": [
         (
-            "ao.least if ao.warming else ao.root.lower",
+            "ao.initial_lower if ao.in_warm_up else ao.root.lower",
             "ao.root.lower",
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
-            "p.max_depth if not ao.warming else 0",
-            "p.max_depth",
+            "data.max_depth if not ao.in_warm_up else 0",
+            "data.max_depth",
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
@@ -153,7 +148,7 @@ MUTANTS: Changes = {
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
-            'if ao.warming and not head["warming"]:',
+            'if ao.in_warm_up and not head["warming"]:',
             "if False:",
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[quantile]",
         ),
@@ -168,35 +163,37 @@ MUTANTS: Changes = {
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
     ],
-    "_bottom.pyx": [
+    "_depth1.pyx": [
         (
-            "found = p.split_cost + k * p.refine_cost",
-            "found = p.split_cost + (k + 1) * p.refine_cost",
-            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
+            "data.split_cost + counts[1] * data.weight_cost, &cost",
+            "counts[1] * data.weight_cost, &cost",
+            "tests/core/search/test_oracle.py::test_random_problems[all-1-0]",
         ),
         (
-            "p.split_cost + (total - both) * p.weight_cost >= cost",
-            "p.split_cost + p.refine_cost + (total - both) * p.weight_cost >= cost",
+            "data.split_cost + (total - both) * data.weight_cost >= cost",
+            "data.split_cost + data.changepoint_cost + (total - both) * data.weight_cost >= cost",
             LARGER + "test_the_optimum_is_found[adaptive-4-0]",
         ),
         (
-            "(walk.k > 1 or not walk.missing_right)",
+            "data.split_cost + (total - counts[a]) * data.weight_cost, &cost",
+            "data.split_cost + (total - counts[b]) * data.weight_cost, &cost",
+            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
+        ),
+        (
+            "if entries[i] & LEGAL_CUT and scan.group != 0:",
+            "if scan.group != 0:",
+            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
+        ),
+    ],
+    "_depth2.pyx": [
+        (
+            "(iterator.k > 1 or not iterator.missing_right)",
             "True",
             LARGER + "test_a_column_that_has_a_value_or_none[adaptive]",
         ),
         (
-            "left_sum = best[turn][k].sum + (walk if k & 1 else 0)",
-            "left_sum = best[turn][k].sum",
-            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
-        ),
-        (
-            "if entries[i] & LEGAL_CUT or i == known - 1:",
-            "if True:",
-            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
-        ),
-        (
-            "walk.k < max_k and walk",
-            "walk.k < max_k - 1 and walk",
+            "iterator.k < max_k and iterator",
+            "iterator.k < max_k - 1 and iterator",
             LARGER + "test_a_column_that_has_a_value_or_none[adaptive]",
         ),
     ],
@@ -217,10 +214,10 @@ MUTANTS: Changes = {
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
         ),
     ],
-    "_sweep.pyx": [
+    "_depth2_sweep.pyx": [
         (
-            "= excess // p.weight_cost if",
-            "= excess // p.weight_cost + 1 if",
+            "= excess // data.weight_cost if",
+            "= excess // data.weight_cost + 1 if",
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
         ),
     ],
@@ -238,13 +235,13 @@ MUTANTS: Changes = {
     ],
     "_cart.pyx": [
         (
-            "leaves = p.max_k + 1, c",
-            "leaves = p.max_k, c",
+            "leaves = data.max_k + 1\n",
+            "leaves = data.max_k\n",
             LARGER + "test_the_optimum_is_found[shape-3-0]",
         ),
         (
-            "while grown < leaves:\n        best = best_leaf(p, cart, rows)",
-            "while grown <= leaves:\n        best = best_leaf(p, cart, rows)",
+            "while grown < leaves:\n        best = best_leaf(data, control, cart, rows)",
+            "while grown <= leaves:\n        best = best_leaf(data, control, cart, rows)",
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
         ),
         (
@@ -255,19 +252,21 @@ MUTANTS: Changes = {
     ],
     "_expand.pyx": [
         (
+            "sums.unavoidable_error[k] = unavoidable_error",
+            "sums.unavoidable_error[k] = unavoidable_error + data.max_weight",
+            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
+        ),
+    ],
+    "_solve_state.pyx": [
+        (
             "s.lower = max_cost(s.lower, budget)",
             "s.lower = s.upper",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
-        (
-            "sums.doomed[k] = doomed",
-            "sums.doomed[k] = doomed + p.heaviest",
-            LARGER + "test_the_optimum_is_found[adaptive-3-0]",
-        ),
     ],
-    "_states.pyx": [
+    "_data_state.pyx": [
         (
-            "level if level < p.n_leaves else p.n_leaves - 1",
+            "level if level < data.n_candidate_leaves else data.n_candidate_leaves - 1",
             "0",
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
         ),
@@ -282,12 +281,12 @@ MUTANTS: Changes = {
 EXPLAINED: Changes = {
     "_checkpoint.pyx": [
         (
-            'if ao.warming and not head["warming"]:',
-            "if ao.warming:",
+            'if ao.in_warm_up and not head["warming"]:',
+            "if ao.in_warm_up:",
             "a resumed search without a warm-up finds its trees later and proves the same",
         ),
     ],
-    "_graph.pyx": [
+    "_cache.pyx": [
         (
             "if entry.depth == depth and entry.hash[0]",
             "if entry.hash[0]",
@@ -298,6 +297,11 @@ EXPLAINED: Changes = {
             "if lower > entry.lower:",
             "if lower < entry.lower:",
             "a weaker bound is still true and only costs time",
+        ),
+        (
+            "if not exact:\n        return",
+            "if not exact and lower == 0:\n        return",
+            LARGER + "test_the_optimum_is_found[quantile-4-0]",
         ),
     ],
 }

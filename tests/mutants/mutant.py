@@ -1,4 +1,4 @@
-"""One small change of the code, and the test that must notice it."""
+"""A small change of the code, and the test that must fail with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """`original` stands in the file exactly once. `test` names pytest's node ids, apart by blanks."""
+    """`original` must be in the file exactly once. `test` has pytest's node ids, separated by spaces."""
 
     file: str
     original: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .engine import KEPT, LARGER, Changes
+from tests.mutants.engine import KEPT, LARGER, Changes
 
 MUTANTS: Changes = {
     "_gaps.pyx": [
@@ -12,12 +12,12 @@ MUTANTS: Changes = {
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
-            "    if k + 1 < p.max_k:\n        return\n",
+            "    if k + 1 < data.max_k:\n        return\n",
             "",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
-            "if k + 1 < p.max_k:\n        lower",
+            "if k + 1 < data.max_k:\n        lower",
             "if False:\n        lower",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
@@ -37,8 +37,8 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "(k + 1) * p.refine_cost + grown",
-            "(k + 2) * p.refine_cost + grown",
+            "(k + 1) * data.changepoint_cost + grown",
+            "(k + 2) * data.changepoint_cost + grown",
             LARGER + "test_bands_with_penalties",
         ),
         (
@@ -67,28 +67,28 @@ MUTANTS: Changes = {
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
-            "cost_t row_cost = p.heaviest * p.weight_cost\n    cdef int32_t k",
-            "cost_t row_cost = p.weight_cost\n    cdef int32_t k",
+            "cost_t row_cost = data.max_weight * data.weight_cost\n    cdef int32_t k",
+            "cost_t row_cost = data.weight_cost\n    cdef int32_t k",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "cost_t row_cost = p.heaviest * p.weight_cost\n    cdef int32_t between",
-            "cost_t row_cost = p.weight_cost\n    cdef int32_t between",
+            "cost_t row_cost = data.max_weight * data.weight_cost\n    cdef int32_t between",
+            "cost_t row_cost = data.weight_cost\n    cdef int32_t between",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "lift(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))",
-            "lift(shrinks, child(gap.below, not grows_right).lower)",
+            "raise_lower(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))",
+            "raise_lower(shrinks, child(gap.below, not grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "lift(grows, without(child(gap.above, grows_right).lower, between, row_cost))",
-            "lift(grows, child(gap.above, grows_right).lower)",
+            "raise_lower(grows, without(child(gap.above, grows_right).lower, between, row_cost))",
+            "raise_lower(grows, child(gap.above, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "lift(grows, child(gap.below, grows_right).lower)",
-            "lift(shrinks, child(gap.below, grows_right).lower)",
+            "raise_lower(grows, child(gap.below, grows_right).lower)",
+            "raise_lower(shrinks, child(gap.below, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -102,12 +102,12 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "c.refinable = k + 1 < p.max_k and",
-            "c.refinable = k + 2 < p.max_k and",
+            "c.refinable = shape.n_cuts < data.max_k and",
+            "c.refinable = shape.n_cuts + 1 < data.max_k and",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
     ],
-    "_intervals.pyx": [
+    "_depth2_every_cut.pyx": [
         (
             "if base + interval.grown + interval.shrunk >= cutoff",
             "if base + interval.grown + interval.shrunk >= cutoff - 1",
@@ -124,8 +124,8 @@ MUTANTS: Changes = {
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
-            "cdef cost_t row_cost = p.heaviest * p.weight_cost",
-            "cdef cost_t row_cost = p.weight_cost",
+            "cdef cost_t row_cost = data.max_weight * data.weight_cost",
+            "cdef cost_t row_cost = data.weight_cost",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -149,13 +149,13 @@ MUTANTS: Changes = {
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
-            "interval.grown = deep.grown[k - 2] if k > 1 else 0",
-            "interval.grown = deep.grown[k - 1]",
+            "interval.grown = solve.grown[k - 2] if k > 1 else 0",
+            "interval.grown = solve.grown[k - 1]",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "sure = deep.grown[k - 1] + (deep",
-            "sure = 2 * deep.grown[k - 1] + (deep",
+            "fixed = solve.grown[k - 1] + (solve",
+            "fixed = 2 * solve.grown[k - 1] + (solve",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -164,8 +164,8 @@ MUTANTS: Changes = {
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
-            "prefix.n_cuts < p.max_k - 1",
-            "prefix.n_cuts < p.max_k - 2",
+            "prefix.n_cuts < data.max_k - 1",
+            "prefix.n_cuts < data.max_k - 2",
             LARGER + "test_the_optimum_is_found[all-3-0]",
         ),
         (
@@ -174,18 +174,18 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "if p.split_cost + k * p.refine_cost + sure",
-            "if p.split_cost + (k + 1) * p.refine_cost + sure",
+            "return data.split_cost + k * data.changepoint_cost + fixed",
+            "return data.split_cost + (k + 1) * data.changepoint_cost + fixed",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "if not prefix.missing_right and known < rows.n:",
+            "if not prefix.missing_right and solve.rows.known[prefix.feature] < solve.rows.n:",
             "if False:",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "if cost < deep.value:",
-            "if cost < deep.value - 1:",
+            "if cost < solve.value:",
+            "if cost < solve.value - 1:",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
     ],

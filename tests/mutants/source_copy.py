@@ -1,4 +1,4 @@
-"""A copy of the sources in `build/mutants`, in which one place at a time is changed, compiled and tested."""
+"""A copy of the sources in `build/mutants`, in which one change at a time is compiled and tested."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .mutant import Mutant
+from tests.mutants.mutant import Mutant
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("core", "worker", "service", "tests", "docs", "openapi", "setup.py", "pyproject.toml", "README.md")
-TEST_SECONDS = 120  # a mutant that makes the search endless is noticed too
-PACKAGE = Path("core") / "literati"
-# Headers are parts of other modules; these are the modules that have them.
+TEST_SECONDS = 120  # also for a mutant that makes the search endless
+PACKAGE = Path("core") / "literati" / "_engine"
+# Headers, and the modules that include them.
 USERS = {
-    "_lanes_body.h": ("_search",),
-    "_gini_body.h": ("_search",),
+    "_lanes_body.h": ("_engine",),
+    "_gini_body.h": ("_engine",),
     "_graph.pxd": ("_ao", "_gaps"),
+    "_best_shape.pxd": ("_depth1", "_polish"),
 }
 
 
@@ -32,8 +33,8 @@ class Outcome:
     detail: str = ""
 
 
-class Laboratory:
-    """One copy of the tree with its extensions; several of them can work side by side."""
+class SourceCopy:
+    """A copy of the sources with its own extensions; several copies can be used at the same time."""
 
     def __init__(self, number: int) -> None:
         self.root = ROOT / "build" / "mutants" / f"tree-{number}"
@@ -64,7 +65,7 @@ class Laboratory:
             shutil.copytree(folder, self.clean / folder.relative_to(self.root))
 
     def baseline(self, mutants: list[Mutant]) -> str:
-        """The named tests on the unchanged sources: what is red, or nothing."""
+        """Run the named tests on the unchanged sources; return the output if one fails."""
         tests = sorted({test for mutant in mutants for test in mutant.test.split()})
         done = self._run(self._pytest(tests), TEST_SECONDS * 10)
         return "" if done.returncode == 0 else done.stdout[-4000:] + done.stderr[-2000:]
@@ -117,7 +118,7 @@ class Laboratory:
         )
 
     def _restore(self) -> None:
-        """Bring back what the unchanged sources were compiled to, with its times."""
+        """Restore the compiled files of the unchanged sources, with their times."""
         for folder in self._compiled():
             for path in folder.iterdir():
                 kept = self.clean / path.relative_to(self.root)
@@ -125,7 +126,7 @@ class Laboratory:
                     shutil.copy2(kept, path)
 
     def _compiled(self) -> list[Path]:
-        """Where compiled files are: setuptools makes them in `build` and copies them to the package."""
+        """Return the folders of compiled files: setuptools writes to `build` and copies to the package."""
         return [self.root / PACKAGE, *sorted((self.root / "build").glob("lib*/literati"))]
 
     def _mirror(self, source: Path, target: Path) -> None:
@@ -153,6 +154,6 @@ class Laboratory:
 
     @staticmethod
     def _copy(source: Path, target: Path) -> None:
-        """A file that differs gets the time of now, so that what was made of it is made again."""
+        """Copy a file if it differs. It gets the current time, so that it is compiled again."""
         if not target.exists() or target.read_bytes() != source.read_bytes():
             shutil.copy(source, target)

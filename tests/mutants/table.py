@@ -1,14 +1,12 @@
-"""All mutants, by file, so that each file is compiled as seldom as possible."""
+"""All mutants, ordered by file, so that each file is compiled as rarely as possible."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from tests.mutants import engine, polish, positions, store
+from tests.mutants.mutant import Mutant
+from tests.support.paths import ROOT
 
-from . import engine, polish, positions, store
-from .mutant import Mutant
-
-ROOT = Path(__file__).resolve().parents[2]
-_ENGINE, _STORE = "core/literati/", "worker/store/lua/"
+_ENGINE, _STORE = "core/literati/_engine/", "worker/store/lua/"
 _TABLES = (
     *((_ENGINE, module.MUTANTS) for module in (engine, positions, polish)),
     (_STORE, store.MUTANTS),
@@ -19,7 +17,7 @@ MUTANTS = [
     for file, changes in table.items()
     for original, replacement, test in changes
 ]
-# Changes that leave every result as it is, and why.
+# Changes that do not affect any result, and why.
 EXPLAINED = {
     Mutant(folder + file, original, replacement, ""): why
     for folder, table in ((_ENGINE, engine.EXPLAINED), (_STORE, store.EXPLAINED))
@@ -29,6 +27,6 @@ EXPLAINED = {
 
 
 def stale() -> list[str]:
-    """The mutants whose text is not in its file exactly once."""
+    """Return the mutants whose text is not in its file exactly once."""
     counted = ((mutant, (ROOT / mutant.file).read_text()) for mutant in (*MUTANTS, *EXPLAINED))
     return [mutant.title() for mutant, text in counted if text.count(mutant.original) != 1]

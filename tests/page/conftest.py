@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from browsing import PATIENCE, Tab, executable, free_port, launch
-from live_job import Live
-from page_data import Service
-from stack import Process, Stack
-from tree_drawing import open_model
+from tests.support.page.browser import PATIENCE, Tab, executable, free_port, launch
+from tests.support.page.live_job import Live
+from tests.support.page.page_data import Service
+from tests.support.page.tree_drawing import open_model
+from tests.support.stack.stack import Process, Stack
 
 
 # Playwright keeps an event loop running in this thread: no test of another folder may come across it.
@@ -36,9 +36,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def page_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("page")
-    with Stack(folder, LITERATI_WORKER_CONCURRENCY="2") as stack:
-        stack.start_worker()
-        stack.start_api()
+    with Stack.with_worker_and_api(folder, LITERATI_WORKER_CONCURRENCY="2") as stack:
         yield stack
 
 

@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
-from browsing import SCREENSHOTS, Tab
-from page_data import Service
-from stack import Stack
+from tests.support.page.browser import SCREENSHOTS, Tab
+from tests.support.page.page_data import Service
+from tests.support.stack.stack import Stack
 
 
 def open_leaf(page: Page) -> None:
@@ -35,7 +35,7 @@ def ask_for_many(page: Page) -> None:
     page.get_by_role("button", name="Many rows").click()
     page.get_by_label("Or paste rows").fill("length,width,zip,colour,fresh\n3,,10115,red,true\n")
     page.get_by_role("button", name="Predict", exact=True).click()
-    expect(page.get_by_role("heading", name="1 answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 prediction")).to_be_visible()
 
 
 def nothing(_: Page) -> None:

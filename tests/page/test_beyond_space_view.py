@@ -5,9 +5,9 @@ from __future__ import annotations
 from playwright.sync_api import expect
 from sklearn.datasets import load_breast_cancer
 
-from browsing import Tab
-from literati.nodes import BEYOND_SPACE
-from page_data import Service, as_csv
+from literati.tree.nodes import BEYOND_SPACE
+from tests.support.page.browser import Tab
+from tests.support.page.page_data import Service, as_csv
 
 
 def test_a_polished_tree_is_explained(tab: Tab, service: Service) -> None:

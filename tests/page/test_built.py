@@ -1,4 +1,4 @@
-"""What is committed under service/page is what its sources build to; serving it needs no Node."""
+"""What is committed under service/web is what its sources build to; serving it needs no Node."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from page_data import Service
-from stack import ROOT
+from tests.support.page.page_data import Service
+from tests.support.paths import ROOT
 
-PAGE = ROOT / "service" / "page"
+PAGE = ROOT / "service" / "web"
 SOURCES = ("build.mjs", "package-lock.json", "package.json", "tsconfig.json")
 WRITTEN_BY_HAND = ("docs.css", "docs.js", "icon.svg")
 RECORD = json.loads((PAGE / "built.json").read_text())
@@ -43,6 +43,7 @@ def test_the_committed_page_is_current() -> None:
 
 if NPM and NODE:  # what is committed was checked by its digests already; this is for those who change it
 
+    @pytest.mark.slow
     def test_the_same_bytes_come_out_again(tmp_path: Path) -> None:
         """With Node: installed from the lock file, checked and built anew."""
         npm, node = str(NPM), str(NODE)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from acting_worker import costs
-from browsing import see
-from literati.nodes import BEYOND_SPACE
-from live_job import Live
-from stack import poll
+from literati.tree.nodes import BEYOND_SPACE
+from tests.support.page.browser import see
+from tests.support.page.live_job import Live
+from tests.support.stack.acting_worker import costs
+from tests.support.stack.stack import poll
 
 
 def colours(page: Page) -> int:
@@ -121,7 +121,7 @@ def test_a_polished_tree_has_a_line_of_its_own(live: Live) -> None:
     word = live.worker._word(10.0, 2)
     trace = [point.model_copy(update={"upper": costs()[1]}) for point in word.trace]
     better = word.model_copy(update={"upper_bound": costs()[1], "trace": trace})
-    live.stack.store.jobs.checkpoint(live.worker.id, live.worker.epoch, better)
+    live.stack.store.jobs.publish_progress(live.worker.id, live.worker.epoch, better)
     expect(page.locator(".key.cost")).to_be_visible()
     expect(live.fact("Cost of the tree")).to_have_text(f"{costs()[2]:g}")
     expect(live.fact("Upper bound")).to_have_text(f"{costs()[1]:g}")

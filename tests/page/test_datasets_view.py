@@ -9,8 +9,8 @@ import pyarrow.parquet
 import pytest
 from playwright.sync_api import Page, expect
 
-from browsing import Tab, drop, see
-from page_data import COLUMNS, Service, as_csv, flowers, write_csv
+from tests.support.page.browser import Tab, drop, see
+from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers, write_csv
 
 
 def dataset_id(page: Page) -> str:

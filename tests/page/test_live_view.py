@@ -10,12 +10,12 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-import jobs
-from acting_worker import ActingWorker, costs
-from browsing import Tab, see
-from live_job import Live
-from page_data import Service, as_csv
-from worker.messages import JobState, StopReason
+from tests.support.page.browser import Tab, see
+from tests.support.page.live_job import Live
+from tests.support.page.page_data import Service, as_csv
+from tests.support.records import jobs
+from tests.support.stack.acting_worker import ActingWorker, costs
+from worker.domain.jobs import JobState, StopReason
 
 
 def test_bounds_close_and_trees_improve(live: Live) -> None:
@@ -46,7 +46,7 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
     live.worker.prove()
     see(page, "Proven optimal after")
     expect(live.fact("Gap")).to_have_text("0 %")
-    expect(page.get_by_role("group", name="Steer the job")).to_have_count(0)
+    expect(page.get_by_role("group", name="Control the job")).to_have_count(0)
     expect(page.get_by_role("link", name="Open the model")).to_be_visible()
     # One stream told all of it.
     streams = live.tab.sent("GET", "/events")
@@ -71,7 +71,7 @@ def test_scrub_back_through_earlier_trees(live: Live) -> None:
     # A better tree does not take the reader away from an earlier one.
     live.worker.checkpoint(1.0, tree=3)
     expect(title).to_have_text("Tree 1 of 4")
-    page.get_by_role("button", name="Follow the newest").click()
+    page.get_by_role("button", name="Show the newest").click()
     expect(title).to_have_text("Tree 4 of 4")
     live.worker.checkpoint(1.0, tree=4)
     expect(title).to_have_text("Tree 5 of 5")
@@ -128,7 +128,7 @@ def test_a_job_that_fails_says_why(live: Live) -> None:
 def test_notes_of_the_search(live: Live) -> None:
     live.worker.checkpoint(1.0, tree=1, log="The column 'x' was set aside.")
     page = live.open()
-    page.get_by_text("Notes of the search").click()
+    page.get_by_text("Search log").click()
     see(page, "The column 'x' was set aside.")
 
 
@@ -153,7 +153,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Finish").click()
     see(page, "Finished by you")
     page.get_by_role("link", name="Open the model").click()
-    expect(page.get_by_role("button", name="Put in production")).to_be_visible()
+    expect(page.get_by_role("button", name="Use in production")).to_be_visible()
     assert service.client.get(f"/v1/models/{page.url.rpartition('/')[2]}").status_code == 200
 
 

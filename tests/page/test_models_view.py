@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
-from browsing import Tab, see
-from page_data import Service
+from tests.support.page.browser import Tab, see
+from tests.support.page.page_data import Service
 
 
 def test_no_models_yet(api_tab: Tab) -> None:
@@ -22,7 +22,7 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
     for name in ("flowers 1", "flowers 3"):
         page.get_by_role("checkbox", name=f"Compare {name}", exact=True).check()
     page.get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", name="Two models side by side")).to_be_visible()
+    expect(page.get_by_role("heading", name="Compare two models")).to_be_visible()
     models = [service.client.get(f"/v1/models/{model}").json() for model in (small, large)]
     table = page.get_by_role("region", name="Figures").locator("tbody tr")
     expect(table).to_have_count(8)
@@ -52,12 +52,12 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
 def test_one_model_is_in_production(tab: Tab, service: Service) -> None:
     first, second = service.model(1), service.model(2)
     page = tab.go("/models")
-    page.get_by_role("button", name="Put flowers 1 in production").click()
+    page.get_by_role("button", name="Use flowers 1 in production").click()
     row = page.locator("tbody tr").filter(has=page.get_by_role("link", name="flowers 1", exact=True))
     expect(row).to_contain_text("In production")
     assert service.client.get("/v1/models/aliases/production").json()["model_id"] == first
     page.get_by_role("link", name="flowers 2", exact=True).click()
-    page.get_by_role("button", name="Put in production").click()
+    page.get_by_role("button", name="Use in production").click()
     expect(page.get_by_role("region", name="Names").locator(".chip")).to_contain_text("production")
     assert service.client.get("/v1/models/production").json()["id"] == second
 
@@ -79,7 +79,7 @@ def test_other_names_come_and_go(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     see(page, "An alias names this model")
-    names.get_by_role("button", name="Take the name spring.2026 away").click()
+    names.get_by_role("button", name="Remove the name spring.2026").click()
     expect(names.locator(".chip").filter(has_text="spring.2026")).to_have_count(0)
 
 

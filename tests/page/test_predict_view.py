@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browsing import Tab, drop, saved, see
-from model_maker import add_model, mixed_tree
-from page_data import COLUMNS, Service, as_csv, flowers
-from stack import Process, Stack
+from tests.support.page.browser import Tab, drop, saved, see
+from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers
+from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.stack.stack import Process, Stack
 
 ROW = {"length": 3.4, "width": 2.5, "zip": 10115, "colour": "red", "fresh": True}
 
@@ -65,7 +65,7 @@ def test_the_form_is_made_from_the_models_schema(page: Page, service: Service) -
     length = form.get_by_label("length")
     assert length.get_attribute("inputmode") == "decimal"
     column = next(c for c in service.tree(service.model())["columns"] if c["name"] == "length")
-    see(page, f"{column['minimum']:g} to {column['maximum']:g} in training")
+    see(page, f"{column['minimum']:g} to {column['maximum']:g} in the training data")
     choices = form.get_by_label("colour").locator("option").all_text_contents()
     assert choices[0] == "missing"
     assert sorted(choices[1:]) == ["blue", "red", "white", "yellow"]
@@ -95,7 +95,7 @@ def test_the_answer_and_its_path(page: Page, service: Service, changes: dict[str
     warned = page.locator(".answer .notes li")
     assert warned.count() == len(expected["warnings"])
     if "length" in changes:
-        see(page, "this is outside")
+        see(page, "this value is outside")
 
 
 def test_numbers_are_slid_through_their_range(page: Page, service: Service) -> None:
@@ -121,7 +121,7 @@ def test_numbers_are_slid_through_their_range(page: Page, service: Service) -> N
 def test_rows_of_the_dataset_to_begin_with(page: Page, service: Service) -> None:
     rows = service.client.get(f"/v1/datasets/{service.dataset}/preview?rows=2").json()["records"]
     expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[0]['length']:g}")
-    page.get_by_role("button", name="Another row of the dataset").click()
+    page.get_by_role("button", name="Use another row of the dataset").click()
     expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[1]['length']:g}")
 
 
@@ -142,11 +142,11 @@ def test_many_rows_are_dropped_and_their_answers_saved(page: Page, service: Serv
     (tmp_path / "new flowers.csv").write_text(text)
     page.get_by_role("button", name="Many rows").click()
     drop(page, ".drop", tmp_path / "new flowers.csv", "text/csv")
-    expect(page.get_by_role("heading", name="60 answers")).to_be_visible()
-    shown = page.get_by_role("region", name="Answers").locator("tbody tr")
+    expect(page.get_by_role("heading", name="60 predictions")).to_be_visible()
+    shown = page.get_by_role("region", name="Predictions").locator("tbody tr")
     expect(shown).to_have_count(20)
-    name, answers = saved(page, lambda: page.get_by_role("button", name="Download the answers").click())
-    assert name == "new-flowers-answers.csv"
+    name, answers = saved(page, lambda: page.get_by_role("button", name="Download the predictions").click())
+    assert name == "new-flowers-predictions.csv"
     expected = service.client.post(
         f"/v1/models/{service.model()}/predict", content=text, headers={"Content-Type": "text/csv"}
     ).json()
@@ -164,10 +164,10 @@ def test_many_rows_are_pasted(page: Page) -> None:
     )
     page.get_by_label("Or paste rows").fill(text)
     page.get_by_role("button", name="Predict", exact=True).click()
-    expect(page.get_by_role("heading", name="2 answers")).to_be_visible()
-    see(page, "unknown to the model")  # the note
-    see(page, "training did not see")  # green
-    _, answers = saved(page, lambda: page.get_by_role("button", name="Download the answers").click())
+    expect(page.get_by_role("heading", name="2 predictions")).to_be_visible()
+    see(page, "is not a column of the model")  # the note
+    see(page, "not in the training data")  # green
+    _, answers = saved(page, lambda: page.get_by_role("button", name="Download the predictions").click())
     table = list(csv.DictReader(io.StringIO(answers), delimiter=";"))
     assert [row["note"] for row in table] == ['a; "b"', "c"]
     assert all(row["prediction"] in ("rose", "tulip") for row in table)
@@ -190,7 +190,7 @@ def test_the_answer_comes_when_the_server_is_back(
     expect(page.locator(".steps")).to_contain_text("member is true")
     api_process[-1].stop()
     page.get_by_label("member", exact=True).select_option("false")
-    expect(page.locator(".refusal")).to_contain_text("does not answer")
+    expect(page.locator(".refusal")).to_contain_text("does not respond")
     expect(page.locator(".steps")).to_contain_text("member is true")  # what was there stays
     api_process.append(api.start_api())
     expect(page.locator(".steps")).to_contain_text("member is false")

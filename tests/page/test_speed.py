@@ -9,11 +9,13 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, expect
 
-import jobs
-from acting_worker import ActingWorker, costs
-from browsing import Tab, until
-from stack import Stack
-from worker.messages import TracePoint
+from tests.support.page.browser import Tab, until
+from tests.support.records import jobs
+from tests.support.stack.acting_worker import ActingWorker, costs
+from tests.support.stack.stack import Stack
+from worker.domain.progress import TracePoint
+
+pytestmark = pytest.mark.alone
 
 ATTEMPTS = 3  # the best of them counts: what else the machine does meanwhile is not the page's doing
 POINTS = 10_000
@@ -80,7 +82,7 @@ def long_job(api: Stack) -> ActingWorker:
     ]
     word = worker._word(points[-1].lower, 4)
     update = {"trace": points, "elapsed_seconds": points[-1].seconds, "expansions": points[-1].expansions}
-    api.store.jobs.checkpoint(worker.id, worker.epoch, word.model_copy(update=update))
+    api.store.jobs.publish_progress(worker.id, worker.epoch, word.model_copy(update=update))
     worker.expansions = points[-1].expansions
     return worker
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from browsing import Tab, see
-from model_maker import add_job, add_model, mixed_tree
-from page_data import Service, as_csv, flowers
-from service import keyring
-from service.keyring import Scope
-from stack import Process, Stack
+from service.auth import key_file
+from service.auth.key_file import Scope
+from tests.support.page.browser import Tab, see
+from tests.support.page.page_data import Service, as_csv, flowers
+from tests.support.records.model_maker import add_job, add_model, mixed_tree
+from tests.support.stack.stack import Process, Stack
 
 LISTS = {
     "/datasets": "/v1/datasets",
@@ -38,7 +38,7 @@ def places(api: Stack) -> dict[str, str]:
         "/jobs": "made",
         f"/jobs/{job.spec.id}": "Best tree so far",
         "/models": "made",
-        f"/models/{model}": "Put in production",
+        f"/models/{model}": "Use in production",
         f"/compare/{model}/{model}": "Balanced accuracy",
         f"/predict/{model}": "with probability",
     }
@@ -50,7 +50,7 @@ def test_loading(api_tab: Tab, place: str) -> None:
     api_tab.page.route(f"**{LISTS[place]}?*", lambda route: held.append(route))
     page = api_tab.go(place)
     expect(page.locator(".loading .spinner")).to_be_visible()
-    see(page, "Reading the")
+    see(page, "Loading the")
     for route in held:
         route.continue_()
     api_tab.page.unroute_all()
@@ -99,15 +99,14 @@ def test_what_is_not_there(api_tab: Tab) -> None:
     api_tab.refusals.add(404)
     for place in (f"/datasets/ds_{32 * 'a'}", f"/jobs/job_{32 * 'a'}", f"/models/mdl_{32 * 'a'}"):
         expect(api_tab.go(place).get_by_role("alert")).to_contain_text("There is no such")
-    see(api_tab.go("/nowhere"), "There is nothing here")
+    see(api_tab.go("/nowhere"), "Page not found")
 
 
 @pytest.fixture
 def closed(tmp_path: Path) -> Iterator[tuple[Stack, str]]:
     """An API that wants a key, and a key to read with."""
-    key, _ = keyring.add(tmp_path / "keys.json", "page", "default", frozenset({Scope.READ}))
-    with Stack(tmp_path, LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
-        stack.start_api()
+    key, _ = key_file.add(tmp_path / "keys.json", "page", "default", frozenset({Scope.READ}))
+    with Stack.with_api(tmp_path, LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
         yield stack, key
 
 
@@ -123,7 +122,7 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     assert field.get_attribute("type") == "password"
     field.fill("lit_00000000_wrong")
     page.keyboard.press("Enter")
-    expect(dialog.locator(".error")).to_have_text("The server does not know this key.")
+    expect(dialog.locator(".error")).to_have_text("This key is not valid.")
     field.fill(key)
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_have_count(0)
@@ -138,7 +137,7 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     assert tab.sent("GET", "/events")[-1].headers["authorization"] == f"Bearer {key}"
     # What the key may not do is said where it was tried.
     tab.go("/models")
-    page.get_by_role("button", name="Put made in production").click()
+    page.get_by_role("button", name="Use made in production").click()
     expect(page.locator(".refusal")).to_contain_text("lacks the scope")
     page.get_by_role("button", name="Sign out").click()
     expect(dialog).to_be_visible()

@@ -8,9 +8,9 @@ import signal
 
 from playwright.sync_api import Page, expect
 
-from browsing import until
-from live_job import Live
-from stack import Process
+from tests.support.page.browser import until
+from tests.support.page.live_job import Live
+from tests.support.stack.stack import Process
 
 
 def test_a_lost_connection_is_told_and_taken_up_again(live: Live, api_process: list[Process]) -> None:

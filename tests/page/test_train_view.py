@@ -6,8 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
-from browsing import Tab, see
-from page_data import Service
+from tests.support.page.browser import Tab, see
+from tests.support.page.page_data import Service
 
 
 def test_nothing_to_learn_from(api_tab: Tab) -> None:
@@ -138,7 +138,7 @@ def test_several_jobs_side_by_side(tab: Tab, service: Service) -> None:
         expect(card).to_contain_text("Proven optimal")
         expect(card.locator("svg.sparkline path.upper")).to_be_visible()
         card.get_by_role("checkbox").check()
-    page.get_by_role("link", name="Watch 3 side by side").click()
+    page.get_by_role("link", name="Compare 3 jobs").click()
     articles = page.locator("article.job")
     expect(articles).to_have_count(3)
     for i in range(3):

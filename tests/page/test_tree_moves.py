@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from stack import poll
-from tree_drawing import transform
+from tests.support.page.tree_drawing import transform
+from tests.support.stack.stack import poll
 
 
 def test_zoom_and_pan(page: Page) -> None:

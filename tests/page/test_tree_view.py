@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browsing import Tab, saved
 from literati import ShapeTree
-from page_data import Service
-from tree_drawing import leaves, lit, path_to
+from tests.support.page.browser import Tab, saved
+from tests.support.page.page_data import Service
+from tests.support.page.tree_drawing import leaves, lit, path_to
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -94,7 +94,7 @@ def test_a_leaf_tells_its_rule_in_words(page: Page, tree: dict[str, Any]) -> Non
             assert tree["columns"][tree["nodes"][above]["split"]["column"]]["name"] in text
         assert f"of {node['rows']} training row" in text
         facts = details.locator("dt").all_text_contents()
-        assert ("Proven at least" in facts) == (not node["proven"] or node["bound"] >= node["cost"])
+        assert ("Lower bound" in facts) == (not node["proven"] or node["bound"] >= node["cost"])
     page.keyboard.press("Escape")
     expect(details.locator(".rule")).to_have_count(0)
 
@@ -142,8 +142,8 @@ def test_a_split_tells_what_is_known_about_it(page: Page, tree: dict[str, Any]) 
     )
     assert facts["Rows"] == f"{root['rows']}"
     assert float(facts["Cost of the subtree"]) == root["cost"]
-    assert float(facts["Wrong as a leaf"]) == root["error"]
-    assert float(facts["Proven at least"]) == root["bound"]
+    assert float(facts["Error as a leaf"]) == root["error"]
+    assert float(facts["Lower bound"]) == root["bound"]
 
 
 def test_export(page: Page, tree: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`make audit`: the real pip-audit, with an advisory service that the test runs itself."""
+"""`make audit` with the real pip-audit and an advisory service that the test runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.paths import ROOT
+
 PYTHON = ROOT / "build" / "audit" / "bin" / "python"
 SCRIPT = ROOT / "requirements" / "audit.py"
 LOCKS = [ROOT / "requirements" / f"{name}.txt" for name in ("runtime", "service", "dev")]
@@ -28,7 +29,7 @@ Advice = Callable[[Asked], bool]  # whether it is vulnerable
 
 @contextmanager
 def advisories(vulnerable: Advice) -> Iterator[tuple[str, list[Asked]]]:
-    """A service that speaks OSV: its address, and what it was asked."""
+    """Run a service with the API of OSV; return its address and the list of packages it was asked about."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -68,7 +69,7 @@ def audit(url: str, *locks: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    """Two versions of one package, and one that this machine would not install."""
+    """Return a lock file with two versions of one package and a package for another system."""
     path = tmp_path / "lock.txt"
     digest = f"--hash=sha256:{64 * 'a'}"
     path.write_text(
@@ -126,7 +127,7 @@ def test_a_package_without_a_hash(lock: Path) -> None:
 
 
 def test_a_package_that_the_service_does_not_know() -> None:
-    """OSV does not tell such a one from one without flaws, PyPI does: in pip-audit's words for it."""
+    """PyPI reports an unknown package, and pip-audit passes that on; OSV does not report it."""
     code = (
         "import audit; pins = [audit.Pin('a', '1', ()), audit.Pin('b', '2', ())]\n"
         "known = [{'name': 'a', 'version': '1', 'vulns': []}, {'name': 'b', 'skip_reason': 'not found'}]\n"

@@ -59,7 +59,7 @@ absent = Solver("no-such-distribution-anywhere", prepare_with(fail))
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a toy table, and with the misbehaving solvers on the child's path."""
+    """Return a folder with a toy table; the child process can import the misbehaving solvers from it."""
     random = np.random.default_rng(5)
     rows = [
         f"{a:.3f},{b:.3f},{c},{int(a + b > 1)}"
@@ -130,6 +130,7 @@ def test_a_run_counts_errors_from_predictions_and_measures(data: Path) -> None:
     assert len(measured.details["fits"]) == 3  # short, so repeated
 
 
+@pytest.mark.slow
 def test_a_hanging_run_is_killed_soon_after_its_limit(data: Path) -> None:
     ticks: list[float] = []
     start = time.monotonic()
@@ -234,6 +235,7 @@ def test_every_claim_needs_runs_and_each_run_is_wanted_once() -> None:
         assert all(claim.needs[0].solver.startswith("literati") for claim in claims)
 
 
+@pytest.mark.slow
 def test_the_command_writes_results_and_a_page(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

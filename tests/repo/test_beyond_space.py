@@ -1,18 +1,16 @@
-"""The sentence about trees beyond the searched space is the same in the library, the page and the docs."""
+"""The library, the page and the docs explain trees beyond the searched space with the same sentence."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-from literati.nodes import BEYOND_SPACE
-
-ROOT = Path(__file__).resolve().parent.parent
+from literati.tree.nodes import BEYOND_SPACE
+from tests.support.paths import ROOT
 
 
 def test_the_page_says_it() -> None:
-    assert f'"{BEYOND_SPACE}"' in (ROOT / "service/page/src/words.ts").read_text()
-    built = "".join(path.read_text() for path in (ROOT / "service/page/assets").glob("main-*.js"))
+    assert f'"{BEYOND_SPACE}"' in (ROOT / "service/web/src/words.ts").read_text()
+    built = "".join(path.read_text() for path in (ROOT / "service/web/assets").glob("main-*.js"))
     assert BEYOND_SPACE in built
 
 

@@ -1,4 +1,4 @@
-"""The README holds: its examples run and print what it says, its tables and links are right."""
+"""The README is right: its examples run and print what it shows, and its tables and links are correct."""
 
 from __future__ import annotations
 
@@ -13,56 +13,69 @@ from typing import Any
 import pytest
 
 from literati import LiteratiClassifier
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
+PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks() -> list[tuple[str, str, int]]:
-    """Language, text and first line of each block of code."""
-    text = README.read_text(encoding="utf-8")
+def blocks(page: Path) -> list[tuple[str, str, int]]:
+    """Return the language, text and first line of each block of code."""
+    text = page.read_text(encoding="utf-8")
     return [(match[1], match[2], text.count("\n", 0, match.start(2)) + 1) for match in FENCE.finditer(text)]
 
 
-def table(header: str) -> list[list[str]]:
-    """The cells of the table with this header."""
-    text = README.read_text(encoding="utf-8")
+def table(header: str, page: Path) -> list[list[str]]:
+    """Return the cells of the table with this header."""
+    text = page.read_text(encoding="utf-8")
     rows = text[text.index(header) :].split("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
 
-def test_examples_run_and_print_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "examples"), [(README, 2), (ROOT / "docs" / "library.md", 3)])
+def test_examples_run_and_print_what_is_shown(
+    page: Path, examples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {"__name__": "readme"}
-    found = blocks()
+    namespace: dict[str, Any] = {"__name__": "page"}
+    found = blocks(page)
     ran = 0
     for place, (language, code, line) in enumerate(found):
         if language != "python":
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * (line - 1) + code, str(README), "exec"), namespace)
+            exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
         following = found[place + 1] if place + 1 < len(found) else ("", "", 0)
         shown = following[1] if following[0] == "text" else ""
-        assert printed.getvalue().strip() == shown.strip(), f"README.md, line {line}"
+        assert printed.getvalue().strip() == shown.strip(), f"{page.name}, line {line}"
         ran += 1
-    assert ran >= 5
+    assert ran == examples
 
 
 def test_every_parameter_is_in_the_table_with_its_default() -> None:
-    told = {row[0].strip("` "): ast.literal_eval(row[1].strip("`")) for row in table("| parameter |")}
+    rows = table("| parameter |", ROOT / "docs" / "parameters.md")
+    told = {row[0].strip("` "): ast.literal_eval(row[1].strip("`")) for row in rows}
     assert told == LiteratiClassifier().get_params()
 
 
 def test_commands_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    told = {row[0].strip("` ").removeprefix("make ") for row in table("| command |")}
-    assert told
-    assert told <= targets
+    named = {name for page in PAGES for name in re.findall(r"`make ([a-z-]+)", page.read_text())}
+    assert {"serve", "test", "check"} <= named
+    assert named <= targets
 
 
-@pytest.mark.parametrize("page", [README, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name)
+def test_it_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 250
+
+
+@pytest.mark.parametrize(
+    "page",
+    [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda page: page.name,
+)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
     near = [target for target in targets if "://" not in target]

@@ -1,4 +1,4 @@
-"""The README's way through the service: every command in it, run as a new user would, on the real thing."""
+"""Every command of the README's tour of the service, run on a real service."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
 
 import pandas
 import pytest
 
 from literati import LiteratiClassifier, StopReason
+from service.cli import write_settings
 from service.settings import Settings
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
 WALK = "Five minutes with the service"
 READY = re.compile(r"Literati is ready at (http://\S+)")
 
 
-def section(title: str) -> str:
-    return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
-
-
-def commands(title: str) -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```$", section(title), re.MULTILINE | re.DOTALL)
+def commands(page: str, title: str) -> list[str]:
+    """Return the shell commands of a section."""
+    section = page.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
 def free_port() -> int:
@@ -40,7 +39,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository as far as the commands look at it, in a folder that they may write to."""
+    """Return a folder to which the commands may write, with links to the parts of the repository they use."""
     folder = tmp_path_factory.mktemp("readme")
     for name in ("examples", "service", "worker", ".venv"):
         (folder / name).symlink_to(ROOT / name)
@@ -49,7 +48,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(place: Path) -> Iterator[str]:
-    first = commands(WALK)[0]
+    first = commands(README, WALK)[0]
     assert first.strip() == "make serve"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment |= {"LITERATI_PORT": str(free_port()), "LITERATI_STATE_DIR": str(place / "state")}
@@ -63,7 +62,7 @@ def address(place: Path) -> Iterator[str]:
     )
     assert serving.stdout is not None
     try:
-        found = next(filter(None, map(READY.search, serving.stdout)))  # what make says comes first
+        found = next(filter(None, map(READY.search, serving.stdout)))  # after the output of make
         yield found[1]
         os.killpg(serving.pid, signal.SIGINT)  # Ctrl-C
         serving.wait(60)
@@ -81,7 +80,7 @@ def run(script: str, place: Path) -> str:
 
 
 def test_the_walk(address: str, place: Path) -> None:
-    blocks = commands(WALK)[1:]
+    blocks = [*commands(README, WALK)[1:], *commands(PAGE, "Jobs")]
     assert len(blocks) == 6
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
@@ -117,7 +116,9 @@ def test_the_walk(address: str, place: Path) -> None:
 
 def test_the_longer_search_is_one_to_finish_by_hand() -> None:
     """However slowly the commands are typed: `finish` is an error once the job has ended by itself."""
-    (found,) = re.findall(r'"parameters": (.*),\n  "limits": {"time_limit": 3600}', commands(WALK)[-2])
+    (found,) = re.findall(
+        r'"parameters": (.*),\n  "limits": {"time_limit": 3600}', commands(README, WALK)[-1]
+    )
     rows = pandas.read_csv(ROOT / "examples" / "loans.csv")
     search = LiteratiClassifier(**json.loads(found), time_limit=None, max_expansions=20_000)
     search.fit(rows.drop(columns="repaid"), rows["repaid"])
@@ -126,22 +127,25 @@ def test_the_longer_search_is_one_to_finish_by_hand() -> None:
 
 
 def test_a_key(place: Path) -> None:
-    (block,) = commands("Running the service")
+    (block,) = commands(PAGE, "API keys")
     assert "lit_" in run(block, place)
     assert (place / "keys.json").stat().st_mode & 0o077 == 0
 
 
-def test_every_setting_is_in_the_table_with_its_default() -> None:
-    rows = [
-        line.strip("| ").split(" | ")
-        for line in section("Running the service").splitlines()
-        if line[:2] == "| "
-    ]
-    told = {cells[0].strip("`"): cells[1].strip("` |") for cells in rows if cells[0].startswith("`")}
-    expected = {}
-    for name, field in Settings.model_fields.items():
-        variable = str(field.validation_alias or f"LITERATI_{name.upper()}")
-        expected[variable] = "" if field.default is None else str(field.default)
-        assert type(None) in get_args(field.annotation) or field.default is not None
-    expected["LITERATI_WORKER_CONCURRENCY"] = "cores"
-    assert told == expected
+def settings_table(page: str) -> dict[str, str]:
+    """Return the defaults of the settings in a page, by variable."""
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\| `[A-Z_]+` ", line)]
+    return {cells[0].strip("` "): cells[1].strip("` |") for cells in rows}
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    assert write_settings.TARGET.read_text() == write_settings.text(), "run `make settings`"
+
+
+def test_the_settings_in_the_readme_are_right() -> None:
+    fields = Settings.model_fields.items()
+    defaults = {write_settings.variable(*item): write_settings.default(*item) for item in fields}
+    shown = settings_table(README)
+    assert len(shown) == 10
+    assert shown.items() <= defaults.items()
+    assert set(settings_table(write_settings.text())) == set(defaults)

@@ -1,4 +1,4 @@
-"""Promises of the repository itself: what the lock files hold, and that the version is told once."""
+"""Checks of the repository itself: its lock files, its version and its packages."""
 
 import re
 import tomllib
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import literati
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 ALONE = {"audit", "bench-service"}  # environments of their own, without the library
 
@@ -19,7 +19,7 @@ def pyproject() -> dict[str, Any]:
 
 
 def pins(lock: Path) -> dict[str, set[str]]:
-    """Pinned versions by distribution; a distribution may have one per range of Python versions."""
+    """Return the pinned versions of each distribution; there may be one per range of Python versions."""
     found: dict[str, set[str]] = {}
     for name, version in re.findall(r"^([a-z0-9-]+)==([^\s;]+)", lock.read_text(), re.MULTILINE):
         found.setdefault(name, set()).add(version)
@@ -54,7 +54,7 @@ def test_lock_file_covers_what_is_asked_for(lock: Path) -> None:
 
 
 def test_lock_files_agree_with_each_other() -> None:
-    """`make bench` installs one lock over another: a package must not change its version by that."""
+    """`make bench` installs one lock file over another, which must not change the version of a package."""
     bench, dev, runtime, service = (pins(lock) for lock in LOCKS if lock.stem not in ALONE)
     assert {name: service.get(name) for name in runtime} == runtime
     assert {name: dev.get(name) for name in service} == service

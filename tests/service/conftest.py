@@ -1,7 +1,7 @@
-"""Real stacks for tests of the service.
+"""Fixtures with real processes for tests of the service.
 
-`api` is an API server on a store that is emptied before each test, with no worker: tests that must decide
-what a worker says and when are one themselves (`acting_worker`). `stack` has a real worker too.
+`api` is an API server on a store that is emptied before each test, without a worker; tests play the worker
+with `acting_worker`. `stack` also has a real worker.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-import jobs
-from stack import Stack
-from worker.messages import Dataset
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 
 @pytest.fixture(scope="session")
 def api_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("api")) as stack:
-        stack.start_api()
+    with Stack.with_api(tmp_path_factory.mktemp("api")) as stack:
         yield stack
 
 
@@ -31,9 +30,7 @@ def api(api_stack: Stack) -> Stack:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("stack")) as stack:
-        stack.start_worker()
-        stack.start_api()
+    with Stack.with_worker_and_api(tmp_path_factory.mktemp("stack")) as stack:
         yield stack
 
 
@@ -47,20 +44,18 @@ NARROW = {
     "LITERATI_MAX_PREDICT_BYTES": "30000",
     "LITERATI_MAX_UPLOAD_BYTES": "50000",
     "LITERATI_BODY_GRACE_SECONDS": "1",
-    "LITERATI_BODY_BYTES_PER_SECOND": "1000",
 }
 
 
 @pytest.fixture(scope="session")
 def narrow_stack(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("narrow"), server=api_stack.server, **NARROW) as stack:
-        stack.start_api()
+    with Stack.with_api(tmp_path_factory.mktemp("narrow"), server=api_stack.server, **NARROW) as stack:
         yield stack
 
 
 @pytest.fixture
 def narrow(narrow_stack: Stack, api: Stack) -> Stack:
-    """A second API server on the store of `api`, with limits that are soon reached."""
+    """Provide a second API server on the store of `api`, with low limits."""
     return narrow_stack
 
 

@@ -1,4 +1,4 @@
-"""A real store for every test of the worker: one Valkey a session, emptied before each test."""
+"""Fixtures of the worker's tests: a real Valkey server for the session, emptied before each test."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 import redis
 
-from s3_server import BUCKET, S3Server
-from worker.bucket import BucketBlobs
-from worker.store import Store, connect
-from worker.valkey import ValkeyServer
+from tests.support.stack.s3_server import BUCKET, S3Server
+from worker.blobs.s3 import BucketBlobs
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +41,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 @pytest.fixture
 def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
-    """This process may talk to it."""
+    """Give this process the credentials of the S3 server."""
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     return s3_server
@@ -48,5 +49,5 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
 
 @pytest.fixture
 def bucket(s3: S3Server, tmp_path: Path) -> BucketBlobs:
-    """Under a prefix of its own."""
+    """Return the blobs of a bucket, under a prefix of the test's own."""
     return BucketBlobs(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "cache", cache_bytes=1 << 20)

@@ -1,3 +1,5 @@
+"""Test the background thread that repairs jobs and deletes blobs."""
+
 from __future__ import annotations
 
 import threading
@@ -6,12 +8,22 @@ from pathlib import Path
 
 import redis
 
-from store_records import TENANT, add_dataset, expire, look, run, start, submit, wait_until
-from worker.blobs import Blobs
-from worker.messages import JobState
+from tests.support.records.store_records import (
+    TENANT,
+    add_dataset,
+    expire,
+    look,
+    run,
+    start,
+    submit,
+    wait_until,
+)
+from worker.blobs.local import Blobs
+from worker.domain.jobs import JobState
+from worker.processes.valkey import ValkeyServer
 from worker.reconciler import Reconciler
-from worker.store import Store, connect
-from worker.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
 
 class Wakeups:
@@ -34,7 +46,7 @@ def test_a_lost_wakeup_is_made_good(store: Store) -> None:
     submit(store)
     submit(store)
     wake = Wakeups()
-    running(Reconciler(store, wake, every=0.05), lambda: len(wake.counts) >= 2)
+    running(Reconciler(store, wake, interval=0.05), lambda: len(wake.counts) >= 2)
     assert set(wake.counts) == {2}
 
 
@@ -44,18 +56,18 @@ def test_nothing_to_do_wakes_nobody(store: Store) -> None:
     rounds = []
 
     class Counting(Reconciler):
-        def once(self) -> None:
-            super().once()
+        def run_once(self) -> None:
+            super().run_once()
             rounds.append(1)
 
-    running(Counting(store, wake, every=0.02), lambda: len(rounds) > 3)
+    running(Counting(store, wake, interval=0.02), lambda: len(rounds) > 3)
     assert wake.counts == []
 
 
 def test_the_job_of_a_lost_worker_is_queued_by_one_of_many(server: ValkeyServer, store: Store) -> None:
     job_id = start(store).job.spec.id
     wake = Wakeups()
-    many = [Reconciler(Store(connect(server.url)), wake, every=0.02) for _ in range(6)]
+    many = [Reconciler(Store(connect(server.url)), wake, interval=0.02) for _ in range(6)]
     for one in many:
         one.start()
     expire(store, job_id)
@@ -74,14 +86,14 @@ def test_it_outlives_a_store_that_goes_away(tmp_path: Path) -> None:
         wake, failed = Wakeups(), threading.Event()
 
         class Noticing(Reconciler):
-            def once(self) -> None:
+            def run_once(self) -> None:
                 try:
-                    super().once()
+                    super().run_once()
                 except redis.RedisError:
                     failed.set()
                     raise
 
-        reconciler = Noticing(store, wake, every=0.05)
+        reconciler = Noticing(store, wake, interval=0.05)
         reconciler.start()
         assert server.process is not None
         server.process.kill()
@@ -102,7 +114,7 @@ def test_it_outlives_a_wake_that_fails(store: Store) -> None:
         calls.append(count)
         raise OSError("broken")
 
-    running(Reconciler(store, wake, every=0.02), lambda: len(calls) > 2)
+    running(Reconciler(store, wake, interval=0.02), lambda: len(calls) > 2)
 
 
 def test_garbage_is_swept(store: Store, tmp_path: Path) -> None:
@@ -112,11 +124,11 @@ def test_garbage_is_swept(store: Store, tmp_path: Path) -> None:
     lone = add_dataset(store, blob=blobs.put(b"lone"))
     store.datasets.delete(TENANT, shared[0].id)
     store.datasets.delete(TENANT, lone.id)
-    Reconciler(store, Wakeups(), blobs).once()
+    Reconciler(store, Wakeups(), blobs).run_once()
     assert blobs.get(kept) == b"kept"
     assert blobs.get(unnamed) == b"unnamed", "not ours to judge"
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
-    assert store.blobs.garbage() == []
+    assert store.blobs.unreferenced() == []
 
 
 def test_stop_before_start_returns(store: Store) -> None:

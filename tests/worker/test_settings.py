@@ -1,3 +1,5 @@
+"""Test the worker's settings."""
+
 from __future__ import annotations
 
 import ssl
@@ -48,7 +50,7 @@ def test_no_password_where_the_server_is_private(tmp_path: Path, monkeypatch: py
     ],
 )
 def test_the_broker_checks_certificates_unless_told_not_to(url: str, expected: ssl.VerifyMode) -> None:
-    """As kombu understands the address: without a word on it, it would check none."""
+    """Without an option in the address, kombu would accept any certificate."""
     with Connection(broker_url(url)) as connection:
         options = connection.ssl
     assert isinstance(options, dict)

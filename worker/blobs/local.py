@@ -1,4 +1,4 @@
-"""Immutable files named by the SHA-256 of what they hold, in a folder; bucket.py keeps them in a bucket."""
+"""Immutable files in a folder, named by the SHA-256 of their content."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from pathlib import Path
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
-class BlobGoneError(LookupError):
-    """No blob of this name: it was deleted, or the folder is not the one it was written to."""
+class BlobNotFoundError(LookupError):
+    """There is no blob with this name: it was deleted, or it is in another folder."""
 
 
 class Blobs:
-    """`put` returns when the bytes are safe on disk under their name; a blob is never changed.
+    """A folder of blobs.
 
-    Equal bytes are one blob, whoever wrote them: only the store knows when the last of them is done with it.
+    `put` returns when the bytes are on disk under their name. A blob never changes. Equal bytes are one blob,
+    so only the store knows when a blob is no longer needed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -30,8 +31,8 @@ class Blobs:
         self.incoming = folder / "incoming"
 
     @contextmanager
-    def draft(self) -> Iterator[BufferedRandom]:
-        """A temporary file on the same disk, gone at the end unless it was given to `adopt`."""
+    def temporary_file(self) -> Iterator[BufferedRandom]:
+        """Open a temporary file on the same disk. `commit` makes a blob of it; it is removed at the end."""
         self._make_folders()
         handle, name = tempfile.mkstemp(dir=self.incoming)
         os.close(handle)
@@ -42,14 +43,14 @@ class Blobs:
             Path(name).unlink(missing_ok=True)
 
     def put(self, data: bytes) -> str:
-        with self.draft() as file:
+        with self.temporary_file() as file:
             file.write(data)
-            return self.adopt(file, hashlib.sha256(data).hexdigest())
+            return self.commit(file, hashlib.sha256(data).hexdigest())
 
-    def adopt(self, file: BufferedRandom, name: str | None = None) -> str:
-        """Keep a draft under the digest of its bytes (worked out here unless known), and return that.
+    def commit(self, file: BufferedRandom, name: str | None = None) -> str:
+        """Make a blob of a temporary file. Return its name, which is the digest of its bytes.
 
-        May be called again, which makes good a `discard` that came in between.
+        This may be called again, in case `delete_unless` has removed the blob meanwhile.
         """
         file.flush()
         os.fsync(file.fileno())
@@ -58,23 +59,23 @@ class Blobs:
             name = hashlib.file_digest(file, "sha256").hexdigest()
         target = self._path(name)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with suppress(FileExistsError):  # the same bytes are there already
+        with suppress(FileExistsError):  # there is a blob of the same bytes
             os.link(file.name, target)
         for folder in (target.parent, self.folder, self.folder.parent):
             _sync_folder(folder)
         return name
 
-    def publish(self, name: str) -> None:
-        """Let other machines have what another process of this one has adopted in the folder."""
+    def upload(self, name: str) -> None:
+        """Make a blob that another process committed to this folder available to other machines."""
 
     def check(self) -> None:
-        """Raises OSError unless the folder takes writes."""
-        with self.draft() as file:
+        """Raise OSError unless the folder is writable."""
+        with self.temporary_file() as file:
             file.write(b"ready?")
             file.flush()
 
-    def room(self) -> tuple[bool, int | None]:
-        """Whether the folder takes writes, and the bytes that are free on its disk, if that is known."""
+    def disk_status(self) -> tuple[bool, int | None]:
+        """Return whether the folder is writable, and the free bytes of its disk, if that is known."""
         try:
             self.check()
             writable = True
@@ -87,27 +88,27 @@ class Blobs:
         return writable, disk.f_bavail * disk.f_frsize
 
     def path(self, name: str) -> Path:
-        """The file itself, to be opened or mapped."""
+        """Return the path of the file, for opening or mapping it."""
         path = self._path(name)
         if not path.exists():
-            raise BlobGoneError(name)
+            raise BlobNotFoundError(name)
         return path
 
     def get(self, name: str) -> bytes:
         try:
             return self._path(name).read_bytes()
         except FileNotFoundError:
-            raise BlobGoneError(name) from None
+            raise BlobNotFoundError(name) from None
 
     def delete(self, name: str) -> None:
-        """Forget it; not an error if it is gone. What is mapped stays readable."""
+        """Delete a blob if it exists. Processes that have it open can still read it."""
         self._path(name).unlink(missing_ok=True)
 
-    def discard(self, name: str, wanted: Callable[[], bool]) -> None:
-        """Delete it unless it is wanted after all.
+    def delete_unless(self, name: str, is_referenced: Callable[[], bool]) -> None:
+        """Delete a blob unless a record refers to it.
 
-        It is out of the way before the question is asked, so whoever comes to want it after the answer finds
-        it missing and writes it anew: there is no moment in which a blob is both adopted and deleted.
+        The blob is moved away before the check. A process that needs it after the check does not find it and
+        writes it again, so no process can rely on a blob that is about to be deleted.
         """
         path, aside = self._path(name), self.incoming / f"{name}-{secrets.token_hex(8)}"
         self._make_folders()
@@ -115,34 +116,34 @@ class Blobs:
             path.rename(aside)
         except FileNotFoundError:
             return
-        keep = True  # also when the question fails
+        keep = True  # also if the check fails
         try:
-            keep = wanted()
+            keep = is_referenced()
         finally:
             if keep:
                 with suppress(FileExistsError):
                     os.link(aside, path)
             aside.unlink()
 
-    def drop_drafts(self, older_than: float) -> None:
-        """Those that a killed process left behind, by the disk's clock: this machine's may be wrong."""
-        drafts = [*self.incoming.glob("*")]
-        if not drafts:
+    def delete_temporary_files(self, older_than: float) -> None:
+        """Delete the old temporary files of killed processes. Ages are measured by the clock of the disk."""
+        files = [*self.incoming.glob("*")]
+        if not files:
             return
-        with self.draft() as fresh:
+        with self.temporary_file() as fresh:
             now = os.fstat(fresh.fileno()).st_mtime
-        for path in drafts:
+        for path in files:
             with suppress(FileNotFoundError):
                 if now - path.stat().st_mtime > older_than:
                     path.unlink()
 
     def _make_folders(self) -> None:
-        for folder in (self.folder, self.incoming):  # one by one: `parents` are made with the usual mode
+        for folder in (self.folder, self.incoming):  # one by one, because `mode` does not apply to parents
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
-            raise ValueError("a blob's name is the SHA-256 of its bytes, in hex")
+            raise ValueError("a blob's name must be the SHA-256 of its bytes in hexadecimal")
         return self.folder / name[:2] / name
 
 

@@ -1,7 +1,7 @@
-"""Blobs in an S3-compatible store, for machines that share no folder; what is read is kept in a local cache.
+"""Blobs in an S3-compatible bucket, with a local cache, for machines that share no folder.
 
-Keys are laid out as the files of a folder of blobs are, so that any copying tool moves the one to the other.
-Where the store is and who we are comes from the variables and files that every S3 tool knows (AWS_...).
+The keys are the same as the file names of a local folder of blobs, so that any tool can copy between the two.
+The endpoint and the credentials come from the usual AWS_... variables and files.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
-from .blobs import BlobGoneError, Blobs
+from worker.blobs.local import BlobNotFoundError, Blobs
 
-TRIES, SILENCE_SECONDS = 2, 10.0  # of a request: together less than a job's lease
-READ_PAUSES = (1.0, 3.0)  # before reading is tried anew
-PART_BYTES = 64 << 20  # what is larger goes in parts of this size
-READY_SECONDS = 30.0  # that a successful write is remembered by `check`
-LATELY = 300.0  # seconds; what was used since is not taken out of the cache
+MAX_ATTEMPTS, TIMEOUT_SECONDS = 2, 10.0  # of a request; together less than a job's lease
+READ_PAUSES = (1.0, 3.0)  # seconds before a read is retried
+PART_BYTES = 64 << 20  # larger blobs are uploaded in parts of this size
+READY_SECONDS = 30.0  # how long `check` relies on its last successful write
+MIN_IDLE_SECONDS = 300.0  # blobs used more recently stay in the cache
 
 
-class BucketAwayError(OSError):
-    """The store does not answer, or not to us; another time it may."""
+class BucketUnavailableError(OSError):
+    """The bucket does not answer or denies access, perhaps only for now."""
 
 
 class BucketBlobs(Blobs):
-    """`put`, `adopt` and `publish` return when the store has all the bytes; an object appears whole or not.
+    """A bucket of blobs. `put`, `commit` and `upload` return when the bucket has all the bytes.
 
-    The inherited folder holds drafts and the cache. A blob that another machine deleted may still be read
-    here: it cannot have changed, and no record names it any more.
+    The inherited folder holds temporary files and the cache. A blob that another machine has deleted may
+    still be in the cache, which is harmless: it cannot have changed, and no record refers to it.
     """
 
     def __init__(self, address: str, cache: Path, *, cache_bytes: int) -> None:
@@ -46,7 +46,7 @@ class BucketBlobs(Blobs):
         self._evicting = threading.Lock()
         self._written_at = float("-inf")
 
-    def adopt(self, file: BufferedRandom, name: str | None = None) -> str:
+    def commit(self, file: BufferedRandom, name: str | None = None) -> str:
         file.flush()
         if name is None:
             file.seek(0)
@@ -54,77 +54,77 @@ class BucketBlobs(Blobs):
         self._send(Path(file.name), self._key(name))
         return name
 
-    def publish(self, name: str) -> None:
+    def upload(self, name: str) -> None:
         self._send(super().path(name), self._key(name))
 
     def path(self, name: str) -> Path:
         path = self._path(name)
         try:
-            os.utime(path)  # it was used just now
+            os.utime(path)  # it was used now
         except FileNotFoundError:
             self._fetch(name, path)
         return path
 
     def get(self, name: str) -> bytes:
-        with suppress(BlobGoneError):
+        with suppress(BlobNotFoundError):
             return super().get(name)
         data: bytes = self._read(name, lambda stream: stream.read())
-        _compare(hashlib.sha256(data).hexdigest(), name)
+        _check_digest(hashlib.sha256(data).hexdigest(), name)
         return data
 
     def delete(self, name: str) -> None:
         super().delete(name)
         self._remove(self._key(name))
 
-    def discard(self, name: str, wanted: Callable[[], bool]) -> None:
+    def delete_unless(self, name: str, is_referenced: Callable[[], bool]) -> None:
         super().delete(name)
         key, aside = self._key(name), f"{self._prefix}incoming/{name}-{secrets.token_hex(8)}"
         try:
             self._copy(key, aside)
-        except BlobGoneError:
+        except BlobNotFoundError:
             return
         self._remove(key)
-        keep = True  # also when the question fails
+        keep = True  # also if the check fails
         try:
-            keep = wanted()
+            keep = is_referenced()
         finally:
             if keep:
                 self._copy(aside, key)
             self._remove(aside)
 
-    def drop_drafts(self, older_than: float) -> None:
-        """Of this machine; what a killed process left aside in the bucket is left to the bucket's rules."""
-        super().drop_drafts(older_than)
+    def delete_temporary_files(self, older_than: float) -> None:
+        """Delete old temporary files of this machine. Those in the bucket are left to its lifecycle rules."""
+        super().delete_temporary_files(older_than)
         self._evict()
 
     def check(self) -> None:
         super().check()
         if time.monotonic() - self._written_at > READY_SECONDS:
-            with self.draft() as file:
+            with self.temporary_file() as file:
                 self._send(Path(file.name), f"{self._prefix}ready")
             self._written_at = time.monotonic()
 
-    # The store
+    # The bucket
 
     @cached_property
     def _client(self) -> Any:
-        """Made on first use: it takes a second to import, and a process that was forked needs its own."""
+        """The client. Importing it takes a second, and every forked process needs its own."""
         import boto3.session
         from botocore.config import Config
 
         config = Config(
-            connect_timeout=SILENCE_SECONDS,
-            read_timeout=SILENCE_SECONDS,
-            retries={"mode": "standard", "total_max_attempts": TRIES},
-            # Most stores but Amazon's own do not take the checksums that are else sent unasked.
+            connect_timeout=TIMEOUT_SECONDS,
+            read_timeout=TIMEOUT_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": MAX_ATTEMPTS},
+            # Many stores other than Amazon's reject the checksums that boto3 sends by default.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
         )
         session = boto3.session.Session(region_name=os.environ.get("AWS_REGION") or None)
         try:
             return session.client("s3", config=config)
-        except ValueError as error:  # an endpoint that is no address
-            raise BucketAwayError(str(error)) from error
+        except ValueError as error:  # the endpoint is not a URL
+            raise BucketUnavailableError(str(error)) from error
 
     @cached_property
     def _transfer(self) -> Any:
@@ -139,50 +139,50 @@ class BucketBlobs(Blobs):
         return f"{self._prefix}{name[:2]}/{name}"
 
     def _send(self, path: Path, key: str) -> None:
-        with _told(key), open(path, "rb") as file:
+        with _translated_errors(key), open(path, "rb") as file:
             self._client.upload_fileobj(file, self._bucket, key, Config=self._transfer)
 
     def _fetch(self, name: str, path: Path) -> None:
-        with self.draft() as file:
-            _compare(self._read(name, lambda stream: _take(stream, file)), name)
+        with self.temporary_file() as file:
+            _check_digest(self._read(name, lambda stream: _copy_stream(stream, file)), name)
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with suppress(FileExistsError):
                 os.link(file.name, path)
         self._evict()
 
-    def _read(self, name: str, take: Callable[[Any], Any]) -> Any:
+    def _read(self, name: str, read: Callable[[Any], Any]) -> Any:
         key = self._key(name)
         for pause in (*READ_PAUSES, 0.0):
             try:
-                with _told(name):
-                    return take(self._client.get_object(Bucket=self._bucket, Key=key)["Body"])
-            except BucketAwayError:
+                with _translated_errors(name):
+                    return read(self._client.get_object(Bucket=self._bucket, Key=key)["Body"])
+            except BucketUnavailableError:
                 if not pause:
                     raise
                 time.sleep(pause)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def _copy(self, key: str, to: str) -> None:
-        """In one request, within the store: up to 5 GB everywhere."""
+        """Copy within the bucket in one request, which every store allows up to 5 GB."""
         source = {"Bucket": self._bucket, "Key": key}
-        with _told(key):
+        with _translated_errors(key):
             self._client.copy_object(CopySource=source, Bucket=self._bucket, Key=to)
 
     def _remove(self, key: str) -> None:
-        with _told(key):
+        with _translated_errors(key):
             self._client.delete_object(Bucket=self._bucket, Key=key)
 
     # The cache
 
     def _evict(self) -> None:
-        """What was not used for longest goes first. Who has it open or mapped keeps it."""
+        """Remove the least recently used blobs. Processes that have them open can still read them."""
         if not self._evicting.acquire(blocking=False):
             return
         try:
             kept = [(status, path) for path in self.folder.glob("??/*") if (status := _status(path))]
             total = sum(status.st_size for status, _ in kept)
             for status, path in sorted(kept, key=lambda entry: entry[0].st_mtime):
-                if total <= self._cache_bytes or time.time() - status.st_mtime < LATELY:
+                if total <= self._cache_bytes or time.time() - status.st_mtime < MIN_IDLE_SECONDS:
                     return
                 path.unlink(missing_ok=True)
                 total -= status.st_size
@@ -191,8 +191,8 @@ class BucketBlobs(Blobs):
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """The client's errors in our words: gone, or away."""
+def _translated_errors(name: str) -> Iterator[None]:
+    """Raise errors of the client as BlobNotFoundError or BucketUnavailableError."""
     from boto3.exceptions import Boto3Error
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -200,14 +200,14 @@ def _told(name: str) -> Iterator[None]:
         yield
     except ClientError as error:
         if error.response.get("Error", {}).get("Code") in ("NoSuchKey", "404"):
-            raise BlobGoneError(name) from None
-        raise BucketAwayError(str(error)) from error
+            raise BlobNotFoundError(name) from None
+        raise BucketUnavailableError(str(error)) from error
     except (BotoCoreError, Boto3Error) as error:
-        raise BucketAwayError(str(error)) from error
+        raise BucketUnavailableError(str(error)) from error
 
 
-def _take(stream: Any, file: BufferedRandom) -> str:
-    """The digest of what came. A second try begins anew."""
+def _copy_stream(stream: Any, file: BufferedRandom) -> str:
+    """Write a stream to a file, from its start, and return the digest of the bytes."""
     file.seek(0)
     file.truncate()
     digest = hashlib.sha256()
@@ -218,9 +218,9 @@ def _take(stream: Any, file: BufferedRandom) -> str:
     return digest.hexdigest()
 
 
-def _compare(found: str, name: str) -> None:
+def _check_digest(found: str, name: str) -> None:
     if found != name:
-        raise BucketAwayError(f"blob {name} came with other bytes than were written")
+        raise BucketUnavailableError(f"blob {name} has other bytes than were written")
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -1,29 +1,29 @@
-"""What the store refuses, as its callers know it; the service turns each into a problem with a status."""
+"""Errors of the store. The service turns each of them into an HTTP problem with a status."""
 
 from __future__ import annotations
 
 from redis import ResponseError
 
-from .messages import JobState
+from worker.domain.jobs import JobState
 
-# Codes of errors that say that the server takes no writes at present; redis-py has classes for others.
-_NOT_NOW = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
+# Error codes of a server that takes no writes at present; redis-py has classes for other such errors.
+_TEMPORARY_CODES = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
 
 
 class StoreError(Exception):
-    """Base of all refusals. Trouble with the server itself is a redis.RedisError."""
+    """Base class of these errors. Trouble with the server itself is a redis.RedisError."""
 
 
-class JobGoneError(StoreError):
-    """No such job, or it is another tenant's."""
+class JobNotFoundError(StoreError):
+    """There is no such job, or it belongs to another tenant."""
 
 
-class JobLiveError(StoreError):
+class JobNotEndedError(StoreError):
     """The job has not ended, so it cannot be deleted."""
 
 
 class WrongStateError(StoreError):
-    """The job's state does not allow this; `detail` is a sentence for the client."""
+    """The job's state does not allow this action; `detail` explains it to the client."""
 
     def __init__(self, state: JobState, detail: str) -> None:
         super().__init__(detail)
@@ -32,29 +32,30 @@ class WrongStateError(StoreError):
 
 
 class PreconditionFailedError(StoreError):
-    """The record is not in the state that the client's `If-Match` names."""
+    """The record does not have the revision that the client's `If-Match` names."""
 
 
 class FencedError(StoreError):
-    """The job is no longer this worker's: it has to stop, and nothing it says counts any more."""
+    """The worker no longer holds the job's lease. It has to stop, and its updates are rejected."""
 
 
-class RevisionGoneError(StoreError):
-    """The job has no tree of this revision, or does not keep it any more."""
+class RevisionNotFoundError(StoreError):
+    """The job has no tree with this revision, or no longer keeps it."""
 
 
 class NoTreeError(StoreError):
-    """A job cannot succeed without a tree."""
+    """A job without a tree cannot succeed."""
 
 
 class IdempotencyConflictError(StoreError):
-    """The key was used for another body."""
+    """The idempotency key was used with another request body."""
 
 
 class LimitReachedError(StoreError):
-    """There is as much of something as there may be; `limit` is its name.
+    """A limit does not allow another record; `limit` is its name.
 
-    One of live_jobs, jobs, models, datasets, dataset_bytes and aliases, which are a tenant's, or queue.
+    It is one of live_jobs, jobs, models, datasets, dataset_bytes and aliases, which are limits of a tenant,
+    or queue.
     """
 
     def __init__(self, limit: str) -> None:
@@ -62,33 +63,33 @@ class LimitReachedError(StoreError):
         self.limit = limit
 
 
-class DatasetGoneError(StoreError):
-    """No such dataset, or it is another tenant's."""
+class DatasetNotFoundError(StoreError):
+    """There is no such dataset, or it belongs to another tenant."""
 
 
 class DatasetInUseError(StoreError):
-    """Jobs that have not ended use the dataset."""
+    """A job that has not ended uses the dataset."""
 
 
-class ModelGoneError(StoreError):
-    """No such model, or it is another tenant's."""
+class ModelNotFoundError(StoreError):
+    """There is no such model, or it belongs to another tenant."""
 
 
 class ModelInUseError(StoreError):
-    """An alias names the model."""
+    """An alias refers to the model."""
 
 
-class AliasGoneError(StoreError):
-    """No such alias."""
+class AliasNotFoundError(StoreError):
+    """There is no such alias."""
 
 
-class BadTokenError(StoreError):
-    """Not a token (or an event id) that was given out here."""
+class InvalidTokenError(StoreError):
+    """The page token or event id was not issued by this store."""
 
 
 def is_store_fault(error: BaseException) -> bool:
-    """Return whether the store answered that a command or script failed, which it would do again.
+    """Return whether a command or script failed on the server, so that it would fail again.
 
-    False for a server that does not answer, and for one that answers that it takes no writes at present.
+    Return False for a server that does not answer, and for one that takes no writes at present.
     """
-    return type(error) is ResponseError and not str(error).startswith(_NOT_NOW)
+    return type(error) is ResponseError and not str(error).startswith(_TEMPORARY_CODES)

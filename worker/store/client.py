@@ -1,4 +1,4 @@
-"""The connection to the server and the scripts that run on it."""
+"""The connection to the server, and the Lua scripts that run on it."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from typing import Any, cast
 
 import redis
 
-from worker import errors
-
-from .patience import ANSWER_SECONDS, CONNECT_SECONDS, Patience
+from worker.domain import errors
+from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, SharedRetry
 
 _LUA = Path(__file__).parent / "lua"
-_SHARED = {  # what a script needs besides the prelude
-    **dict.fromkeys(("checkpoint", "finish"), ("merge",)),
-    "claim": ("turns",),
-    **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("forget",)),
+# The parts in lua/shared that stand before every script, in this order.
+_PRELUDE = ("keys", "job_state", "queue", "leases", "blob_references", "models", "job_end", "job_record")
+_PARTS = {  # further parts that a script needs
+    **dict.fromkeys(("publish_progress", "finish"), ("progress",)),
+    "claim": ("fair_queue",),
+    **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("deletion",)),
 }
-_REFUSALS: dict[bytes, type[errors.StoreError]] = {
-    b"JOB_GONE": errors.JobGoneError,
-    b"JOB_LIVE": errors.JobLiveError,
+_ERRORS: dict[bytes, type[errors.StoreError]] = {
+    b"JOB_GONE": errors.JobNotFoundError,
+    b"JOB_LIVE": errors.JobNotEndedError,
     b"PRECONDITION_FAILED": errors.PreconditionFailedError,
     b"FENCED": errors.FencedError,
-    b"REVISION_GONE": errors.RevisionGoneError,
+    b"REVISION_GONE": errors.RevisionNotFoundError,
     b"NO_TREE": errors.NoTreeError,
     b"IDEMPOTENCY_CONFLICT": errors.IdempotencyConflictError,
-    b"DATASET_GONE": errors.DatasetGoneError,
+    b"DATASET_GONE": errors.DatasetNotFoundError,
     b"DATASET_IN_USE": errors.DatasetInUseError,
-    b"MODEL_GONE": errors.ModelGoneError,
+    b"MODEL_GONE": errors.ModelNotFoundError,
     b"MODEL_IN_USE": errors.ModelInUseError,
 }
 
 
 def connect(url: str) -> redis.Redis:
-    """A client with a pool of connections; nothing is sent yet.
+    """Return a client with a connection pool. The first command connects.
 
-    Retries bridge a restart of the server; one that hangs is given up after seconds. A command whose answer
-    was lost is sent a second time, so every script is harmless to repeat.
+    Commands are retried while the server restarts, and fail after seconds if it hangs. A command whose answer
+    was lost is sent again, so every script may be repeated safely.
     """
     return redis.Redis.from_url(
         url,
@@ -46,50 +47,56 @@ def connect(url: str) -> redis.Redis:
         socket_timeout=ANSWER_SECONDS,
         socket_connect_timeout=CONNECT_SECONDS,
         health_check_interval=30,
-        retry=Patience(),
+        retry=SharedRetry(),
     )
 
 
 def read_hash(client: redis.Redis, key: str) -> dict[bytes, bytes]:
-    """Empty if there is none."""
+    """Return all fields of a hash; an empty dict if it does not exist."""
     return cast(dict[bytes, bytes], client.hgetall(key))
 
 
+def or_empty(number: int | None) -> int | str:
+    """Return an optional number as a script's argument."""
+    return "" if number is None else number
+
+
 @dataclass(frozen=True)
-class Kept:
+class HistoryLimits:
     """How much of a job's history is kept."""
 
-    events: int = 10_000
-    trace_points: int = 20_000
-    incumbents: int = 1_000
+    max_events: int = 10_000
+    max_trace_points: int = 20_000
+    max_incumbents: int = 1_000
 
 
-_USUAL = Kept()
+_DEFAULT_LIMITS = HistoryLimits()
 
 
 @cache
-def script_source(name: str, kept: Kept = _USUAL) -> str:
-    numbers = f"{kept.events}, {kept.trace_points}, {kept.incumbents}"
+def script_source(name: str, history: HistoryLimits = _DEFAULT_LIMITS) -> str:
+    """Return a script together with the shared parts that it needs."""
+    numbers = f"{history.max_events}, {history.max_trace_points}, {history.max_incumbents}"
     limits = f"local MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS = {numbers}"
-    parts = ["prelude", *_SHARED.get(name, ()), name]
-    return "\n".join([limits, *((_LUA / f"{part}.lua").read_text() for part in parts)])
+    shared = [_LUA / "shared" / f"{part}.lua" for part in (*_PRELUDE, *_PARTS.get(name, ()))]
+    return "\n".join([limits, *(path.read_text() for path in (*shared, _LUA / f"{name}.lua"))])
 
 
 class Scripts:
-    """Runs `lua/<name>.lua`; an answer that names a refusal is raised."""
+    """Run the scripts in `lua/`. An answer that names an error is raised as an exception."""
 
-    def __init__(self, client: redis.Redis, kept: Kept) -> None:
+    def __init__(self, client: redis.Redis, history: HistoryLimits) -> None:
         self._client = client
-        self._kept = kept
+        self._history = history
         self._scripts: dict[str, Any] = {}
 
     def run(self, name: str, *arguments: str | bytes | int | float) -> Any:
         script = self._scripts.get(name)
         if script is None:
-            script = self._scripts[name] = self._client.register_script(script_source(name, self._kept))
+            script = self._scripts[name] = self._client.register_script(script_source(name, self._history))
         answer = script(args=arguments)
-        if isinstance(answer, list) and (refusal := _REFUSALS.get(answer[0])):
-            raise refusal
+        if isinstance(answer, list) and (error := _ERRORS.get(answer[0])):
+            raise error
         if isinstance(answer, list) and answer[0] == b"LIMIT_REACHED":
             raise errors.LimitReachedError(answer[1].decode())
         return answer

@@ -1,4 +1,4 @@
-"""Between what the server keeps (hashes of bytes) and the messages."""
+"""Convert between the records of the domain and the hashes of bytes that the server stores."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from literati.model_json import with_bounds
-from literati.nodes import is_beyond_space
-from worker.messages import (
-    Checkpoint,
+from literati.tree.model_json import with_bounds
+from literati.tree.nodes import is_beyond_space
+from worker.domain.jobs import (
+    ControlRequest,
     Event,
     Incumbent,
     Job,
@@ -20,33 +20,30 @@ from worker.messages import (
     JobSpec,
     JobState,
     JobSummary,
-    Model,
-    ModelSummary,
-    NewIncumbent,
     NewJob,
-    Progress,
     Scores,
     StopReason,
-    TracePoint,
     Transition,
-    Wish,
 )
+from worker.domain.models import Model, ModelSummary
+from worker.domain.parameter_fields import unused_additions
+from worker.domain.progress import NewIncumbent, Progress, ProgressUpdate, TracePoint
 
 Hash = Mapping[bytes, bytes]
 
 
-def pairs(flat: Sequence[bytes]) -> dict[bytes, bytes]:
-    """A hash as a script answers it."""
+def to_dict(flat: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Return a hash from the list of names and values that a script returns."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
-def moment(milliseconds: bytes | str) -> datetime:
+def to_datetime(milliseconds: bytes | str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-def _moment(record: Hash, name: bytes) -> datetime | None:
+def _datetime(record: Hash, name: bytes) -> datetime | None:
     value = record.get(name)
-    return moment(value) if value else None
+    return to_datetime(value) if value else None
 
 
 def _number(record: Hash, name: bytes) -> float | None:
@@ -63,22 +60,21 @@ def gaps(upper: float, lower: float) -> tuple[float, float]:
     return upper - lower, (upper - lower) / upper if upper > 0 else 0.0
 
 
-# What a list reads of a job: not its metrics and transitions, which may be large.
+# The fields that lists read: not the metrics and transitions, which may be large.
 JOB_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"proven_optimal", b"model_id"),
     *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
     *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
     *(b"memory", b"model_revision", b"chosen"),
 )
-# And of a model.
 MODEL_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"name", b"notes", b"job", b"incumbent", b"objective", b"upper"),
     *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at"),
 )
 
 
-def present(names: Sequence[bytes], values: Sequence[bytes | None]) -> dict[bytes, bytes]:
-    """The fields of a record that it has, of those that were asked for."""
+def present_fields(names: Sequence[bytes], values: Sequence[bytes | None]) -> dict[bytes, bytes]:
+    """Return the fields that a record has."""
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
@@ -87,13 +83,13 @@ def job(record: Hash) -> Job:
     return Job(
         **_job_summary(record),
         limits_revision=int(record.get(b"limits_revision") or 0),
-        wish=Wish(record[b"wish"].decode()),
+        control_request=ControlRequest(record[b"wish"].decode()),
         metrics=json.loads(metrics) if metrics else None,
-        blob=_text(record, b"blob"),
+        snapshot=_text(record, b"blob"),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
         request_id=_text(record, b"request_id"),
-        heartbeat_at=_moment(record, b"heartbeat_at"),
+        heartbeat_at=_datetime(record, b"heartbeat_at"),
         transitions=[_transition(line) for line in record[b"transitions"].decode().splitlines()],
     )
 
@@ -104,7 +100,7 @@ def job_summary(record: Hash) -> JobSummary:
 
 def _job_summary(record: Hash) -> dict[str, Any]:
     stop_reason, error = record.get(b"stop_reason"), record.get(b"error")
-    spec, settings = _parts(record)
+    spec, settings = _spec_and_settings(record)
     return {
         "spec": spec,
         "settings": settings,
@@ -117,16 +113,16 @@ def _job_summary(record: Hash) -> dict[str, Any]:
         "model_revision": _model_revision(record),
         "scores": _scores(record) if int(record[b"incumbents"]) else None,
         "error": JobError.model_validate_json(error) if error else None,
-        "created_at": moment(record[b"created_at"]),
-        "queued_at": moment(record[b"queued_at"]),
-        "started_at": _moment(record, b"started_at"),
-        "first_incumbent_at": _moment(record, b"first_incumbent_at"),
-        "finished_at": _moment(record, b"finished_at"),
+        "created_at": to_datetime(record[b"created_at"]),
+        "queued_at": to_datetime(record[b"queued_at"]),
+        "started_at": _datetime(record, b"started_at"),
+        "first_incumbent_at": _datetime(record, b"first_incumbent_at"),
+        "finished_at": _datetime(record, b"finished_at"),
     }
 
 
 def _model_revision(record: Hash) -> int | None:
-    """Records of version 0.1.0 do not name it: their models are made of the last tree."""
+    """Return the revision of the model's tree. In version 0.1.0 it was always the last one."""
     if not record.get(b"model_id"):
         return None
     return int(record.get(b"model_revision") or record.get(b"chosen") or record[b"incumbents"])
@@ -137,7 +133,7 @@ def scores_of(metrics: Mapping[str, Any]) -> Scores:
 
 
 def _scores(record: Hash) -> Scores:
-    """Records of version 0.1.0 have them among their metrics only."""
+    """Return the scores, which version 0.1.0 stored only among the metrics."""
     scores = record.get(b"scores")
     if scores:
         return Scores.model_validate_json(scores)
@@ -145,15 +141,17 @@ def _scores(record: Hash) -> Scores:
 
 
 def spec_json(job: NewJob) -> str:
-    return job.model_dump_json(include=set(JobSpec.model_fields))
+    unused = {"parameters": unused_additions(job.parameters)}
+    return job.model_dump_json(include=set(JobSpec.model_fields), exclude=unused)
 
 
 def settings_json(settings: JobSettings) -> str:
-    return settings.model_dump_json(include=set(JobSettings.model_fields))
+    unused = {"limits": unused_additions(settings.limits)}
+    return settings.model_dump_json(include=set(JobSettings.model_fields), exclude=unused)
 
 
-def _parts(record: Hash) -> tuple[JobSpec, JobSettings]:
-    """Read both parts of a job. Records of version 0.1.0 hold the settings inside the spec."""
+def _spec_and_settings(record: Hash) -> tuple[JobSpec, JobSettings]:
+    """Read both parts of a job. In version 0.1.0 the settings were a part of the spec."""
     spec = json.loads(record[b"spec"])
     older = {name: spec.pop(name) for name in JobSettings.model_fields if name in spec}
     settings = record.get(b"settings")
@@ -183,7 +181,7 @@ def _progress(record: Hash) -> Progress:
 
 def _transition(line: str) -> Transition:
     state, at, reason = line.split(" ", 2)
-    return Transition(state=JobState(state), at=moment(at), reason=reason or None)
+    return Transition(state=JobState(state), at=to_datetime(at), reason=reason or None)
 
 
 def incumbent(job_id: str, revision: int, record: Hash) -> Incumbent:
@@ -193,9 +191,9 @@ def incumbent(job_id: str, revision: int, record: Hash) -> Incumbent:
         objective=float(record[b"objective"]),
         upper_bound=float(record[b"upper"]),
         lower_bound=float(record[b"lower"]),
-        tree=unpack(record[b"tree"]),
+        tree=decompress_tree(record[b"tree"]),
         metrics=json.loads(record[b"metrics"]),
-        found_at=moment(record[b"found_at"]),
+        found_at=to_datetime(record[b"found_at"]),
         found_seconds=float(record[b"found_seconds"]) if b"found_seconds" in record else None,
     )
 
@@ -214,11 +212,13 @@ def event(stream_id: bytes, fields: Hash) -> Event:
         data["gap_absolute"], data["gap_relative"] = gaps(data["upper_bound"], data["lower_bound"])
     if kind in ("bound", "incumbent"):
         data["beyond_space"] = is_beyond_space(data["objective"], data["upper_bound"])
-    return Event.model_validate({"id": name, "type": kind, "at": moment(name.split("-")[0]), "data": data})
+    return Event.model_validate(
+        {"id": name, "type": kind, "at": to_datetime(name.split("-")[0]), "data": data}
+    )
 
 
 def model(model_id: str, record: Hash) -> Model:
-    spec, _ = _parts(record)
+    spec, _ = _spec_and_settings(record)
     metrics = json.loads(record[b"metrics"])
     return Model(
         **_model_summary(model_id, record),
@@ -233,7 +233,7 @@ def model_summary(model_id: str, record: Hash) -> ModelSummary:
 
 
 def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
-    spec, settings = _parts(record)
+    spec, settings = _spec_and_settings(record)
     name, notes = record.get(b"name"), record.get(b"notes")
     return {
         "id": model_id,
@@ -252,52 +252,52 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "stop_reason": StopReason(record[b"stop_reason"].decode()),
         "scores": _scores(record),
         "engine_version": spec.engine_version,
-        "created_at": moment(record[b"created_at"]),
+        "created_at": to_datetime(record[b"created_at"]),
     }
 
 
 def final_tree(record: Hash) -> dict[str, Any]:
-    """The model's tree as it was found, with what was known at the end."""
+    """Return the model's tree with the bounds that were known at the end of its job."""
     upper, lower = float(record[b"upper"]), float(record[b"lower"])
-    return with_bounds(unpack(record[b"tree"]), upper, lower, record[b"proven_optimal"] == b"1")
+    return with_bounds(decompress_tree(record[b"tree"]), upper, lower, record[b"proven_optimal"] == b"1")
 
 
-def pack(tree: dict[str, Any]) -> bytes:
+def compress_tree(tree: dict[str, Any]) -> bytes:
     return zlib.compress(json.dumps(tree, separators=(",", ":"), allow_nan=False).encode())
 
 
-def unpack(data: bytes) -> dict[str, Any]:
+def decompress_tree(data: bytes) -> dict[str, Any]:
     tree: dict[str, Any] = json.loads(zlib.decompress(data))
     return tree
 
 
-def checkpoint_arguments(checkpoint: Checkpoint | None) -> tuple[str, bytes, str, str]:
-    """For a script: JSON whose numbers are text, so that no digit is lost, then tree, metrics, log."""
-    if checkpoint is None:
+def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, str]:
+    """Return a script's arguments: JSON, tree, metrics and log. Numbers are text, to keep every digit."""
+    if update is None:
         return "", b"", "", ""
-    found = checkpoint.incumbent
-    given = {
-        "upper": repr(checkpoint.upper_bound),
-        "lower": repr(checkpoint.lower_bound),
-        "expansions": str(checkpoint.expansions),
-        "states_live": str(checkpoint.states_live),
-        "elapsed": repr(checkpoint.elapsed_seconds),
-        "memory": str(checkpoint.memory_bytes),
-        "blob": checkpoint.blob or "",
-        "blob_bytes": str(checkpoint.blob_bytes),
+    found = update.incumbent
+    fields = {
+        "upper": repr(update.upper_bound),
+        "lower": repr(update.lower_bound),
+        "expansions": str(update.expansions),
+        "states_live": str(update.states_live),
+        "elapsed": repr(update.elapsed_seconds),
+        "memory": str(update.memory_bytes),
+        "blob": update.snapshot or "",
+        "blob_bytes": str(update.snapshot_bytes),
         "objective": "" if found is None else repr(found.objective),
         "found_seconds": "" if found is None else repr(found.found_seconds),
         "scores": "" if found is None else scores_of(found.metrics).model_dump_json(),
         "trace": [
             [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]
-            for point in checkpoint.trace
+            for point in update.trace
         ],
     }
-    log = "" if checkpoint.log is None else json.dumps(checkpoint.log)
-    return json.dumps(given), *_incumbent_arguments(found), log
+    log = "" if update.log is None else json.dumps(update.log)
+    return json.dumps(fields), *_incumbent_arguments(found), log
 
 
 def _incumbent_arguments(found: NewIncumbent | None) -> tuple[bytes, str]:
     if found is None:
         return b"", ""
-    return pack(found.tree), json.dumps(found.metrics, allow_nan=False)
+    return compress_tree(found.tree), json.dumps(found.metrics, allow_nan=False)

@@ -1,4 +1,4 @@
-"""Conditions on the jobs of a list."""
+"""Conditions that select the jobs of a list."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from . import records
+from worker.store import codecs
 
 
 @dataclass(frozen=True)
 class JobFilter:
-    """Which jobs a list holds: those for which all of this is true."""
+    """Select the jobs that meet all of these conditions."""
 
     dataset_id: str | None = None
     name: str | None = None
     tags: tuple[str, ...] = ()  # "key", or "key:value"
 
-    def matches(self, record: records.Hash) -> bool:
-        """Look at the fields `dataset` and `settings` (`spec` of an older version) of a job's record."""
+    def matches(self, record: codecs.Hash) -> bool:
+        """Check the fields `dataset` and `settings` (or `spec`, in older versions) of a job's record."""
         if self.dataset_id is not None and record.get(b"dataset") != self.dataset_id.encode():
             return False
         settings = json.loads(record.get(b"settings") or record.get(b"spec") or b"{}")
@@ -29,9 +29,9 @@ class JobFilter:
 
 
 def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:
-    """Both keys and values may hold colons, so every one of them may be the one that divides the two."""
+    """Return whether a tag matches "key" or "key:value". Any colon may be the one between key and value."""
     colons = (place for place, letter in enumerate(wanted) if letter == ":")
     return wanted in tags or any(tags.get(wanted[:place]) == wanted[place + 1 :] for place in colons)
 
 
-EVERY_JOB = JobFilter()
+ALL_JOBS = JobFilter()

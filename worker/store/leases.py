@@ -1,7 +1,7 @@
-"""A worker's side of the jobs: claim one, publish what the search knows, end it. Fenced by epochs.
+"""Jobs as workers use them: claim a job, publish progress, end the job.
 
-A job that a worker has is leased to it. A worker that was taken for lost gets a FencedError for whatever it
-says.
+A job is leased to its worker, and every claim has a new epoch. After its lease has run out and the job was
+given to another worker, all calls of the first worker raise FencedError.
 """
 
 from __future__ import annotations
@@ -13,113 +13,124 @@ from typing import Any
 import redis
 import structlog
 
-from worker.errors import FencedError
-from worker.messages import Checkpoint, Job, JobError, JobState, Outcome, Wish, new_id
-
-from . import records
-from .client import Scripts
+from worker.domain.base import new_id
+from worker.domain.errors import FencedError
+from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome
+from worker.domain.progress import ProgressUpdate
+from worker.store import codecs
+from worker.store.client import Scripts, or_empty
 
 log = structlog.get_logger(__name__)
 
 CELERY_QUEUE = "literati"
-MOST_WAKEUPS = 32
-MOST_STALLS = 5  # claims in a row without progress before the job is taken for one that kills its workers
+MAX_WAKEUPS = 32  # sent at once
+MAX_STALLS = 5  # claims in a row without progress after which a job fails, because it may kill its workers
 _BATCH = 100
 _ACTIVE_INDEXED = "literati:active-indexed"
 _ACTIVE_STATES = {*JobState} - {JobState.PAUSED, *(state for state in JobState if state.terminal)}
-_POISON = JobError(
+_STALLED = JobError(
     code="WORKER_LOST",
-    message=f"Its worker was lost {MOST_STALLS} times in a row without progress, so it was not tried again.",
+    message=f"Its worker was lost {MAX_STALLS} times in a row without progress, so the job was not retried.",
 )
 
 
 @dataclass(frozen=True)
-class Room:
+class WorkerCores:
     """The cores that a worker has for jobs."""
 
-    machine: str  # the worker's main process, which is the same for all of its children
+    worker: str  # the main process, which all children of a worker share
     free: int = 1024
-    cores: int = 1024  # free or not
+    total: int = 1024
 
 
 @dataclass(frozen=True)
 class Claim:
+    """A job that a worker has claimed."""
+
     job: Job
-    epoch: int
-    blob: str | None  # the last search checkpoint
+
+    @property
+    def epoch(self) -> int:
+        return self.job.epoch
 
 
 @dataclass(frozen=True)
-class Ack:
-    wish: Wish
-    replaced_blob: str | None  # nobody refers to it any more
+class ProgressReply:
+    """The store's answer to a progress update."""
+
+    control_request: ControlRequest
+    replaced_snapshot: str | None  # a blob that has lost its last reference
 
 
 @dataclass(frozen=True)
-class Orders:
-    wish: Wish
-    limits_revision: int  # other than that of the claim: the limits were changed
+class JobControl:
+    """What a worker has to check while it runs a job."""
+
+    control_request: ControlRequest
+    limits_revision: int  # not the same as before if the limits have changed
 
 
-class Claims:
+class JobLeases:
+    """The part of the job store that workers use."""
+
     def __init__(self, client: redis.Redis, scripts: Scripts, lease_seconds: float) -> None:
         self._client = client
         self._scripts = scripts
         self._lease = math.ceil(lease_seconds * 1000)
         self._active_indexed = False
 
-    def claim(self, worker: str, room: Room | None = None) -> Claim | None:
-        """Take a job that fits into the room, of the tenant whose turn it is; None if there is none.
+    def claim(self, worker: str, cores: WorkerCores | None = None) -> Claim | None:
+        """Claim the next job of the fair queue that this worker has the cores for; None if there is none.
 
-        A tenant's jobs go by priority, those of equal priority in the order of submission.
+        A tenant's jobs are ordered by priority, jobs of equal priority by submission.
         """
-        room = Room(worker) if room is None else room
+        cores = cores or WorkerCores(worker)
         answer = self._scripts.run(
             "claim",
             worker,
             self._lease,
-            MOST_STALLS,
-            _POISON.model_dump_json(),
-            room.machine,
-            room.free,
-            room.cores,
+            MAX_STALLS,
+            _STALLED.model_dump_json(),
+            cores.worker,
+            cores.free,
+            cores.total,
         )
         if answer[0] == b"NONE":
             return None
-        job = records.job(records.pairs(answer[1]))
-        return Claim(job, job.epoch, job.blob)
+        return Claim(codecs.job(codecs.to_dict(answer[1])))
 
-    def checkpoint(self, job_id: str, epoch: int, checkpoint: Checkpoint) -> Ack:
-        given = records.checkpoint_arguments(checkpoint)
-        _, wish, replaced = self._scripts.run("checkpoint", job_id, epoch, self._lease, *given)
-        return Ack(Wish(wish.decode()), replaced.decode() or None)
+    def publish_progress(self, job_id: str, epoch: int, update: ProgressUpdate) -> ProgressReply:
+        """Store a progress update and renew the lease."""
+        arguments = codecs.progress_arguments(update)
+        _, request, replaced = self._scripts.run("publish_progress", job_id, epoch, self._lease, *arguments)
+        return ProgressReply(ControlRequest(request.decode()), replaced.decode() or None)
 
-    def beat(self, job_id: str, epoch: int) -> Wish:
-        """Renew the lease; nothing else visible but heartbeat_at."""
-        _, wish = self._scripts.run("beat", job_id, epoch, self._lease)
-        return Wish(wish.decode())
+    def renew_lease(self, job_id: str, epoch: int) -> ControlRequest:
+        """Renew the lease; nothing else changes but `heartbeat_at`."""
+        _, request = self._scripts.run("renew_lease", job_id, epoch, self._lease)
+        return ControlRequest(request.decode())
 
-    def orders(self, job_id: str, epoch: int) -> Orders:
-        """Read what the client wants of the job now. This is the cheap call between two beats."""
+    def read_control(self, job_id: str, epoch: int) -> JobControl:
+        """Read the control request of the job, without renewing the lease. This call is cheap."""
         names = ["epoch", "lease_until", "wish", "limits_revision"]
-        now, lease, wish, limits = self._client.hmget(f"literati:job:{job_id}", names)
-        if now != str(epoch).encode() or not lease or not isinstance(wish, bytes):
+        now, lease, request, limits = self._client.hmget(f"literati:job:{job_id}", names)
+        if now != str(epoch).encode() or not lease or not isinstance(request, bytes):
             raise FencedError
-        return Orders(Wish(wish.decode()), int(limits or 0))
+        return JobControl(ControlRequest(request.decode()), int(limits or 0))
 
     def finish(
         self,
         job_id: str,
         epoch: int,
         outcome: Outcome,
-        checkpoint: Checkpoint | None = None,
+        update: ProgressUpdate | None = None,
         *,
         limits_revision: int | None = None,
     ) -> None:
-        """The last checkpoint and the end in one step; repeating it is harmless.
+        """Store the last update and end the job in one step, which may be repeated safely.
 
         A pending cancel wins over any outcome, a pending finish over PAUSED. A job that reached a limit is
-        queued again if its limits are no longer those of `limits_revision`.
+        queued again if its limits have changed since `limits_revision`.
         """
         self._scripts.run(
             "finish",
@@ -130,24 +141,24 @@ class Claims:
             outcome.stop_reason or "",
             int(outcome.proven_optimal),
             outcome.error.model_dump_json() if outcome.error else "",
-            "" if limits_revision is None else limits_revision,
-            *records.checkpoint_arguments(checkpoint),
+            or_empty(limits_revision),
+            *codecs.progress_arguments(update),
         )
 
     def release(self, job_id: str, epoch: int) -> None:
-        """Hand the job back at a soft shutdown: a pending wish is completed, or it is queued again."""
+        """Give the job back at a soft shutdown: carry out a pending request, or queue the job again."""
         self._scripts.run("release", job_id, epoch, new_id("mdl"))
 
     def reconcile(self) -> int:
-        """Take back jobs that have lost their worker. Return how many wake-ups are wanted.
+        """Queue jobs again that have lost their worker. Return how many wake-ups are needed.
 
-        These are the jobs whose lease ran out, and those that a failed script left without a lease or a place
-        in a queue. This may run in any process at any time.
+        These are the jobs whose lease has run out, and those that a failed script left without a lease or a
+        place in a queue. Any process may call this at any time.
         """
         self._index_active()
         while True:
-            _, settled, faults = self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH)))
-            for job_id, epoch, request_id, what in settled:
+            _, handled, faults = self._scripts.run("reconcile", *(new_id("mdl") for _ in range(_BATCH)))
+            for job_id, epoch, request_id, what in handled:
                 log.warning(
                     what.decode(),
                     job_id=job_id.decode(),
@@ -155,14 +166,18 @@ class Claims:
                     request_id=request_id.decode() or None,
                 )
             for job_id, error in faults:
-                log.error("the store failed on a lost job", job_id=job_id.decode(), error=error.decode())
-            if len(settled) < _BATCH:
+                log.error(
+                    "the store failed on a job that has lost its worker",
+                    job_id=job_id.decode(),
+                    error=error.decode(),
+                )
+            if len(handled) < _BATCH:
                 return self.wakeups_wanted()
 
     def _index_active(self) -> None:
-        """Find the active jobs that a version without this index stored, once for each store.
+        """Index the active jobs of a version without this index, once for each store.
 
-        A job that ends meanwhile may be indexed all the same; the script takes it out again.
+        A job that ends meanwhile may be indexed too; the script `reconcile` removes it.
         """
         if self._active_indexed or self._client.exists(_ACTIVE_INDEXED):
             self._active_indexed = True
@@ -176,9 +191,9 @@ class Claims:
         self._client.set(_ACTIVE_INDEXED, 1)
 
     def wakeups_wanted(self) -> int:
-        """Queued jobs that no waiting Celery message stands for, as far as it makes sense to send at once."""
+        """Return how many queued jobs have no Celery message, up to MAX_WAKEUPS."""
         pipeline = self._client.pipeline(transaction=False)
         pipeline.zcard("literati:waiting")
         pipeline.llen(CELERY_QUEUE)
         queued, waiting = pipeline.execute()
-        return int(min(max(queued - waiting, 0), MOST_WAKEUPS))
+        return int(min(max(queued - waiting, 0), MAX_WAKEUPS))

@@ -1,19 +1,18 @@
-"""What is counted and measured over all jobs and workers: the numbers behind /metrics."""
+"""Numbers of all jobs and workers, for /metrics."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from worker.messages import JobState
-
-from . import records
-from .client import Scripts
+from worker.domain.jobs import JobState
+from worker.store import codecs
+from worker.store.client import Scripts
 
 
 @dataclass(frozen=True)
-class WorkerSeat:
-    """A worker: its main process, and how many jobs it runs at a time."""
+class WorkerInfo:
+    """The main process of a worker, and how many jobs it runs at the same time."""
 
     name: str
     slots: int
@@ -21,16 +20,16 @@ class WorkerSeat:
 
 @dataclass(frozen=True)
 class Measurements:
-    writable: bool  # the store takes writes
+    writable: bool  # whether the store takes writes
     states: Mapping[JobState, int]
-    totals: Mapping[str, int]  # since the store was made; `fenced:` and `ended:` are counted by kind
+    totals: Mapping[str, int]  # since the store was created; `fenced:` and `ended:` are counted by kind
     queue_depth: int
-    queue_tenants: int  # with queued jobs
+    queue_tenants: int  # tenants with queued jobs
     busy_cores: int  # of all workers
     oldest_queued_seconds: float
-    workers: Sequence[WorkerSeat]
-    gaps: Sequence[float]  # relative, of jobs that a worker has and that have a tree
-    memory: Sequence[int]  # bytes, of every search that a worker has
+    workers: Sequence[WorkerInfo]
+    gaps: Sequence[float]  # relative gaps of running jobs that have a tree
+    memory: Sequence[int]  # bytes of every running search
 
     def by_kind(self, name: str) -> dict[str, int]:
         prefix = f"{name}:"
@@ -39,21 +38,21 @@ class Measurements:
 
 def measure(scripts: Scripts) -> Measurements:
     _, writable, now, states, totals, depth, oldest, workers, running, tenants, cores = scripts.run("measure")
-    counts = records.pairs(states)
+    counts = codecs.to_dict(states)
     return Measurements(
         writable=writable == 1,
         states={state: int(counts.get(state.encode(), 0)) for state in JobState},
-        totals={name.decode(): int(n) for name, n in records.pairs(totals).items()},
+        totals={name.decode(): int(n) for name, n in codecs.to_dict(totals).items()},
         queue_depth=depth,
         queue_tenants=tenants,
         busy_cores=sum(int(used) for used in cores),
         oldest_queued_seconds=max(0.0, int(now) - float(oldest[1])) / 1000 if oldest else 0.0,
-        workers=[_seat(line.decode()) for line in workers],
-        gaps=[records.gaps(float(upper), float(lower))[1] for upper, lower, _ in running if upper],
+        workers=[_worker(line.decode()) for line in workers],
+        gaps=[codecs.gaps(float(upper), float(lower))[1] for upper, lower, _ in running if upper],
         memory=[int(memory) for _, _, memory in running if memory],
     )
 
 
-def _seat(line: str) -> WorkerSeat:
+def _worker(line: str) -> WorkerInfo:
     name, _, slots = line.rpartition(" ")
-    return WorkerSeat(name, int(slots))
+    return WorkerInfo(name, int(slots))

@@ -1,6 +1,7 @@
-"""Names to ids of models on the predict path: no thread, and one round trip for all who ask at the same time.
+"""Resolve the names of models on the event loop, with one round trip for all concurrent requests.
 
-A thread's hop costs as much as the lookup itself (50 of 170 µs), and under load it waits for the interpreter.
+A thread would double the cost of a lookup (50 of 170 µs is the change of thread), and under load it would
+wait for the interpreter.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from contextlib import suppress
 import redis.asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.exceptions import NoScriptError
-from redis.exceptions import TimeoutError as SilentError
+from redis.exceptions import TimeoutError as StoreTimeoutError
 
-from .client import script_source
-from .patience import ANSWER_SECONDS, CONNECT_SECONDS, RETRIES, backoff
+from worker.store.client import script_source
+from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, RETRIES, backoff
 
 Key = tuple[str, str]  # tenant, and id or alias
 
 
 class ModelResolver:
-    """`ModelStore.resolve` for the event loop; belongs to one loop, and connects when first asked."""
+    """An asynchronous `ModelStore.resolve` of one event loop. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -33,11 +34,11 @@ class ModelResolver:
         self._task: asyncio.Task[None] | None = None
 
     async def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
-        """The id of a model that is there now: the question is always sent after it was asked."""
+        """Return the id of an existing model. The lookup always starts after the call."""
         answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._waiting[tenant, model_id_or_alias].append(answer)
         if self._task is None:
-            self._task = asyncio.create_task(self._ask())
+            self._task = asyncio.create_task(self._resolve_waiting())
         return await answer
 
     async def close(self) -> None:
@@ -48,23 +49,23 @@ class ModelResolver:
         if self._client is not None:
             await self._client.aclose()
 
-    async def _ask(self) -> None:
-        """Who comes while a question is under way is in the next one: that answer may be older than they."""
+    async def _resolve_waiting(self) -> None:
+        """Look up in batches. A request that comes during a lookup waits for the next one."""
         try:
             while self._waiting:
-                asked = dict(self._waiting)
+                batch = dict(self._waiting)
                 self._waiting.clear()
                 try:
-                    async with asyncio.timeout(ANSWER_SECONDS):  # retries and all
-                        found = await self._look_up(list(asked))
+                    async with asyncio.timeout(ANSWER_SECONDS):  # including retries
+                        found = await self._look_up(list(batch))
                 except TimeoutError:
-                    _refuse(asked, SilentError("The server does not answer."))
-                except Exception as error:  # or else they would wait for ever
-                    _refuse(asked, error)
+                    _fail(batch, StoreTimeoutError("The server does not answer."))
+                except Exception as error:  # otherwise the requests would wait forever
+                    _fail(batch, error)
                 else:
-                    for answers, model_id in zip(asked.values(), found, strict=True):
+                    for answers, model_id in zip(batch.values(), found, strict=True):
                         for answer in answers:
-                            if not answer.done():  # its request may be gone
+                            if not answer.done():  # its request may have been cancelled
                                 answer.set_result(model_id)
         finally:
             self._task = None
@@ -74,7 +75,7 @@ class ModelResolver:
             self._client = self._connect()
         try:
             return await self._run(self._client, keys)
-        except NoScriptError:  # the server was started anew
+        except NoScriptError:  # the server has restarted
             await self._client.script_load(self._source)
             return await self._run(self._client, keys)
 
@@ -98,8 +99,8 @@ class ModelResolver:
         )
 
 
-def _refuse(asked: dict[Key, list[asyncio.Future[str | None]]], error: Exception) -> None:
-    for answers in asked.values():
+def _fail(batch: dict[Key, list[asyncio.Future[str | None]]], error: Exception) -> None:
+    for answers in batch.values():
         for answer in answers:
             if not answer.done():
                 answer.set_exception(error)

@@ -1,4 +1,4 @@
-"""Finished trees and the aliases that name them. Jobs make models; only names and notes ever change."""
+"""Models and their aliases. Jobs create models; only the name and notes of a model can change."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 
 import redis
 
-from worker.errors import AliasGoneError, ModelGoneError
-from worker.messages import Model, ModelSummary
+from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
+from worker.domain.models import Model, ModelSummary
+from worker.store import codecs
+from worker.store.client import Scripts, or_empty, read_hash
+from worker.store.paging import Page, newest_page, read_fields, read_summaries
 
-from . import records
-from .client import Scripts, read_hash
-from .pages import Page, fields, newest, summaries
-
-# Everything but the tree, which may be large.
-_FIELDS = (*records.MODEL_SUMMARY, b"metrics")
+# All fields but the tree, which may be large.
+_FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal")
 
 
@@ -26,21 +25,21 @@ class ModelStore:
         self._scripts = scripts
 
     def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
-        """The id of a model that is there; one round trip."""
+        """Return the id of an existing model, in one round trip."""
         try:
             _, model_id = self._scripts.run("resolve_model", tenant, model_id_or_alias)
-        except ModelGoneError:
+        except ModelNotFoundError:
             return None
         return str(model_id.decode())
 
     def get(self, tenant: str, model_id_or_alias: str) -> Model | None:
         model_id, record = self._read(tenant, model_id_or_alias, _FIELDS)
-        return records.model(model_id, record) if record else None
+        return codecs.model(model_id, record) if record else None
 
     def tree(self, tenant: str, model_id_or_alias: str) -> dict[str, Any] | None:
-        """The JSON model, with the bounds known at its job's end in its proof and root."""
+        """Return the JSON model, with the bounds that were known at the end of its job."""
         _, record = self._read(tenant, model_id_or_alias, _TREE)
-        return records.final_tree(record) if record else None
+        return codecs.final_tree(record) if record else None
 
     def _read(
         self, tenant: str, model_id_or_alias: str, names: tuple[bytes, ...]
@@ -48,42 +47,42 @@ class ModelStore:
         model_id = self.resolve(tenant, model_id_or_alias)
         if model_id is None:
             return "", {}
-        (record,) = fields(self._client, [_key(model_id)], names)
+        (record,) = read_fields(self._client, [_key(model_id)], names)
         return model_id, record
 
     def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[ModelSummary]:
-        """Newest first, without trees and metrics."""
-        ids, token = newest(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
-        found = summaries(self._client, [_key(model_id) for model_id in ids], records.MODEL_SUMMARY)
-        return Page([records.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
+        """Return a page of models, newest first, without trees and metrics."""
+        ids, token = newest_page(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
+        found = read_summaries(self._client, [_key(model_id) for model_id in ids], codecs.MODEL_SUMMARY)
+        return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
     def change(self, tenant: str, model_id_or_alias: str, changes: Mapping[str, str | None]) -> Model:
-        """Give the model another `name` or `notes`; None takes them away."""
+        """Change the `name` or `notes` of a model; None removes them."""
         fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
         _, model_id = self._scripts.run("change_model", tenant, model_id_or_alias, *fields)
         model = self.get(tenant, model_id.decode())
-        if model is None:  # deleted a moment ago
-            raise ModelGoneError
+        if model is None:  # it was deleted meanwhile
+            raise ModelNotFoundError
         return model
 
     def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
-        """`keep` leaves it where `restore` finds it."""
+        """Delete a model. With `keep` it can be restored."""
         self._scripts.run("delete", "model", model_id, tenant, int(keep))
 
-    def restore(self, tenant: str, model_id: str, *, most: int | None = None) -> Model:
-        """Take back a deletion. LimitReachedError if the tenant has as many models as it may have."""
-        self._scripts.run("restore", "model", model_id, tenant, "" if most is None else most, "")
+    def restore(self, tenant: str, model_id: str, *, max_models: int | None = None) -> Model:
+        """Restore a deleted model. Raise LimitReachedError if the tenant has `max_models` already."""
+        self._scripts.run("restore", "model", model_id, tenant, or_empty(max_models), "")
         model = self.get(tenant, model_id)
-        if model is None:  # deleted again a moment ago
-            raise ModelGoneError
+        if model is None:  # it was deleted again meanwhile
+            raise ModelNotFoundError
         return model
 
-    def set_alias(self, tenant: str, alias: str, model_id: str, *, most: int | None = None) -> None:
-        self._scripts.run("set_alias", tenant, alias, model_id, "" if most is None else most)
+    def set_alias(self, tenant: str, alias: str, model_id: str, *, max_aliases: int | None = None) -> None:
+        self._scripts.run("set_alias", tenant, alias, model_id, or_empty(max_aliases))
 
     def delete_alias(self, tenant: str, alias: str) -> None:
         if self._client.hdel(f"literati:aliases:{tenant}", alias) == 0:
-            raise AliasGoneError
+            raise AliasNotFoundError
 
     def aliases(self, tenant: str) -> dict[str, str]:
         found = read_hash(self._client, f"literati:aliases:{tenant}")

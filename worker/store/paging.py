@@ -1,4 +1,4 @@
-"""Lists, newest first, a page at a time."""
+"""Read lists page by page, newest record first."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Generic, TypeVar
 
 import redis
 
-from worker.errors import BadTokenError
-
-from . import records
+from worker.domain.errors import InvalidTokenError
+from worker.store import codecs
 
 Item = TypeVar("Item")
-Choose = Callable[[Sequence[str]], Container[str]]
-LOOKED_AT_ONCE = 500
-MOST_LOOKED_AT = 5_000  # by one call
+Filter = Callable[[Sequence[str]], Container[str]]
+SCAN_BATCH = 500
+MAX_SCANNED = 5_000  # records that one call examines
 
 
 @dataclass(frozen=True)
@@ -26,39 +25,40 @@ class Page(Generic[Item]):
     next_page_token: str | None = None
 
 
-def newest(
+def newest_page(
     client: redis.Redis, indexes: Sequence[str], size: int, token: str | None
 ) -> tuple[list[str], str | None]:
-    """Ids from sorted sets by sequence number, those after the token's, and the token of the next page.
+    """Return the ids of a page and the token of the next page.
 
-    A token holds the number of the last one seen, so a page does not shift when others come or go. At most a
-    page of each index is read and merged here: the work does not grow with what is stored.
+    The indexes are sorted sets by sequence number. A token holds the last number of a page, so pages do not
+    shift when records are added or deleted. At most a page of each index is read, so the cost does not depend
+    on the number of records.
     """
     ranked = _entries(client, indexes, size + 1, None if token is None else _number(token))
     ids = [member for member, _ in ranked[:size]]
     return ids, _token(ranked[size - 1][1]) if len(ranked) > size else None
 
 
-def chosen(
-    client: redis.Redis, indexes: Sequence[str], size: int, token: str | None, choose: Choose
+def filtered_page(
+    client: redis.Redis, indexes: Sequence[str], size: int, token: str | None, choose: Filter
 ) -> tuple[list[str], str | None]:
-    """As `newest`, of those ids that `choose` wants.
+    """Return a page of the ids that `choose` selects.
 
-    So that the work of one call is bounded, at most MOST_LOOKED_AT are looked at: a page may hold fewer ids
-    than it could, even none, and still have a next one.
+    One call examines at most MAX_SCANNED ids. Therefore a page may have fewer ids than requested, even none,
+    although there is a next page.
     """
     below = None if token is None else _number(token)
     ids: list[str] = []
-    for _ in range(MOST_LOOKED_AT // LOOKED_AT_ONCE):
-        entries = _entries(client, indexes, LOOKED_AT_ONCE + 1, below)
-        looked_at = entries[:LOOKED_AT_ONCE]
-        wanted = choose([member for member, _ in looked_at])
-        for member, number in looked_at:
+    for _ in range(MAX_SCANNED // SCAN_BATCH):
+        entries = _entries(client, indexes, SCAN_BATCH + 1, below)
+        scanned = entries[:SCAN_BATCH]
+        selected = choose([member for member, _ in scanned])
+        for member, number in scanned:
             below = number
-            ids += [member] if member in wanted else []
+            ids += [member] if member in selected else []
             if len(ids) == size:
                 return ids, None if number == entries[-1][1] else _token(number)
-        if len(entries) <= LOOKED_AT_ONCE:
+        if len(entries) <= SCAN_BATCH:
             return ids, None
     return ids, None if below is None else _token(below)
 
@@ -66,7 +66,7 @@ def chosen(
 def _entries(
     client: redis.Redis, indexes: Sequence[str], size: int, below: int | None
 ) -> list[tuple[str, int]]:
-    """Ids with their sequence numbers, the newest first."""
+    """Return ids with their sequence numbers, newest first."""
     top = "+inf" if below is None else f"({below}"
     pipeline = client.pipeline(transaction=True)
     for index in indexes:
@@ -78,20 +78,22 @@ def _entries(
     return [(member.decode(), number) for member, number in ranked[:size]]
 
 
-def fields(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
-    """These fields of each record, as far as it has them; nothing of a record that is not there."""
+def read_fields(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
+    """Return these fields of each record, without those that it lacks."""
     pipeline = client.pipeline(transaction=False)
     for key in keys:
         pipeline.hmget(key, list(names))
-    return [records.present(names, values) for values in pipeline.execute()]
+    return [codecs.present_fields(names, values) for values in pipeline.execute()]
 
 
-def summaries(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
-    """As `fields`, with the scores of a job or a model; of version 0.1.0 they are read from its metrics."""
-    found = fields(client, keys, names)
+def read_summaries(
+    client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]
+) -> list[dict[bytes, bytes]]:
+    """Return these fields, and the metrics of records of version 0.1.0, which have no field `scores`."""
+    found = read_fields(client, keys, names)
     older = [place for place, record in enumerate(found) if record and b"scores" not in record]
     if older:
-        metrics = fields(client, [keys[place] for place in older], (b"metrics",))
+        metrics = read_fields(client, [keys[place] for place in older], (b"metrics",))
         for place, more in zip(older, metrics, strict=True):
             found[place].update(more)
     return found
@@ -105,7 +107,7 @@ def _number(token: str) -> int:
     try:
         data = base64.b64decode(token + "=", altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        raise BadTokenError(token) from None
+        raise InvalidTokenError(token) from None
     if len(data) != 8:
-        raise BadTokenError(token)
+        raise InvalidTokenError(token)
     return int.from_bytes(data, "big")

@@ -1,7 +1,7 @@
-"""How long a server is waited for: a restart is bridged, and one that hangs is asked by one caller at a time.
+"""Retry commands while the server restarts, without letting every thread wait for a server that hangs.
 
-Without this, every thread of a process would wait its turn for the full time of a server that does not
-answer, and a request that came late would be answered minutes later.
+Otherwise the threads of a process would wait one after the other for the full timeout, and a late request
+would get its answer minutes later.
 """
 
 from __future__ import annotations
@@ -17,25 +17,29 @@ from redis.retry import Retry
 ANSWER_SECONDS = 5.0
 CONNECT_SECONDS = 5.0
 RETRIES = 4
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
+MIN_PAUSE, MAX_PAUSE = 0.05, 0.5
 
 Answer = TypeVar("Answer")
 
 
 def backoff() -> ExponentialWithJitterBackoff:
-    return ExponentialWithJitterBackoff(base=FIRST_PAUSE, cap=LONGEST_PAUSE)
+    return ExponentialWithJitterBackoff(base=MIN_PAUSE, cap=MAX_PAUSE)
 
 
-class Patience(Retry):
-    """Shared by all connections of a pool. A broken connection is tried again, a silent one is not."""
+class SharedRetry(Retry):
+    """The retry policy of all connections of a pool.
+
+    A command is retried on a broken connection, but not on one that timed out. After a timeout only one
+    thread at a time sends commands; the others fail at once until the server answers.
+    """
 
     def __init__(self) -> None:
         super().__init__(backoff(), RETRIES, (redis.ConnectionError,))
-        self._silent = False
-        self._asking = threading.RLock()  # a command may connect first: the same thread asks twice
+        self._timed_out = False
+        self._probing = threading.RLock()  # reentrant, because a command may have to connect first
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Patience:
-        return self  # redis-py gives every connection its own copy, but what one learns all should know
+    def __deepcopy__(self, memo: dict[int, Any]) -> SharedRetry:
+        return self  # redis-py copies the policy for every connection, but its state is shared
 
     def call_with_retry(
         self,
@@ -44,19 +48,19 @@ class Patience(Retry):
         is_retryable: Callable[[Exception], bool] | None = None,
         with_failure_count: bool = False,
     ) -> Answer:
-        careful = self._silent
-        if careful and not self._asking.acquire(blocking=False):
-            raise redis.TimeoutError("The server did not answer a moment ago, and is being asked again.")
+        probing = self._timed_out
+        if probing and not self._probing.acquire(blocking=False):
+            raise redis.TimeoutError("The server did not answer, and another thread is asking it again.")
         try:
             answer = super().call_with_retry(do, fail, is_retryable, with_failure_count)
         except redis.TimeoutError:
-            self._silent = True
+            self._timed_out = True
             raise
-        except redis.RedisError:  # gone, or it has answered
-            self._silent = False
+        except redis.RedisError:  # the connection is closed, or the server has answered with an error
+            self._timed_out = False
             raise
         finally:
-            if careful:
-                self._asking.release()
-        self._silent = False
+            if probing:
+                self._probing.release()
+        self._timed_out = False
         return answer

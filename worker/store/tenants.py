@@ -1,4 +1,4 @@
-"""What is kept of a tenant: its weight when tenants take turns, and what it has queued and running."""
+"""Tenants: their weights in the fair queue, and what they have queued and running."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import redis
 
-from .client import read_hash
+from worker.store.client import read_hash
 
-DEFAULT_WEIGHT, MAX_WEIGHT = 100, 10_000  # the numbers of a CPU weight in systemd and control groups
-_WEIGHTS, _RUNNING, _TURNS = "literati:weights", "literati:running", "literati:turns"
+DEFAULT_WEIGHT, MAX_WEIGHT = 100, 10_000  # the range of CPU weights in systemd and control groups
+_WEIGHTS, _RUNNING, _START_TIMES = "literati:weights", "literati:running", "literati:turns"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class TenantStore:
         return Tenant(name, int(weight or DEFAULT_WEIGHT), queued, int(running or 0))
 
     def set_weight(self, name: str, weight: int) -> Tenant:
-        """Set how many turns the tenant gets beside others; it holds from the next job that is started."""
+        """Set the tenant's share of the cores relative to others, from the next job that is started."""
         if weight == DEFAULT_WEIGHT:
             self._client.hdel(_WEIGHTS, name)
         else:
@@ -47,7 +47,7 @@ class TenantStore:
         return bool(self._client.exists(*(f"literati:tenant-{kind}:{name}" for kind in kinds)))
 
     def names(self) -> set[str]:
-        """Return the tenants that have a weight of their own, or queued or running jobs."""
-        queued: list[bytes] = self._client.zrange(_TURNS, 0, -1)  # type: ignore[assignment]
+        """Return the tenants with a weight of their own and those with queued or running jobs."""
+        queued: list[bytes] = self._client.zrange(_START_TIMES, 0, -1)  # type: ignore[assignment]
         found = {*read_hash(self._client, _WEIGHTS), *read_hash(self._client, _RUNNING), *queued}
         return {name.decode() for name in found}

@@ -1,4 +1,4 @@
-"""Token buckets on the server, for the event loop: the same limits hold in every process."""
+"""Token buckets in the store, so that all processes share the same rate limits."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import redis.asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from .client import script_source
+from worker.store.client import script_source
 
-SECONDS = 1.0  # that an answer may take: it is only about limits
+TIMEOUT_SECONDS = 1.0  # short, because a rate limit is not worth a long wait
 
 
 @dataclass(frozen=True)
 class Bucket:
     name: str
     rate: float  # tokens a second
-    burst: int  # as many as it holds
+    burst: int  # the capacity
 
 
 @dataclass(frozen=True)
 class Taken:
     given: int
     left: int
-    one_after: float  # seconds until there is one again
+    one_after: float  # seconds until there is a token again
     full_after: float
 
 
 class Buckets:
-    """Belongs to one loop, and connects when first asked."""
+    """Take tokens from the event loop to which this belongs. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -38,16 +38,16 @@ class Buckets:
         self._script: Any = None
 
     async def take(self, bucket: Bucket, wanted: int) -> Taken:
-        """As many as there are, up to those wanted."""
+        """Take as many tokens as there are, up to `wanted`."""
         if self._client is None:
             self._client = redis.Redis.from_url(
                 self._url,
                 protocol=2,
-                socket_timeout=SECONDS,
-                socket_connect_timeout=SECONDS,
+                socket_timeout=TIMEOUT_SECONDS,
+                socket_connect_timeout=TIMEOUT_SECONDS,
                 retry=Retry(NoBackoff(), 1),
             )
-            self._script = self._client.register_script(script_source("take"))
+            self._script = self._client.register_script(script_source("take_tokens"))
         given, left, one, full = await self._script(args=[bucket.name, bucket.rate, bucket.burst, wanted])
         return Taken(int(given), int(left), int(one) / 1000, int(full) / 1000)
 

@@ -1,4 +1,4 @@
-"""The scores of a baseline that may take longer to fit than the first trees take to find."""
+"""Fit a baseline classifier, in the background if that takes long."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import structlog
 
 log = structlog.get_logger(__name__)
-LEAST_URGENT = 19
+LOWEST_PRIORITY = 19
 
 
 class Baseline:
-    """Fitted at once where that takes milliseconds, else on a thread that gives way to the search."""
+    """The scores of a baseline. Unless it is fitted `inline`, a thread of low priority fits it."""
 
     def __init__(self, fit: Callable[[], dict[str, Any]], *, inline: bool) -> None:
         self._fit = fit
@@ -25,10 +25,12 @@ class Baseline:
         self._scores: dict[str, Any] | None = None
 
     def scores(self) -> dict[str, Any] | None:
-        """None as long as they are not known. The first call comes with the first tree, and begins it."""
+        """Return the scores, or None while they are not known. The first call starts the fit."""
         if self._thread is None:
-            here = copy_context()  # so that its log lines name the job
-            self._thread = threading.Thread(target=here.run, args=(self._run,), name="baseline", daemon=True)
+            context = copy_context()  # so that log lines of the thread name the job
+            self._thread = threading.Thread(
+                target=context.run, args=(self._run,), name="baseline", daemon=True
+            )
             self._thread.start()
             if self._inline:
                 self._thread.join()
@@ -40,11 +42,9 @@ class Baseline:
 
     def _run(self) -> None:
         if not self._inline:
-            with suppress(
-                OSError
-            ):  # on Linux a thread has a priority of its own; elsewhere it keeps its process's
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LEAST_URGENT)
+            with suppress(OSError):  # only on Linux does a thread have a priority of its own
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
         try:
             self._scores = self._fit()
-        except Exception:  # a job does not fail for want of a comparison
+        except Exception:  # a missing baseline is no reason to fail the job
             log.exception("the baseline could not be fitted")

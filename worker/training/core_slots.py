@@ -1,7 +1,7 @@
 """Count the cores that the jobs of one worker use, across its child processes.
 
-The children of a worker share a file whose bytes stand for cores. A child locks as many bytes as its job has
-cores; the system releases the locks of a process that is killed, so a crash loses no core.
+The child processes of a worker share a file in which every byte stands for a core. A child locks as many
+bytes as its job uses cores. The system releases the locks of a killed process, so a crash loses no core.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from contextlib import contextmanager
 
 
 class CoreSlots:
-    """Make one in the main process, before the children are forked."""
+    """The cores of a worker. Create this in the main process, before the children are forked."""
 
     def __init__(self, cores: int) -> None:
         self.cores = cores
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- open as long as the process lives
-        self._held: list[int] = []  # by this process
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- open for the lifetime of the process
+        self._held: list[int] = []  # the cores that this process has locked
         self._kept = 0
 
     @contextmanager
-    def claiming(self) -> Iterator[int]:
-        """Yield how many cores are free; no sibling takes one before this ends.
+    def reserve(self) -> Iterator[int]:
+        """Yield the number of free cores, which no other process can take until the block ends.
 
-        Call `keep` inside with the number of cores that are used from now on.
+        Call `keep` inside the block with the number of cores to be used from then on.
         """
-        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, self.cores)  # the byte after the cores: one child at a time
+        fcntl.lockf(self._file, fcntl.LOCK_EX, 1, self.cores)  # the byte after the cores is a mutex
         self._kept = 0
         try:
             self._held = [core for core in range(self.cores) if self._try_lock(core)]
@@ -40,7 +40,7 @@ class CoreSlots:
         self._kept = cores
 
     def release(self, down_to: int = 0) -> None:
-        """Give back the cores that this process has, or all but so many of them."""
+        """Release the cores of this process, except for `down_to` of them."""
         while len(self._held) > down_to:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._held.pop())
 

@@ -1,6 +1,7 @@
-"""How much memory a job may take on this worker, whatever it asks for.
+"""The memory limit of jobs on this worker.
 
-A search that has reached its limit goes on within it; a process that the system kills begins again.
+A search that reaches its limit continues within it. A process that the system kills for its memory would have
+to start again, so no job may use more than this worker has.
 """
 
 from __future__ import annotations
@@ -10,32 +11,32 @@ from contextlib import suppress
 from pathlib import Path
 
 from literati.cores import CONTROL_GROUPS, group_folders
+from worker.domain.parameters import Limits
+from worker.settings import WorkerSettings
 
-from .messages import Limits
-from .settings import WorkerSettings
-
-SHARE = 0.7  # of what there is; the rest is for the processes themselves and the rows they read
+SEARCH_SHARE = 0.7  # of the memory; the rest is for the processes themselves and the rows that they read
 
 
-def memory_of_this_machine(control_group: Path = CONTROL_GROUPS) -> int:
-    """Or of the container, in bytes."""
+def available_memory(control_group: Path = CONTROL_GROUPS) -> int:
+    """Return the memory of this machine or container in bytes."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for folder in group_folders("memory", control_group):
         for name in ("memory.max", "memory.limit_in_bytes"):  # version 2, version 1
-            with suppress(OSError, ValueError):  # not there, or "max"
+            with suppress(OSError, ValueError):  # there is no such file, or it says "max"
                 total = min(total, int((folder / name).read_text()))
     return total
 
 
-def limit_of_a_job(settings: WorkerSettings) -> int:
+def job_memory_limit(settings: WorkerSettings) -> int:
+    """Return how many bytes the search of one job may use."""
     if settings.worker_memory_limit is not None:
         return settings.worker_memory_limit
-    return int(SHARE * memory_of_this_machine() / settings.worker_concurrency)
+    return int(SEARCH_SHARE * available_memory() / settings.worker_concurrency)
 
 
-def within(limits: Limits, most: int) -> Limits:
-    """Lower the memory limit to what this worker has. The job's record keeps what its owner asked for."""
+def cap_memory_limit(limits: Limits, max_bytes: int) -> Limits:
+    """Lower the memory limit to what this worker has. The job's record keeps the limit of its owner."""
     wanted = limits.memory_limit
-    if wanted is not None and wanted <= most:
+    if wanted is not None and wanted <= max_bytes:
         return limits
-    return limits.model_copy(update={"memory_limit": most})
+    return limits.model_copy(update={"memory_limit": max_bytes})

@@ -1,4 +1,4 @@
-"""How good a tree is on rows with known labels, beside two simple baselines on the same rows."""
+"""Metrics of a tree on labelled rows, and of two simple baselines on the same rows."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
 from literati import ShapeTree
-from literati.table import EncodedRows
+from literati.data.schema import EncodedRows
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
-MOST_LABELS = 64  # of a confusion matrix: a larger one nobody reads
-LEAST_PROBABILITY = 1e-15  # a log loss stays finite
+MAX_CONFUSION_LABELS = 64  # with more labels there is no confusion matrix
+MIN_PROBABILITY = 1e-15  # keeps the log loss finite
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Rows of a dataset as every tree of one job reads them."""
+    """Encoded rows of a dataset, which every tree of a job can read."""
 
     cells: EncodedRows
     y: Codes  # indices into the tree's classes
@@ -38,15 +38,15 @@ class LabelledRows:
 
 
 @dataclass(frozen=True)
-class Forecast:
-    """What a classifier says of rows: a class, and a probability for each."""
+class Predictions:
+    """What a classifier predicts for rows: their classes, and the probability of every class."""
 
     predicted: Codes
     probabilities: Floats  # [row, class]
 
 
 def class_factors(y: Codes, weights: Floats | None, n_classes: int, class_weight: Any, labels: Any) -> Floats:
-    """What a row of each class counts in the objective, worked out apart from the solver's table."""
+    """Return the weight of a row of each class in the objective, computed independently of the solver."""
     factors = np.ones(n_classes)
     if isinstance(class_weight, Mapping):
         for index, label in enumerate(labels):
@@ -58,7 +58,7 @@ def class_factors(y: Codes, weights: Floats | None, n_classes: int, class_weight
 
 
 def objective(tree: ShapeTree, rows: LabelledRows, factors: Floats) -> float:
-    """The tree's cost on these rows: by the predict kernel and this sum, not by the solver."""
+    """Return the tree's cost on these rows, computed by the predict kernel instead of the solver."""
     leaves = tree.apply(rows.cells)
     labels = np.array([node.label for node in tree.nodes], dtype=np.intp)
     wrong = labels[leaves] != rows.y
@@ -66,23 +66,23 @@ def objective(tree: ShapeTree, rows: LabelledRows, factors: Floats) -> float:
     return float((rows.row_weights * factors[rows.y])[wrong].sum()) + penalties
 
 
-def forecast(tree: ShapeTree, rows: LabelledRows) -> Forecast:
+def predict_tree(tree: ShapeTree, rows: LabelledRows) -> Predictions:
     leaves = tree.apply(rows.cells)
     labels = np.array([node.label for node in tree.nodes], dtype=np.intp)
     counts = np.array([node.counts for node in tree.nodes])
     shares = counts / counts.sum(axis=1, keepdims=True)
-    return Forecast(labels[leaves], shares[leaves])
+    return Predictions(labels[leaves], shares[leaves])
 
 
-def scores(rows: LabelledRows, said: Forecast, labels: list[Any]) -> dict[str, Any]:
-    """Weighted by the rows' sample weights where they have any."""
+def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> dict[str, Any]:
+    """Compute the metrics, weighted by the sample weights if there are any."""
     n = len(labels)
     weights = rows.row_weights
     matrix = np.zeros((n, n))
-    np.add.at(matrix, (rows.y, said.predicted), weights)
+    np.add.at(matrix, (rows.y, predictions.predicted), weights)
     total = float(matrix.sum())
     hits, actual, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
-    chosen = np.maximum(said.probabilities[np.arange(len(rows.y)), rows.y], LEAST_PROBABILITY)
+    chosen = np.maximum(predictions.probabilities[np.arange(len(rows.y)), rows.y], MIN_PROBABILITY)
     recall = _ratio(hits, actual)
     precision = _ratio(hits, predicted)
     seen = actual > 0
@@ -91,14 +91,14 @@ def scores(rows: LabelledRows, said: Forecast, labels: list[Any]) -> dict[str, A
         "accuracy": float(hits.sum() / total),
         "balanced_accuracy": float(recall[seen].mean()),
         "log_loss": float(-(weights * np.log(chosen)).sum() / total),
-        "confusion_matrix": _confusion(matrix, labels) if n <= MOST_LABELS else None,
+        "confusion_matrix": _confusion(matrix, labels) if n <= MAX_CONFUSION_LABELS else None,
         "per_class": [
             {
                 "label": labels[k],
-                "support": _tidy(actual[k]),
-                "precision": _known(precision[k]),
-                "recall": _known(recall[k]),
-                "f1": _known(_ratio(2 * hits[k], actual[k] + predicted[k])),
+                "support": _integer_if_whole(actual[k]),
+                "precision": _number_or_none(precision[k]),
+                "recall": _number_or_none(recall[k]),
+                "f1": _number_or_none(_ratio(2 * hits[k], actual[k] + predicted[k])),
             }
             for k in range(n)
         ],
@@ -106,38 +106,38 @@ def scores(rows: LabelledRows, said: Forecast, labels: list[Any]) -> dict[str, A
 
 
 def _confusion(matrix: Floats, labels: list[Any]) -> dict[str, Any]:
-    """Rows are what the rows are, columns what was said of them."""
-    return {"labels": labels, "counts": [[_tidy(x) for x in row] for row in matrix]}
+    """Return the confusion matrix: actual classes by row, predicted classes by column."""
+    return {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
 
 
 def _ratio(part: Any, whole: Any) -> Any:
-    """NaN where there is nothing to divide by."""
+    """Divide; the result is NaN where the divisor is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(part, dtype=float) / np.asarray(whole, dtype=float)
 
 
-def _known(value: Any) -> float | None:
+def _number_or_none(value: Any) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _tidy(value: float) -> int | float:
+def _integer_if_whole(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def majority(train: LabelledRows, rows: LabelledRows, n_classes: int) -> Forecast:
+def predict_majority(train: LabelledRows, rows: LabelledRows, n_classes: int) -> Predictions:
     shares = np.bincount(train.y, train.weights, minlength=n_classes)
     shares = shares / shares.sum()
-    return Forecast(np.full(len(rows.y), int(np.argmax(shares))), np.tile(shares, (len(rows.y), 1)))
+    return Predictions(np.full(len(rows.y), int(np.argmax(shares))), np.tile(shares, (len(rows.y), 1)))
 
 
 def fit_cart(train: LabelledRows, factors: Floats, max_depth: int) -> DecisionTreeClassifier:
-    """A CART of the same depth on the same rows and weights; categories by their code."""
+    """Fit a CART of the same depth to the same rows and weights. Categories are numbers to it."""
     cart = DecisionTreeClassifier(max_depth=max_depth, random_state=0)
     return cart.fit(train.matrix, train.y, sample_weight=train.row_weights * factors[train.y])
 
 
-def cart_forecast(cart: DecisionTreeClassifier, rows: LabelledRows, n_classes: int) -> Forecast:
+def predict_cart(cart: DecisionTreeClassifier, rows: LabelledRows, n_classes: int) -> Predictions:
     known = cart.predict_proba(rows.matrix)
     probabilities = np.zeros((len(rows.y), n_classes))
     probabilities[:, cart.classes_] = known
-    return Forecast(cart.classes_[known.argmax(axis=1)], probabilities)
+    return Predictions(cart.classes_[known.argmax(axis=1)], probabilities)

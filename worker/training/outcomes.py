@@ -1,37 +1,39 @@
-"""How a job ends by its worker: as it was wished, or with an error that says what a client may know."""
+"""The outcome of a job: as its client requested, or a failure with a message for the client."""
 
 from __future__ import annotations
 
-from .blobs import BlobGoneError
-from .messages import JobError, JobState, Outcome, StopReason, Wish
+from worker.blobs.local import BlobNotFoundError
+from worker.domain.jobs import ControlRequest, JobError, JobState, Outcome, StopReason
 
-_LOWERED = "; this worker lowered it (LITERATI_WORKER_MEMORY_LIMIT)"
+_MEMORY_NOTE = "; this worker lowered it (LITERATI_WORKER_MEMORY_LIMIT)"
 
-
-def granted(wish: Wish) -> Outcome | None:
-    """None: nothing is wished, and the job goes back to the queue."""
-    return {
-        Wish.CANCEL: Outcome(state=JobState.CANCELLED, stop_reason=StopReason.USER_CANCEL),
-        Wish.FINISH: Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH),
-        Wish.PAUSE: Outcome(state=JobState.PAUSED),
-        Wish.NONE: None,
-    }[wish]
+# The job goes back to the queue if nothing was requested.
+REQUESTED: dict[ControlRequest, Outcome | None] = {
+    ControlRequest.CANCEL: Outcome(state=JobState.CANCELLED, stop_reason=StopReason.USER_CANCEL),
+    ControlRequest.FINISH: Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH),
+    ControlRequest.PAUSE: Outcome(state=JobState.PAUSED),
+    ControlRequest.NONE: None,
+}
 
 
-def failed(error: BaseException, *, memory_lowered: bool) -> Outcome:
-    told = _described(error, memory_lowered)
-    return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=told)
+def failure(error: BaseException, *, memory_limit_lowered: bool) -> Outcome:
+    """Return the outcome of a job that an error ended."""
+    return Outcome(
+        state=JobState.FAILED,
+        stop_reason=StopReason.ERROR,
+        error=_job_error(error, memory_limit_lowered),
+    )
 
 
-def _described(error: BaseException, memory_lowered: bool) -> JobError:
-    """Bad data in the library's words, anything else without its inside."""
+def _job_error(error: BaseException, memory_limit_lowered: bool) -> JobError:
+    """Describe an error to the client. Only errors about the data show their own message."""
     if isinstance(error, MemoryError):
         return JobError(
-            code="MEMORY", message="The worker ran out of memory; lower memory_limit or the data."
+            code="MEMORY", message="The worker ran out of memory; use a lower memory_limit or less data."
         )
-    if isinstance(error, BlobGoneError):
-        return JobError(code="DATASET_GONE", message="The dataset is no longer there.")
+    if isinstance(error, BlobNotFoundError):
+        return JobError(code="DATASET_GONE", message="The dataset has been deleted.")
     if isinstance(error, ValueError | TypeError):
-        met = memory_lowered and str(error).startswith("memory_limit:")
-        return JobError(code="DATA", message=f"{error}{_LOWERED if met else ''}")
-    return JobError(code="INTERNAL", message="The search failed unexpectedly; the worker's log says more.")
+        note = memory_limit_lowered and str(error).startswith("memory_limit:")
+        return JobError(code="DATA", message=f"{error}{_MEMORY_NOTE if note else ''}")
+    return JobError(code="INTERNAL", message="The search failed unexpectedly; see the worker's log.")

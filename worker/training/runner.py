@@ -1,4 +1,4 @@
-"""One claimed job from here to its end: publish what the search finds, keep the lease, obey wishes."""
+"""Run one claimed job to its end: publish progress, renew the lease, apply control requests."""
 
 from __future__ import annotations
 
@@ -6,38 +6,43 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from queue import Empty
 from typing import NoReturn
 
 import structlog
 from redis import RedisError, ResponseError
 
-from literati import StopReason as SearchStop
+from literati import SearchReport
+from worker.blobs.local import Blobs
+from worker.blobs.s3 import BucketUnavailableError
+from worker.domain.errors import FencedError, StoreError, is_store_fault
+from worker.domain.jobs import ControlRequest, JobState, Outcome, StopReason
+from worker.domain.parameters import Limits
+from worker.domain.progress import ProgressUpdate
+from worker.store import Store
+from worker.store.leases import Claim
+from worker.training import outcomes
+from worker.training.memory import cap_memory_limit
+from worker.training.progress_publisher import ProgressPublisher
+from worker.training.search_thread import SearchFinished, SearchMessage, SearchThread, ThreadEnded
 
-from . import outcomes, tables
-from .blobs import BlobGoneError, Blobs
-from .bucket import BucketAwayError
-from .errors import FencedError, StoreError, is_store_fault
-from .memory import within
-from .messages import Checkpoint, JobState, Outcome, StopReason, Wish
-from .opening import Opened, open_search
-from .problem import Problem
-from .stepper import Stepper
-from .store import Claim, Store
-
-TICK = 0.1  # seconds between two looks at the wishes
-PUBLISH_SECONDS = 0.5  # while bounds move without a better tree
-BEATS_PER_LEASE = 6
-GRACE_SECONDS = 0.6  # that a search has to come to its end; then its wish is granted with what is stored
-MAX_OVERTIME = 1.0  # seconds that a search may go on beyond its time limit before it is stopped from outside
-WATCHDOG_SECONDS = 10.0  # a search that does not return by then takes its process along
-STORE_PAUSE = 0.5  # after an answer that did not come
-STUCK = 70  # exit status
+POLL_SECONDS = 0.1  # time between two readings of the control request
+RENEWALS_PER_LEASE = 6
+MAX_RENEWAL_SECONDS = 5.0
+STOP_SECONDS = 0.6  # after that a request is carried out with what is stored, even if the search still runs
+MAX_OVERTIME = 1.0  # seconds beyond its time limit after which a search is stopped from outside
+WATCHDOG_SECONDS = 10.0  # after that the process of a search that does not stop is ended
+STORE_PAUSE = 0.5  # seconds before a store that did not answer is asked again
+EXIT_STUCK = 70  # exit status
 
 log = structlog.get_logger(__name__)
 
 
 class JobRun:
-    """Belongs to the main thread of a worker's child process."""
+    """Run a job. This belongs to the main thread of a worker's child process.
+
+    The search has a thread of its own, which puts messages on a queue; this class only reads them.
+    """
 
     def __init__(
         self,
@@ -45,248 +50,219 @@ class JobRun:
         blobs: Blobs,
         claim: Claim,
         lease_seconds: float,
-        leaving: Callable[[], bool],
-        most_memory: int,
+        shutting_down: Callable[[], bool],
+        max_memory: int,
     ) -> None:
         self.store = store
-        self.blobs = blobs
         self.claim = claim
-        self.most_memory = most_memory
-        self.limits = within(claim.job.settings.limits, most_memory)
-        self.memory_lowered = self.limits is not claim.job.settings.limits
-        self.limits_revision = claim.job.limits_revision
         self.job_id = claim.job.spec.id
+        self.max_memory = max_memory
+        self.limits, self.memory_limit_lowered = self._capped(claim.job.settings.limits)
+        self.limits_revision = claim.job.limits_revision
         self.lease_seconds = lease_seconds
-        self.leaving = leaving  # the worker is shutting down: hand the job back
-        self.wish = Wish.NONE
-        self.unsent: Checkpoint | None = None
-        self.heard_at = time.monotonic()  # of the store, with the lease renewed
-        self.published_at = 0.0
+        self.shutting_down = shutting_down  # then the job goes back to the queue
+        self.request = ControlRequest.NONE
+        self.has_tree = claim.job.progress.objective is not None
+        self.report: SearchReport | None = None  # of a search that has finished
+        self.ended: ThreadEnded | None = None
+        self.overtime = False  # the search did not respect its time limit
         self.stopped_at: float | None = None
-        self.overtime = False  # the search did not keep its time limit
-        self.quiet_until = 0.0  # the store did not answer: do not ask again before
-        self.stepper = Stepper(self.job_id, self._prepare, blobs, claim.job.progress.objective)
+        self.renewed_at = time.monotonic()
+        self.retry_at = 0.0  # the store did not answer: do not ask it before
+        self.publisher = ProgressPublisher(claim, store, blobs)
+        self.search_thread = SearchThread(claim.job, self.limits, store, blobs)
 
     def run(self) -> None:
         log.info("job claimed", attempt=self.claim.job.attempts)
-        self.stepper.start()
+        self.search_thread.start()
         try:
             self._watch()
             self._end()
             self._join()
-            self._clear_up()
+            self.publisher.discard_unpublished()
         except FencedError:
             log.warning("lease lost: another worker has the job")
-            self._stop(save=False)
-            self._join()
-            self._discard_unheard()
-        except (
-            ResponseError
-        ) as error:  # retried as if this worker were lost, and failed if that does not help
+            self._abandon()
+        except ResponseError as error:  # the reconciler retries the job, and fails it if that does not help
             log.error("the store failed on this job; leaving it to the reconciler", error=str(error))
-            self._stop(save=False)
-            self._join()
-            self._discard_unheard()
-        except Exception as error:  # left alone, the search would go on, and a MemoryError end the worker
+            self._abandon()
+        except Exception as error:  # otherwise the search would continue, and a MemoryError end the worker
             self._stop(save=False)
             with suppress(RedisError, StoreError):
-                self.store.jobs.finish(self.job_id, self.claim.epoch, self._failed(error))
+                self.store.jobs.finish(self.job_id, self.claim.epoch, self._failure(error))
             self._join()
-        except (SystemExit, KeyboardInterrupt):  # a cold shutdown: one attempt to hand over
+        except (SystemExit, KeyboardInterrupt):  # a cold shutdown: try once to hand the job back
             self._stop(save=False)
             with suppress(RedisError, FencedError):
                 self.store.jobs.release(self.job_id, self.claim.epoch)
             raise
 
-    def _prepare(self) -> tuple[Problem, Opened]:
-        """On the search's thread: read the rows, open the search."""
-        spec = self.claim.job.spec
-        dataset = self.store.datasets.get(spec.tenant, spec.dataset_id)
-        if dataset is None:
-            raise BlobGoneError(spec.dataset_id)
-        loaded = tables.load(self.blobs.path(dataset.blob), dataset)
-        train, validation = tables.split(loaded, spec.validation)
-        problem = Problem(spec, train, validation, self.stepper.poll)
-        return problem, open_search(self.claim, problem, self.limits, self.store, self.blobs)
+    def _capped(self, limits: Limits) -> tuple[Limits, bool]:
+        """Return the limits within this worker's memory, and whether that lowered them."""
+        capped = cap_memory_limit(limits, self.max_memory)
+        return capped, capped is not limits
 
-    # While it runs
+    # While the search runs
 
     def _watch(self) -> None:
-        while not (self.stepper.done.is_set() or self._overdue()):
-            self.stepper.news.wait(TICK)
-            if time.monotonic() < self.quiet_until:
-                time.sleep(TICK)  # news may be waiting all the while
+        while self.ended is None and not self._overdue():
+            self._receive(POLL_SECONDS)
+            if time.monotonic() < self.retry_at:
                 continue
             try:
                 self._publish()
-                self._listen()
+                self._read_control()
             except RedisError as error:
-                self._no_answer(error)
-            self._obey()
+                self._pause_for_store(error)
+            self._apply_control()
+
+    def _receive(self, seconds: float) -> None:
+        """Wait so long for a message, then handle all that are there."""
+        with suppress(Empty):
+            self._handle(self.search_thread.messages.get(timeout=seconds))
+            while True:
+                self._handle(self.search_thread.messages.get_nowait())
+
+    def _handle(self, message: SearchMessage) -> None:
+        match message:
+            case ProgressUpdate():
+                self.publisher.add(message)
+                self.has_tree = self.has_tree or message.incumbent is not None
+            case SearchFinished():
+                self.report = message.report
+            case ThreadEnded():
+                self.ended = message
 
     def _publish(self) -> None:
-        urgent = self.stepper.news.is_set()
-        if self.unsent is None and (urgent or time.monotonic() - self.published_at >= PUBLISH_SECONDS):
-            self.unsent = self.stepper.take()
-        if self.unsent is not None:
-            ack = self.store.jobs.checkpoint(self.job_id, self.claim.epoch, self.unsent)
-            self.unsent = None
-            self.published_at = self.heard_at = time.monotonic()
-            self.wish = ack.wish
-            if ack.replaced_blob is not None:
-                with suppress(OSError):  # the reconciler will
-                    self.blobs.delete(ack.replaced_blob)
+        reply = self.publisher.publish()
+        if reply is not None:
+            self.renewed_at = time.monotonic()
+            self.request = reply.control_request
 
-    def _listen(self) -> None:
-        if time.monotonic() - self.heard_at >= min(5.0, self.lease_seconds / BEATS_PER_LEASE):
-            self.wish = self.store.jobs.beat(self.job_id, self.claim.epoch)
-            self.heard_at = time.monotonic()
+    def _read_control(self) -> None:
+        pause = min(MAX_RENEWAL_SECONDS, self.lease_seconds / RENEWALS_PER_LEASE)
+        if time.monotonic() - self.renewed_at >= pause:
+            self.request = self.store.jobs.renew_lease(self.job_id, self.claim.epoch)
+            self.renewed_at = time.monotonic()
         else:
-            orders = self.store.jobs.orders(self.job_id, self.claim.epoch)
-            self.wish = orders.wish
-            if orders.limits_revision != self.limits_revision:
-                self._take_limits()
+            control = self.store.jobs.read_control(self.job_id, self.claim.epoch)
+            self.request = control.control_request
+            if control.limits_revision != self.limits_revision:
+                self._change_limits()
 
-    def _take_limits(self) -> None:
-        """Search on under the limits that the job has now."""
+    def _change_limits(self) -> None:
+        """Continue under the limits that the job has now."""
         job = self.store.jobs.get(self.claim.job.spec.tenant, self.job_id)
         if job is None:
-            return  # it is deleted, which the next call to the store will say
-        self.limits = within(job.settings.limits, self.most_memory)
-        self.memory_lowered = self.limits is not job.settings.limits
+            return  # it was deleted; the next call to the store raises FencedError
+        self.limits, self.memory_limit_lowered = self._capped(job.settings.limits)
         self.limits_revision = job.limits_revision
-        self.stepper.change_limits(self.limits)
+        self.search_thread.change_limits(self.limits)
         log.info("limits changed", limits=self.limits.model_dump(exclude_defaults=True))
 
-    def _obey(self) -> None:
-        granted = {
-            Wish.NONE: False,
-            Wish.CANCEL: True,
-            Wish.PAUSE: True,
-            Wish.FINISH: self.stepper.has_tree,
-        }[self.wish]
-        if self.stepper.seconds_over() > MAX_OVERTIME and not self.overtime:
+    def _apply_control(self) -> None:
+        """Stop the search if a client asks for it, its time is over, or the worker shuts down."""
+        if not self.overtime and self.search_thread.seconds_over_limit() > MAX_OVERTIME:
             self.overtime = True
-            log.warning("the search goes on beyond its time limit; stopping it")
-        if granted or self.overtime or self.leaving():
-            self._stop(save=self.wish is not Wish.CANCEL)
-            self._check_watchdog()
-
-    def _overdue(self) -> bool:
-        """A wish was to be granted by now, but the search is in the middle of something long."""
-        since = 0.0 if self.stopped_at is None else time.monotonic() - self.stopped_at
-        return since > GRACE_SECONDS and self._granted() is not None
-
-    def _granted(self) -> Outcome | None:
-        """The end that is wished. None: the job goes back to the queue, as does one to be finished without a
-        tree: the wish stays with it, for the next worker.
-        """
-        if self.wish is Wish.FINISH and not self.stepper.has_tree:
-            return None
-        if self.wish is Wish.NONE and self.overtime and self.stepper.has_tree:
-            return Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
-        return outcomes.granted(self.wish)
+            log.warning("the search exceeded its time limit; stopping it")
+        requested = self.request is not ControlRequest.NONE
+        if self.request is ControlRequest.FINISH:
+            requested = self.has_tree
+        if requested or self.overtime or self.shutting_down():
+            self._stop(save=self.request is not ControlRequest.CANCEL)
+            if self._seconds_since_stop() > WATCHDOG_SECONDS:
+                self._exit_stuck()
 
     def _stop(self, save: bool) -> None:
-        self.stepper.stop(save)
+        self.search_thread.stop(save)
         self.stopped_at = self.stopped_at or time.monotonic()
 
-    def _check_watchdog(self) -> None:
-        if self.stopped_at is not None and time.monotonic() - self.stopped_at > WATCHDOG_SECONDS:
-            self._give_up()
+    def _seconds_since_stop(self) -> float:
+        return 0.0 if self.stopped_at is None else time.monotonic() - self.stopped_at
 
-    def _give_up(self) -> NoReturn:
-        """The search does not return: say how the job stands, and end this process with it."""
-        log.error("the search does not stop; ending this process")
-        with suppress(RedisError, FencedError):
-            outcome = self._granted()
-            if outcome is None:
-                self.store.jobs.release(self.job_id, self.claim.epoch)
-            else:
-                self.store.jobs.finish(self.job_id, self.claim.epoch, outcome)
-        os._exit(STUCK)
+    def _overdue(self) -> bool:
+        """Return whether a request must be carried out now, although the search has not stopped yet."""
+        return self._seconds_since_stop() > STOP_SECONDS and self._requested_outcome() is not None
 
-    def _join(self) -> None:
-        if not self.stepper.done.wait(WATCHDOG_SECONDS):
-            self._give_up()
+    def _requested_outcome(self) -> Outcome | None:
+        """Return the outcome that the client asked for; None if the job goes back to the queue.
 
-    def _clear_up(self) -> None:
-        """What the search saved after its end was said, nobody will ask for."""
-        late = self.stepper.take()
-        if late is not None and late.blob is not None:
-            with suppress(OSError):
-                self.blobs.delete(late.blob)
+        A job to be finished without a tree goes back too. Its request stays, for the next worker.
+        """
+        if self.request is ControlRequest.FINISH and not self.has_tree:
+            return None
+        if self.request is ControlRequest.NONE and self.overtime and self.has_tree:
+            return Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
+        return outcomes.REQUESTED[self.request]
 
-    def _discard_unheard(self) -> None:
-        """What was saved for a job that is another worker's now, unless it was heard of before that."""
-        for said in (self.unsent, self.stepper.take()):
-            if said is not None and said.blob is not None:
-                with suppress(RedisError, OSError):
-                    if not self.store.blobs.wanted(said.blob):
-                        self.blobs.delete(said.blob)
-
-    def _no_answer(self, error: RedisError) -> None:
+    def _pause_for_store(self, error: RedisError) -> None:
         """Wait a moment for a store that does not answer. Raise the error if it is an answer."""
         if is_store_fault(error):
             raise error
         log.warning("the store does not answer", error=f"{type(error).__name__}: {error}")
-        self.quiet_until = time.monotonic() + STORE_PAUSE
+        self.retry_at = time.monotonic() + STORE_PAUSE
 
-    # The end
+    # The end of the job
 
     def _end(self) -> None:
-        """Say it until it is heard; after a lease without an answer the job is another worker's anyway."""
+        """End the job in the store. Retry for two leases; after that another worker has the job."""
         outcome = self._outcome()
         since = time.monotonic()
         while True:
             try:
-                self._say_end(outcome)
+                self.publisher.end_job(outcome, self.limits_revision)
                 break
             except RedisError as error:
-                self._no_answer(error)
+                self._pause_for_store(error)
                 if time.monotonic() - since > 2 * self.lease_seconds:
                     return
                 time.sleep(STORE_PAUSE)
         log.info("job ended", outcome=None if outcome is None else outcome.state)
 
-    def _say_end(self, outcome: Outcome | None) -> None:
-        if self.unsent is not None:  # it was taken, but perhaps not heard
-            self.store.jobs.checkpoint(self.job_id, self.claim.epoch, self.unsent)
-            self.unsent = None
-        last = self.stepper.take()
-        if outcome is None:
-            self.unsent = last
-            if last is not None:
-                self.store.jobs.checkpoint(self.job_id, self.claim.epoch, last)
-            self.store.jobs.release(self.job_id, self.claim.epoch)
-        else:
-            self.unsent = last  # said again as a checkpoint if this is not heard
-            self.store.jobs.finish(
-                self.job_id, self.claim.epoch, outcome, last, limits_revision=self.limits_revision
-            )
-        self.unsent = None
-
     def _outcome(self) -> Outcome | None:
-        """None: the job goes back to the queue."""
-        if self.wish is Wish.CANCEL:
-            return self._granted()
-        failure = self.stepper.failure
-        if failure is not None and is_store_fault(failure):
-            raise failure
-        if isinstance(failure, RedisError | BucketAwayError):
-            return None  # it could not read what it needs to begin; another time it will
-        if failure is not None:
-            return self._failed(failure)
-        report = self.stepper.report
-        if report is not None and report.stop_reason not in (SearchStop.USER_STOP, SearchStop.RUNNING):
+        """Return how the job ends; None if it goes back to the queue."""
+        if self.request is ControlRequest.CANCEL:
+            return self._requested_outcome()
+        error = None if self.ended is None else self.ended.error
+        if error is not None:
+            if is_store_fault(error):
+                raise error
+            if isinstance(error, RedisError | BucketUnavailableError):
+                return None  # the data could not be read; another attempt may succeed
+            return self._failure(error)
+        if self.report is not None:
             return Outcome(
                 state=JobState.SUCCEEDED,
-                stop_reason=StopReason(report.stop_reason),
-                proven_optimal=report.proven_optimal,
+                stop_reason=StopReason(self.report.stop_reason),
+                proven_optimal=self.report.proven_optimal,
             )
-        return self._granted()
+        return self._requested_outcome()
 
-    def _failed(self, error: BaseException) -> Outcome:
-        outcome = outcomes.failed(error, memory_lowered=self.memory_lowered)
+    def _failure(self, error: BaseException) -> Outcome:
+        outcome = outcomes.failure(error, memory_limit_lowered=self.memory_limit_lowered)
         log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
         return outcome
+
+    def _abandon(self) -> None:
+        """Stop the search of a job that belongs to another worker now."""
+        self._stop(save=False)
+        self._join()
+        self.publisher.discard_unpublished()
+
+    def _join(self) -> None:
+        """Wait for the thread to end and read its last messages."""
+        self.search_thread.join(WATCHDOG_SECONDS)
+        if self.search_thread.is_alive():
+            self._exit_stuck()
+        self._receive(0.0)
+
+    def _exit_stuck(self) -> NoReturn:
+        """End the job and this process, because the search does not stop."""
+        log.error("the search does not stop; ending this process")
+        with suppress(RedisError, FencedError):
+            outcome = self._requested_outcome()
+            if outcome is None:
+                self.store.jobs.release(self.job_id, self.claim.epoch)
+            else:
+                self.store.jobs.finish(self.job_id, self.claim.epoch, outcome)
+        os._exit(EXIT_STUCK)

@@ -1,233 +1,245 @@
-"""The search on its own thread, in slices; the main thread stays free for signals, the lease and wishes."""
+"""The thread that owns the search of a job.
+
+It runs the search in short slices and puts messages on a queue. The main thread reads the queue, which leaves
+it free for signals, the lease and control requests.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import dataclass
+from queue import SimpleQueue
 
 import structlog
 
 from literati import Search, SearchReport, ShapeTree, StopReason
 from literati.errors import Interrupted
+from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.domain.jobs import Job
+from worker.domain.parameters import Limits
+from worker.domain.progress import NewIncumbent, ProgressUpdate, TracePoint
+from worker.store import Store
+from worker.training import tables
+from worker.training.search_snapshot import Effort, SearchSnapshot
+from worker.training.start_search import search_limits, start_search
+from worker.training.training_task import TrainingTask
+from worker.training.tree_evaluator import TreeEvaluator
 
-from .blobs import Blobs
-from .messages import Checkpoint, Limits, NewIncumbent, TracePoint
-from .opening import Opened, search_limits
-from .problem import Judge, Problem
-from .saved import SavedSearch
-
-SLICE = 0.1  # seconds of search between two looks at the world
-TRACE_SECONDS = 0.25  # how often the bounds are read for the trace
-TRACE_POINTS = 64  # of the trace in one checkpoint; more would not be seen
-SAVE_SECONDS = 3.0  # between two saves of the search itself ...
-SAVE_SHARE = 20  # ... and at least so many times what the last one took
-BASELINE_SECONDS = 5.0  # that the end of a job may wait for its baseline
+SLICE_SECONDS = 0.1  # search time between two looks at the stop flag and the limits
+TRACE_SECONDS = 0.25  # time between two readings of the search's trace
+MAX_TRACE_POINTS = 64  # in one update; a chart shows no more
+SNAPSHOT_SECONDS = 3.0  # minimum time between two snapshots ...
+SNAPSHOT_FACTOR = 20  # ... and minimum time as a multiple of what the last snapshot took
+BASELINE_SECONDS = 5.0  # how long the end of a job waits for its baseline
 
 log = structlog.get_logger(__name__)
 
 
-class Stepper(threading.Thread):
-    """Runs until the search ends or `stop` is called; `take` says what is new, `failure` what went wrong."""
+@dataclass(frozen=True)
+class SearchFinished:
+    """The search has reached a limit or has proven its tree. Its last update follows."""
 
-    def __init__(
-        self, job_id: str, prepare: Callable[[], tuple[Problem, Opened]], blobs: Blobs, shown: float | None
-    ) -> None:
-        super().__init__(name=f"search {job_id}", daemon=True)
-        self.news = threading.Event()  # something worth publishing at once
-        self.done = threading.Event()
-        self.failure: BaseException | None = None
-        self.report: SearchReport | None = None
-        self.has_tree = shown is not None
-        self._context = copy_context()  # so that its log lines name the job
-        self._job_id = job_id
-        self._prepare = prepare
+    report: SearchReport
+
+
+@dataclass(frozen=True)
+class ThreadEnded:
+    """The last message of the thread."""
+
+    error: BaseException | None = None
+
+
+SearchMessage = ProgressUpdate | SearchFinished | ThreadEnded
+
+
+class SearchThread(threading.Thread):
+    """Run a job's search until it ends or `stop` is called; everything that happens is in `messages`."""
+
+    def __init__(self, job: Job, limits: Limits, store: Store, blobs: Blobs) -> None:
+        super().__init__(name=f"search {job.spec.id}", daemon=True)
+        self.messages: SimpleQueue[SearchMessage] = SimpleQueue()
+        self._context = copy_context()  # so that log lines of this thread name the job
+        self._job = job
+        self._limits = limits
+        self._store = store
         self._blobs = blobs
-        self._shown = shown  # objective of the last incumbent handed over
+        self._best = job.progress.objective  # the objective of the last incumbent that was published
+        self._offset = Effort()
         self._search: Search | None = None
-        self._new_limits: Limits | None = None  # to be taken on before the next slice
-        self._limited_at = 0.0  # search seconds when it got its present limits
+        self._new_limits: Limits | None = None  # to be applied before the next slice
+        self._limited_at = 0.0  # search seconds when the present limits were applied
         self._stopping = False
         self._saving = True
-        self._lock = threading.Lock()
-        self._pending: Checkpoint | None = None
-        self._notes: list[str] = []
-        self._traced = 0  # points of the search's trace handed over
+        self._notes: list[str] = []  # for the log of the next update
+        self._trace_length = 0  # points of the search's trace that were published
         self._traced_at = 0.0
-        self._saved_at = time.monotonic()
-        self._save_took = 0.0
-        self._save_failed = False
-        self._saved_bytes = 0  # of the last one
+        self._snapshot_at = time.monotonic()
+        self._snapshot_took = 0.0
+        self._snapshot_failed = False
 
-    # From the main thread
+    # Called by the main thread
 
     def stop(self, save: bool = True) -> None:
-        """Come to an end within a tenth of a second or so; `save` the search for another process."""
+        """Ask the search to end, which takes about a tenth of a second; `save` a snapshot of it."""
         self._saving = self._saving and save
         self._stopping = True
         if self._search is not None:
             self._search.stop()
 
-    def poll(self) -> None:
-        """Raise Interrupted when a stop is wanted: while the rows are encoded there is no search to stop."""
-        if self._stopping:
-            raise Interrupted
-
-    def seconds_over(self) -> float:
-        """How long the search has gone on beyond its time limit; 0 if it has not."""
-        search = self._search
-        if search is None or search.limits.time_limit is None or self.done.is_set():
-            return 0.0
-        due = max(search.limits.time_limit, self._limited_at)  # a limit may be used up when it is set
-        return max(0.0, search.elapsed_seconds - due)
-
     def change_limits(self, limits: Limits) -> None:
-        """Search on under other limits from the next slice on."""
+        """Apply other limits from the next slice on."""
         self._new_limits = limits
 
-    def take(self) -> Checkpoint | None:
-        """What is new since the last call."""
-        with self._lock:
-            pending, self._pending = self._pending, None
-            self.news.clear()
-        return pending
+    def seconds_over_limit(self) -> float:
+        """Return how long the search has been running beyond its time limit; 0 if it has not."""
+        search = self._search
+        if search is None or search.limits.time_limit is None or not self.is_alive():
+            return 0.0
+        due = max(search.limits.time_limit, self._limited_at)  # a new limit may already be used up
+        return max(0.0, search.elapsed_seconds - due)
 
-    # On its own thread
+    # Runs on this thread
 
     def run(self) -> None:
         self._context.run(self._run)
 
     def _run(self) -> None:
+        error: BaseException | None = None
         try:
-            problem, opened = self._prepare()
-            self._notes = [*opened.notes, *problem.notes]
-            self._limited_at = opened.search.elapsed_seconds
-            self._search, self._spent = opened.search, opened.spent
-            self._traced = len(opened.search.trace())  # those were handed over by an earlier attempt
-            if self._stopping and not self._saving:
-                return
-            self._step(opened.search, Judge(problem, opened.search))
+            self._start_and_step()
         except Interrupted:
             log.info("stopped before the first tree")
-        except BaseException as error:  # it must reach the main thread, whatever it is
-            self.failure = error
-        finally:
-            self.done.set()
-            self.news.set()
+        except BaseException as caught:  # the main thread decides what it means for the job
+            error = caught
+        self.messages.put(ThreadEnded(error))
 
-    def _step(self, search: Search, judge: Judge) -> None:
-        seconds = 0.0  # the first tree is shown at once
+    def _start_and_step(self) -> None:
+        task = self._load()
+        started = start_search(self._job, task, self._limits, self._store, self._blobs)
+        search = started.search
+        self._notes = [*started.notes, *task.notes]
+        self._offset = started.offset
+        self._limited_at = search.elapsed_seconds
+        self._trace_length = len(search.trace())  # an earlier attempt has published these points
+        self._search = search
+        if self._saving or not self._stopping:
+            self._step(search, TreeEvaluator(task, search))
+
+    def _load(self) -> TrainingTask:
+        """Read the rows of the job's dataset and split them."""
+        spec = self._job.spec
+        dataset = self._store.datasets.get(spec.tenant, spec.dataset_id)
+        if dataset is None:
+            raise BlobNotFoundError(spec.dataset_id)
+        rows = tables.load(self._blobs.path(dataset.blob), dataset)
+        train, validation = tables.split(rows, spec.validation)
+        return TrainingTask(spec, train, validation, self._raise_if_stopping)
+
+    def _raise_if_stopping(self) -> None:
+        """Interrupt the encoding of the rows, during which there is no search that could be stopped."""
+        if self._stopping:
+            raise Interrupted
+
+    def _step(self, search: Search, evaluator: TreeEvaluator) -> None:
+        seconds = 0.0  # the first tree is published at once
         while True:
-            self._take_limits(search)
+            self._apply_new_limits(search)
             report = search.run(0.0 if self._stopping else seconds)
-            # Limits that were changed meanwhile may let the search go on.
-            over = report.stop_reason is not StopReason.RUNNING and self._new_limits is None
-            ended = over or self._stopping
-            self.report = report
-            if ended and self._saving:
-                judge.wait_for_baseline(BASELINE_SECONDS)
-            self._offer(search, report, judge, ended)
-            if ended:
+            # Limits that have changed meanwhile may let the search continue.
+            finished = report.stop_reason is not StopReason.RUNNING and self._new_limits is None
+            ending = finished or self._stopping
+            if ending:
+                if report.stop_reason not in (StopReason.RUNNING, StopReason.USER_STOP):
+                    self.messages.put(SearchFinished(report))
+                if self._saving:
+                    evaluator.wait_for_baseline(BASELINE_SECONDS)
+            self.messages.put(self._update(search, report, evaluator, ending))
+            if ending:
                 return
-            seconds = SLICE
+            seconds = SLICE_SECONDS
 
-    def _take_limits(self, search: Search) -> None:
+    def _apply_new_limits(self, search: Search) -> None:
         limits, self._new_limits = self._new_limits, None
         if limits is not None:
             self._limited_at = search.elapsed_seconds
-            search.change_limits(search_limits(limits, self._spent))
+            search.change_limits(search_limits(limits, self._offset))
             self._notes.append("the limits were changed")
 
-    def _offer(self, search: Search, report: SearchReport, judge: Judge, ended: bool) -> None:
-        better = self._shown is None or report.objective < self._shown
-        tree = search.incumbent() if better or (ended and self._saving) else None
-        incumbent = None if tree is None else self._judged(tree, judge, search.report().found_seconds)
-        blob = self._save(search) if self._save_is_due(ended) else None
-        fresh = Checkpoint(
+    def _update(
+        self, search: Search, report: SearchReport, evaluator: TreeEvaluator, ending: bool
+    ) -> ProgressUpdate:
+        better = self._best is None or report.objective < self._best
+        tree = search.incumbent() if better or (ending and self._saving) else None
+        incumbent = None if tree is None else self._incumbent(tree, evaluator, search.report().found_seconds)
+        snapshot, size = self._save(search) if self._snapshot_is_due(ending) else (None, 0)
+        notes, self._notes = self._notes, []
+        return ProgressUpdate(
             upper_bound=report.upper_bound,
             lower_bound=report.lower_bound,
-            expansions=report.expansions - self._spent.expansions,
+            expansions=report.expansions - self._offset.expansions,
             states_live=report.states_live,
-            elapsed_seconds=max(0.0, report.elapsed_seconds - self._spent.seconds),
+            elapsed_seconds=max(0.0, report.elapsed_seconds - self._offset.seconds),
             memory_bytes=report.memory_bytes,
-            trace=self._trace(search, incumbent is not None or ended),
+            trace=self._new_trace_points(search, incumbent is not None or ending),
             incumbent=incumbent,
-            blob=blob,
-            blob_bytes=self._saved_bytes if blob else 0,
-            log="; ".join(self._notes) or None,
+            snapshot=snapshot,
+            snapshot_bytes=size,
+            log="; ".join(notes) or None,
         )
-        self._notes = []
-        with self._lock:
-            self._pending = fresh if self._pending is None else self._merged(self._pending, fresh)
-        if incumbent is not None:
-            self.has_tree = True
-            self.news.set()
 
-    def _judged(self, tree: ShapeTree, judge: Judge, found_seconds: float) -> NewIncumbent:
-        metrics = judge.judge(tree)
-        self._shown = tree.objective
+    def _incumbent(self, tree: ShapeTree, evaluator: TreeEvaluator, found_seconds: float) -> NewIncumbent:
+        metrics = evaluator.evaluate(tree)
+        self._best = tree.objective
         return NewIncumbent(
             objective=tree.objective,
             tree=tree.to_dict(),
             metrics=metrics,
-            found_seconds=max(0.0, found_seconds - self._spent.seconds),
+            found_seconds=max(0.0, found_seconds - self._offset.seconds),
         )
 
-    def _trace(self, search: Search, now: bool) -> list[TracePoint]:
+    def _new_trace_points(self, search: Search, now: bool) -> list[TracePoint]:
+        """Return the thinned trace since the last call; nothing if that was a moment ago, unless `now`."""
         if not now and time.monotonic() - self._traced_at < TRACE_SECONDS:
             return []
         self._traced_at = time.monotonic()
         points = search.trace()
-        fresh = points[self._traced :]
-        self._traced = len(points)
-        step = -(-len(fresh) // TRACE_POINTS) or 1
-        kept = fresh[::-1][::step][::-1]  # the last one always
-        spent = self._spent
+        fresh = points[self._trace_length :]
+        self._trace_length = len(points)
+        step = -(-len(fresh) // MAX_TRACE_POINTS) or 1
+        kept = fresh[::-1][::step][::-1]  # always includes the last point
         return [
             TracePoint(
-                seconds=max(0.0, float(point["seconds"]) - spent.seconds),
-                expansions=max(0, int(point["expansions"]) - spent.expansions),
+                seconds=max(0.0, float(point["seconds"]) - self._offset.seconds),
+                expansions=max(0, int(point["expansions"]) - self._offset.expansions),
                 upper=float(point["upper"]),
                 lower=float(point["lower"]),
             )
             for point in kept
         ]
 
-    def _save_is_due(self, ended: bool) -> bool:
-        since = time.monotonic() - self._saved_at
-        return self._saving and (ended or since >= max(SAVE_SECONDS, SAVE_SHARE * self._save_took))
+    def _snapshot_is_due(self, ending: bool) -> bool:
+        """While the main thread is busy, at most one snapshot waits in the queue."""
+        since = time.monotonic() - self._snapshot_at
+        pause_over = since >= max(SNAPSHOT_SECONDS, SNAPSHOT_FACTOR * self._snapshot_took)
+        return self._saving and (ending or (pause_over and self.messages.empty()))
 
-    def _save(self, search: Search) -> str | None:
-        """None if it could not be: the search goes on, and the job with what was saved before."""
+    def _save(self, search: Search) -> tuple[str | None, int]:
+        """Write a snapshot; return its blob and size, or (None, 0) if it could not be written."""
         start = time.monotonic()
-        name = None
+        name, size = None, 0
         try:
-            saved = SavedSearch(self._job_id, self._spent, search.checkpoint()).to_bytes()
-            name = self._blobs.put(saved)
-            self._saved_bytes = len(saved)
+            data = SearchSnapshot(self._job.spec.id, self._offset, search.checkpoint()).to_bytes()
+            name, size = self._blobs.put(data), len(data)
         except (OSError, MemoryError) as error:
             log.warning("search not saved", error=repr(error))
-            if not self._save_failed:
+            if not self._snapshot_failed:
                 self._notes.append(
-                    "the search could not be saved: the worker has no room for it, or the blob store is away"
+                    "the search could not be saved: the worker's disk or memory is full, "
+                    "or the blob store does not respond"
                 )
-        self._save_failed = name is None
-        self._saved_at = time.monotonic()
-        self._save_took = self._saved_at - start
-        return name
-
-    def _merged(self, old: Checkpoint, new: Checkpoint) -> Checkpoint:
-        if old.blob is not None and new.blob is not None and old.blob != new.blob:
-            with suppress(OSError):
-                self._blobs.delete(old.blob)  # nobody has heard of it
-        return new.model_copy(
-            update={
-                "trace": old.trace + new.trace,
-                "incumbent": new.incumbent or old.incumbent,
-                "blob": new.blob or old.blob,
-                "blob_bytes": new.blob_bytes if new.blob else old.blob_bytes,
-                "log": "; ".join(filter(None, (old.log, new.log))) or None,
-            }
-        )
+        self._snapshot_failed = name is None
+        self._snapshot_at = time.monotonic()
+        self._snapshot_took = self._snapshot_at - start
+        return name, size

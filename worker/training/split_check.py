@@ -1,4 +1,4 @@
-"""Look at a split and at class weights before a job is accepted: is there anything to learn and to score?"""
+"""Check the validation and the class weights of a job before it is accepted."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from literati.table import MAX_WEIGHT
-
-from .messages import Dataset, Validation, ValidationColumn, ValidationFraction, label_text
-from .tables import Mask, SplitError, coded_column, marked, quotas
+from literati.data.weights import MAX_WEIGHT
+from worker.domain.datasets import Dataset, label_text
+from worker.domain.validation import Validation, ValidationColumn, ValidationFraction
+from worker.training.tables import Mask, SplitError, coded_column, validation_counts, validation_mask
 
 Totals = npt.NDArray[np.float64]  # by class
-MIN_WEIGHT = 2.0**-30  # of all rows together: a tree's cost is checked up to 1e-9
-FEW_VALUES = 20  # of a column, that are looked at one by one
+MIN_WEIGHT = 2.0**-30  # of all rows together; the cost of a tree is checked to 1e-9
+MAX_LISTED_VALUES = 20
 
 
-class UselessWeightsError(ValueError):
-    """With these class weights nothing can be learned."""
+class ClassWeightError(ValueError):
+    """Nothing can be learned with these class weights."""
 
 
 @dataclass(frozen=True)
 class ClassTotals:
-    """The weight and the rows of each class among the training rows, and its rows among the validation rows.
+    """The number of training rows and validation rows of each class, and the weight of the former.
 
-    Rows that weigh nothing are not counted among the training rows.
+    Training rows of weight 0 are not counted.
     """
 
-    labels: list[str]  # as `label_text` spells them
+    labels: list[str]  # in the form of `label_text`
     training: Totals
     training_rows: npt.NDArray[np.intp]
-    held_rows: npt.NDArray[np.intp]
+    validation_rows: npt.NDArray[np.intp]
 
 
-class Rows:
-    """The columns of a dataset that decide about a split, read when they are needed."""
+class SplitColumns:
+    """The columns of a dataset that determine a split."""
 
     def __init__(self, dataset: Dataset, path: Path) -> None:
         self.dataset = dataset
@@ -51,34 +51,34 @@ class Rows:
         self.table = table
 
     def totals(self, validation: Validation | None) -> ClassTotals:
-        """SplitError where the split leaves nothing on one of its sides."""
+        """Count the classes of both parts. Raise SplitError if one of the parts is empty."""
         weights = np.ones(len(self.codes)) if self.weights is None else self.weights
         held = np.zeros(len(self.codes), dtype=bool)
         if isinstance(validation, ValidationColumn):
-            held = marked(self.table.column(validation.column), validation)
-        training: Totals = self._counted(~held, weights).astype(np.float64)
-        training_rows = self._counted(~held & (weights > 0))
-        held_rows = self._counted(held)
+            held = validation_mask(self.table.column(validation.column), validation)
+        training: Totals = self._count(~held, weights).astype(np.float64)
+        training_rows = self._count(~held & (weights > 0))
+        validation_rows = self._count(held)
         if isinstance(validation, ValidationFraction):
-            held_rows = drawn(training_rows, validation)
-            training_rows = training_rows - held_rows
-        return ClassTotals(self.labels, training, training_rows, held_rows)
+            validation_rows = drawn_counts(training_rows, validation)
+            training_rows = training_rows - validation_rows
+        return ClassTotals(self.labels, training, training_rows, validation_rows)
 
-    def _counted(self, rows: Mask, weights: Totals | None = None) -> npt.NDArray[Any]:
-        """The rows of each class, or their weights."""
+    def _count(self, rows: Mask, weights: Totals | None = None) -> npt.NDArray[Any]:
+        """Return the number of rows of each class, or their total weight."""
         chosen = None if weights is None else weights[rows]
         return np.bincount(self.codes[rows], chosen, minlength=len(self.labels))
 
     def values(self, column: str) -> list[Any]:
-        """The different values of a column in order, if they are few."""
+        """Return the sorted distinct values of a column; nothing if there are many."""
         found = self.table.column(column).unique().drop_null()
-        if len(found) > FEW_VALUES:
+        if len(found) > MAX_LISTED_VALUES:
             return []
         values = sorted(found.to_pylist())
         return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
 
     def needs_value(self, column: str) -> bool:
-        """Whether a column holds numbers other than 0 and 1: the number of a fold says nothing by itself."""
+        """Return whether a column holds numbers other than 0 and 1, which do not mark rows by themselves."""
         cells = self.table.column(column)
         if pa.types.is_dictionary(cells.type):
             found = [_as_number(label) for label in coded_column(cells)[1]]
@@ -95,47 +95,49 @@ def _as_number(label: Any) -> float | None:
 
 
 def recorded_totals(dataset: Dataset, validation: ValidationFraction | None) -> ClassTotals:
-    """Of a dataset without weights, for which its record is enough."""
+    """Return the totals of a dataset without weights from its record, without reading the table."""
     sizes = np.array([entry.count for entry in dataset.classes])
-    held = np.zeros(len(sizes), dtype=np.intp) if validation is None else drawn(sizes, validation)
+    held = np.zeros(len(sizes), dtype=np.intp) if validation is None else drawn_counts(sizes, validation)
     labels = [label_text(entry.label) for entry in dataset.classes]
     return ClassTotals(labels, sizes.astype(np.float64), sizes - held, held)
 
 
-def drawn(sizes: npt.NDArray[np.intp], validation: ValidationFraction) -> npt.NDArray[np.intp]:
-    """How many rows of each class are drawn for validation; SplitError if there are none."""
-    held = quotas(sizes, validation.fraction)
+def drawn_counts(sizes: npt.NDArray[np.intp], validation: ValidationFraction) -> npt.NDArray[np.intp]:
+    """Return how many rows of each class are drawn for validation. Raise SplitError if there are none."""
+    held = validation_counts(sizes, validation.fraction)
     if not held.any():
-        message = "so small a fraction keeps no row for validation; every class needs a row to learn from"
+        message = "the fraction is too small: no row would be left for validation; use a larger fraction"
         raise SplitError("TOO_SMALL", message)
     return held
 
 
 def check_classes(totals: ClassTotals, class_weight: Mapping[str, float] | str | None) -> None:
-    """SplitError or UselessWeightsError unless two classes are left to learn, and all that are scored."""
+    """Raise an error unless at least two classes, and all classes to be scored, have training rows."""
     factors = class_factors(totals.labels, class_weight)
     with np.errstate(over="ignore"):
         weights = totals.training * factors
     if np.count_nonzero(totals.training) < 2:
         raise SplitError("ONE_CLASS", "only one class is left to train on; two or more are needed")
     if np.count_nonzero(weights) < 2:
-        raise UselessWeightsError("At most one class weighs more than 0; two or more are needed.")
+        raise ClassWeightError("At most one class weighs more than 0; two or more are needed.")
     if not float(weights.sum()) <= MAX_WEIGHT:
-        raise UselessWeightsError(f"With these weights the rows weigh more than {MAX_WEIGHT:g} together.")
+        raise ClassWeightError(f"With these weights the rows weigh more than {MAX_WEIGHT:g} together.")
     if not isinstance(class_weight, str) and float(weights.sum()) < MIN_WEIGHT:
-        raise UselessWeightsError(f"With these weights the rows weigh less than {MIN_WEIGHT:g} together.")
-    strangers = [
+        raise ClassWeightError(f"With these weights the rows weigh less than {MIN_WEIGHT:g} together.")
+    untrained = [
         label
-        for label, weight, held in zip(totals.labels, weights, totals.held_rows, strict=True)
+        for label, weight, held in zip(totals.labels, weights, totals.validation_rows, strict=True)
         if held and not weight
     ]
-    if strangers:
-        names = ", ".join(map(repr, strangers[:5]))
-        raise SplitError("UNTRAINED_CLASS", f"no training row has the class {names}, which is to be scored")
+    if untrained:
+        names = ", ".join(map(repr, untrained[:5]))
+        raise SplitError(
+            "UNTRAINED_CLASS", f"no training row has the class {names}, but validation rows have it"
+        )
 
 
 def class_factors(labels: list[str], class_weight: Mapping[str, float] | str | None) -> Totals:
-    """The weights of the classes as they are given; 1 for the others."""
+    """Return the given weight of each class, or 1."""
     if not isinstance(class_weight, Mapping):
         return np.ones(len(labels))
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])

@@ -1,4 +1,4 @@
-"""How a job's search begins: where it was left, where its parent was left, with a known tree, or anew."""
+"""Start the search of a claimed job: from its snapshot, from its parent job, with a known tree, or anew."""
 
 from __future__ import annotations
 
@@ -6,92 +6,92 @@ from dataclasses import dataclass, replace
 
 from literati import Search, SearchLimits, ShapeTree
 from literati.errors import CheckpointError, LiteratiError
+from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.domain.jobs import Job
+from worker.domain.parameters import Limits
+from worker.store import Store
+from worker.training.search_snapshot import Effort, SearchSnapshot
+from worker.training.training_task import TrainingTask
 
-from .blobs import BlobGoneError, Blobs
-from .messages import Job, Limits
-from .problem import Problem
-from .saved import SavedSearch, Spent
-from .store import Claim, Store
-
-LEAST_SECONDS = 0.001  # a limit that is used up still lets the search say what it has
+MIN_SECONDS = 0.001  # with its time used up, a search still reports the tree that it has
 
 
 @dataclass(frozen=True)
-class Opened:
+class StartedSearch:
     search: Search
-    spent: Spent  # to be taken off what the search reports
-    notes: tuple[str, ...] = ()
+    offset: Effort  # subtracted from the effort that the search reports
+    notes: tuple[str, ...] = ()  # messages for the job's event stream
 
 
-def open_search(claim: Claim, problem: Problem, limits: Limits, store: Store, blobs: Blobs) -> Opened:
-    """Open the search of a claimed job under these limits, which may be stricter than those of its record."""
-    job = claim.job
-    if claim.blob is not None:
+def start_search(job: Job, task: TrainingTask, limits: Limits, store: Store, blobs: Blobs) -> StartedSearch:
+    """Start the search of a job under these limits, which may be stricter than those of its record."""
+    if job.snapshot is not None:
         try:
-            saved = SavedSearch.from_bytes(blobs.get(claim.blob))
-            return _go_on(problem, limits, saved, _own_account(job, saved))
-        except (BlobGoneError, CheckpointError) as error:
-            why = f"the checkpoint cannot be used ({_words(error)}); starting again"
-            return _anew(job, problem, limits, store, why)
+            snapshot = SearchSnapshot.from_bytes(blobs.get(job.snapshot))
+            return _resume(task, limits, snapshot, _own_offset(job, snapshot), "resuming the saved search")
+        except (BlobNotFoundError, CheckpointError) as error:
+            note = f"the saved search cannot be used ({_describe(error)}); starting again"
+            return _restart(job, task, limits, store, note)
     if job.progress.incumbents:
-        return _anew(job, problem, limits, store, "no checkpoint yet; starting again")
+        return _restart(job, task, limits, store, "the search was not saved; starting again")
     if job.spec.parent_job_id is not None:
-        return _after_parent(job, job.spec.parent_job_id, problem, limits, store, blobs)
-    return Opened(problem.search(search_limits(limits, Spent())), Spent())
+        return _continue_parent(job, job.spec.parent_job_id, task, limits, store, blobs)
+    return StartedSearch(task.search(search_limits(limits, Effort())), Effort())
 
 
-def _own_account(job: Job, saved: SavedSearch) -> Spent:
-    """Seconds since the checkpoint were searched in vain, but they were searched: the job counts them."""
-    in_vain = job.progress.elapsed_seconds - (saved.total().seconds - saved.spent.seconds)
-    return replace(saved.spent, seconds=saved.spent.seconds - max(0.0, in_vain))
+def _own_offset(job: Job, snapshot: SearchSnapshot) -> Effort:
+    """Count the seconds searched after the snapshot: their result is lost, but the job has used them."""
+    lost = job.progress.elapsed_seconds - (snapshot.total().seconds - snapshot.offset.seconds)
+    return replace(snapshot.offset, seconds=snapshot.offset.seconds - max(0.0, lost))
 
 
-def _go_on(problem: Problem, limits: Limits, saved: SavedSearch, spent: Spent) -> Opened:
-    search = problem.resume(saved.checkpoint, search_limits(limits, spent))
-    return Opened(search, spent, ("going on from a checkpoint",))
+def _resume(
+    task: TrainingTask, limits: Limits, snapshot: SearchSnapshot, offset: Effort, note: str
+) -> StartedSearch:
+    search = task.resume(snapshot.engine_state, search_limits(limits, offset))
+    return StartedSearch(search, offset, (note,))
 
 
-def _anew(job: Job, problem: Problem, limits: Limits, store: Store, why: str) -> Opened:
-    spent = Spent(-job.progress.elapsed_seconds)
-    search = problem.search(search_limits(limits, spent))
+def _restart(job: Job, task: TrainingTask, limits: Limits, store: Store, note: str) -> StartedSearch:
+    offset = Effort(-job.progress.elapsed_seconds)
+    search = task.search(search_limits(limits, offset))
     known = store.jobs.incumbent(job.spec.tenant, job.spec.id)
     if known is not None:
         search.adopt(ShapeTree.from_dict(known.tree))
-    return Opened(search, spent, (why,))
+    return StartedSearch(search, offset, (note,))
 
 
-def _after_parent(
-    job: Job, parent_id: str, problem: Problem, limits: Limits, store: Store, blobs: Blobs
-) -> Opened:
-    """The parent's search itself if it is the same problem, so that its bounds hold; else only its tree."""
+def _continue_parent(
+    job: Job, parent_id: str, task: TrainingTask, limits: Limits, store: Store, blobs: Blobs
+) -> StartedSearch:
+    """Resume the parent's search if the parameters are the same, or else start with its tree."""
     parent = store.jobs.get(job.spec.tenant, parent_id)
     known = store.jobs.incumbent(job.spec.tenant, parent_id)
-    if parent is not None and parent.blob is not None and parent.spec.parameters == job.spec.parameters:
+    if parent is not None and parent.snapshot is not None and parent.spec.parameters == job.spec.parameters:
         try:
-            saved = SavedSearch.from_bytes(blobs.get(parent.blob))
-            opened = _go_on(problem, limits, saved, saved.total())
-            return replace(opened, notes=("going on from the parent job's search, with its bounds",))
-        except (BlobGoneError, CheckpointError):
-            pass  # other data, or gone: the tree will do
-    search = problem.search(search_limits(limits, Spent()))
+            snapshot = SearchSnapshot.from_bytes(blobs.get(parent.snapshot))
+            note = "resuming the parent job's search, with its bounds"
+            return _resume(task, limits, snapshot, snapshot.total(), note)
+        except (BlobNotFoundError, CheckpointError):
+            pass  # the data is different, or the snapshot was deleted: use the tree
+    search = task.search(search_limits(limits, Effort()))
     if known is None:
-        return Opened(search, Spent(), ("the parent job is gone; starting without its tree",))
-    try:
-        better = search.adopt(ShapeTree.from_dict(known.tree))
-    except (ValueError, LiteratiError) as error:
-        return Opened(search, Spent(), (f"the parent's tree does not fit this data: {_words(error)}",))
-    said = (
-        "starting with the parent's tree" if better else "the parent's tree is no better than the first one"
-    )
-    return Opened(search, Spent(), (said,))
+        note = "the parent job was deleted; starting without its tree"
+    else:
+        try:
+            better = search.adopt(ShapeTree.from_dict(known.tree))
+            note = "starting with the parent's tree" if better else "the parent's tree is not better"
+        except (ValueError, LiteratiError) as error:
+            note = f"the parent's tree does not fit this data: {_describe(error)}"
+    return StartedSearch(search, Effort(), (note,))
 
 
-def search_limits(limits: Limits, spent: Spent) -> SearchLimits:
-    """The job's limits in the search's own count."""
+def search_limits(limits: Limits, offset: Effort) -> SearchLimits:
+    """Return the job's limits for a search whose effort has this offset."""
     seconds, expansions = limits.time_limit, limits.max_expansions
     return SearchLimits(
-        time_limit=None if seconds is None else max(LEAST_SECONDS, seconds + spent.seconds),
-        max_expansions=None if expansions is None else expansions + spent.expansions,
+        time_limit=None if seconds is None else max(MIN_SECONDS, seconds + offset.seconds),
+        max_expansions=None if expansions is None else expansions + offset.expansions,
         memory_limit=limits.memory_limit,
         gap=limits.gap,
         gap_absolute=limits.gap_absolute,
@@ -99,5 +99,5 @@ def search_limits(limits: Limits, spent: Spent) -> SearchLimits:
     )
 
 
-def _words(error: Exception) -> str:
-    return str(error) if isinstance(error, ValueError) else "it is gone"
+def _describe(error: Exception) -> str:
+    return str(error) if isinstance(error, ValueError) else "it was deleted"

@@ -1,38 +1,39 @@
-"""How large the training table of a job will be, told from the record of its dataset."""
+"""Compute the size of a job's training table from the record of its dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from literati.engines import TableSize
-
-from .messages import ColumnInfo, Dataset, Parameters, Validation, ValidationColumn
-from .split_check import ClassTotals, class_factors
+from literati.search.engine_factory import TableSize
+from worker.domain.datasets import ColumnInfo, Dataset
+from worker.domain.parameters import Parameters
+from worker.domain.validation import Validation, ValidationColumn
+from worker.training.split_check import ClassTotals, class_factors
 
 
 def training_size(
     dataset: Dataset, totals: ClassTotals, parameters: Parameters, validation: Validation | None
 ) -> TableSize:
-    """Return the size of the table that a job searches on. The table may be smaller, but never larger.
+    """Return an upper bound of the size of the table that a job searches on.
 
-    Rows and classes are counted. A column may have fewer different values among the training rows than in the
-    whole dataset, which only the table itself can tell.
+    Rows and classes are exact. A column may have fewer distinct values among the training rows than in the
+    whole dataset.
     """
-    left_out = validation.column if isinstance(validation, ValidationColumn) else None
-    learned = totals.training_rows * (class_factors(totals.labels, parameters.class_weight) > 0)
-    rows = int(learned.sum())
+    omitted = validation.column if isinstance(validation, ValidationColumn) else None
+    rows_by_class = totals.training_rows * (class_factors(totals.labels, parameters.class_weight) > 0)
+    rows = int(rows_by_class.sum())
     one_hot = parameters.categories == "one_hot"
-    columns = [column for column in dataset.columns if column.role == "feature" and column.name != left_out]
+    columns = [column for column in dataset.columns if column.role == "feature" and column.name != omitted]
     return TableSize(
         rows=rows,
         cardinalities=[values for column in columns for values in _features(column, rows, one_hot)],
-        classes=int((learned > 0).sum()),
+        classes=int((rows_by_class > 0).sum()),
         weighted=dataset.weight is not None or parameters.class_weight is not None,
     )
 
 
 def _features(column: ColumnInfo, rows: int, one_hot: bool) -> Iterator[int]:
-    """The different values of each feature that a column becomes; a constant column becomes none."""
+    """Yield the number of distinct values of each feature of a column. A constant column has no feature."""
     values = rows if column.distinct is None else min(column.distinct, rows)
     if values == 0 or (values == 1 and column.missing == 0):
         return

@@ -1,54 +1,53 @@
 """The AO* loop: select, expand, backpropagate, prune."""
 
-from literati._states cimport Space
-from literati._graph cimport Choice, Data, TreeNode
-from literati._types cimport cost_t, int32_t, int64_t
+from literati._engine._data_state cimport SearchContext
+from literati._engine._graph cimport DataState, TreeNode
+from literati._engine._types cimport Outcome, cost_t, int32_t, int64_t
 
 cdef enum OrSelection:
-    INFORMATIVE = 0
-    ADMISSIBLE = 1
+    INFORMATIVE = 0      # by estimate
+    ADMISSIBLE = 1       # by lower bound
 
 cdef enum AndSelection:
     ROUND_ROBIN = 0
-    WORST_PRIMAL = 1
-    WORST_HEURISTIC = 2
-
-cdef enum:
-    WARM_STEPS = 256  # expansions in the adaptive space before every cut is searched
-
-cdef enum Step:
-    WENT_ON = 0
-    INTERRUPTED = 1   # a stop request; nothing was lost
-    OUT_OF_MEMORY = 2
+    WORST_PRIMAL = 1     # the child with the larger upper bound
+    WORST_HEURISTIC = 2  # the child with the larger estimate, or lower bound where OR selection is admissible
 
 cdef struct Ao:
-    Space space
-    Data root
+    SearchContext context
+    DataState root
     OrSelection or_selection
     AndSelection and_selection
-    int64_t improvements
-    bint tight               # memory has run short
-    int64_t improved_at      # expansions at the last of them
-    Data* pending            # a state whose solve was left half done: it goes on first, so that slices change nothing
-    cost_t pending_budget
-    TreeNode* known_tree     # from a checkpoint; NULL: none
+    int64_t improvements     # how often a better tree was found
+    int64_t improved_at      # expansions when the last of them was found
+    bint low_memory          # memory has run short at some time
+    DataState* pending       # a state with an unfinished solve, which continues first: slices do not change the search
+    cost_t pending_budget    # what that state may cost
+    TreeNode* known_tree     # incumbent of a checkpoint that has not been taken over; NULL: none
     int32_t n_known_tree
-    cost_t known_lower
+    cost_t known_lower       # bounds of that checkpoint
     cost_t known_upper
-    bint warming             # still in the adaptive space, for a first good tree
-    cost_t least             # lower bound of the root before anything was opened: true in every space
+    bint in_warm_up          # only CART's cuts are searched, for a first good tree
+    cost_t initial_lower     # lower bound of the root from its class weights: true in every space
     bint looked_ahead        # the root has had its CART
 
+# Sets up the root state. Its first incumbent is a leaf, or the tree of a checkpoint.
 cdef void ao_start(Ao* ao) noexcept nogil
-# Comes before every other step, and counts as no expansion.
-cdef Step ao_look_ahead(Ao* ao) noexcept nogil
-cdef Step ao_step(Ao* ao) noexcept nogil
-# Room for tree_size(&ao.root) nodes.
-cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil
-cdef cost_t ao_lower(const Ao* ao) noexcept nogil
-cdef bint ao_proven(const Ao* ao) noexcept nogil
-# Ends the warming up when it is complete or long enough; False when memory ran out.
-cdef bint ao_warmed(Ao* ao) noexcept nogil
-cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil
+# Makes the CART of full depth the incumbent, if it is better. It comes before every other step and counts as no
+# expansion.
+cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil
+# Makes one expansion: follows the most promising choices from the root to a state that is not expanded.
+cdef Outcome ao_step(Ao* ao) noexcept nogil
+# Ends the warm-up when it is complete or long enough; returns False when memory ran out.
+cdef bint ao_end_warm_up(Ao* ao) noexcept nogil
+# Carries new values of a state up, as far as they change anything.
+cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
-cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil
+cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil
+
+# Writes the incumbent; `out` has room for tree_size(&ao.root) nodes.
+cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil
+# A bound that no tree of the whole space undercuts; during the warm-up the root's own bound is of a narrower space.
+cdef cost_t ao_lower(const Ao* ao) noexcept nogil
+# Whether the bounds have met: no tree of the space costs less than the incumbent.
+cdef bint ao_proven(const Ao* ao) noexcept nogil

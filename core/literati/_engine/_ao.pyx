@@ -1,112 +1,114 @@
 """The AO* loop: select, expand, backpropagate, prune.
 
-Selection follows the guess (V-tilde) and carries a budget: what a state may cost at most to be part of a better tree.
+Selection follows the estimate (V-tilde) and carries a budget: what a state may cost at most to be part of a better
+tree.
 An action whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion look
 at the admissible bounds alone, so the order of the search never changes what is proven.
 """
 
-from literati._bottom cimport count_classes
-from literati._expand cimport expand_data, guess_children, refine_choice, solve_data
-from literati._states cimport Space, cart_tree, data_complete, data_forget, data_remember, data_start
-from literati._cart cimport cart_lookahead
-from literati._gaps cimport gap_lower, gap_guess, open_gap, remove_gap
-from literati._graph cimport (
-    LEAF, SPLIT, TREE, Choice, Data, choice_free, choice_guess, choice_lower, choice_upper, commit_lower,
-    TreeNode, cache_clear, data_clear, data_free_values, tree_size, tree_write,
+from literati._engine._bounds cimport RowSummary, empty_summary
+from literati._engine._cache cimport cache_clear
+from literati._engine._cart cimport cart_lookahead
+from literati._engine._data_state cimport (
+    SearchContext, cart_tree, state_cache_bound, state_collapse, state_complete, state_start,
 )
-from literati._rows cimport drop, grab, rows_free
-from literati._types cimport (
-    MAX_CLASSES, Problem, cost_t, int32_t, int64_t, max_cost, min_cost, uint64_t,
+from literati._engine._expand cimport estimate_children, expand_state, refine_choice
+from literati._engine._gaps cimport expand_gaps, gap_estimate, gap_lower, open_gap, refine_gap, remove_gap
+from literati._engine._graph cimport (
+    LEAF, SPLIT, Choice, DataState, TreeNode, choice_estimate, choice_free, choice_lower, choice_upper,
+    commit_lower, state_clear, state_free_values, state_set_tree, tree_size, tree_write,
 )
+from literati._engine._memory cimport tracked_free, tracked_malloc
+from literati._engine._rows cimport count_classes, rows_free
+from literati._engine._solve_state cimport solve_state
+from literati._engine._types cimport (
+    DONE, NO_MEMORY, STOPPED, Control, Dataset, Outcome, cost_t, int32_t, int64_t, max_cost, min_cost,
+)
+
+
+cdef enum:
+    # Expansions over CART's cuts before every cut is searched. On scikit-learn's digits (depth 3, two change points)
+    # the tree after 8 seconds then has 661 errors instead of 801: see docs/decisions/0008.
+    WARM_UP_EXPANSIONS = 256
+    # The root follows estimates until PATIENCE times the expansions of the last improvement have passed, and at least
+    # MIN_PATIENCE. Safe defaults: they change how early the lower bound rises, not what is proven.
+    PATIENCE = 2
+    MIN_PATIENCE = 64
 
 
 cdef void ao_start(Ao* ao) noexcept nogil:
-    """Set up the root state. Its first incumbent is a leaf, or the tree of a checkpoint."""
-    cdef Space* space = &ao.space
-    cdef Problem* p = space.p
-    cdef int64_t counts[MAX_CLASSES]
-    cdef int64_t doomed
-    cdef uint64_t hash[2]
+    cdef SearchContext* context = &ao.context
+    cdef const Dataset* data = context.data
+    cdef RowSummary rows
     cdef int32_t row
-    count_classes(p, &space.all_rows, counts, &doomed)
-    hash[0] = hash[1] = 0
-    for row in range(p.n_rows):
-        hash[0] += p.row_hash[2 * <int64_t>row]
-        hash[1] += p.row_hash[2 * <int64_t>row + 1]
-    data_start(space, &ao.root, p.max_depth, p.n_rows, counts, doomed, hash)
-    ao.least = ao.root.lower
+    empty_summary(data, &rows)
+    count_classes(data, &context.all_rows, rows.counts)
+    rows.n = data.n_rows
+    for row in range(data.n_rows):
+        rows.unavoidable_error += data.unavoidable_error[row]
+        rows.hash[0] += data.row_hash[2 * <int64_t>row]
+        rows.hash[1] += data.row_hash[2 * <int64_t>row + 1]
+    state_start(context, &ao.root, data.max_depth, &rows)
+    ao.initial_lower = ao.root.lower
     if ao.known_tree != NULL and not ao.root.complete:
-        take_up(ao)
-    ao.root.guess = <double>ao.root.upper
+        take_checkpoint(ao)
+    ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = ao.looked_ahead or ao.root.complete
     ao.improvements = 1
 
 
-cdef Step ao_look_ahead(Ao* ao) noexcept nogil:
-    """The first step: the CART of full depth, which lies in the space. Its tree is kept, not made again."""
-    cdef Space* space = &ao.space
-    cdef Problem* p = space.p
+cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil:
+    cdef SearchContext* context = &ao.context
+    cdef const Dataset* data = context.data
+    cdef Control* control = context.control
     cdef TreeNode* tree
-    cdef cost_t cost = cart_lookahead(p, &space.cart, &space.all_rows, p.max_depth)
-    if p.stop:
-        return INTERRUPTED
+    cdef cost_t cost = cart_lookahead(data, control, &context.cart, &context.all_rows, data.max_depth)
+    if control.stop:
+        return STOPPED
     if cost < ao.root.upper:
-        tree = <TreeNode*>grab(p, space.cart.n_nodes * sizeof(TreeNode))
+        tree = <TreeNode*>tracked_malloc(control, context.cart.n_nodes * sizeof(TreeNode))
         if tree == NULL:
-            return OUT_OF_MEMORY
-        drop(p, ao.root.tree)
-        ao.root.tree = tree
-        ao.root.n_tree = cart_tree(&space.cart, 0, tree)
-        ao.root.policy = TREE
-        ao.root.upper = cost
+            return NO_MEMORY
+        state_set_tree(control, &ao.root, tree, cart_tree(&context.cart, 0, tree), cost)
         ao.improvements += 1
-    ao.root.guess = <double>ao.root.upper
+    ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = True
-    return WENT_ON
+    return DONE
 
 
-cdef bint ao_warmed(Ao* ao) noexcept nogil:
-    """Where every cut is searched, a short search over CART's cuts comes first.
-
-    Its tree lies in the wider space too. Without it the first good tree of an exhaustive search can take minutes; its
-    bounds and cached values, however, are of the narrower space and are dropped.
-    """
-    cdef Space* space = &ao.space
-    cdef Problem* p = space.p
+cdef bint ao_end_warm_up(Ao* ao) noexcept nogil:
+    # The incumbent lies in the wider space too. The bounds and cached values are true of the narrower space only.
+    cdef SearchContext* context = &ao.context
+    cdef Control* control = context.control
     cdef TreeNode* tree
     cdef int32_t n
-    if not ao.root.complete and space.expansions < WARM_STEPS:
+    if not ao.root.complete and context.expansions < WARM_UP_EXPANSIONS:
         return True
     n = tree_size(&ao.root)
-    tree = <TreeNode*>grab(p, n * sizeof(TreeNode))
+    tree = <TreeNode*>tracked_malloc(control, n * sizeof(TreeNode))
     if tree == NULL:
         return False
     ao_tree(ao, tree)
     ao.root.rows.order = NULL
-    data_clear(p, &space.counters, &ao.root)
-    data_free_values(p, &ao.root)
-    cache_clear(p, &space.cache)
-    ao.root.lower = ao.least
+    state_clear(control, &context.counters, &ao.root)
+    state_free_values(control, &ao.root)
+    cache_clear(control, &context.cache)
+    ao.root.lower = ao.initial_lower
     ao.root.complete = ao.root.lower >= ao.root.upper
-    ao.root.policy = TREE
-    ao.root.tree = tree
-    ao.root.n_tree = n
+    state_set_tree(control, &ao.root, tree, n, ao.root.upper)
     ao.root.floor = ao.root.upper
-    ao.root.guess = <double>ao.root.upper
-    ao.warming = False
-    p.every_cut = True
+    ao.root.estimate = <double>ao.root.upper
+    ao.in_warm_up = False
+    context.every_cut = True
     return True
 
 
 cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
-    """Write the incumbent. What the warming up has proven of its nodes is not true of the whole space.
-
-    Of the root, that is the whole tree, the bounds of the whole space are known.
-    """
     cdef int32_t i, n = tree_write(&ao.root, out)
-    if ao.warming:
+    # What the warm-up has proven about subtrees is not true of the whole space.
+    if ao.in_warm_up:
         for i in range(n):
             out[i].proven = False
             out[i].lower = 0
@@ -115,37 +117,35 @@ cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
 
 
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil:
-    """What no tree of the whole space undercuts. What the warming up has proven is true of a narrower space only."""
-    return min_cost(ao.least if ao.warming else ao.root.lower, ao.root.upper)
+    return min_cost(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)
 
 
 cdef bint ao_proven(const Ao* ao) noexcept nogil:
-    """The bounds have met: no tree of the space costs less than the one at hand."""
     return ao_lower(ao) >= ao.root.upper
 
 
-cdef void take_up(Ao* ao) noexcept nogil:
-    """The incumbent and the lower bound of a checkpoint, which has had its lookahead unless its tree is a leaf."""
+cdef void take_checkpoint(Ao* ao) noexcept nogil:
+    """Take over the incumbent and the lower bound of a checkpoint."""
     ao.looked_ahead = ao.known_tree.policy != LEAF
     if ao.known_upper < ao.root.upper:
-        drop(ao.space.p, ao.root.tree)
-        ao.root.upper = ao.known_upper
-        ao.root.policy = TREE
-        ao.root.tree = ao.known_tree
-        ao.root.n_tree = ao.n_known_tree
+        state_set_tree(ao.context.control, &ao.root, ao.known_tree, ao.n_known_tree, ao.known_upper)
         ao.known_tree = NULL
     ao.root.lower = max_cost(ao.root.lower, min_cost(ao.known_lower, ao.root.upper))
 
 
-cdef bint update(Ao* ao, Data* s) noexcept nogil:
-    """Draws a state's values from its choices, prunes, completes. Did anything change?"""
-    cdef Space* space = &ao.space
+cdef bint update(Ao* ao, DataState* s) noexcept nogil:
+    """Draw a state's values from its choices and gaps, prune, complete; return whether anything changed.
+
+    Proof of the lower bound: every tree of the state is a leaf, which costs at least `upper`, or begins with a choice
+    that is open, lies in a gap, or was pruned at a bound of at least `floor`.
+    """
+    cdef SearchContext* context = &ao.context
     cdef cost_t lower, upper = s.upper, was_lower = s.lower, found
-    cdef double guess, was_guess = s.guess
+    cdef double estimate, was_estimate = s.estimate
     cdef int32_t i
     cdef Choice* c
     for i in range(s.n_choices):
-        if s.choices[i].dead:
+        if s.choices[i].pruned:
             continue
         found = choice_upper(s.choices[i])
         if found < s.upper:
@@ -153,263 +153,272 @@ cdef bint update(Ao* ao, Data* s) noexcept nogil:
             s.best = s.choices[i]
             s.policy = SPLIT
     if s.policy == SPLIT and s.tree != NULL:
-        drop(space.p, s.tree)
+        tracked_free(context.control, s.tree)
         s.tree = NULL
     prune(ao, s, s.upper)
     lower = min_cost(s.floor, s.upper)
-    guess = <double>s.upper
+    estimate = <double>s.upper
     for i in range(s.n_choices):
         c = s.choices[i]
-        if not c.dead:
+        if not c.pruned:
             lower = min_cost(lower, choice_lower(c))
-            guess = min(guess, choice_guess(c))
+            estimate = min(estimate, choice_estimate(c))
     for i in range(s.n_gaps):
-        lower = min_cost(lower, gap_lower(space.p, &s.gaps[i]))
+        lower = min_cost(lower, gap_lower(context.data, &s.gaps[i]))
     if lower > s.lower:
         s.lower = lower
-    s.guess = guess
+    s.estimate = estimate
     if s.lower >= s.upper:
-        data_complete(space, s)
-    return s.complete or s.lower != was_lower or s.upper != upper or s.guess != was_guess
+        state_complete(context, s)
+    return s.complete or s.lower != was_lower or s.upper != upper or s.estimate != was_estimate
 
 
-cdef void prune(Ao* ao, Data* s, cost_t budget) noexcept nogil:
-    """Drops what cannot cost less than the budget; the incumbent's own choice stays, it holds the tree."""
-    cdef Space* space = &ao.space
+cdef void prune(Ao* ao, DataState* s, cost_t budget) noexcept nogil:
+    """Prune what cannot cost less than the budget; the incumbent's own choice stays, since it holds the tree.
+
+    Proof: a tree above this state improves the incumbent only if the state costs less than its budget. Budgets only
+    fall, and `floor` keeps the bounds of what was pruned, so nothing has to be opened again.
+    """
+    cdef SearchContext* context = &ao.context
     cdef int32_t i, kept = 0
     cdef cost_t lower
     cdef Choice* c
     for i in range(s.n_choices):
         c = s.choices[i]
         lower = choice_lower(c)
-        if c.dead or lower < budget or (s.policy == SPLIT and s.best == c):
+        if c.pruned or lower < budget or (s.policy == SPLIT and s.best == c):
             s.choices[kept] = c
             kept += 1
             continue
         s.floor = min_cost(s.floor, lower)
-        data_remember(space, &c.left)
-        data_remember(space, &c.right)
-        if space.p.every_cut:
+        state_cache_bound(context, &c.left)
+        state_cache_bound(context, &c.right)
+        if context.every_cut:
             # The gaps beside it go on reading its children's bounds.
-            c.dead = True
-            data_clear(space.p, &space.counters, &c.left)
-            data_clear(space.p, &space.counters, &c.right)
-            data_free_values(space.p, &c.left)
-            data_free_values(space.p, &c.right)
+            c.pruned = True
+            state_clear(context.control, &context.counters, &c.left)
+            state_clear(context.control, &context.counters, &c.right)
+            state_free_values(context.control, &c.left)
+            state_free_values(context.control, &c.right)
             s.choices[kept] = c
             kept += 1
         else:
-            choice_free(space.p, &space.counters, c)
+            choice_free(context.control, &context.counters, c)
     s.n_choices = kept
     for i in range(s.n_gaps - 1, -1, -1):
-        lower = gap_lower(space.p, &s.gaps[i])
+        lower = gap_lower(context.data, &s.gaps[i])
         if lower >= budget:
             remove_gap(s, i, lower)
 
 
-cdef void ao_backpropagate(Ao* ao, Data* s) noexcept nogil:
-    """Carries new values up, as far as they change anything."""
+cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil:
     cdef cost_t upper = ao.root.upper
     while update(ao, s) and s.parent != NULL:
         s = s.parent.owner
     if ao.root.upper < upper:
         ao.improvements += 1
-        ao.improved_at = ao.space.expansions
+        ao.improved_at = ao.context.expansions
 
 
 cdef inline bint open_below(const Choice* c, cost_t budget) noexcept nogil:
-    """Is there anything left to do under a choice for less than the budget?"""
+    """Return whether anything below a choice may cost less than the budget."""
     if c.refinable and c.refine_lower < budget:
         return True
     return commit_lower(c) < budget and not (c.left.complete and c.right.complete)
 
 
-cdef Choice* select_choice(Ao* ao, Data* s, cost_t budget, int32_t* gap) noexcept nogil:
-    """The most promising choice, or NULL with the most promising gap (-1: there is neither)."""
-    cdef Space* space = &ao.space
+cdef Choice* select_choice(Ao* ao, DataState* s, cost_t budget, int32_t* gap) noexcept nogil:
+    """Return the most promising choice, or NULL and the most promising gap (-1: there is neither)."""
+    cdef SearchContext* context = &ao.context
     cdef Choice* best = NULL
     cdef Choice* c
-    cdef double value, least = 0.0
+    cdef double value, best_value = 0.0
     cdef int32_t i
-    # Where gaps have children that are solved at once, a choice that was opened is finished first.
-    cdef bint hurry = space.p.every_cut and s.depth == 3
+    # Where the children of choices are solved and not expanded, a choice that was opened is finished first.
+    cdef bint finish_first = context.every_cut and s.depth == 3
     # The root turns to its weakest bound once better trees have become rare: the same work raises the lower bound
     # on the way instead of at the end. It needs memory for all that is begun.
-    cdef bint by_guess = ao.or_selection == INFORMATIVE and (
-        s.parent != NULL or ao.tight or space.expansions < 2 * ao.improved_at + 64
+    cdef bint by_estimate = ao.or_selection == INFORMATIVE and (
+        s.parent != NULL or ao.low_memory or context.expansions < PATIENCE * ao.improved_at + MIN_PATIENCE
     )
     gap[0] = -1
     for i in range(s.n_choices):
         c = s.choices[i]
-        if c.dead or not open_below(c, budget):
+        if c.pruned or not open_below(c, budget):
             continue
-        value = choice_guess(c) if by_guess else <double>choice_lower(c)
-        if best == NULL or value < least or (value == least and choice_guess(c) < choice_guess(best)):
+        value = choice_estimate(c) if by_estimate else <double>choice_lower(c)
+        if best == NULL or value < best_value or (value == best_value and choice_estimate(c) < choice_estimate(best)):
             best = c
-            least = value
-    if best != NULL and hurry and not best.refinable:
+            best_value = value
+    if best != NULL and finish_first and not best.refinable:
         return best
     for i in range(s.n_gaps):
-        value = <double>gap_lower(space.p, &s.gaps[i])
-        if by_guess and not hurry:
-            value = max(value, gap_guess(&s.gaps[i]))
-        if (best == NULL and gap[0] < 0) or value < least:
+        value = <double>gap_lower(context.data, &s.gaps[i])
+        if by_estimate and not finish_first:
+            value = max(value, gap_estimate(&s.gaps[i]))
+        if (best == NULL and gap[0] < 0) or value < best_value:
             gap[0] = i
-            least = value
+            best_value = value
     return NULL if gap[0] >= 0 else best
 
 
-cdef Choice* unguessed(Data* s) noexcept nogil:
-    """A choice that awaits its lookahead: all have theirs before any is followed."""
+cdef Choice* next_unestimated(DataState* s) noexcept nogil:
+    """Return a choice without lookahead, NULL if there is none: all have theirs before any is followed."""
     cdef int32_t i
     for i in range(s.n_choices):
-        if not s.choices[i].guessed and not s.choices[i].dead:
+        if not s.choices[i].estimated and not s.choices[i].pruned:
             return s.choices[i]
     return NULL
 
 
-cdef inline bint larger_guess_first(const Ao* ao, const Choice* c) noexcept nogil:
-    """Children of depth left 2 are solved whole: the one that is expected to cost more comes first."""
+cdef inline bint larger_estimate_first(const Ao* ao, const Choice* c) noexcept nogil:
+    """Return whether the child with the larger estimate comes first, because children are solved and not expanded."""
     return c.left.depth <= 2 and ao.or_selection == INFORMATIVE
 
 
-cdef void give_back_turns(Ao* ao, Data* s) noexcept nogil:
-    """Undo the turns taken on the way to `s`: an interrupted step has done nothing and is repeated."""
+cdef void give_back_turns(Ao* ao, DataState* s) noexcept nogil:
+    """Undo the turns taken on the way to `s`, because a stopped step has done nothing and is repeated."""
     cdef Choice* c = s.parent
     while c != NULL:
         if ao.and_selection == ROUND_ROBIN and not (
-            c.left.complete or c.right.complete or larger_guess_first(ao, c)
+            c.left.complete or c.right.complete or larger_estimate_first(ao, c)
         ):
             c.turn_right = not c.turn_right
         c = c.owner.parent
 
 
-cdef Data* select_child(Ao* ao, Choice* c) noexcept nogil:
+cdef DataState* select_child(Ao* ao, Choice* c) noexcept nogil:
     cdef bint right
     if c.left.complete:
         return &c.right
     if c.right.complete:
         return &c.left
-    if larger_guess_first(ao, c):
-        right = c.right.guess > c.left.guess
+    if larger_estimate_first(ao, c):
+        right = c.right.estimate > c.left.estimate
     elif ao.and_selection == ROUND_ROBIN:
         right = c.turn_right
-        c.turn_right = not right  # `give_back_turns` when the step is interrupted
+        c.turn_right = not right  # give_back_turns undoes it when the step is stopped
     elif ao.and_selection == WORST_PRIMAL:
         right = c.right.upper > c.left.upper
     elif ao.or_selection == INFORMATIVE:
-        right = c.right.guess > c.left.guess
+        right = c.right.estimate > c.left.estimate
     else:
         right = c.right.lower > c.left.lower
     return &c.right if right else &c.left
 
 
-cdef Step ao_step(Ao* ao) noexcept nogil:
-    """One expansion: from the root along the most promising choices to a state that is not expanded."""
-    cdef Space* space = &ao.space
-    cdef Data* s = &ao.root
-    cdef Data* child
+cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept nogil:
+    """Do the next thing at a state, or descend to one of its children; return whether it descended.
+
+    The budget of a child is what its parent may cost less the split and the lower bound of the other child: a child
+    that costs more cannot be part of a better tree.
+    """
+    cdef SearchContext* context = &ao.context
+    cdef DataState* s = state[0]
+    cdef DataState* child
     cdef Choice* c
-    cdef cost_t budget = s.upper, upper = s.upper
     cdef int32_t gap
-    cdef bint fine
+    budget[0] = min_cost(budget[0], s.upper)
+    prune(ao, s, budget[0])
+    c = next_unestimated(s)
+    if c != NULL:
+        ok[0] = estimate_children(context, c)
+        return False
+    c = select_choice(ao, s, budget[0], &gap)
+    if gap >= 0:
+        ok[0] = open_gap(context, s, gap, budget[0])
+        return False
+    if c == NULL:
+        return False  # nothing below costs less than the budget, and the state's lower bound says so
+    if c.refinable and c.refine_lower < budget[0]:
+        ok[0] = refine_gap(context, c) if context.every_cut else refine_choice(context, c)
+        return False
+    child = select_child(ao, c)
+    budget[0] -= c.cost + (c.left.lower if child == &c.right else c.right.lower)
+    state[0] = child
+    return True
+
+
+cdef Outcome ao_step(Ao* ao) noexcept nogil:
+    cdef SearchContext* context = &ao.context
+    cdef DataState* s = &ao.root
+    cdef cost_t budget = s.upper, upper = s.upper
+    cdef bint ok = True
     if ao.pending != NULL:
         s = ao.pending
         budget = ao.pending_budget
         ao.pending = NULL
-    while True:
-        if s.depth <= 2:
-            fine = solve_data(space, s, budget)
-            if s.deep != NULL:
-                ao.pending = s
-                ao.pending_budget = budget
-        elif not s.expanded:
-            fine = expand_data(space, s)
-        else:
-            budget = min_cost(budget, s.upper)
-            prune(ao, s, budget)
-            c = unguessed(s)
-            if c != NULL:
-                fine = guess_children(space, c)
-                break
-            c = select_choice(ao, s, budget, &gap)
-            if gap >= 0:
-                fine = open_gap(space, s, gap, budget)
-                break
-            if c == NULL:
-                # Nothing below costs less than the budget: the state's lower bound says so to those above.
-                ao_backpropagate(ao, s)
-                return WENT_ON
-            if c.refinable and c.refine_lower < budget:
-                fine = refine_choice(space, c)
-            else:
-                child = select_child(ao, c)
-                budget -= c.cost + (c.left.lower if child == &c.right else c.right.lower)
-                s = child
-                continue
-        break
-    if space.p.stop:
+    while s.expanded and advance(ao, &s, &budget, &ok):
+        pass
+    if s.depth <= 2:
+        ok = solve_state(context, s, budget)
+        if s.solve != NULL:
+            ao.pending = s
+            ao.pending_budget = budget
+    elif not s.expanded:
+        ok = expand_gaps(context, s) if context.every_cut else expand_state(context, s)
+    if context.control.stop:
         if ao.pending == NULL:
             give_back_turns(ao, s)
-        return INTERRUPTED
-    if not fine:
-        return OUT_OF_MEMORY
+        return STOPPED
+    if not ok:
+        return NO_MEMORY
     # A state that was solved, or closed at its budget, has no choices to draw values from.
     if not s.expanded:
         if s.parent == NULL:
             ao.improvements += s.upper < upper
-            return WENT_ON
+            return DONE
         s = s.parent.owner
     ao_backpropagate(ao, s)
-    return WENT_ON
+    return DONE
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-cdef void drop_rows(Ao* ao, Data* s) noexcept nogil:
-    """Rows can be filtered again from the root's."""
+cdef void free_rows(Ao* ao, DataState* s) noexcept nogil:
+    """Free the rows of all states; they can be filtered again from the root's."""
     cdef int32_t i
     if s.parent != NULL:
-        rows_free(ao.space.p, &s.rows)
+        rows_free(ao.context.control, &s.rows)
     for i in range(s.n_choices):
-        drop_rows(ao, &s.choices[i].left)
-        drop_rows(ao, &s.choices[i].right)
+        free_rows(ao, &s.choices[i].left)
+        free_rows(ao, &s.choices[i].right)
 
 
-cdef void thin_out(Ao* ao, Data* s, int64_t bytes, int32_t keep) noexcept nogil:
-    """The least promising choices of a state go back to being unexpanded, until so many expanded ones are left."""
-    cdef Space* space = &ao.space
+cdef void collapse_choices(Ao* ao, DataState* s, int64_t bytes, int32_t keep) noexcept nogil:
+    """Collapse the least promising choices of a state until `bytes` are in use or `keep` expanded ones are left."""
+    cdef SearchContext* context = &ao.context
     cdef Choice* worst
-    cdef double value, most = 0.0
+    cdef double value, worst_value = 0.0
     cdef int32_t i, expanded
-    while space.p.bytes > bytes:
+    while context.control.bytes > bytes:
         worst = NULL
         expanded = 0
         for i in range(s.n_choices):
             if not (s.choices[i].left.expanded or s.choices[i].right.expanded):
                 continue
             expanded += 1
-            value = choice_guess(s.choices[i])
-            if worst == NULL or value > most:
+            value = choice_estimate(s.choices[i])
+            if worst == NULL or value > worst_value:
                 worst = s.choices[i]
-                most = value
+                worst_value = value
         if expanded <= keep:
             break
-        data_forget(space, &worst.left)
-        data_forget(space, &worst.right)
+        state_collapse(context, &worst.left)
+        state_collapse(context, &worst.right)
         if worst.left.expanded or worst.right.expanded:
             return  # there was no memory for its tree
     if keep:
         for i in range(s.n_choices):
-            thin_out(ao, &s.choices[i].left, bytes, keep)
-            thin_out(ao, &s.choices[i].right, bytes, keep)
+            collapse_choices(ao, &s.choices[i].left, bytes, keep)
+            collapse_choices(ao, &s.choices[i].right, bytes, keep)
 
 
-cdef void ao_make_room(Ao* ao, int64_t bytes) noexcept nogil:
+cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil:
     ao.pending = NULL
-    ao.tight = True
-    drop_rows(ao, &ao.root)
+    ao.low_memory = True
+    free_rows(ao, &ao.root)
     # First what lies beside the most promising path; all of it only if that is not enough.
-    thin_out(ao, &ao.root, bytes, 1)
-    thin_out(ao, &ao.root, bytes, 0)
+    collapse_choices(ao, &ao.root, bytes, 1)
+    collapse_choices(ao, &ao.root, bytes, 0)

@@ -1,9 +1,10 @@
-"""What a search knows, as bytes from which another process goes on."""
+"""Save what a search knows as bytes, from which another process continues."""
 
-from literati._ao cimport Ao
-from literati._types cimport cost_t, int64_t
+from literati._engine._ao cimport Ao
+from literati._engine._types cimport int64_t
 
-# The best tree, the bounds, the values and bounds of states, and which steps were taken, as far as `room` bytes allow.
+# Returns the best tree, the bounds, values and bounds of states, and the keys of the steps taken, as far as they fit
+# into `room` bytes.
 cdef bytes save_search(Ao* ao, double seconds, int64_t room)
-# Takes them up in a search that has not started; returns the seconds spent before.
+# Loads them into a search that has not started; returns the seconds spent before.
 cdef double load_search(Ao* ao, bytes blob) except? -1.0

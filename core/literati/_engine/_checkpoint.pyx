@@ -1,8 +1,8 @@
-"""What a search knows, as bytes from which another process goes on.
+"""Save what a search knows as bytes, from which another process continues.
 
-The graph itself is not written. A search that takes up a checkpoint opens the same states again, but finds their
-values and lower bounds in the value cache, and does not count the steps it takes a second time. So an attempt that is
-cut short after a few new steps has still made progress.
+The graph itself is not written. A search that resumes from a checkpoint opens the same states again, but finds their
+values and lower bounds in the value cache, and does not count the steps that it takes a second time. So an attempt that
+is cut short after a few new steps has still made progress.
 """
 
 import sys
@@ -11,13 +11,12 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
-from literati._ao cimport Ao, ao_tree
-from literati._states cimport RECENT, choice_key, state_key
-from literati._graph cimport (
-    LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, Data, Entry, TreeNode, cache_store, tree_size,
-)
-from literati._rows cimport grab
-from literati._types cimport Problem, cost_t, int32_t, int64_t, uint64_t
+from literati._engine._ao cimport Ao, ao_tree
+from literati._engine._cache cimport Entry, cache_store
+from literati._engine._data_state cimport MAX_RECENT, choice_key, state_key
+from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, DataState, TreeNode, tree_size
+from literati._engine._memory cimport tracked_malloc
+from literati._engine._types cimport Control, Dataset, cost_t, int32_t, int64_t, uint64_t
 
 VERSION = 1
 HEADER = np.dtype([
@@ -27,7 +26,7 @@ HEADER = np.dtype([
     ("seconds", "<f8"), ("lower", "<i8"), ("upper", "<i8"),
     ("tree_nodes", "<i4"), ("warming", "<i4"), ("steps", "<i8"), ("values", "<i8"), ("nodes", "<i8"),
 ])
-# What a checkpoint and the search that takes it up must agree on.
+# What a checkpoint and the search that resumes from it must agree on.
 SAME = (
     "rows", "features", "classes", "depth", "changepoints", "weight_cost", "split_cost", "refine_cost", "options",
 )
@@ -39,35 +38,35 @@ NODE = np.dtype([
     ("missing_right", "i1"), ("policy", "i1"), ("depth", "i1"), ("proven", "i1"), ("pad", "V3"),
 ])
 
+# What is known about a set of rows: the twin of VALUE.
 cdef packed struct Value:
     uint64_t hash[2]
     cost_t lower
-    int32_t tree_nodes
-    signed char depth
-    signed char exact
+    int32_t tree_nodes   # nodes of its tree; 0: none
+    signed char depth    # depth left
+    signed char exact    # `lower` is the optimum
 
 
 cdef _header(Ao* ao):
-    cdef Problem* p = ao.space.p
+    cdef const Dataset* data = ao.context.data
     head = np.zeros(1, dtype=HEADER)[0]
     head["magic"] = b"LTRK"
     head["version"] = VERSION
-    head["rows"], head["features"], head["classes"] = p.n_rows, p.n_features, p.n_classes
-    head["depth"], head["changepoints"] = p.max_depth, p.max_k
-    head["weight_cost"], head["split_cost"], head["refine_cost"] = p.weight_cost, p.split_cost, p.refine_cost
-    head["options"] = ao.space.options
+    head["rows"], head["features"], head["classes"] = data.n_rows, data.n_features, data.n_classes
+    head["depth"], head["changepoints"] = data.max_depth, data.max_k
+    head["weight_cost"], head["split_cost"] = data.weight_cost, data.split_cost
+    head["refine_cost"] = data.changepoint_cost
+    head["options"] = ao.context.options
     return head
 
 
 cdef struct Writer:
-    char* values
+    char* values         # records of type Value
     int64_t n_values
-    int64_t value_room
-    char* nodes
+    char* nodes          # the trees of these values, one after the other
     int64_t n_nodes
-    uint64_t* steps
+    uint64_t* steps      # keys
     int64_t n_steps
-    int64_t step_room
     int64_t room         # bytes left
 
 
@@ -99,8 +98,8 @@ cdef void write_step(Writer* w, uint64_t key) noexcept nogil:
         w.n_steps += 1
 
 
-cdef void write_states(Ao* ao, Writer* w, const Data* s, int32_t depth) noexcept nogil:
-    """The expanded states of one depth left, and the steps taken at them."""
+cdef void write_states(Ao* ao, Writer* w, const DataState* s, int32_t depth) noexcept nogil:
+    """Write the expanded states of one depth left, and the steps taken at them."""
     cdef int32_t i
     cdef const Choice* c
     if not s.expanded:
@@ -110,7 +109,7 @@ cdef void write_states(Ao* ao, Writer* w, const Data* s, int32_t depth) noexcept
         write_value(w, s.hash, s.depth, s.lower, False, NULL, 0)
         for i in range(s.n_choices):
             c = s.choices[i]
-            if ao.space.p.every_cut:
+            if ao.context.every_cut:
                 write_step(w, choice_key(s, &c.shape, False))
             if not c.refinable:
                 write_step(w, choice_key(s, &c.shape, True))
@@ -121,7 +120,7 @@ cdef void write_states(Ao* ao, Writer* w, const Data* s, int32_t depth) noexcept
 
 
 cdef bytes save_search(Ao* ao, double seconds, int64_t room):
-    cdef Problem* p = ao.space.p
+    cdef const Dataset* data = ao.context.data
     cdef Writer w
     cdef int32_t depth, n_tree = tree_size(&ao.root)
     cdef int64_t i
@@ -138,16 +137,16 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
     w.nodes = <char*><size_t>nodes.ctypes.data
     w.steps = <uint64_t*><size_t>steps.ctypes.data
     with nogil:
-        # The last steps may have led to nothing that is still there; they must not be counted again either.
-        for i in range(min(ao.space.n_recent, RECENT)):
-            write_step(&w, ao.space.recent[i])
-        for i in range(min(ao.space.n_steps, RECENT)):
-            write_step(&w, ao.space.steps[i])
-        # What took longest to learn comes first.
-        for depth in range(p.max_depth if not ao.warming else 0, 1, -1):
+        # What the last steps opened may be gone, but they must not be counted again either.
+        for i in range(min(ao.context.n_recent, MAX_RECENT)):
+            write_step(&w, ao.context.recent[i])
+        for i in range(min(ao.context.n_steps, MAX_RECENT)):
+            write_step(&w, ao.context.steps[i])
+        # Large depths come first: their bounds took longest to prove.
+        for depth in range(data.max_depth if not ao.in_warm_up else 0, 1, -1):
             write_states(ao, &w, &ao.root, depth)
-            for i in range(ao.space.cache.size):
-                entry = &ao.space.cache.entries[i]
+            for i in range(ao.context.cache.size):
+                entry = &ao.context.cache.entries[i]
                 if entry.depth == depth:
                     write_value(
                         &w, entry.hash, depth, entry.lower, entry.exact, entry.tree,
@@ -155,10 +154,10 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
                     )
     head = _header(ao)
     head["hash"] = (ao.root.hash[0], ao.root.hash[1])
-    head["expansions"], head["seconds"] = ao.space.expansions, seconds
-    # Values of the warming up belong to another space.
-    head["lower"] = ao.least if ao.warming else ao.root.lower
-    head["upper"], head["tree_nodes"], head["warming"] = ao.root.upper, n_tree, ao.warming
+    head["expansions"], head["seconds"] = ao.context.expansions, seconds
+    # Values of the warm-up belong to another space.
+    head["lower"] = ao.initial_lower if ao.in_warm_up else ao.root.lower
+    head["upper"], head["tree_nodes"], head["warming"] = ao.root.upper, n_tree, ao.in_warm_up
     taken = np.unique(steps[: w.n_steps * 8].view(np.uint64))
     head["steps"], head["values"], head["nodes"] = len(taken), w.n_values, w.n_nodes
     return b"".join((
@@ -167,8 +166,8 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
     ))
 
 
-cdef int32_t checked_tree(const Problem* p, const TreeNode* tree, int32_t n, int32_t depth) noexcept nogil:
-    """Size of the tree that starts here, or -1 if these nodes are no tree of this problem."""
+cdef int32_t checked_tree(const Dataset* data, const TreeNode* tree, int32_t n, int32_t depth) noexcept nogil:
+    """Return the size of the tree that starts here, -1 if these nodes are no tree of this dataset."""
     cdef int32_t i, size, right
     if n < 1 or depth < 0 or tree.depth < 0 or tree.depth > depth:
         return -1
@@ -178,83 +177,97 @@ cdef int32_t checked_tree(const Problem* p, const TreeNode* tree, int32_t n, int
         return 1 if tree.depth > 0 else -1
     if tree.policy == SOLVED:
         return 1 if 1 <= tree.depth <= 2 else -1
-    if tree.policy != SPLIT or depth == 0 or not 0 <= tree.feature < p.n_features or not 1 <= tree.n_cuts <= p.max_k:
+    if tree.policy != SPLIT or depth == 0 or not 0 <= tree.feature < data.n_features:
         return -1
-    if not 0 <= tree.missing_right <= 1:
+    if not 1 <= tree.n_cuts <= data.max_k or not 0 <= tree.missing_right <= 1:
         return -1
     for i in range(tree.n_cuts):
-        if tree.cut[i] < 1 or tree.cut[i] > p.card[tree.feature] or (i and tree.cut[i] <= tree.cut[i - 1]):
+        if tree.cut[i] < 1 or tree.cut[i] > data.cardinality[tree.feature] or (i and tree.cut[i] <= tree.cut[i - 1]):
             return -1
-    size = checked_tree(p, tree + 1, n - 1, depth - 1)
+    size = checked_tree(data, tree + 1, n - 1, depth - 1)
     if size < 0 or tree.right != size + 1:
         return -1
-    right = checked_tree(p, tree + tree.right, n - tree.right, depth - 1)
+    right = checked_tree(data, tree + tree.right, n - tree.right, depth - 1)
     return -1 if right < 0 else 1 + size + right
 
 
-cdef double load_search(Ao* ao, bytes blob) except? -1.0:
-    cdef Problem* p = ao.space.p
-    cdef const Value* value
-    cdef const TreeNode* node
-    cdef int64_t i, used = 0, n_nodes
-    cdef uint64_t key[2]
-    cdef int32_t n
-    damaged = ValueError("the checkpoint is damaged")
+def _damaged():
+    return ValueError("the checkpoint is damaged")
+
+
+cdef _check_header(Ao* ao, bytes blob):
+    """Return the header of a checkpoint that belongs to this search; raise ValueError otherwise."""
     if len(blob) < HEADER.itemsize:
-        raise damaged
+        raise _damaged()
     head = np.frombuffer(blob, HEADER, 1)[0]
     mine = _header(ao)
     if head["magic"] != mine["magic"]:
-        raise damaged
+        raise _damaged()
     if head["version"] != VERSION:
         raise ValueError(f"the checkpoint has version {head['version']}; this is version {VERSION}")
     for name in SAME:
         if head[name] != mine[name]:
             raise ValueError(f"the checkpoint belongs to another search: {name} {head[name]}, not {mine[name]}")
-    counts = [int(head[name]) for name in ("tree_nodes", "steps", "values", "nodes")]
-    sizes = [NODE.itemsize, 8, VALUE.itemsize, NODE.itemsize]
-    if min(counts) < 0 or HEADER.itemsize + sum(c * s for c, s in zip(counts, sizes)) != len(blob):
-        raise damaged
-    start = HEADER.itemsize
-    tree = np.frombuffer(blob, NODE, counts[0], start).copy()
-    start += tree.nbytes
-    steps = np.sort(np.frombuffer(blob, "<u8", counts[1], start))
-    start += steps.nbytes
-    values = np.frombuffer(blob, VALUE, counts[2], start).copy()
-    nodes = np.frombuffer(blob, NODE, counts[3], start + values.nbytes).copy()
-    n = counts[0]
-    if checked_tree(p, <const TreeNode*><size_t>tree.ctypes.data, n, p.max_depth) != n:
-        raise damaged
-    value = <const Value*><size_t>values.ctypes.data
-    node = <const TreeNode*><size_t>nodes.ctypes.data
-    n_nodes = counts[3]
-    for i in range(counts[2]):
+    return head
+
+
+def _parts(blob, head):
+    """Return copies of the arrays behind the header: the tree, the steps, the values and their trees."""
+    kinds = (("tree_nodes", NODE), ("steps", np.dtype("<u8")), ("values", VALUE), ("nodes", NODE))
+    counts = [int(head[name]) for name, _ in kinds]
+    sizes = [count * dtype.itemsize for count, (_, dtype) in zip(counts, kinds)]
+    if min(counts) < 0 or HEADER.itemsize + sum(sizes) != len(blob):
+        raise _damaged()
+    starts = np.cumsum([HEADER.itemsize, *sizes])
+    return [np.frombuffer(blob, dtype, n, start).copy() for n, start, (_, dtype) in zip(counts, starts, kinds)]
+
+
+cdef _load_values(Ao* ao, values, nodes):
+    """Put values and lower bounds into the cache, after their trees have been checked."""
+    cdef const Dataset* data = ao.context.data
+    cdef const Value* value = <const Value*><size_t>values.ctypes.data
+    cdef const TreeNode* node = <const TreeNode*><size_t>nodes.ctypes.data
+    cdef int64_t i, used = 0, n_nodes = len(nodes)
+    cdef uint64_t key[2]
+    cdef int32_t n
+    for i in range(len(values)):
         n = value[i].tree_nodes
-        if not 2 <= value[i].depth <= p.max_depth or n < 0 or used + n > n_nodes:
-            raise damaged
-        if n and checked_tree(p, node + used, n, value[i].depth) != n:
-            raise damaged
+        if not 2 <= value[i].depth <= data.max_depth or n < 0 or used + n > n_nodes:
+            raise _damaged()
+        if n and checked_tree(data, node + used, n, value[i].depth) != n:
+            raise _damaged()
         if value[i].exact and n == 0 and value[i].depth > 2:
-            raise damaged
+            raise _damaged()
         key[0] = value[i].hash[0]
         key[1] = value[i].hash[1]
         cache_store(
-            p, &ao.space.cache, key, value[i].depth, value[i].lower, value[i].exact,
-            node + used if n else NULL, n,
+            ao.context.control, &ao.context.cache, key, value[i].depth, value[i].lower, value[i].exact,
+            node + used if n else NULL, n, -1,
         )
         used += n
-    ao.space.steps = <uint64_t*>grab(p, 8 * len(steps) + 8)
-    ao.known_tree = <TreeNode*>grab(p, tree.nbytes)
-    if ao.space.steps == NULL or ao.known_tree == NULL:
+
+
+cdef double load_search(Ao* ao, bytes blob) except? -1.0:
+    cdef Control* control = ao.context.control
+    head = _check_header(ao, blob)
+    tree, steps, values, nodes = _parts(blob, head)
+    steps.sort()
+    if checked_tree(
+        ao.context.data, <const TreeNode*><size_t>tree.ctypes.data, len(tree), ao.context.data.max_depth
+    ) != len(tree):
+        raise _damaged()
+    _load_values(ao, values, nodes)
+    ao.context.steps = <uint64_t*>tracked_malloc(control, steps.nbytes + 8)
+    ao.known_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
+    if ao.context.steps == NULL or ao.known_tree == NULL:
         raise MemoryError("no memory for the checkpoint")
-    if len(steps):
-        memcpy(ao.space.steps, <const void*><size_t>steps.ctypes.data, 8 * len(steps))
-    ao.space.n_steps = len(steps)
+    memcpy(ao.context.steps, <const void*><size_t>steps.ctypes.data, steps.nbytes)
+    ao.context.n_steps = len(steps)
     memcpy(ao.known_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
-    ao.n_known_tree = counts[0]
+    ao.n_known_tree = len(tree)
     ao.known_lower, ao.known_upper = head["lower"], head["upper"]
-    if ao.warming and not head["warming"]:
-        ao.warming = False
-        p.every_cut = True
-    ao.space.expansions = head["expansions"]
+    if ao.in_warm_up and not head["warming"]:
+        ao.in_warm_up = False
+        ao.context.every_cut = True
+    ao.context.expansions = head["expansions"]
     return float(head["seconds"])

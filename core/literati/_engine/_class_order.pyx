@@ -6,44 +6,32 @@ them. Sorting a state by class once makes the rows of a pair cost what the pair 
 
 from libc.string cimport memset
 
-from literati._rows cimport drop, grab
-from literati._types cimport (
-    LEGAL_CUT, ROW_MASK, Problem, Rows, feature_order, int32_t, int64_t, uint32_t,
+from literati._engine._memory cimport Arena, arena_malloc
+from literati._engine._types cimport (
+    LEGAL_CUT, ROW_MASK, Control, Dataset, Rows, feature_order, int32_t, int64_t, uint32_t,
 )
 
 cdef enum:
     NO_VALUE = 0x7FFFFFFF  # sorts behind every value
 
 
-cdef bint class_order_init(Problem* p, ClassOrder* order, uint32_t* rows, int32_t* values) noexcept nogil:
-    cdef int64_t n = p.n_rows, m = p.n_features, c = p.n_classes
-    memset(order, 0, sizeof(ClassOrder))
-    order.present = <int32_t*>grab(p, c * sizeof(int32_t))
-    order.start = <int32_t*>grab(p, (c + 1) * sizeof(int32_t))
-    order.known = <int32_t*>grab(p, m * c * sizeof(int32_t))
-    order.next = <int32_t*>grab(p, c * sizeof(int32_t))
+cdef void class_order_init(
+    const Dataset* data, Control* control, Arena* arena, ClassOrder* order, uint32_t* rows, int32_t* values
+) noexcept nogil:
+    cdef int64_t n = data.n_rows, m = data.n_features, c = data.n_classes
+    order.present = <int32_t*>arena_malloc(control, arena, c * sizeof(int32_t))
+    order.start = <int32_t*>arena_malloc(control, arena, (c + 1) * sizeof(int32_t))
+    order.known = <int32_t*>arena_malloc(control, arena, m * c * sizeof(int32_t))
+    order.next = <int32_t*>arena_malloc(control, arena, c * sizeof(int32_t))
+    order.merged = <uint32_t*>arena_malloc(control, arena, (n + 1) * sizeof(uint32_t))
     order.rows = rows
     order.values = values
-    order.merged = <uint32_t*>grab(p, (n + 1) * sizeof(uint32_t))
-    return (
-        order.present != NULL and order.start != NULL and order.known != NULL and order.next != NULL
-        and order.merged != NULL
-    )
 
 
-cdef void class_order_free(Problem* p, ClassOrder* order) noexcept nogil:
-    drop(p, order.present)
-    drop(p, order.start)
-    drop(p, order.known)
-    drop(p, order.next)
-    drop(p, order.merged)
-    memset(order, 0, sizeof(ClassOrder))
-
-
-cdef void sort_classes(const Problem* p, ClassOrder* order, const int64_t* weight) noexcept nogil:
+cdef void sort_classes(const Dataset* data, ClassOrder* order, const int64_t* weight) noexcept nogil:
     """List the classes that have rows, the heaviest first."""
     cdef int32_t c, i, n = 0, low, high, middle
-    for c in range(p.n_classes):
+    for c in range(data.n_classes):
         if weight[c] == 0:
             continue
         # Insert behind all that weigh as much or more: a binary search, then one move.
@@ -62,7 +50,7 @@ cdef void sort_classes(const Problem* p, ClassOrder* order, const int64_t* weigh
 
 
 cdef void class_order_sort(
-    Problem* p, ClassOrder* order, const Rows* rows, const int64_t* class_weight
+    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows, const int64_t* class_weight
 ) noexcept nogil:
     cdef int32_t j, i, c, value, place
     cdef uint32_t row
@@ -70,30 +58,30 @@ cdef void class_order_sort(
     cdef uint32_t* list_rows
     cdef int32_t* list_values
     cdef int32_t* known
-    sort_classes(p, order, class_weight)
-    memset(order.start, 0, (p.n_classes + 1) * sizeof(int32_t))
+    sort_classes(data, order, class_weight)
+    memset(order.start, 0, (data.n_classes + 1) * sizeof(int32_t))
     for i in range(rows.n):
-        order.start[p.label[entries[i] & ROW_MASK] + 1] += 1
-    for c in range(p.n_classes):
+        order.start[data.label[entries[i] & ROW_MASK] + 1] += 1
+    for c in range(data.n_classes):
         order.start[c + 1] += order.start[c]
-    for j in range(p.n_features):
-        if p.stop:
+    for j in range(data.n_features):
+        if control.stop:
             return
-        p.work += rows.n
+        control.work += rows.n
         entries = feature_order(rows, j)
         list_rows = order.rows + j * <int64_t>rows.n
         list_values = order.values + j * <int64_t>rows.n
-        known = order.known + j * <int64_t>p.n_classes
-        for c in range(p.n_classes):
+        known = order.known + j * <int64_t>data.n_classes
+        for c in range(data.n_classes):
             order.next[c] = order.start[c]
         value = 0
         for i in range(rows.n):
             if i == rows.known[j]:
-                for c in range(p.n_classes):
+                for c in range(data.n_classes):
                     known[c] = order.next[c] - order.start[c]
                 value = NO_VALUE
             row = entries[i] & ROW_MASK
-            c = p.label[row]
+            c = data.label[row]
             place = order.next[c]
             order.next[c] = place + 1
             list_rows[place] = row
@@ -101,23 +89,23 @@ cdef void class_order_sort(
             if value != NO_VALUE and entries[i] & LEGAL_CUT:
                 value += 1
         if rows.known[j] == rows.n:
-            for c in range(p.n_classes):
+            for c in range(data.n_classes):
                 known[c] = order.next[c] - order.start[c]
 
 
 cdef int32_t class_order_merge(
-    const Problem* p, ClassOrder* order, const Rows* rows, int32_t feature, int32_t a, int32_t b
+    const Dataset* data, ClassOrder* order, const Rows* rows, int32_t feature, int32_t a, int32_t b
 ) noexcept nogil:
     cdef const uint32_t* list_rows = order.rows + feature * <int64_t>rows.n
     cdef const int32_t* values = order.values + feature * <int64_t>rows.n
-    cdef const int32_t* known = order.known + feature * <int64_t>p.n_classes
+    cdef const int32_t* known = order.known + feature * <int64_t>data.n_classes
     cdef int32_t at_a = order.start[a], at_b = order.start[b], end_a = at_a + known[a], end_b = at_b + known[b]
     cdef int32_t n = 0, n_known, value, last = -1
     cdef uint32_t* out = order.merged + 1
     cdef uint32_t row
     cdef bint take_a
     while at_a < end_a and at_b < end_b:
-        # Free of unforeseeable jumps: which class comes next is as good as random.
+        # There is no branch, because which class comes next cannot be predicted.
         take_a = values[at_a] <= values[at_b]
         row = list_rows[at_a] if take_a else list_rows[at_b]
         value = values[at_a] if take_a else values[at_b]

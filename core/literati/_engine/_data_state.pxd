@@ -1,61 +1,78 @@
-"""States and what they share: working space, rows, first values, completion."""
+"""Data states and what they share: buffers, rows, first values, completion."""
 
-from literati._cart cimport Cart
-from literati._graph cimport Cache, Choice, Counters, Data, TreeNode
-from literati._sweep cimport Sweep
-from literati._types cimport Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint64_t
+from literati._engine._bounds cimport RowSummary
+from literati._engine._cache cimport Cache
+from literati._engine._cart cimport Cart
+from literati._engine._depth2_sweep cimport Sweep
+from literati._engine._graph cimport Counters, DataState, TreeNode
+from literati._engine._memory cimport Arena
+from literati._engine._types cimport Control, Dataset, Rows, Shape, int32_t, int64_t, uint64_t, uint8_t
 
 cdef enum:
-    RECENT = 1 << 14  # a power of two
+    MAX_RECENT = 1 << 14  # steps that a checkpoint remembers beside those of live states; a power of two, safe default
 
+# What V-tilde, the estimate of a state, is drawn from.
 cdef enum Heuristic:
     CART_LOOKAHEAD = 0
     PRIMAL = 1
     IMPURITY = 2
 
 # Class weights and hashes of a feature's order, summed up to each of some positions.
-cdef struct Sums:
-    int32_t n
-    int32_t* at
-    int64_t* counts      # [position][class]
-    int64_t* doomed
-    uint64_t* hash       # [2 * position]
+cdef struct PrefixSums:
+    int32_t n                   # positions; the last two are the rows with a value, and all rows
+    int32_t* at                 # [position]
+    int64_t* counts             # [position][class] weight
+    int64_t* unavoidable_error  # [position]
+    uint64_t* hash              # [2 * position]
 
-cdef struct Space:       # everything an expansion needs besides the state
-    Problem* p
-    Cart cart
-    Sweep sweep
+# Everything that the steps of a search share.
+cdef struct SearchContext:
+    const Dataset* data
+    Control* control
+    bint every_cut       # candidates are all legal cuts: modes ALL and QUANTILE, but not during their warm-up
+    Heuristic heuristic
+    double until         # when the running slice ends, in seconds of the monotonic clock
+    int64_t expansions   # steps that were counted
+    uint64_t options     # hash of the options that define the space of trees
     Cache cache
     Counters counters
-    Sums sums
-    Rows all_rows        # the root's
+    Rows all_rows        # of the root
+    # Buffers, filled and read within one step.
+    Arena arena          # owns the memory of cart, sweep, sums, side and recent
+    Cart cart
+    Sweep sweep
+    PrefixSums sums
     Rows left            # room for the rows of a child
     Rows right
-    uint8_t* side        # [row]
-    Heuristic heuristic
-    int64_t expansions
-    uint64_t options     # hash of the options that shape the space
-    uint64_t* steps      # keys of steps that a checkpoint has counted already, sorted
+    uint8_t* side        # [row] 0: left, 1: right
+    # Steps that must not be counted twice: see _checkpoint.pyx.
+    uint64_t* steps      # keys of the steps that a checkpoint has counted, sorted
     int64_t n_steps
-    uint64_t* recent     # ring of the keys of the last steps counted here
-    int64_t n_recent     # counted, not kept
-    double until         # when the running slice ends, on the monotonic clock
+    uint64_t* recent     # ring buffer with the keys of the last steps counted here
+    int64_t n_recent     # keys that were ever written to it
 
-cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nogil
-cdef void space_free(Space* space) noexcept nogil
-
-cdef uint64_t state_key(const Data* s) noexcept nogil
-cdef uint64_t choice_key(const Data* s, const Shape* shape, bint refined) noexcept nogil
-cdef void count_step(Space* space, uint64_t key) noexcept nogil
-
-cdef int32_t leaves_at(const Problem* p, int32_t depth) noexcept nogil
-cdef bint rows_ready(Space* space, Data* s) noexcept nogil
-cdef void part_rows(Space* space, Data* owner, const Shape* shape, Rows* left, Rows* right) noexcept nogil
-cdef void data_start(
-    Space* space, Data* s, int32_t depth, int32_t n, const int64_t* counts, int64_t doomed, const uint64_t* hash
+cdef bint context_init(
+    SearchContext* context, const Dataset* data, Control* control, int64_t cache_bytes
 ) noexcept nogil
-cdef void data_complete(Space* space, Data* s) noexcept nogil
-cdef void data_remember(Space* space, Data* s) noexcept nogil
-cdef void data_forget(Space* space, Data* s) noexcept nogil
-cdef void data_clear_below(Space* space, Data* s) noexcept nogil
+cdef void context_free(SearchContext* context) noexcept nogil
+
+# Keys of steps: the expansion of a state, the opening of a choice, its refinement.
+cdef uint64_t state_key(const DataState* s) noexcept nogil
+cdef uint64_t choice_key(const DataState* s, const Shape* shape, bint refined) noexcept nogil
+cdef void count_expansion(SearchContext* context, uint64_t key) noexcept nogil
+
+# Leaves of the CART that proposes the candidate cuts of a state.
+cdef int32_t leaves_at(const Dataset* data, int32_t depth) noexcept nogil
+# Returns False when there is no memory, or after a stop request.
+cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil
+# After a stop request rows are not written: look at control.stop before they are used.
+cdef void filter_rows(SearchContext* context, DataState* s, Rows* rows) noexcept nogil
+cdef void split_rows(
+    SearchContext* context, DataState* owner, const Shape* shape, Rows* left, Rows* right
+) noexcept nogil
+cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const RowSummary* rows) noexcept nogil
+cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil
+cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil
+cdef void state_collapse(SearchContext* context, DataState* s) noexcept nogil
+cdef void state_clear_below(SearchContext* context, DataState* s) noexcept nogil
 cdef int32_t cart_tree(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil

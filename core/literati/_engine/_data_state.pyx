@@ -1,65 +1,63 @@
-"""States and what they share: working space, rows, first values, completion.
+"""Data states and what they share: buffers, rows, first values, completion.
 
 A state's rows are filtered from its parent's when they are needed; its values come from class weights or the cache.
 """
 
 from libc.string cimport memcpy, memset
 
-from literati._bounds cimport leaf_cost_of, lower_bound_of
-from literati._cart cimport Cart, CartNode, cart_cut_room, cart_free, cart_init
-from literati._graph cimport (
-    LEAF, SOLVED, SPLIT, TREE, Choice, Data, Entry, TreeNode, cache_find, cache_free, cache_init, cache_store,
-    data_clear, data_keep_tree, tree_write,
+from literati._engine._bounds cimport RowSummary, leaf_cost_of, lower_bound_of
+from literati._engine._cache cimport Entry, cache_find, cache_free, cache_init, cache_store
+from literati._engine._cart cimport Cart, CartNode, cart_cut_room, cart_init
+from literati._engine._depth2_sweep cimport sweep_init
+from literati._engine._graph cimport (
+    LEAF, SOLVED, SPLIT, TREE, Choice, DataState, TreeNode, set_split_index, state_clear, state_keep_tree,
+    tree_write,
 )
-from literati._rows cimport apply_shape, drop, grab, rows_alloc, rows_filter, rows_free
-from literati._sweep cimport sweep_free, sweep_init
-from literati._types cimport MAX_K, Problem, Rows, Shape, int32_t, int64_t, uint8_t, uint64_t
+from literati._engine._memory cimport Arena, arena_free, arena_malloc, tracked_free, tracked_malloc
+from literati._engine._rows cimport apply_shape, rows_alloc, rows_filter, rows_free
+from literati._engine._types cimport MAX_K, Control, Dataset, Rows, Shape, int32_t, int64_t, uint64_t, uint8_t
 
 
-cdef bint space_init(Space* space, Problem* p, int64_t cache_bytes) noexcept nogil:
-    cdef int64_t positions = max(cart_cut_room(p), MAX_K) + 2, c = p.n_classes
-    cdef int32_t capacity = 2 * cart_cut_room(p) + 2, whole = 2 << p.max_depth
-    memset(space, 0, sizeof(Space))
-    space.p = p
-    if whole > 2 * <int64_t>p.n_rows + 2:
-        whole = 2 * p.n_rows + 2
-    space.sums.at = <int32_t*>grab(p, positions * sizeof(int32_t))
-    space.sums.counts = <int64_t*>grab(p, positions * c * sizeof(int64_t))
-    space.sums.doomed = <int64_t*>grab(p, positions * sizeof(int64_t))
-    space.sums.hash = <uint64_t*>grab(p, 2 * positions * sizeof(uint64_t))
-    space.side = <uint8_t*>grab(p, p.n_rows)
-    space.recent = <uint64_t*>grab(p, RECENT * sizeof(uint64_t))
-    # One after the other whether or not the one before got its memory: measuring counts all of them.
-    cdef bint cart = cart_init(p, &space.cart, max(capacity, whole))
-    cdef bint sweep = sweep_init(p, &space.sweep, &space.cart)
-    cdef bint cache = cache_init(p, &space.cache, cache_bytes)
-    cdef bint left = rows_alloc(p, &space.left, p.n_rows), right = rows_alloc(p, &space.right, p.n_rows)
-    return (
-        cart and sweep and cache and left and right and space.sums.at != NULL and space.sums.counts != NULL
-        and space.sums.doomed != NULL and space.sums.hash != NULL and space.side != NULL and space.recent != NULL
-    )
+cdef bint context_init(
+    SearchContext* context, const Dataset* data, Control* control, int64_t cache_bytes
+) noexcept nogil:
+    cdef int64_t positions = max(cart_cut_room(data), MAX_K) + 2, c = data.n_classes
+    cdef int32_t capacity = 2 * cart_cut_room(data) + 2, whole = 2 << data.max_depth
+    cdef Arena* arena = &context.arena
+    memset(context, 0, sizeof(SearchContext))
+    context.data = data
+    context.control = control
+    if whole > 2 * <int64_t>data.n_rows + 2:
+        whole = 2 * data.n_rows + 2
+    context.sums.at = <int32_t*>arena_malloc(control, arena, positions * sizeof(int32_t))
+    context.sums.counts = <int64_t*>arena_malloc(control, arena, positions * c * sizeof(int64_t))
+    context.sums.unavoidable_error = <int64_t*>arena_malloc(control, arena, positions * sizeof(int64_t))
+    context.sums.hash = <uint64_t*>arena_malloc(control, arena, 2 * positions * sizeof(uint64_t))
+    context.side = <uint8_t*>arena_malloc(control, arena, data.n_rows)
+    context.recent = <uint64_t*>arena_malloc(control, arena, MAX_RECENT * sizeof(uint64_t))
+    cart_init(data, control, arena, &context.cart, max(capacity, whole))
+    sweep_init(data, control, arena, &context.sweep, &context.cart)
+    # All of them are tried, whether or not one failed: `measuring` counts what each would take.
+    cdef bint cache = cache_init(control, &context.cache, cache_bytes)
+    cdef bint left = rows_alloc(data, control, &context.left, data.n_rows)
+    cdef bint right = rows_alloc(data, control, &context.right, data.n_rows)
+    cdef bint all_rows = rows_alloc(data, control, &context.all_rows, data.n_rows)
+    return cache and left and right and all_rows and not arena.failed
 
 
-cdef void space_free(Space* space) noexcept nogil:
-    cdef Problem* p = space.p
-    cart_free(p, &space.cart)
-    sweep_free(p, &space.sweep)
-    cache_free(p, &space.cache)
-    drop(p, space.left.order)
-    drop(p, space.right.order)
-    drop(p, space.all_rows.order)
-    drop(p, space.sums.at)
-    drop(p, space.sums.counts)
-    drop(p, space.sums.doomed)
-    drop(p, space.sums.hash)
-    drop(p, space.side)
-    drop(p, space.steps)
-    drop(p, space.recent)
+cdef void context_free(SearchContext* context) noexcept nogil:
+    cdef Control* control = context.control
+    arena_free(control, &context.arena)
+    cache_free(control, &context.cache)
+    rows_free(control, &context.left)
+    rows_free(control, &context.right)
+    rows_free(control, &context.all_rows)
+    tracked_free(control, context.steps)
 
 
-cdef int32_t leaves_at(const Problem* p, int32_t depth) noexcept nogil:
-    cdef int32_t level = p.max_depth - depth
-    return p.leaves[level if level < p.n_leaves else p.n_leaves - 1]
+cdef int32_t leaves_at(const Dataset* data, int32_t depth) noexcept nogil:
+    cdef int32_t level = data.max_depth - depth
+    return data.candidate_leaves[level if level < data.n_candidate_leaves else data.n_candidate_leaves - 1]
 
 
 cdef uint64_t mix(uint64_t key, uint64_t more) noexcept nogil:
@@ -67,11 +65,11 @@ cdef uint64_t mix(uint64_t key, uint64_t more) noexcept nogil:
     return key ^ (key >> 29)
 
 
-cdef uint64_t state_key(const Data* s) noexcept nogil:
+cdef uint64_t state_key(const DataState* s) noexcept nogil:
     return mix(mix(s.hash[0], s.hash[1]), s.depth)
 
 
-cdef uint64_t choice_key(const Data* s, const Shape* shape, bint refined) noexcept nogil:
+cdef uint64_t choice_key(const DataState* s, const Shape* shape, bint refined) noexcept nogil:
     cdef uint64_t key = mix(mix(state_key(s), 2 + refined), shape.feature)
     cdef int32_t i
     for i in range(shape.n_cuts):
@@ -79,61 +77,66 @@ cdef uint64_t choice_key(const Data* s, const Shape* shape, bint refined) noexce
     return mix(key, shape.missing_right)
 
 
-cdef void count_step(Space* space, uint64_t key) noexcept nogil:
-    """Counts an expansion, unless a checkpoint has counted it before."""
-    cdef int64_t low = 0, high = space.n_steps, middle
+cdef void count_expansion(SearchContext* context, uint64_t key) noexcept nogil:
+    """Count an expansion, unless a checkpoint has counted it before."""
+    cdef int64_t low = 0, high = context.n_steps, middle
     while low < high:
         middle = (low + high) // 2
-        if space.steps[middle] < key:
+        if context.steps[middle] < key:
             low = middle + 1
         else:
             high = middle
-    if low == space.n_steps or space.steps[low] != key:
-        space.expansions += 1
-        space.recent[space.n_recent & (RECENT - 1)] = key
-        space.n_recent += 1
+    if low == context.n_steps or context.steps[low] != key:
+        context.expansions += 1
+        context.recent[context.n_recent & (MAX_RECENT - 1)] = key
+        context.n_recent += 1
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-cdef void part_rows(Space* space, Data* owner, const Shape* shape, Rows* left, Rows* right) noexcept nogil:
-    """The rows of one or both children, in memory that has room for them; NULL: not wanted.
-
-    After a stop request they are not there: the caller looks at p.stop before it uses them.
-    """
-    cdef int32_t n_left = apply_shape(space.p, &owner.rows, shape, space.side)
+cdef void split_rows(
+    SearchContext* context, DataState* owner, const Shape* shape, Rows* left, Rows* right
+) noexcept nogil:
+    """Write the rows of one or both children into memory that has room for them; NULL: not needed."""
+    cdef int32_t n_left = apply_shape(&owner.rows, shape, context.side)
     if left != NULL:
         left.n = n_left
-        left.known = <int32_t*>(left.order + space.p.n_features * (<int64_t>n_left + 1))
-        rows_filter(space.p, &owner.rows, space.side, 0, left)
+        left.known = <int32_t*>(left.order + context.data.n_features * (<int64_t>n_left + 1))
+        rows_filter(context.data, context.control, &owner.rows, context.side, 0, left)
     if right != NULL:
         right.n = owner.rows.n - n_left
-        right.known = <int32_t*>(right.order + space.p.n_features * (<int64_t>right.n + 1))
-        rows_filter(space.p, &owner.rows, space.side, 1, right)
+        right.known = <int32_t*>(right.order + context.data.n_features * (<int64_t>right.n + 1))
+        rows_filter(context.data, context.control, &owner.rows, context.side, 1, right)
 
 
-cdef bint rows_ready(Space* space, Data* s) noexcept nogil:
-    """Brings the rows of a state to hand, from the nearest state above that has them."""
+cdef void filter_rows(SearchContext* context, DataState* s, Rows* rows) noexcept nogil:
+    """Write the rows of a state that has a parent, whose rows are at hand."""
+    if s == &s.parent.left:
+        split_rows(context, s.parent.owner, &s.parent.shape, rows, NULL)
+    else:
+        split_rows(context, s.parent.owner, &s.parent.shape, NULL, rows)
+
+
+cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil:
+    """Filter the rows of a state from those of the nearest state above that has them, if they are not at hand."""
     cdef Choice* c = s.parent
+    cdef Control* control = context.control
     if s.rows.order != NULL:
         return True
     if c == NULL:
-        s.rows = space.all_rows
+        s.rows = context.all_rows
         return True
-    if not rows_ready(space, c.owner):
+    if not rows_ready(context, c.owner):
         return False
-    # A single step may want the rows of a whole path.
-    if space.p.byte_limit and space.p.bytes + 4 * space.p.n_features * (<int64_t>s.n + 2) > space.p.byte_limit:
+    # A single step may need the rows of a whole path.
+    if control.byte_limit and control.bytes + 4 * context.data.n_features * (<int64_t>s.n + 2) > control.byte_limit:
         return False
-    if not rows_alloc(space.p, &s.rows, s.n):
+    if not rows_alloc(context.data, control, &s.rows, s.n):
         return False
-    if s == &c.left:
-        part_rows(space, c.owner, &c.shape, &s.rows, NULL)
-    else:
-        part_rows(space, c.owner, &c.shape, NULL, &s.rows)
-    if space.p.stop:
-        rows_free(space.p, &s.rows)
+    filter_rows(context, s, &s.rows)
+    if control.stop:
+        rows_free(control, &s.rows)
         return False
     return True
 
@@ -141,41 +144,39 @@ cdef bint rows_ready(Space* space, Data* s) noexcept nogil:
 # --- new states -------------------------------------------------------------------------------------------------------
 
 
-cdef void data_start(
-    Space* space, Data* s, int32_t depth, int32_t n, const int64_t* counts, int64_t doomed, const uint64_t* hash
-) noexcept nogil:
-    """First values of a data state, and what an earlier state with the same rows has left in the cache."""
-    cdef Problem* p = space.p
+cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const RowSummary* rows) noexcept nogil:
+    """Set the first values of a data state from its class weights, and from the cache."""
+    cdef const Dataset* data = context.data
     cdef Entry* known
     s.depth = depth
-    s.n = n
-    s.hash[0] = hash[0]
-    s.hash[1] = hash[1]
+    s.n = rows.n
+    s.hash[0] = rows.hash[0]
+    s.hash[1] = rows.hash[1]
     s.policy = LEAF
-    s.upper = leaf_cost_of(p, counts)
-    s.lower = lower_bound_of(p, counts, doomed, depth)
+    s.upper = leaf_cost_of(data, rows.counts)
+    s.lower = lower_bound_of(data, rows, depth)
     s.floor = s.upper
     if s.lower < s.upper:
-        known = cache_find(&space.cache, hash, depth)
+        known = cache_find(&context.cache, s.hash, depth)
         if known != NULL:
-            space.cache.hits += 1
+            context.cache.hits += 1
             if known.lower > s.lower:
                 s.lower = known.lower
             if known.exact:
-                recall(space, s, known)
+                take_cached(context, s, known)
             elif s.lower > s.upper:
                 s.lower = s.upper
     s.complete = s.lower >= s.upper
-    s.guess = <double>s.upper
+    s.estimate = <double>s.upper
 
 
-cdef void recall(Space* space, Data* s, const Entry* known) noexcept nogil:
-    """Takes over a value that was proven before, with the way to its tree."""
+cdef void take_cached(SearchContext* context, DataState* s, const Entry* known) noexcept nogil:
+    """Take over a value that was proven before, and its tree."""
     if known.tree == NULL:
         s.policy = SOLVED
-        s.n_tree = known.n_tree
+        s.split_index = known.split_index
     else:
-        s.tree = <TreeNode*>grab(space.p, known.n_tree * sizeof(TreeNode))
+        s.tree = <TreeNode*>tracked_malloc(context.control, known.n_tree * sizeof(TreeNode))
         if s.tree == NULL:
             return
         memcpy(s.tree, known.tree, known.n_tree * sizeof(TreeNode))
@@ -184,63 +185,63 @@ cdef void recall(Space* space, Data* s, const Entry* known) noexcept nogil:
     s.upper = s.lower = known.lower
 
 
-cdef void data_complete(Space* space, Data* s) noexcept nogil:
-    """lower == upper: remembers the value and shrinks the state to it."""
+cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil:
+    """Store the value of a state whose bounds have met, and free all below it."""
     cdef TreeNode single
     s.complete = True
     s.lower = s.upper
-    s.guess = <double>s.upper
-    if not data_keep_tree(space.p, s):
+    s.estimate = <double>s.upper
+    if not state_keep_tree(context.control, s):
         return
     if s.policy == TREE:
         s.tree.lower = s.lower
         s.tree.proven = True
-        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, s.tree, s.n_tree)
+        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, s.tree, s.n_tree, -1)
     elif s.policy == SOLVED:
-        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, NULL, s.n_tree)
+        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, NULL, 0, s.split_index)
     else:
         tree_write(s, &single)
-        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, True, &single, 1)
-    data_clear_below(space, s)
+        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, &single, 1, -1)
+    state_clear_below(context, s)
 
 
-cdef void data_clear_below(Space* space, Data* s) noexcept nogil:
+cdef void state_clear_below(SearchContext* context, DataState* s) noexcept nogil:
     if s.parent == NULL:
         s.rows.order = NULL  # the root only borrows its rows
-    data_clear(space.p, &space.counters, s)
+    state_clear(context.control, &context.counters, s)
 
 
-cdef void data_remember(Space* space, Data* s) noexcept nogil:
-    """Keeps the lower bound of a state that is about to go."""
+cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil:
+    """Store the lower bound of a state that is about to be freed."""
     if s.expanded and not s.complete:
-        cache_store(space.p, &space.cache, s.hash, s.depth, s.lower, False, NULL, 0)
+        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
 
 
-cdef void remember_all(Space* space, Data* s) noexcept nogil:
-    """The lower bounds of a state and of all below it."""
+cdef void cache_bounds(SearchContext* context, DataState* s) noexcept nogil:
+    """Store the lower bounds of a state and of all below it."""
     cdef int32_t i
     for i in range(s.n_choices):
-        remember_all(space, &s.choices[i].left)
-        remember_all(space, &s.choices[i].right)
-    data_remember(space, s)
+        cache_bounds(context, &s.choices[i].left)
+        cache_bounds(context, &s.choices[i].right)
+    state_cache_bound(context, s)
 
 
-cdef void data_forget(Space* space, Data* s) noexcept nogil:
-    """Turns an expanded state back into an unexpanded one that keeps its values and its tree."""
-    if not s.expanded or not data_keep_tree(space.p, s):
+cdef void state_collapse(SearchContext* context, DataState* s) noexcept nogil:
+    """Turn an expanded state back into an unexpanded one that keeps its values and its tree."""
+    if not s.expanded or not state_keep_tree(context.control, s):
         return
-    remember_all(space, s)
-    data_clear_below(space, s)
+    cache_bounds(context, s)
+    state_clear_below(context, s)
     s.floor = s.upper
 
 
 cdef int32_t cart_tree(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil:
-    """Write the nodes of a CART as a compact tree of splits and leaves; returns its size."""
+    """Write the nodes of a CART as a compact tree of splits and leaves; return its size."""
     cdef const CartNode* node = &cart.nodes[index]
     cdef int32_t n = 1
     memset(out, 0, sizeof(TreeNode))
     out.policy = LEAF
-    out.feature = -1
+    set_split_index(out, -1)
     if node.left >= 0:
         out.policy = SPLIT
         out.feature = node.split.feature

@@ -1,45 +1,50 @@
-"""Depth left 2 over every cut: intervals of positions instead of positions."""
+"""The exact solver for depth left 2 over every cut: it searches intervals of positions instead of positions."""
 
-from literati._sweep cimport Sweep
-from literati._types cimport Outcome, Problem, Rows, Shape, cost_t, int32_t, int64_t
+from literati._engine._depth2_sweep cimport Sweep
+from literati._engine._types cimport Control, Dataset, Outcome, Rows, Shape, cost_t, int32_t
 
-cdef struct Interval:    # untried positions of one change point, the others being fixed
+# Untried positions of one change point, the others being fixed. Moving the change point towards higher positions makes
+# one child of the split grow and the other shrink. A neighbour that was not tried has cost 0.
+cdef struct Interval:
     int32_t feature
-    int32_t missing_right
-    int32_t first        # positions in the order of the rows, both ends included
+    int32_t missing_right    # side of the rows without a value
+    int32_t first            # positions in the order of the rows, both ends included
     int32_t last
-    int32_t below_at     # the tried neighbours: where, the cost of the side that grows with the position up to there,
-    int32_t above_at     # of the side that shrinks from there on, and the whole cost
-    cost_t grown
-    cost_t shrunk
-    cost_t below_cost
-    cost_t above_cost
+    int32_t below_at         # position of the tried neighbour below
+    int32_t above_at         # position of the tried neighbour above
+    cost_t grown             # lower bound of the growing child, from the neighbours below
+    cost_t shrunk            # lower bound of the shrinking child, from the neighbours above
+    cost_t below_cost        # cost of the split at below_at
+    cost_t above_cost        # cost of the split at above_at
 
-cdef enum DeepStage:
+cdef enum SolveStage:
     NOT_BEGUN = 0
-    FIRST = 1              # a single change point is sought in `intervals`
-    BETWEEN_PREFIXES = 2   # that is done, and so is everything up to `prefix`
-    BEHIND_PREFIX = 3      # the last change point behind `prefix` is sought in `intervals`
+    FIRST = 1                # a single change point is searched in `intervals`
+    BETWEEN_PREFIXES = 2     # that is done, and so is everything up to `prefix`
+    BEHIND_PREFIX = 3        # the last change point behind `prefix` is searched in `intervals`
 
-# A solve that can be left and taken up again.
-cdef struct Deep:
-    Rows rows
-    Shape best           # feature -1: a leaf
-    cost_t value         # of `best`
-    cost_t least         # a lower bound from outside: reaching it ends the solve
-    Shape prefix         # the change points fixed at the moment
-    DeepStage stage
-    cost_t grown[8]      # [k] least cost of the side that grew when change point k was fixed
-    Interval* intervals
+# A solve that can be interrupted and continued.
+cdef struct Depth2Solve:
+    Rows rows                # of the state
+    Shape best               # first split of the best tree found; feature -1: a leaf
+    cost_t value             # cost of that tree
+    cost_t known_lower       # lower bound known to the caller: reaching it ends the solve
+    Shape prefix             # the change points that are fixed at the moment
+    SolveStage stage
+    cost_t grown[8]          # [k] cost of the child that grew when change point k of the prefix was fixed
+    Interval* intervals      # positions to try; the front is tried first
     int32_t n_intervals
-    int32_t room
+    int32_t room             # intervals that fit into the memory at hand
 
-cdef bint deep_init(Problem* p, Deep* deep, int32_t n) noexcept nogil
-cdef void deep_free(Problem* p, Deep* deep) noexcept nogil
-# Works until `until` (seconds of the monotonic clock; 0: no limit); what is TIME_UP or STOPPED goes on when it is
-# called again, and every call that is not stopped gets further. When it is DONE, deep.value is the optimum, or at
-# least `budget` where nothing cheaper than the budget exists. After NO_MEMORY it cannot go on.
-cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil
-cdef double monotonic() noexcept nogil
+cdef bint solve_init(const Dataset* data, Control* control, Depth2Solve* solve, int32_t n) noexcept nogil
+cdef void solve_free(Control* control, Depth2Solve* solve) noexcept nogil
+# Works until `until` (seconds of the monotonic clock; 0: no limit). After TIME_UP or STOPPED another call continues,
+# and every call that is not stopped gets further. After DONE, solve.value is the optimum, or at least `budget` where
+# nothing costs less than the budget. After NO_MEMORY the solve cannot be continued.
+cdef Outcome solve_depth2_every_cut(
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, cost_t budget, double until
+) noexcept nogil
+# Returns the legal position nearest to `at` between first and last, 0 if there is none.
 cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t first, int32_t last) noexcept nogil
-cdef int32_t cut_at(const Problem* p, const Rows* rows, int32_t feature, int32_t at) noexcept nogil
+# Returns the code position of a cut at a position in the order of the rows.
+cdef int32_t cut_at(const Dataset* data, const Rows* rows, int32_t feature, int32_t at) noexcept nogil

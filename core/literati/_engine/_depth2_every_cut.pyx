@@ -1,55 +1,58 @@
-"""Depth left 2 over every cut: intervals of positions instead of positions.
+"""The exact solver for depth left 2 over every cut: it searches intervals of positions instead of positions.
 
-With the other change points fixed, moving one to the right makes one child grow and the other shrink. The optimum of a
-child is monotone in its rows and moves by at most the weight moved, so between two tried positions
+With the other change points fixed, moving one to a higher position makes one child grow and the other shrink. A tree
+of a set of rows costs no more on a part of them, and on a larger set at most the weight of the added rows more. So the
+optimum of a child is monotone in its rows and changes by at most the weight that is moved, and between two tried
+positions
 
-    cost >= cost of the grown child at the lower one + cost of the shrunk child at the upper one, and
+    cost >= cost of the growing child at the lower one + cost of the shrinking child at the upper one, and
     cost >= cost at a tried position - weight between it and the position.
 
-Sixteen positions are tried at once; intervals that cannot hold anything better are dropped.
+Up to LANES positions are tried at once; intervals that cannot hold anything better are dropped.
 """
 
 from libc.string cimport memcpy, memset
-from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
-from literati._bottom cimport count_classes
-from literati._bounds cimport leaf_cost_of
-from literati._rows cimport cut_between, drop, grab, rows_alloc, rows_free
-from literati._sweep cimport Sweep, sweep_shapes
-from literati._types cimport (
-    DONE, LANES, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, Outcome, Problem, ROW_MASK, Rows, STOPPED, Shape, TIME_UP,
-    cost_t, feature_order, int32_t, int64_t, max_cost, min_cost, uint32_t,
+from literati._engine._bounds cimport leaf_cost_of
+from literati._engine._depth2_sweep cimport Sweep, sweep_shapes
+from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
+from literati._engine._rows cimport count_classes, cut_between, rows_alloc, rows_free
+from literati._engine._types cimport (
+    DONE, LANES, LEGAL_CUT, MAX_CLASSES, NO_MEMORY, ROW_MASK, STOPPED, TIME_UP, Control, Dataset, Outcome, Rows,
+    Shape, cost_t, feature_order, int32_t, int64_t, max_cost, min_cost, monotonic, uint32_t,
 )
 
 
-cdef double monotonic() noexcept nogil:
-    cdef timespec t
-    clock_gettime(CLOCK_MONOTONIC, &t)
-    return t.tv_sec + 1e-9 * t.tv_nsec
+cdef enum:
+    MIN_INTERVALS = 256  # room at the beginning: 14 KiB
 
 
-cdef bint deep_init(Problem* p, Deep* deep, int32_t n) noexcept nogil:
-    memset(deep, 0, sizeof(Deep))
-    deep.room = 256
-    deep.intervals = <Interval*>grab(p, deep.room * sizeof(Interval))
-    if deep.intervals == NULL or not rows_alloc(p, &deep.rows, n):
-        drop(p, deep.intervals)
-        deep.intervals = NULL
+# The intervals of one round, and the positions tried in them.
+cdef struct Round:
+    int32_t n                    # intervals taken from the front
+    Interval intervals[LANES]
+    int32_t start[LANES + 1]     # [interval] index of its first position among the shapes of the sweep
+
+
+cdef bint solve_init(const Dataset* data, Control* control, Depth2Solve* solve, int32_t n) noexcept nogil:
+    memset(solve, 0, sizeof(Depth2Solve))
+    solve.room = MIN_INTERVALS
+    solve.intervals = <Interval*>tracked_malloc(control, solve.room * sizeof(Interval))
+    if solve.intervals == NULL or not rows_alloc(data, control, &solve.rows, n):
+        tracked_free(control, solve.intervals)
+        solve.intervals = NULL
         return False
     return True
 
 
-cdef void deep_free(Problem* p, Deep* deep) noexcept nogil:
-    rows_free(p, &deep.rows)
-    drop(p, deep.intervals)
-    deep.intervals = NULL
+cdef void solve_free(Control* control, Depth2Solve* solve) noexcept nogil:
+    rows_free(control, &solve.rows)
+    tracked_free(control, solve.intervals)
+    solve.intervals = NULL
 
 
 cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t first, int32_t last) noexcept nogil:
-    """The legal position nearest to `at` between first and last; 0 if there is none.
-
-    The position behind all values is legal where some rows have none.
-    """
+    # The position behind all values is legal where some rows have no value.
     cdef const uint32_t* entries = feature_order(rows, feature)
     cdef int32_t known = rows.known[feature], step = 0, top = known if known < rows.n else -1
     while at - step >= first or at + step <= last:
@@ -61,134 +64,156 @@ cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t f
     return 0
 
 
-cdef int32_t cut_at(const Problem* p, const Rows* rows, int32_t feature, int32_t at) noexcept nogil:
+cdef int32_t cut_at(const Dataset* data, const Rows* rows, int32_t feature, int32_t at) noexcept nogil:
     cdef const uint32_t* entries = feature_order(rows, feature)
-    cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
+    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
     if at == rows.known[feature]:
-        return p.card[feature]
-    return cut_between(p, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
+        return data.cardinality[feature]
+    return cut_between(data, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
 
 
-cdef bint add_interval(Problem* p, Deep* deep, const Interval* interval) noexcept nogil:
-    cdef Interval* larger
-    if deep.n_intervals == deep.room:
-        if p.byte_limit and p.bytes + 2 * deep.room * <int64_t>sizeof(Interval) > p.byte_limit:
-            return False
-        larger = <Interval*>grab(p, 2 * deep.room * sizeof(Interval))
-        if larger == NULL:
-            return False
-        memcpy(larger, deep.intervals, deep.n_intervals * sizeof(Interval))
-        drop(p, deep.intervals)
-        deep.intervals = larger
-        deep.room *= 2
-    deep.intervals[deep.n_intervals] = interval[0]
-    deep.n_intervals += 1
+cdef bint add_interval(Control* control, Depth2Solve* solve, const Interval* interval) noexcept nogil:
+    """Append an interval unless it is empty; return False when memory ran out."""
+    cdef Interval* intervals
+    if interval.first > interval.last:
+        return True
+    if (
+        solve.n_intervals == solve.room and control.byte_limit
+        and control.bytes + 2 * solve.room * <int64_t>sizeof(Interval) > control.byte_limit
+    ):
+        return False
+    intervals = <Interval*>tracked_append(control, solve.intervals, solve.n_intervals, &solve.room, sizeof(Interval))
+    if intervals == NULL:
+        return False
+    solve.intervals = intervals
+    solve.intervals[solve.n_intervals] = interval[0]
+    solve.n_intervals += 1
     return True
 
 
-cdef bint shrink(const Problem* p, Interval* interval, cost_t base, cost_t cutoff) noexcept nogil:
-    """Cuts off positions that cannot cost less than the cutoff; False if none is left."""
-    cdef cost_t row_cost = p.heaviest * p.weight_cost
-    cdef int64_t spare
+cdef bint shrink(const Dataset* data, Interval* interval, cost_t base, cost_t cutoff) noexcept nogil:
+    """Remove positions that cannot cost less than the cutoff; return False if none is left.
+
+    Proof: see the two bounds at the head of this file. A position closer to a tried one than
+    (its cost - cutoff) / (largest cost of a row) rows costs at least the cutoff.
+    """
+    cdef cost_t row_cost = data.max_weight * data.weight_cost
+    cdef int64_t bound
     if base + interval.grown + interval.shrunk >= cutoff:
         return False
     if interval.below_cost > cutoff:
-        spare = interval.below_at + (interval.below_cost - cutoff) // row_cost + 1
-        if spare > interval.first:
-            if spare > interval.last:
-                return False
-            interval.first = <int32_t>spare
+        bound = interval.below_at + (interval.below_cost - cutoff) // row_cost + 1
+        if bound > interval.last:
+            return False
+        interval.first = max(interval.first, <int32_t>bound)
     if interval.above_cost > cutoff:
-        spare = interval.above_at - (interval.above_cost - cutoff) // row_cost - 1
-        if spare < interval.last:
-            if spare < interval.first:
-                return False
-            interval.last = <int32_t>spare
+        bound = interval.above_at - (interval.above_cost - cutoff) // row_cost - 1
+        if bound < interval.first:
+            return False
+        interval.last = min(interval.last, <int32_t>bound)
     return interval.first <= interval.last
 
 
+cdef void shrink_intervals(const Dataset* data, Depth2Solve* solve, cost_t base, cost_t cutoff) noexcept nogil:
+    """Remove the positions of all intervals that cannot cost less than the cutoff."""
+    cdef int32_t i, n = 0
+    for i in range(solve.n_intervals):
+        if shrink(data, &solve.intervals[i], base, cutoff):
+            solve.intervals[n] = solve.intervals[i]
+            n += 1
+    solve.n_intervals = n
+
+
+cdef void choose_positions(const Depth2Solve* solve, Shape* shapes, Round* tried) noexcept nogil:
+    """Choose up to LANES positions, spread evenly over the first intervals, and write their shapes."""
+    cdef int32_t k = solve.prefix.n_cuts, i, j, at, previous, count, taken = 0, per
+    cdef const Interval* source
+    tried.n = min(solve.n_intervals, LANES)
+    per = LANES // tried.n
+    for i in range(tried.n):
+        source = &solve.intervals[i]
+        tried.intervals[i] = source[0]
+        tried.start[i] = taken
+        previous = source.first - 1
+        count = min(per, source.last - source.first + 1)
+        for j in range(count):
+            at = source.first + <int32_t>((<int64_t>(source.last - source.first) * (2 * j + 1)) // (2 * count))
+            at = legal_near(&solve.rows, source.feature, at, previous + 1, source.last)
+            if at == 0:
+                break
+            shapes[taken] = solve.prefix
+            shapes[taken].feature = source.feature
+            shapes[taken].missing_right = source.missing_right
+            shapes[taken].at[k] = at
+            shapes[taken].n_cuts = k + 1
+            taken += 1
+            previous = at
+    tried.start[tried.n] = taken
+
+
+cdef bint split_intervals(
+    Control* control, const Sweep* sweep, Depth2Solve* solve, cost_t base, const Round* tried
+) noexcept nogil:
+    """Replace the intervals of a round by what lies between the tried positions; return False when memory ran out.
+
+    The new intervals go to the end, so that the search is coarse before it is fine.
+    """
+    cdef int32_t k = solve.prefix.n_cuts, i, j
+    cdef bint grow_right = k & 1
+    cdef cost_t cost
+    cdef const Interval* source
+    cdef Interval piece
+    solve.n_intervals -= tried.n
+    for i in range(solve.n_intervals):
+        solve.intervals[i] = solve.intervals[i + tried.n]
+    for i in range(tried.n):
+        source = &tried.intervals[i]
+        if tried.start[i] == tried.start[i + 1]:
+            continue  # it holds no legal position
+        piece = source[0]
+        for j in range(tried.start[i], tried.start[i + 1]):
+            cost = base + sweep.left[j] + sweep.right[j]
+            if cost < solve.value:
+                solve.value = cost
+                solve.best = sweep.shapes[j]
+            piece.last = sweep.shapes[j].at[k] - 1
+            piece.above_at = sweep.shapes[j].at[k]
+            piece.above_cost = cost
+            piece.shrunk = max_cost(source.shrunk, sweep.left[j] if grow_right else sweep.right[j])
+            if not add_interval(control, solve, &piece):
+                return False
+            piece = source[0]
+            piece.first = sweep.shapes[j].at[k] + 1
+            piece.below_at = sweep.shapes[j].at[k]
+            piece.below_cost = cost
+            piece.grown = max_cost(source.grown, sweep.right[j] if grow_right else sweep.left[j])
+        if not add_interval(control, solve, &piece):
+            return False
+    return True
+
+
 cdef Outcome search_last(
-    Problem* p, Sweep* sweep, Deep* deep, const Shape* prefix, cost_t budget, double until
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, cost_t budget, double until
 ) noexcept nogil:
     """Find the best place for one more change point behind those of the prefix, on any feature if it has none.
 
-    deep.intervals holds the positions to try. After STOPPED or TIME_UP they are those that are left to try, so that
-    another call goes on; every call that is not stopped tries some.
+    solve.intervals holds the positions to try, and after STOPPED or TIME_UP those that are left to try.
     """
-    cdef int32_t k = prefix.n_cuts, n, i, j, per, taken, at, previous, count
-    cdef bint grow_right = k & 1
-    cdef cost_t base = p.split_cost + k * p.refine_cost, cutoff, cost
-    cdef const Rows* rows = &deep.rows
-    cdef Interval source
-    cdef Interval piece
-    cdef Interval picked[LANES]
-    cdef int32_t start[LANES + 1]
-    cdef int32_t n_picked
-    cdef Shape* shape
+    cdef cost_t base = data.split_cost + solve.prefix.n_cuts * data.changepoint_cost
+    cdef Round tried
     cdef int64_t work
-    while deep.n_intervals and deep.value > deep.least:
-        cutoff = min_cost(deep.value, budget)
-        n = 0
-        for i in range(deep.n_intervals):
-            if shrink(p, &deep.intervals[i], base, cutoff):
-                deep.intervals[n] = deep.intervals[i]
-                n += 1
-        deep.n_intervals = n
-        if n == 0:
+    while solve.n_intervals and solve.value > solve.known_lower:
+        shrink_intervals(data, solve, base, min_cost(solve.value, budget))
+        if solve.n_intervals == 0:
             break
-        n_picked = min(n, LANES)
-        per = LANES // n_picked
-        taken = 0
-        for i in range(n_picked):
-            source = deep.intervals[i]
-            picked[i] = source
-            start[i] = taken
-            previous = source.first - 1
-            count = min(per, source.last - source.first + 1)
-            for j in range(count):
-                at = source.first + <int32_t>((<int64_t>(source.last - source.first) * (2 * j + 1)) // (2 * count))
-                at = legal_near(rows, source.feature, at, previous + 1, source.last)
-                if at == 0:
-                    break
-                shape = &sweep.shapes[taken]
-                shape[0] = prefix[0]
-                shape.feature = source.feature
-                shape.missing_right = source.missing_right
-                shape.at[k] = at
-                shape.n_cuts = k + 1
-                taken += 1
-                previous = at
-        start[n_picked] = taken
-        work = p.work
-        sweep_shapes(p, sweep, rows, sweep.shapes, taken, False)
-        if p.stop:
-            p.work = work  # the same positions are tried again
+        choose_positions(solve, sweep.shapes, &tried)
+        work = control.work
+        sweep_shapes(data, control, sweep, &solve.rows, sweep.shapes, tried.start[tried.n], False)
+        if control.stop:
+            control.work = work  # the same positions are tried again
             return STOPPED
-        # The picked ones leave the front; what is left of them comes to the end: coarse before fine.
-        deep.n_intervals = n - n_picked
-        for i in range(deep.n_intervals):
-            deep.intervals[i] = deep.intervals[i + n_picked]
-        for i in range(n_picked):
-            source = picked[i]
-            piece = source
-            for j in range(start[i], start[i + 1]):
-                cost = base + sweep.left[j] + sweep.right[j]
-                if cost < deep.value:
-                    deep.value = cost
-                    deep.best = sweep.shapes[j]
-                piece.last = sweep.shapes[j].at[k] - 1
-                piece.above_at = sweep.shapes[j].at[k]
-                piece.above_cost = cost
-                piece.shrunk = max_cost(source.shrunk, sweep.left[j] if grow_right else sweep.right[j])
-                if piece.first <= piece.last and not add_interval(p, deep, &piece):
-                    return NO_MEMORY
-                piece = source
-                piece.first = sweep.shapes[j].at[k] + 1
-                piece.below_at = sweep.shapes[j].at[k]
-                piece.below_cost = cost
-                piece.grown = max_cost(source.grown, sweep.right[j] if grow_right else sweep.left[j])
-            if start[i] < start[i + 1] and piece.first <= piece.last and not add_interval(p, deep, &piece):
-                return NO_MEMORY
+        if not split_intervals(control, sweep, solve, base, &tried):
+            return NO_MEMORY
         if until > 0.0 and monotonic() > until:
             return TIME_UP
     return DONE
@@ -197,7 +222,10 @@ cdef Outcome search_last(
 cdef void fresh_interval(
     const Rows* rows, Interval* interval, int32_t feature, int32_t missing_right, int32_t first
 ) noexcept nogil:
-    """All positions from `first` on; the one behind all values only for the rows without one, on their own side."""
+    """Set up all positions from `first` on.
+
+    The position behind all values belongs to it only where it separates the rows without a value from the others.
+    """
     memset(interval, 0, sizeof(Interval))
     interval.feature = feature
     interval.missing_right = missing_right
@@ -207,83 +235,96 @@ cdef void fresh_interval(
         interval.last += 1
 
 
-cdef bint begin_first(Problem* p, Deep* deep) noexcept nogil:
-    """Set up the intervals of a single change point on every feature; False when memory ran out."""
+cdef bint begin_first(const Dataset* data, Control* control, Depth2Solve* solve) noexcept nogil:
+    """Set up the intervals of a single change point on every feature; return False when memory ran out."""
     cdef int32_t j, side
     cdef Interval interval
-    for j in range(p.n_features):
-        for side in range(2 if deep.rows.known[j] < deep.rows.n else 1):
-            fresh_interval(&deep.rows, &interval, j, side, 1)
-            if interval.first <= interval.last and not add_interval(p, deep, &interval):
+    for j in range(data.n_features):
+        for side in range(2 if solve.rows.known[j] < solve.rows.n else 1):
+            fresh_interval(&solve.rows, &interval, j, side, 1)
+            if not add_interval(control, solve, &interval):
                 return False
     return True
 
 
-cdef bint begin_behind_prefix(Problem* p, Deep* deep) noexcept nogil:
-    """Set up the interval of the change point behind those of the prefix; False when memory ran out."""
-    cdef int32_t k = deep.prefix.n_cuts
+cdef bint begin_behind_prefix(Control* control, Depth2Solve* solve) noexcept nogil:
+    """Set up the interval of the change point behind those of the prefix; return False when memory ran out.
+
+    Proof of its bounds: the next change point closes the side that is open now, which has at least the rows that it had
+    when it was closed before; the other side keeps the rows that it has.
+    """
+    cdef int32_t k = solve.prefix.n_cuts
     cdef Interval interval
     fresh_interval(
-        &deep.rows, &interval, deep.prefix.feature, deep.prefix.missing_right, deep.prefix.at[k - 1] + 1
+        &solve.rows, &interval, solve.prefix.feature, solve.prefix.missing_right, solve.prefix.at[k - 1] + 1
     )
-    # The next change point closes the side that is open now; the other one has its rows for sure.
-    interval.grown = deep.grown[k - 2] if k > 1 else 0
-    interval.shrunk = deep.grown[k - 1]
-    deep.n_intervals = 0
-    return interval.first > interval.last or add_interval(p, deep, &interval)
+    interval.grown = solve.grown[k - 2] if k > 1 else 0
+    interval.shrunk = solve.grown[k - 1]
+    solve.n_intervals = 0
+    return add_interval(control, solve, &interval)
 
 
-cdef cost_t grown_cost(Problem* p, Sweep* sweep, Deep* deep) noexcept nogil:
-    """Cost of the side that the last change point of the prefix has just closed: rows behind it never join it."""
-    cdef int32_t k = deep.prefix.n_cuts
-    sweep.shapes[0] = deep.prefix
-    sweep_shapes(p, sweep, &deep.rows, sweep.shapes, 1, False)
+cdef cost_t grown_cost(const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve) noexcept nogil:
+    """Return the cost of the side that the last change point of the prefix closes, with the rows before it."""
+    cdef int32_t k = solve.prefix.n_cuts
+    sweep.shapes[0] = solve.prefix
+    sweep_shapes(data, control, sweep, &solve.rows, sweep.shapes, 1, False)
     return sweep.left[0] if k & 1 else sweep.right[0]
 
 
-cdef bint next_prefix(Problem* p, Sweep* sweep, Deep* deep, cost_t budget) noexcept nogil:
-    """Steps to the next prefix of up to K - 1 change points that could be part of something better.
+cdef bint place_prefix(
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, int32_t from_at, cost_t budget
+) noexcept nogil:
+    """Move the last change point of the prefix to the next legal position; return whether it may lead to a better tree.
 
-    Depth first. What a prefix surely costs rises with its last change point, so the first one that is too dear ends
-    its level.
+    Proof of the cut: every function with this prefix pays for k + 1 change points and keeps the rows before the last
+    change point on their sides, so it costs at least what both sides cost when they were closed.
     """
-    cdef Shape* prefix = &deep.prefix
-    cdef const Rows* rows = &deep.rows
-    cdef int32_t at, known, k
-    cdef cost_t sure
-    cdef bint deeper = prefix.n_cuts > 0 and prefix.n_cuts < p.max_k - 1
-    cdef int64_t work = p.work
+    cdef Shape* prefix = &solve.prefix
+    cdef int32_t k = prefix.n_cuts
+    cdef int32_t at = next_legal(&solve.rows, prefix.feature, from_at, solve.rows.known[prefix.feature] - 1)
+    cdef cost_t fixed
+    if at == 0:
+        return False
+    prefix.at[k - 1] = at
+    solve.grown[k - 1] = grown_cost(data, control, sweep, solve)
+    fixed = solve.grown[k - 1] + (solve.grown[k - 2] if k > 1 else 0)
+    return data.split_cost + k * data.changepoint_cost + fixed < min_cost(solve.value, budget)
+
+
+cdef bint next_prefix(
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, cost_t budget
+) noexcept nogil:
+    """Step, depth first, to the next prefix of up to K - 1 change points that may be part of a better function.
+
+    The bound of a prefix rises with its last change point, so the first position that is too dear ends its level. After
+    a stop request the solve is as it was before the call.
+    """
+    cdef Shape* prefix = &solve.prefix
+    cdef int32_t from_at
+    cdef bint deeper = prefix.n_cuts > 0 and prefix.n_cuts < data.max_k - 1, found
+    cdef int64_t work = control.work
     cdef Shape before = prefix[0]
     cdef cost_t grown[8]
-    for k in range(MAX_K):
-        grown[k] = deep.grown[k]
-    while prefix.feature < p.n_features:
-        known = rows.known[prefix.feature]
+    memcpy(grown, solve.grown, sizeof(grown))
+    while prefix.feature < data.n_features:
+        from_at = prefix.at[prefix.n_cuts - 1] + 1 if prefix.n_cuts else 1
         if prefix.n_cuts == 0 or deeper:
-            at = (prefix.at[prefix.n_cuts - 1] if prefix.n_cuts else 0) + 1
             prefix.n_cuts += 1
-        else:
-            at = prefix.at[prefix.n_cuts - 1] + 1
-        k = prefix.n_cuts
-        at = next_legal(rows, prefix.feature, at, known - 1)
-        if at:
-            prefix.at[k - 1] = at
-            deep.grown[k - 1] = grown_cost(p, sweep, deep)
-            if p.stop:
-                # Half a sweep says nothing: begin again where this call began.
-                p.work = work
-                prefix[0] = before
-                for k in range(MAX_K):
-                    deep.grown[k] = grown[k]
-                return False
-            sure = deep.grown[k - 1] + (deep.grown[k - 2] if k > 1 else 0)
-            if p.split_cost + k * p.refine_cost + sure < min_cost(deep.value, budget):
-                return True
+        found = place_prefix(data, control, sweep, solve, from_at, budget)
+        if control.stop:
+            # A sweep that was stopped says nothing: begin again where this call began.
+            control.work = work
+            prefix[0] = before
+            memcpy(solve.grown, grown, sizeof(grown))
+            return False
+        if found:
+            return True
         # This level is done.
         deeper = False
         prefix.n_cuts -= 1
         if prefix.n_cuts == 0:
-            if not prefix.missing_right and known < rows.n:
+            if not prefix.missing_right and solve.rows.known[prefix.feature] < solve.rows.n:
                 prefix.missing_right = 1
             else:
                 prefix.missing_right = 0
@@ -300,35 +341,36 @@ cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at, int32_t l
     return 0
 
 
-cdef Outcome deep_solve(Problem* p, Sweep* sweep, Deep* deep, cost_t budget, double until) noexcept nogil:
+cdef Outcome solve_depth2_every_cut(
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, cost_t budget, double until
+) noexcept nogil:
     cdef int64_t counts[MAX_CLASSES]
-    cdef int64_t doomed
     cdef Outcome outcome
-    if deep.stage == NOT_BEGUN:
-        count_classes(p, &deep.rows, counts, &doomed)
-        deep.value = leaf_cost_of(p, counts)
-        deep.best.feature = -1
-        if not begin_first(p, deep):
+    if solve.stage == NOT_BEGUN:
+        count_classes(data, &solve.rows, counts)
+        solve.value = leaf_cost_of(data, counts)
+        solve.best.feature = -1
+        if not begin_first(data, control, solve):
             return NO_MEMORY
-        deep.stage = FIRST
-    if deep.stage == FIRST:
-        outcome = search_last(p, sweep, deep, &deep.prefix, budget, until)
+        solve.stage = FIRST
+    if solve.stage == FIRST:
+        outcome = search_last(data, control, sweep, solve, budget, until)
         if outcome != DONE:
             return outcome
-        deep.stage = BETWEEN_PREFIXES
-    while p.max_k > 1 and deep.value > deep.least:
-        if deep.stage == BETWEEN_PREFIXES:
-            if not next_prefix(p, sweep, deep, budget):
-                if p.stop:
+        solve.stage = BETWEEN_PREFIXES
+    while data.max_k > 1 and solve.value > solve.known_lower:
+        if solve.stage == BETWEEN_PREFIXES:
+            if not next_prefix(data, control, sweep, solve, budget):
+                if control.stop:
                     return STOPPED
                 break
-            if not begin_behind_prefix(p, deep):
+            if not begin_behind_prefix(control, solve):
                 return NO_MEMORY
-            deep.stage = BEHIND_PREFIX
-        outcome = search_last(p, sweep, deep, &deep.prefix, budget, until)
+            solve.stage = BEHIND_PREFIX
+        outcome = search_last(data, control, sweep, solve, budget, until)
         if outcome != DONE:
             return outcome
-        deep.stage = BETWEEN_PREFIXES
+        solve.stage = BETWEEN_PREFIXES
         if until > 0.0 and monotonic() > until:
             return TIME_UP
     return DONE

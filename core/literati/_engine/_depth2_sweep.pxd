@@ -1,35 +1,37 @@
-"""Many candidate splits swept at once: the best trees of depth 1 on both children of each."""
+"""A sweep scores many candidate splits at once: the best trees of depth 1 on both children of each."""
 
-from literati._cart cimport Cart, Cut
-from literati._class_order cimport ClassOrder
-from literati._types cimport Problem, Rows, Shape, cost_t, int32_t, int64_t, uint16_t
+from literati._engine._cart cimport Cart, Cut
+from literati._engine._class_order cimport ClassOrder
+from literati._engine._memory cimport Arena
+from literati._engine._types cimport Control, Dataset, Rows, Shape, cost_t, int32_t, int64_t, uint16_t
 
 cdef enum:
-    BATCHES = 8  # of LANES candidates each, swept in one call
+    BATCHES = 8  # of LANES candidates each, in one sweep: a safe default, the lanes make the speed
 
-# Buffers of the sweeps. Sizes follow the problem; nothing is allocated while sweeping.
+# Buffers of the sweeps, from an arena. Their sizes follow the dataset; nothing is allocated while sweeping.
 cdef struct Sweep:
-    uint16_t* bits          # [batch][row] which candidates send the row left
-    void* best              # [batch][side][k][lane], in the count type of the sweep
-    int64_t* counts         # [batch][lane][side][class] weight; not filled where only totals are wanted
+    uint16_t* bits          # [batch][row] bit i is set if candidate i of the batch sends the row left
+    void* best              # [batch][side][k][lane] result of the kernels, in the count type of the sweep
+    int64_t* counts         # [batch][lane][side][class] weight; not filled where only totals are needed
     int64_t* totals         # [batch][lane][side] weight
-    int64_t* piece_counts   # [piece of a feature's order][class]
-    uint16_t* piece_bits    # [piece]
-    void* scratch           # prefix maxima of the sweep over many classes
+    int64_t* piece_counts   # [piece of a feature's order][class] weight
+    void* scratch           # prefix maxima of the kernel for many classes
     ClassOrder classes      # the rows by class; filled where pairs of labels are tried
-    void* pair_weight       # [row] the weights of two classes, one of them negated
-    int64_t* needs          # [batch][lane][side] two labels must weigh more than this to be of use
-    Cut* cuts
-    Shape* shapes           # [BATCHES * LANES]
-    cost_t* left            # [BATCHES * LANES] cost of the left child of each shape
-    cost_t* right
+    void* pair_weight       # [row] weight, negated for the second of two classes, in the count type of the sweep
+    int64_t* min_weight     # [batch][lane][side] two labels can improve the child only if they weigh more than this
+    Cut* cuts               # candidate cuts of the state at hand
+    Shape* shapes           # [BATCHES * LANES] candidates; callers fill them
+    cost_t* left            # [BATCHES * LANES] cost of the left child of each candidate
+    cost_t* right           # [BATCHES * LANES] cost of the right child
 
-# A sweep and a CART are never at work at the same time: the lists by class stand in the CART's buffers.
-cdef bint sweep_init(Problem* p, Sweep* sweep, const Cart* cart) noexcept nogil
-cdef void sweep_free(Problem* p, Sweep* sweep) noexcept nogil
+# The lists by class are kept in the CART's buffers, since a sweep and a CART never work at the same time.
+cdef void sweep_init(
+    const Dataset* data, Control* control, Arena* arena, Sweep* sweep, const Cart* cart
+) noexcept nogil
 
-# Costs of the best trees of depth 1 on both children of n <= BATCHES * LANES shapes, sorted by feature.
-# With `quick` several change points are not tried where there are more than two classes: an estimate, never too low.
+# Fills sweep.left and sweep.right for n <= BATCHES * LANES shapes, which must be sorted by feature. With `quick` and
+# more than two classes, several change points are not tried: the costs are then upper bounds. After a stop request the
+# costs mean nothing.
 cdef void sweep_shapes(
-    Problem* p, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, bint quick
+    const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, bint quick
 ) noexcept nogil

@@ -1,4 +1,4 @@
-"""The search as an object that is stepped: data in, bounds and trees out."""
+"""The engine: one search over encoded data, which is run in slices."""
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy, memset
@@ -7,23 +7,23 @@ from hashlib import sha256
 
 import numpy as np
 
-from literati._ao cimport (
-    ADMISSIBLE, INFORMATIVE, INTERRUPTED, OUT_OF_MEMORY, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, Step,
-    ao_look_ahead, ao_lower, ao_make_room, ao_proven, ao_start, ao_step, ao_tree, ao_warmed,
+from literati._engine._ao cimport (
+    ADMISSIBLE, INFORMATIVE, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, ao_end_warm_up, ao_free_memory,
+    ao_look_ahead, ao_lower, ao_proven, ao_start, ao_step, ao_tree,
 )
-from literati._checkpoint cimport load_search, save_search
-from literati._emit cimport Node, emit_tree
-from literati._states cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, Space, space_free, space_init
-from literati._graph cimport TreeNode, data_clear, data_free_values, tree_size
-from literati._intervals cimport monotonic
-from literati._rows cimport drop, grab, rows_alloc
-from literati._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, QUANTILE, SHAPE, Problem, Rows, feature_order,
-    int16_t, int32_t, int64_t, lanes_t, uint8_t, uint32_t, uint64_t,
+from literati._engine._checkpoint cimport load_search, save_search
+from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, SearchContext, context_free, context_init
+from literati._engine._graph cimport TreeNode, state_clear, state_free_values, tree_size
+from literati._engine._memory cimport tracked_free, tracked_malloc
+from literati._engine._tree_writer cimport Node, write_nodes
+from literati._engine._polish cimport make_polisher
+from literati._engine._types cimport (
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control,
+    Dataset, Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t,
+    uint8_t,
 )
 
-from literati._emit import NODE_DTYPE
-from literati.costs import choose_scale, whole_weights
+from literati._engine._tree_writer import NODE_DTYPE
 
 cdef extern from "_lanes_table.h" nogil:
     const lanes_t* lanes_table()
@@ -37,19 +37,34 @@ HEURISTICS = {"cart": CART_LOOKAHEAD, "primal": PRIMAL, "impurity": IMPURITY}
 TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
 
 cdef enum:
-    TRACE_ROOM = 1 << 14
-    ROW_BYTES = 8 + 8 + 8 + 2 + 4 + 2 + 4 + 16 + 8  # of the arrays of weights and hashes, see _take_costs
+    MAX_TRACE_POINTS = 1 << 14                      # 512 KiB: enough for a plot at any size; a full trace is halved
+    ROW_BYTES = 8 + 8 + 8 + 2 + 4 + 2 + 4 + 16 + 8  # of the arrays of weights and hashes, see _set_weights
+    MAX_CACHE_BYTES = 256 << 20                     # safe default: the value cache of hours of search fits
+    CACHE_SHARE = 4      # under a memory limit the cache gets a fourth of what the data leaves; safe default
+    # Memory is freed when less than 1 / RESERVE_SHARE of what the data leaves is free, until 1 / FREE_SHARE is free.
+    # Safe defaults: a single step takes less than the reserve, and freeing is rare.
+    RESERVE_SHARE = 8
+    FREE_SHARE = 2
 
 
 # Why a run of the engine ended.
 cpdef enum RunStatus:
-    SLICE_OVER = 0
-    PROVEN = 1
+    SLICE_OVER = 0       # the seconds are over
+    PROVEN = 1           # the bounds have met
     GAP_REACHED = 2
     EXPANSION_LIMIT = 3
     MEMORY_LIMIT = 4
     STOP_REQUESTED = 5
-    POLISH_DUE = 6       # a better tree than the caller has polished, and work enough done since
+    POLISH_DUE = 6       # there is a better tree than the caller has polished, and enough work was done since
+
+
+# When a run of the engine ends before its seconds are over.
+cdef struct RunLimits:
+    int64_t max_expansions  # negative: no limit
+    double gap              # relative gap
+    double gap_absolute
+    double polish_below     # a tree that costs less is due to be polished ...
+    int64_t polish_work     # ... once so much work is done
 
 
 cdef packed struct TracePoint:
@@ -59,26 +74,26 @@ cdef packed struct TracePoint:
     double lower
 
 
-cdef void sort_feature(const Problem* p, Rows* rows, int32_t feature, int64_t* place) noexcept nogil:
+cdef void sort_feature(const Dataset* data, Rows* rows, int32_t feature, int64_t* place) noexcept nogil:
     """Sort the root's rows by their codes, which are ranks, and flag the cuts. `place` has a zero for every code."""
     cdef uint32_t* entries = feature_order(rows, feature)
-    cdef const int32_t* codes = p.codes + feature * <int64_t>p.n_rows
+    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
     cdef const uint8_t* grid
     cdef int32_t i, known, above
     cdef bint legal
-    for i in range(p.n_rows):
+    for i in range(data.n_rows):
         place[codes[i] + 1] += 1
-    for i in range(p.card[feature] + 1):
+    for i in range(data.cardinality[feature] + 1):
         place[i + 1] += place[i]
-    known = <int32_t>place[p.card[feature]]
-    for i in range(p.n_rows):
+    known = <int32_t>place[data.cardinality[feature]]
+    for i in range(data.n_rows):
         entries[place[codes[i]]] = i
         place[codes[i]] += 1
     rows.known[feature] = known
     for i in range(known - 1):
         legal = codes[entries[i]] != codes[entries[i + 1]]
-        if legal and p.grid != NULL:
-            grid = p.grid + p.value_start[feature]
+        if legal and data.grid != NULL:
+            grid = data.grid + data.value_start[feature]
             above = codes[entries[i]] + 1
             while above < codes[entries[i + 1]] and not grid[above]:
                 above += 1
@@ -88,149 +103,146 @@ cdef void sort_feature(const Problem* p, Rows* rows, int32_t feature, int64_t* p
 
 
 def simd() -> str:
-    """The instruction set that the lane kernels use on this machine."""
+    """Return the instruction set that the lane kernels use on this machine."""
     return lanes_table().name.decode()
 
 
 def starting_bytes(n_rows, cardinalities, n_classes, *, max_depth, max_changepoints, candidates, candidate_leaves):
     """Return how many bytes an Engine for data of this size takes before it runs."""
-    cdef Problem p
-    cdef Space space
-    cdef Rows rows
-    memset(&p, 0, sizeof(Problem))
+    cdef Dataset data
+    cdef Control control
+    cdef SearchContext context
+    memset(&data, 0, sizeof(Dataset))
+    memset(&control, 0, sizeof(Control))
     leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
-    p.measuring = True
-    p.n_rows, p.n_features, p.n_classes = n_rows, len(cardinalities), n_classes
-    p.max_depth, p.max_k = max_depth, max_changepoints
-    p.mode = MODES[candidates]
-    p.leaves = <const int32_t*><size_t>leaves.ctypes.data
-    p.n_leaves = len(leaves)
-    grab(&p, TRACE_ROOM * sizeof(TracePoint))
-    space_init(&space, &p, 0)
-    rows_alloc(&p, &rows, p.n_rows)
-    values = sum(cardinalities) + p.n_features
-    # The arrays of _take_data and of _take_costs: by cell, by feature, by value, by row.
-    held = 4 * p.n_features * <int64_t>p.n_rows + 12 * p.n_features + 8 + (8 + (p.mode == QUANTILE)) * values
-    return p.bytes + held + (4 + ROW_BYTES) * <int64_t>p.n_rows + leaves.nbytes
+    control.measuring = True
+    data.n_rows, data.n_features, data.n_classes = n_rows, len(cardinalities), n_classes
+    data.max_depth, data.max_k = max_depth, max_changepoints
+    data.mode = MODES[candidates]
+    data.candidate_leaves = <const int32_t*><size_t>leaves.ctypes.data
+    data.n_candidate_leaves = len(leaves)
+    tracked_malloc(&control, MAX_TRACE_POINTS * sizeof(TracePoint))
+    context_init(&context, &data, &control, 0)
+    values = sum(cardinalities) + data.n_features
+    # The arrays of _set_data and of _set_weights: by cell, by feature, by value, by row.
+    cells = 4 * data.n_features * <int64_t>data.n_rows
+    held = cells + 12 * data.n_features + 8 + (8 + (data.mode == QUANTILE)) * values
+    return control.bytes + held + (4 + ROW_BYTES) * <int64_t>data.n_rows + leaves.nbytes
 
 
 cdef class Engine:
-    """One search over encoded data. Not thread-safe, but for request_stop."""
+    """One search over encoded data. Only request_stop may be called from another thread."""
 
-    cdef Problem problem
+    cdef Dataset data
+    cdef Control control
     cdef Ao ao
-    cdef object arrays          # keeps what the problem points to alive
-    cdef bint deaf              # a tree is being written: stop requests wait in `asked`
-    cdef int32_t asked
+    cdef object arrays          # keeps what `data` points to alive
+    cdef bint defer_stop        # a tree is being written: stop requests wait in `deferred_stop`
+    cdef int32_t deferred_stop
     cdef bint running           # in one thread; others may only read values and request a stop
-    cdef bint ready             # ao has memory to be freed
-    cdef readonly int64_t fixed_bytes    # of data and buffers: what cannot be freed while it runs
+    cdef bint ready             # `ao` has memory to be freed
+    cdef readonly int64_t fixed_bytes  # of data and buffers, which cannot be freed while the search runs
     cdef double scale           # cost units of one misclassified row
     cdef bint has_run
-    cdef TracePoint* points
+    cdef TracePoint* points     # the trace
     cdef int64_t n_points
 
     def __init__(
-        self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, split_penalty,
-        changepoint_penalty, candidates, candidate_leaves, or_selection="informative", and_selection="round_robin",
-        heuristic="cart", criterion="gini", memory_limit=0, grid=None, scale=None, poll=None,
+        self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, candidates, candidate_leaves,
+        split_cost=0, changepoint_cost=0, scale=1.0, or_selection="informative", and_selection="round_robin",
+        heuristic="cart", criterion="gini", memory_limit=0, grid=None, poll=None,
     ):
-        cdef Problem* p = &self.problem
+        """Encode the data and set up the root state.
+
+        Weights and costs are whole numbers of units (see literati.search.costs), of which one misclassified row of
+        weight 1 costs `scale`. `poll` is called between features while the rows are sorted, and may raise.
+        """
+        cdef Dataset* data = &self.data
+        cdef Control* control = &self.control
         if not 1 <= n_classes <= MAX_CLASSES:
             raise ValueError(f"n_classes must be 1..{MAX_CLASSES}, got {n_classes}")
         if not 1 <= max_changepoints <= MAX_K:
             raise ValueError(f"max_changepoints must be 1..{MAX_K}, got {max_changepoints}")
         codes = np.ascontiguousarray(codes, dtype=np.int32)
         n_features, n_rows = codes.shape
-        p.n_rows, p.n_features, p.n_classes = n_rows, n_features, n_classes
-        p.max_depth, p.max_k = max_depth, max_changepoints
-        p.mode = MODES[candidates]
-        p.every_cut = p.mode == ALL or p.mode == QUANTILE
-        # Threshold trees of depth 3 are proven in a moment; for anything larger a good tree has to come first.
-        self.ao.warming = p.every_cut and (p.max_k > 1 or p.max_depth > 3)
-        if self.ao.warming:
-            p.every_cut = False
-        p.criterion = CRITERIA[criterion]
-        p.byte_limit = memory_limit
-        p.lanes = lanes_table()
+        data.n_rows, data.n_features, data.n_classes = n_rows, n_features, n_classes
+        data.max_depth, data.max_k = max_depth, max_changepoints
+        data.mode = MODES[candidates]
+        every_cut = data.mode == ALL or data.mode == QUANTILE
+        # Threshold trees of depth 3 are proven fast; anything larger needs a good tree first.
+        self.ao.in_warm_up = every_cut and (data.max_k > 1 or data.max_depth > 3)
+        data.criterion = CRITERIA[criterion]
+        control.byte_limit = memory_limit
+        data.lanes = lanes_table()
         self.ao.or_selection = OR_SELECTIONS[or_selection]
         self.ao.and_selection = AND_SELECTIONS[and_selection]
-        self.points = <TracePoint*>grab(p, TRACE_ROOM * sizeof(TracePoint))
+        self.points = <TracePoint*>tracked_malloc(control, MAX_TRACE_POINTS * sizeof(TracePoint))
         if self.points == NULL:
             raise MemoryError("no memory for the trace of the search")
-        self._take_data(codes, values, np.ascontiguousarray(y, dtype=np.int32), weights, grid)
-        self._take_costs(weights, split_penalty, changepoint_penalty, scale)
+        self.scale = scale
+        data.split_cost, data.changepoint_cost = split_cost, changepoint_cost
+        self._set_data(codes, values, np.ascontiguousarray(y, dtype=np.int32), grid)
+        self._set_weights(weights)
         leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
-        self._hold("leaves", leaves)
-        p.leaves = <const int32_t*><size_t>leaves.ctypes.data
-        p.n_leaves = len(leaves)
-        p.bytes += sum(a.nbytes for a in self.arrays.values())
+        data.candidate_leaves = <const int32_t*><size_t>self._hold("leaves", leaves)
+        data.n_candidate_leaves = len(leaves)
+        control.bytes += sum(a.nbytes for a in self.arrays.values())
         self._sort_rows(poll)
-        self.ao.space.heuristic = HEURISTICS[heuristic]
+        self.ao.context.every_cut = every_cut and not self.ao.in_warm_up
+        self.ao.context.heuristic = HEURISTICS[heuristic]
         shape_of_space = (candidates, criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
-        self.ao.space.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
+        self.ao.context.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
         ao_start(&self.ao)
 
     def __cinit__(self, *args, **kwargs):
-        memset(&self.problem, 0, sizeof(Problem))
+        memset(&self.data, 0, sizeof(Dataset))
+        memset(&self.control, 0, sizeof(Control))
         memset(&self.ao, 0, sizeof(Ao))
         self.arrays = {}
 
     def __dealloc__(self):
         if self.ready:
             self.ao.root.rows.order = NULL
-            data_clear(&self.problem, &self.ao.space.counters, &self.ao.root)
-            data_free_values(&self.problem, &self.ao.root)
-            drop(&self.problem, self.ao.known_tree)
-            space_free(&self.ao.space)
-        drop(&self.problem, self.points)
+            state_clear(&self.control, &self.ao.context.counters, &self.ao.root)
+            state_free_values(&self.control, &self.ao.root)
+            tracked_free(&self.control, self.ao.known_tree)
+            context_free(&self.ao.context)
+        tracked_free(&self.control, self.points)
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
     def _hold(self, name, array):
+        """Keep an array alive and return its address."""
         self.arrays[name] = array
+        return array.ctypes.data
 
-    def _take_data(self, codes, values, y, weights, grid):
-        cdef Problem* p = &self.problem
+    def _set_data(self, codes, values, y, grid):
+        cdef Dataset* data = &self.data
         n_features = len(codes)
-        card = np.array([len(v) for v in values], dtype=np.int32)
+        cardinality = np.array([len(v) for v in values], dtype=np.int32)
         starts = np.zeros(n_features + 1, dtype=np.int64)
-        np.cumsum(card + 1, out=starts[1:])
+        np.cumsum(cardinality + 1, out=starts[1:])
         flat = np.concatenate([np.append(np.asarray(v, dtype=np.float64), np.inf) for v in values])
-        codes = np.where(codes < 0, card[:, None], codes).astype(np.int32)
-        self._hold("codes", codes)
-        self._hold("card", card)
-        self._hold("starts", starts)
-        self._hold("values", flat)
-        self._hold("label", y)
-        p.codes = <const int32_t*><size_t>codes.ctypes.data
-        p.card = <const int32_t*><size_t>card.ctypes.data
-        p.value_start = <const int64_t*><size_t>starts.ctypes.data
-        p.values = <const double*><size_t>flat.ctypes.data
-        p.label = <const int32_t*><size_t>y.ctypes.data
-        if p.mode == QUANTILE:
+        codes = np.where(codes < 0, cardinality[:, None], codes).astype(np.int32)
+        data.codes = <const int32_t*><size_t>self._hold("codes", codes)
+        data.cardinality = <const int32_t*><size_t>self._hold("cardinality", cardinality)
+        data.value_start = <const int64_t*><size_t>self._hold("starts", starts)
+        data.values = <const double*><size_t>self._hold("values", flat)
+        data.label = <const int32_t*><size_t>self._hold("label", y)
+        if data.mode == QUANTILE:
             allowed = np.zeros(int(starts[n_features]), dtype=np.uint8)
             for j, positions in enumerate(grid):
                 allowed[starts[j] + np.asarray(positions, dtype=np.int64)] = 1
-            self._hold("grid", allowed)
-            p.grid = <const uint8_t*><size_t>allowed.ctypes.data
+            data.grid = <const uint8_t*><size_t>self._hold("grid", allowed)
 
-    def _take_costs(self, weights, split_penalty, changepoint_penalty, scale):
-        cdef Problem* p = &self.problem
-        n = p.n_rows
-        y = self.arrays["label"]
-        p.weighted = weights is not None
-        self.scale = scale or choose_scale(weights, n, (split_penalty, changepoint_penalty))
-        scale = self.scale
-        if weights is None:
-            whole = np.ones(n, dtype=np.int64)
-            p.weight_cost = int(scale)
-        else:
-            whole = whole_weights(np.asarray(weights, dtype=np.float64), scale).astype(np.int64)
-            p.weight_cost = 1
-        p.heaviest = int(whole.max())
-        p.split_cost = round(split_penalty * scale)
-        p.refine_cost = round(changepoint_penalty * scale)
+    def _set_weights(self, weights):
+        """Lay the weights of the rows out for all kernels. Without weights a row weighs 1, which costs `scale`."""
+        cdef Dataset* data = &self.data
+        n, y = data.n_rows, self.arrays["label"]
+        data.weighted = weights is not None
+        data.weight_cost = 1 if data.weighted else int(self.scale)
+        whole = np.asarray(weights).astype(np.int64) if data.weighted else np.ones(n, dtype=np.int64)
+        data.max_weight = int(whole.max())
         signed = np.where(y == 1, -whole, whole)
         real = whole.astype(np.float64)
         # A lane of b bits must hold twice the weight of the rows in it; each row at least has to fit.
@@ -238,48 +250,46 @@ cdef class Engine:
         middle = np.clip(whole, None, 2**31 - 1).astype(np.int32)
         signed16, signed32 = np.where(y == 1, -small, small), np.where(y == 1, -middle, middle)
         hashes = _row_hashes(n)
-        doomed = _doomed(self.arrays["codes"], y, whole, p.n_classes)
-        for name, array in (
-            ("weight", whole), ("signed", signed), ("real", real), ("small", small), ("middle", middle),
-            ("signed16", signed16), ("signed32", signed32), ("hashes", hashes), ("doomed", doomed),
-        ):
-            self._hold(name, array)
-        p.weight = <const int64_t*><size_t>whole.ctypes.data
-        p.real_weight = <const double*><size_t>real.ctypes.data
-        p.weight16 = <const int16_t*><size_t>small.ctypes.data
-        p.weight32 = <const int32_t*><size_t>middle.ctypes.data
-        p.signed16 = <const int16_t*><size_t>signed16.ctypes.data
-        p.signed32 = <const int32_t*><size_t>signed32.ctypes.data
-        p.signed64 = <const int64_t*><size_t>signed.ctypes.data
-        p.row_hash = <const uint64_t*><size_t>hashes.ctypes.data
-        p.doomed = <const int64_t*><size_t>doomed.ctypes.data
+        errors = _unavoidable_errors(self.arrays["codes"], y, whole, data.n_classes)
+        data.weight = <const int64_t*><size_t>self._hold("weight", whole)
+        data.real_weight = <const double*><size_t>self._hold("real", real)
+        data.weight16 = <const int16_t*><size_t>self._hold("small", small)
+        data.weight32 = <const int32_t*><size_t>self._hold("middle", middle)
+        data.signed16 = <const int16_t*><size_t>self._hold("signed16", signed16)
+        data.signed32 = <const int32_t*><size_t>self._hold("signed32", signed32)
+        data.signed64 = <const int64_t*><size_t>self._hold("signed", signed)
+        data.row_hash = <const uint64_t*><size_t>self._hold("hashes", hashes)
+        data.unavoidable_error = <const int64_t*><size_t>self._hold("unavoidable_error", errors)
 
     def _sort_rows(self, poll):
         """Put the root's rows in the order of every feature, with the flags of the cuts."""
-        cdef Problem* p = &self.problem
+        cdef Dataset* data = &self.data
+        cdef Control* control = &self.control
         cdef int64_t[::1] place
         cdef int32_t j
-        cdef int64_t cache_bytes = 256 << 20
-        if p.byte_limit:
-            cache_bytes = min(cache_bytes, p.byte_limit // 4)
+        cdef int64_t cache_bytes = MAX_CACHE_BYTES
+        if control.byte_limit:
+            cache_bytes = min(cache_bytes, control.byte_limit // CACHE_SHARE)
         self.ready = True
-        if not space_init(&self.ao.space, p, cache_bytes) or not rows_alloc(p, &self.ao.space.all_rows, p.n_rows):
-            raise MemoryError("not enough memory for the search's working space")
-        if p.byte_limit and p.bytes > p.byte_limit:
-            raise MemoryError(f"the search takes {p.bytes} to start with, and {p.byte_limit} are left for it")
-        self.fixed_bytes = p.bytes
-        if p.byte_limit:
-            # What the data leaves is for the graph first.
-            self.ao.space.cache.most_bytes = min(
-                cache_bytes, self.ao.space.cache.bytes + (p.byte_limit - p.bytes) // 4
+        if not context_init(&self.ao.context, data, control, cache_bytes):
+            raise MemoryError("not enough memory for the buffers of the search")
+        if control.byte_limit and control.bytes > control.byte_limit:
+            raise MemoryError(
+                f"the search takes {control.bytes} to start with, and {control.byte_limit} are left for it"
             )
-        for j in range(p.n_features):
+        self.fixed_bytes = control.bytes
+        if control.byte_limit:
+            # What the data leaves is mostly for the graph.
+            self.ao.context.cache.max_bytes = min(
+                cache_bytes, self.ao.context.cache.bytes + (control.byte_limit - control.bytes) // CACHE_SHARE
+            )
+        for j in range(data.n_features):
             PyErr_CheckSignals()
             if poll is not None:
                 poll()
-            place = np.zeros(p.card[j] + 2, dtype=np.int64)
+            place = np.zeros(data.cardinality[j] + 2, dtype=np.int64)
             with nogil:
-                sort_feature(p, &self.ao.space.all_rows, j, &place[0])
+                sort_feature(data, &self.ao.context.all_rows, j, &place[0])
 
     # --- running ------------------------------------------------------------------------------------------------------
 
@@ -287,82 +297,85 @@ cdef class Engine:
         self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
         double clock=0.0, double polish_below=-1.0, int64_t polish_work=0,
     ):
-        """Search for about so long and return why it ended, a RunStatus.
+        """Search for about so many seconds and return why the run ended, a RunStatus.
 
         `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
         `polish_below` and the search has done `polish_work`.
         """
-        cdef double start, until
+        cdef RunLimits limits = RunLimits(max_expansions, gap, gap_absolute, polish_below, polish_work)
         cdef RunStatus status = RunStatus.SLICE_OVER
-        cdef Ao* ao = &self.ao
-        cdef Problem* p = &self.problem
-        cdef Step step
-        cdef int64_t spare = p.byte_limit - self.fixed_bytes, work
-        if p.stop:
-            p.stop = 0
+        cdef Control* control = &self.control
+        cdef double start, now
+        if control.stop:
+            control.stop = 0
             return RunStatus.STOP_REQUESTED
-        self._take()
+        self._begin()
         self.has_run = True
         with nogil:
-            start = monotonic()
-            until = start + seconds
-            ao.space.until = until
+            start = now = monotonic()
+            self.ao.context.until = start + seconds
             self.record(clock)
-            while not p.stop:
-                if ao_proven(ao):
-                    status = RunStatus.PROVEN
-                    break
-                if ao.looked_ahead and ao.warming and not ao_warmed(ao):
+            while not control.stop:
+                status = self.status_now(&limits)
+                if status == RunStatus.SLICE_OVER and self.step() == NO_MEMORY:
                     status = RunStatus.MEMORY_LIMIT
+                if status != RunStatus.SLICE_OVER:
                     break
-                if self.gap_met(gap, gap_absolute):
-                    status = RunStatus.GAP_REACHED
-                    break
-                # Not in the middle of a solve: where a slice ends must not decide which trees are polished.
-                if p.work >= polish_work and self.upper_now() < polish_below and ao.pending == NULL:
-                    status = RunStatus.POLISH_DUE
-                    break
-                if max_expansions >= 0 and ao.space.expansions >= max_expansions and ao.looked_ahead:
-                    status = RunStatus.EXPANSION_LIMIT
-                    break
-                if p.byte_limit and p.bytes > p.byte_limit - spare // 8:
-                    ao_make_room(ao, p.byte_limit - spare // 2)
-                    if p.bytes > p.byte_limit - spare // 8:
-                        status = RunStatus.MEMORY_LIMIT
-                        break
-                work = p.work
-                step = self.step()
-                if step == OUT_OF_MEMORY:
-                    ao_make_room(ao, p.bytes // 2)
-                    step = self.step()
-                    if step == OUT_OF_MEMORY:
-                        status = RunStatus.MEMORY_LIMIT
-                        break
-                if step == INTERRUPTED and ao.pending == NULL:
-                    p.work = work  # what is done again is not counted twice: work decides when a tree is polished
-                self.record(clock + monotonic() - start)
-                if monotonic() >= until:
+                now = monotonic()
+                self.record(clock + now - start)
+                if now >= self.ao.context.until:
                     break
         self.running = False
-        if p.stop:
-            p.stop = 0
+        if control.stop:
+            control.stop = 0
             if status == RunStatus.SLICE_OVER:
                 return RunStatus.STOP_REQUESTED
         return status
 
-    cdef Step step(self) noexcept nogil:
-        return ao_step(&self.ao) if self.ao.looked_ahead else ao_look_ahead(&self.ao)
+    cdef RunStatus status_now(self, const RunLimits* limits) noexcept nogil:
+        """Return why the run ends here, SLICE_OVER if it goes on. Frees memory when little is left."""
+        cdef Ao* ao = &self.ao
+        cdef Control* control = &self.control
+        cdef int64_t spare = control.byte_limit - self.fixed_bytes
+        if ao_proven(ao):
+            return RunStatus.PROVEN
+        if ao.looked_ahead and ao.in_warm_up and not ao_end_warm_up(ao):
+            return RunStatus.MEMORY_LIMIT
+        if self.gap_met(limits.gap, limits.gap_absolute):
+            return RunStatus.GAP_REACHED
+        # Not in the middle of a solve: where a slice ends must not decide which trees are polished.
+        if control.work >= limits.polish_work and self.upper_now() < limits.polish_below and ao.pending == NULL:
+            return RunStatus.POLISH_DUE
+        if 0 <= limits.max_expansions <= ao.context.expansions and ao.looked_ahead:
+            return RunStatus.EXPANSION_LIMIT
+        if control.byte_limit and control.bytes > control.byte_limit - spare // RESERVE_SHARE:
+            ao_free_memory(ao, control.byte_limit - spare // FREE_SHARE)
+            if control.bytes > control.byte_limit - spare // RESERVE_SHARE:
+                return RunStatus.MEMORY_LIMIT
+        return RunStatus.SLICE_OVER
+
+    cdef Outcome step(self) noexcept nogil:
+        """Make one step; if memory runs out, free half of it and try again."""
+        cdef Ao* ao = &self.ao
+        cdef int64_t work = self.control.work
+        cdef Outcome outcome = ao_step(ao) if ao.looked_ahead else ao_look_ahead(ao)
+        if outcome == NO_MEMORY:
+            ao_free_memory(ao, self.control.bytes // 2)
+            outcome = ao_step(ao) if ao.looked_ahead else ao_look_ahead(ao)
+        if outcome == STOPPED and ao.pending == NULL:
+            self.control.work = work  # what is done again is not counted twice: work decides when a tree is polished
+        return outcome
 
     def request_stop(self):
-        """Makes run() return soon; may be called from any thread."""
-        if self.deaf:
-            self.asked = 1
+        """Make run() return soon. May be called from any thread."""
+        if self.defer_stop:
+            self.deferred_stop = 1
         else:
-            self.problem.stop = 1
+            self.control.stop = 1
 
     def change_memory_limit(self, int64_t limit):
-        """Sets how many bytes the search may take from the next run() on; 0 for no limit."""
-        self.problem.byte_limit = limit
+        """Set how many bytes the search may take from the next run() on; 0 for no limit."""
+        self.control.byte_limit = limit
 
     cdef bint gap_met(self, double gap, double gap_absolute) noexcept nogil:
         cdef double upper = self.upper_now(), lower = self.lower_now()
@@ -377,18 +390,18 @@ cdef class Engine:
         return ao_lower(&self.ao) / self.scale
 
     cdef void record(self, double seconds) noexcept nogil:
-        """Adds a point to the trace when a bound has moved. A full trace keeps every second point."""
+        """Add a point to the trace when a bound has moved. A full trace keeps every second point."""
         cdef double upper = self.upper_now(), lower = self.lower_now()
         cdef TracePoint* last = &self.points[self.n_points - 1]
         cdef int64_t i
         if self.n_points and last.upper == upper and last.lower == lower:
             return
-        if self.n_points == TRACE_ROOM:
-            for i in range(TRACE_ROOM // 2):
+        if self.n_points == MAX_TRACE_POINTS:
+            for i in range(MAX_TRACE_POINTS // 2):
                 self.points[i] = self.points[2 * i + 1]
-            self.n_points = TRACE_ROOM // 2
+            self.n_points = MAX_TRACE_POINTS // 2
         self.points[self.n_points].seconds = seconds
-        self.points[self.n_points].expansions = self.ao.space.expansions
+        self.points[self.n_points].expansions = self.ao.context.expansions
         self.points[self.n_points].upper = upper
         self.points[self.n_points].lower = lower
         self.n_points += 1
@@ -409,28 +422,28 @@ cdef class Engine:
 
     @property
     def work(self):
-        """Rows visited so far: a clock that does not depend on the machine."""
-        return self.problem.work
+        """Rows visited so far, a clock that does not depend on the machine."""
+        return self.control.work
 
     @property
     def expansions(self):
-        return self.ao.space.expansions
+        return self.ao.context.expansions
 
     @property
     def states_live(self):
-        return self.ao.space.counters.live + 1
+        return self.ao.context.counters.live + 1
 
     @property
     def states_freed(self):
-        return self.ao.space.counters.freed
+        return self.ao.context.counters.freed
 
     @property
     def cache_hits(self):
-        return self.ao.space.cache.hits
+        return self.ao.context.cache.hits
 
     @property
     def bytes(self):
-        return self.problem.bytes
+        return self.control.bytes
 
     @property
     def improvements(self):
@@ -443,72 +456,80 @@ cdef class Engine:
             memcpy(<void*><size_t>out.ctypes.data, self.points, n * sizeof(TracePoint))
         return out
 
-    def _take(self):
-        """What changes the search belongs to one thread at a time."""
+    def _begin(self):
+        """Mark the search as running; what changes it belongs to one thread at a time."""
         if self.running:
             raise RuntimeError("this search is running in another thread")
         self.running = True
 
     def checkpoint(self, max_bytes=16 << 20, seconds=0.0):
-        """What the search knows, in at most so many bytes (and never less than its tree needs)."""
-        self._take()
+        """Return what the search knows, in at most so many bytes (but never less than its tree needs)."""
+        self._begin()
         try:
             return save_search(&self.ao, seconds, max_bytes)
         finally:
             self.running = False
 
     def restore(self, blob):
-        """Goes on from a checkpoint of the same data and options; before the first run. Returns its seconds."""
+        """Continue from a checkpoint of the same data and options, before the first run; return its seconds."""
         if self.has_run:
-            raise ValueError("a search that has run cannot take up a checkpoint")
+            raise ValueError("a search that has run cannot resume from a checkpoint")
         seconds = load_search(&self.ao, bytes(blob))
         ao_start(&self.ao)
         return seconds
 
     def nodes(self, *, interruptible=False):
-        """The tree whose cost is `upper`, as an array of NODE_DTYPE; None if it is interruptible and was stopped."""
-        cdef Problem* p = &self.problem
+        """Return the tree that costs `upper` as an array of NODE_DTYPE.
+
+        An interruptible call returns None if a stop was requested.
+        """
+        cdef Dataset* data = &self.data
+        cdef Control* control = &self.control
         cdef int32_t n = -1
         cdef TreeNode* tree = NULL
         cdef Node* nodes
-        cdef int64_t work = p.work
-        self._take()
+        cdef int64_t work = control.work
+        self._begin()
         if not interruptible:
-            # A stop request is for run(): the tree is wanted all the same, and the request is kept.
-            self.asked, p.stop, self.deaf = p.stop, 0, True
+            # A stop request is meant for run(): the tree is needed all the same, and the request is kept.
+            self.deferred_stop, control.stop, self.defer_stop = control.stop, 0, True
         try:
-            out = np.zeros(min(2 << p.max_depth, 2 * p.n_rows + 1), dtype=NODE_DTYPE)
-            tree = <TreeNode*>grab(p, tree_size(&self.ao.root) * sizeof(TreeNode))
+            out = np.zeros(min(2 << data.max_depth, 2 * data.n_rows + 1), dtype=NODE_DTYPE)
+            tree = <TreeNode*>tracked_malloc(control, tree_size(&self.ao.root) * sizeof(TreeNode))
             if tree == NULL:
                 raise MemoryError("no memory for the tree")
             ao_tree(&self.ao, tree)
             nodes = <Node*><size_t>out.ctypes.data
             with nogil:
-                n = emit_tree(&self.ao.space, tree, nodes, self.scale)
-            if n < 0 and not p.stop:
+                n = write_nodes(&self.ao.context, tree, nodes, self.scale)
+            if n < 0 and not control.stop:
                 raise MemoryError("no memory for the tree")
         finally:
-            drop(p, tree)
-            p.stop = 0 if interruptible else self.asked
-            p.work = work  # looking at a tree does not move the search on
-            self.deaf = self.running = False
+            tracked_free(control, tree)
+            control.stop = 0 if interruptible else self.deferred_stop
+            control.work = work  # writing a tree is no progress of the search
+            self.defer_stop = self.running = False
         return out[:n].copy() if n >= 0 else None
+
+    def polisher(self):
+        """Return a Polisher that reads this engine's data and its sorted rows; it keeps the engine alive."""
+        return make_polisher(&self.data, &self.ao.context.all_rows, self)
 
     def clear_stop(self):
         """Forget a stop request that came too late for the call it was meant for."""
-        self.problem.stop = 0
+        self.control.stop = 0
 
     def fail_allocations(self, after, count=1):
-        """Let so many allocations fail after some that do not: for tests."""
-        self.problem.allocations_left, self.problem.allocations_failing = after, count
+        """Let `count` allocations fail after some that do not. This is for tests."""
+        self.control.allocations_left, self.control.allocations_failing = after, count
 
     @property
     def allocations_left(self):
-        return self.problem.allocations_left
+        return self.control.allocations_left
 
 
 def _row_hashes(n):
-    """Two 64-bit hashes a row, the same in every process (splitmix64)."""
+    """Return two 64-bit hashes for every row, the same in every process (splitmix64)."""
     with np.errstate(over="ignore"):
         x = (np.arange(1, 2 * n + 1, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -516,9 +537,9 @@ def _row_hashes(n):
         return np.ascontiguousarray(x ^ (x >> np.uint64(31)))
 
 
-def _doomed(codes, y, weight, n_classes):
-    """Weight of the rows that share all features with a heavier class: no tree gets them right."""
-    # Rows with equal features have equal hashes; that equal hashes mean equal features is checked.
+def _unavoidable_errors(codes, y, weight, n_classes):
+    """Return the weight of each row that shares all features with a heavier class, which no tree gets right; else 0."""
+    # Rows with equal features have equal hashes; whether equal hashes mean equal features is checked.
     keys = np.zeros(len(y), dtype=np.uint64)
     with np.errstate(over="ignore"):
         for column, factor in zip(codes, _row_hashes(len(codes))[::2]):
@@ -530,9 +551,9 @@ def _doomed(codes, y, weight, n_classes):
     same[where] = np.all(codes[:, order[where]] == codes[:, order[where + 1]], axis=0)
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = ~same
-    doomed = np.zeros(len(y), dtype=np.int64)
+    unavoidable_error = np.zeros(len(y), dtype=np.int64)
     if fresh.all():
-        return doomed
+        return unavoidable_error
     group = np.empty(len(order), dtype=np.int64)
     group[order] = np.cumsum(fresh) - 1
     key = group * n_classes + y

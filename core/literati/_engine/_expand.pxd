@@ -1,14 +1,15 @@
-"""Opening states: candidates, children, their first bounds and guesses."""
+"""Expand data states over candidate cuts: choices, their children, first bounds and estimates."""
 
-from literati._graph cimport Choice, Data
-from literati._states cimport Space
-from literati._types cimport Rows, Shape, cost_t, int32_t
+from literati._engine._data_state cimport SearchContext
+from literati._engine._graph cimport Choice, DataState
+from literati._engine._types cimport Rows, Shape, int32_t
 
-cdef Choice* open_choice(Space* space, Data* s, Choice* prefix, const Shape* shape) noexcept nogil
-cdef bint guess_children(Space* space, Choice* c) noexcept nogil
-cdef void sum_positions(Space* space, const Rows* rows, int32_t feature) noexcept nogil
+# Fills context.sums at its positions, after it has appended two: the rows with a value, and all rows.
+cdef void sum_positions(SearchContext* context, const Rows* rows, int32_t feature) noexcept nogil
+# Makes a choice with its two children from context.sums of its feature. Returns NULL when there is no memory.
+cdef Choice* open_choice(SearchContext* context, DataState* s, Choice* prefix, const Shape* shape) noexcept nogil
 
-# Each returns False when memory ran out; after a stop request the state is as it was before.
-cdef bint expand_data(Space* space, Data* s) noexcept nogil
-cdef bint refine_choice(Space* space, Choice* c) noexcept nogil
-cdef bint solve_data(Space* space, Data* s, cost_t budget) noexcept nogil
+# Each of these returns False when memory ran out. After that, and after a stop request, the state is as it was before.
+cdef bint estimate_children(SearchContext* context, Choice* c) noexcept nogil
+cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil
+cdef bint refine_choice(SearchContext* context, Choice* c) noexcept nogil

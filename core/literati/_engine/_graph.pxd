@@ -1,130 +1,123 @@
-"""The AND/OR graph: data states, the shape functions tried at them, primal trees, and the value cache."""
+"""The AND/OR graph: data states, the shape functions tried at them, and primal trees."""
 
-from literati._cart cimport Cut
-from literati._intervals cimport Deep
-from literati._types cimport (
-    Problem, Rows, Shape, cost_t, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t,
-)
+from literati._engine._cart cimport Cut
+from literati._engine._depth2_every_cut cimport Depth2Solve
+from literati._engine._types cimport Control, Rows, Shape, cost_t, int32_t, int64_t, int8_t, uint64_t
 
 # Where the tree behind a state's upper bound comes from.
 cdef enum Policy:
-    LEAF = 0      # no split
-    LOOKAHEAD = 1  # the CART of the state's depth: fitted again when the tree is wanted
-    SOLVED = 2    # the exact solver of depth left 1 or 2: run again when the tree is wanted
-    SPLIT = 3     # the state's best choice and its children
-    TREE = 4      # kept in compact form
+    LEAF = 0             # no split
+    LOOKAHEAD = 1        # the CART of the state's depth, which is fitted again when the tree is needed
+    SOLVED = 2           # the exact solver of depth left 1 or 2, which runs again when the tree is needed
+    SPLIT = 3            # the state's best choice and its children
+    TREE = 4             # kept as a compact tree
 
-# A node of a compact tree, in preorder: the left child follows its parent. Only SPLIT has children.
+# A node of a compact tree, in preorder: the left child follows its parent. Only SPLIT has children. Saved searches
+# contain these bytes.
 cdef struct TreeNode:
-    cost_t lower         # of the subtree, where it was known
-    int32_t feature      # with policy SOLVED and depth left 2: the number of its split, -1: not known
+    cost_t lower         # lower bound of the subtree, where it is known
+    int32_t feature      # of policy SPLIT; other policies: see get_split_index
     int32_t right        # offset of the right child from this node
-    int32_t cut[8]
-    int8_t n_cuts
-    int8_t missing_right
+    int32_t cut[8]       # change points as codes
+    int8_t n_cuts        # change points
+    int8_t missing_right  # side of the rows without a value
     int8_t policy        # LEAF, LOOKAHEAD, SOLVED or SPLIT
     int8_t depth         # depth left
-    int8_t proven        # no better subtree in its space
+    int8_t proven        # no better subtree exists in the space that is searched
 
-cdef struct Data:        # a data state: rows and depth left
+# A data state: rows and depth left. lower <= optimum <= upper at all times, and lower never falls, upper never rises.
+cdef struct DataState:
     Choice* parent       # NULL: the root
-    Choice** choices     # NULL until expanded
+    Choice** choices     # shape functions that were opened and not freed
     Choice* best         # the choice of policy SPLIT
     TreeNode* tree       # of policy TREE
-    Cut* cuts            # candidates, kept for refinements
-    Gap* gaps            # untried change points, in modes where they are opened one by one
-    Deep* deep           # a solve that was left half done
-    Rows rows            # order is NULL while they are not at hand
+    Cut* cuts            # candidate cuts, kept for refinements
+    Gap* gaps            # untried change points, where every cut is a candidate
+    Depth2Solve* solve   # an unfinished solve
+    Rows rows            # order is NULL while the rows are not at hand
     uint64_t hash[2]     # of the set of rows
     cost_t lower         # V: no tree of the state's space costs less
     cost_t upper         # V-bar: cost of the tree of `policy`
-    cost_t floor         # least lower bound among pruned choices
-    double guess         # V-tilde: what the search expects
-    int32_t n
+    cost_t floor         # smallest lower bound among pruned choices and gaps
+    double estimate      # V-tilde: the cost that the search expects; it orders the search and proves nothing
+    int32_t n            # rows
     int32_t n_choices
-    int32_t choice_room
-    int32_t n_tree       # nodes of `tree`; with policy SOLVED and depth left 2: 1 + number of its split, 0: not known
+    int32_t choice_room  # choices that fit into the memory at hand
+    int32_t n_tree       # nodes of `tree`
+    int32_t split_index  # of policy SOLVED and depth left 2: index of the split among all candidates, -1: not known
     int32_t n_cuts
     int32_t n_gaps
-    int32_t gap_room
+    int32_t gap_room     # gaps that fit into the memory at hand
     int8_t depth         # depth left
     int8_t policy
-    bint expanded
-    bint complete        # lower == upper: nothing left to find
+    int8_t expanded      # its choices or gaps have been opened
+    int8_t complete      # lower == upper: nothing is left to find
 
-cdef struct Choice:      # a shape state: a shape function at a data state, committed to its two children
-    Data* owner
+# A shape function at a data state, committed to its two children.
+cdef struct Choice:
+    DataState* owner
     Choice* prefix       # the choice that this one refines by one change point; NULL for the first
-    Data left
-    Data right
+    DataState left
+    DataState right
     Shape shape
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
-    bint guessed         # its children have had their lookahead
+    bint estimated       # its children have had their lookahead
     bint refinable       # refinements have not been opened
-    bint dead            # pruned, but its children's bounds still serve the gaps beside it
-    bint turn_right      # round robin: whose turn it is
+    bint pruned          # nothing below it is searched, but the gaps beside it still read its children's bounds
+    bint turn_right      # round robin: the right child comes next
 
-cdef struct Gap:         # a run of change points, none of which has been tried
+# A run of change points, none of which has been tried.
+cdef struct Gap:
     Choice* prefix       # change points already chosen; NULL: none
     Choice* below        # the tried neighbours; NULL at the ends
     Choice* above
     int32_t feature
-    int32_t missing_right
-    int32_t first        # the run, as positions in the order of the state's rows, both ends included
+    int32_t missing_right  # side of the rows without a value
+    int32_t first        # positions in the order of the state's rows, both ends included
     int32_t last
 
-cdef struct Entry:       # of the value cache
-    uint64_t hash[2]
-    cost_t lower
-    cost_t upper         # cost of `tree`, or of the solver's tree; read where exact
-    TreeNode* tree
-    int32_t n_tree       # as in Data
-    int8_t depth         # 0: the entry is empty
-    bint exact           # lower is the value
-
-cdef struct Cache:
-    Entry* entries
-    int64_t size         # a power of two
-    int64_t used
-    int64_t most_bytes   # of entries and their trees
-    int64_t bytes
-    int64_t hits
-
 cdef struct Counters:
-    int64_t live
-    int64_t freed
+    int64_t live         # states in memory, without the root
+    int64_t freed        # states that were freed
+
+cdef inline int32_t get_split_index(const TreeNode* node) noexcept nogil:
+    """Return the index of the split of a SOLVED node of depth left 2, -1 if it is not known.
+
+    Saved searches of version 0.1.0 keep it in the place of the feature.
+    """
+    return node.feature
+
+cdef inline void set_split_index(TreeNode* node, int32_t index) noexcept nogil:
+    node.feature = index
 
 cdef inline cost_t commit_lower(const Choice* c) noexcept nogil:
+    """Return a lower bound of the choice without refinements: its penalties and the bounds of its children."""
     return c.cost + c.left.lower + c.right.lower
 
 cdef inline cost_t choice_lower(const Choice* c) noexcept nogil:
+    """Return a lower bound of the choice and all its refinements."""
     cdef cost_t commit = commit_lower(c)
     return c.refine_lower if c.refinable and c.refine_lower < commit else commit
 
 cdef inline cost_t choice_upper(const Choice* c) noexcept nogil:
     return c.cost + c.left.upper + c.right.upper
 
-cdef inline double choice_guess(const Choice* c) noexcept nogil:
-    return c.cost + c.left.guess + c.right.guess
+cdef inline double choice_estimate(const Choice* c) noexcept nogil:
+    return c.cost + c.left.estimate + c.right.estimate
 
-cdef Choice* choice_new(Problem* p, Counters* counters, Data* owner) noexcept nogil
-cdef bint data_add(Problem* p, Data* s, Choice* c) noexcept nogil
-cdef bint data_add_gap(Problem* p, Data* s, const Gap* gap) noexcept nogil
-cdef void choice_free(Problem* p, Counters* counters, Choice* c) noexcept nogil
-cdef void data_clear(Problem* p, Counters* counters, Data* s) noexcept nogil
+# Functions that return False or NULL have found no memory and changed nothing.
+cdef Choice* choice_new(Control* control, Counters* counters, DataState* owner) noexcept nogil
+cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept nogil
+cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept nogil
+cdef void choice_free(Control* control, Counters* counters, Choice* c) noexcept nogil
+cdef void state_clear(Control* control, Counters* counters, DataState* s) noexcept nogil
+cdef void state_free_values(Control* control, DataState* s) noexcept nogil
+cdef void state_discard_solve(Control* control, DataState* s) noexcept nogil
 
-cdef void data_free_values(Problem* p, Data* s) noexcept nogil
-
-cdef bint data_keep_tree(Problem* p, Data* s) noexcept nogil
-cdef int32_t tree_size(const Data* s) noexcept nogil
-cdef int32_t tree_write(const Data* s, TreeNode* out) noexcept nogil
-
-cdef bint cache_init(Problem* p, Cache* cache, int64_t most_bytes) noexcept nogil
-cdef void cache_free(Problem* p, Cache* cache) noexcept nogil
-cdef void cache_clear(Problem* p, Cache* cache) noexcept nogil
-cdef Entry* cache_find(Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil
-cdef void cache_store(
-    Problem* p, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
-    const TreeNode* tree, int32_t n_tree
-) noexcept nogil
+cdef bint state_keep_tree(Control* control, DataState* s) noexcept nogil
+# Makes a compact tree that costs `upper` the state's own; the state frees it.
+cdef void state_set_tree(Control* control, DataState* s, TreeNode* tree, int32_t n, cost_t upper) noexcept nogil
+# Nodes of the tree of a state's upper bound.
+cdef int32_t tree_size(const DataState* s) noexcept nogil
+cdef int32_t tree_write(const DataState* s, TreeNode* out) noexcept nogil

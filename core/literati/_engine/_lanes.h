@@ -7,12 +7,12 @@
 #define LITERATI_LANES_H
 #include <stdint.h>
 
-#define LANES 16
+#define LANES 16                 /* candidates swept at once: their 16-bit counts fill one AVX2 register */
 #define MAX_K 8                  /* change points a shape function may have */
 #define LEGAL_CUT 0x80000000u    /* a cut may lie behind this row */
 #define ROW_MASK 0x7fffffffu
 
-#define BLOCK_ROWS 65536         /* rows visited between two looks at the stop flag */
+#define BLOCK_ROWS 65536         /* rows visited between two reads of the stop flag: a safe default */
 
 /* The last argument is the stop flag: once it is set, a kernel returns soon and what it has written means nothing. */
 typedef void (*walk_fn)(const uint32_t *, int32_t, int32_t, const uint16_t *, const void *, int, void *,

@@ -64,10 +64,10 @@ static const lanes_t *lanes_table(void) {
     static const lanes_t avx512 = {{walk_avx512_16, walk_avx512_32, walk_avx512_64},
                                    {classes_avx512_16, classes_avx512_32, classes_avx512_64},
                                    gini_two_avx512_, gini_many_avx512_, "avx512"};
-    const char *wish = getenv("LITERATI_SIMD");
-    if (wish && !strcmp(wish, "none")) return &plain;
+    const char *level = getenv("LITERATI_SIMD");
+    if (level && !strcmp(level, "none")) return &plain;
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-        && !(wish && !strcmp(wish, "avx2"))) return &avx512;
+        && !(level && !strcmp(level, "avx2"))) return &avx512;
     if (__builtin_cpu_supports("avx2")) return &avx2;
 #endif
     return &plain;

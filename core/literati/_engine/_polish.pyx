@@ -1,431 +1,407 @@
-"""Tree-alternating optimisation with exact steps: make a tree better one node at a time.
+"""Tree-alternating optimization with exact steps: improve a tree one node at a time.
 
-With the rest of the tree fixed, a row that reaches a node cares which side it goes to only if exactly one of
-them classifies it right. The best shape function for those that care, over all features and change points,
-has a closed form (`_wishes`). A node may also become a leaf or one of its own children; a leaf, or a node
-above two leaves, may become the best tree of depth one. Levels go bottom-up, as the nodes of a level do not
-see each other, until nothing changes. Every step lowers the objective, or keeps it with a smaller tree.
+With the rest of the tree fixed, a row has a target side at a node if exactly one of the two subtrees classifies it
+right. The best shape function for these rows, over all features and change points, has a closed form (`_best_shape`).
+A node may also become a leaf or one of its own children; a leaf, or a node above two leaves, may become the best tree
+of depth 1. Levels are visited bottom-up, because the nodes of one level do not depend on each other, until no node
+changes. Every change lowers the cost, or keeps it with a smaller tree; costs are whole numbers, so this ends.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
+from libc.stdint cimport int16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 import numpy as np
 
-from literati._intervals cimport monotonic
-
-from literati._mutable_tree cimport (
-    KEEP, NEW_FUNCTION, ROWS_BETWEEN_LOOKS, TO_LEAF, TO_LEFT, TO_RIGHT, Change, MutableTree, Node, goes_right,
+from literati._engine._best_shape cimport SideScan, end_group, is_better, offer_shapes, start_scan
+from literati._engine._types cimport monotonic
+from literati._engine._mutable_tree cimport (
+    KEEP, NEW_SHAPE, STOP_CHECK_MASK, TO_LEAF, TO_LEFT_CHILD, TO_RIGHT_CHILD, Change, MutableNode, MutableTree,
 )
-from literati._wishes cimport MAX_CHANGEPOINTS, NEW_CODE, Column, Wishes, scan_feature
+from literati._engine._types cimport (
+    LEGAL_CUT, ROW_MASK, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
+)
 
-# Sweeps rarely pass a dozen. A search gives whole weights, with which every step gains; others could go in a circle.
-cdef int MAX_SWEEPS = 200
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define PREFETCH(data) __builtin_prefetch(data)
+    #else
+    #define PREFETCH(data)
+    #endif
+    """
+    void PREFETCH(const void*) noexcept nogil
+
 cdef enum:
-    SCAN = 8                 # a scan of a row takes as long as eight visits by the search: measured on magic, depth 9
-    JOBS_BETWEEN_LOOKS = 64  # whose classes are sorted before the next look at the stop flag
+    SCAN_VISITS = 8       # a scan of a row takes as long as eight visits by the search: measured on magic, depth 9
+    FITS_PER_CHECK = 64   # nodes whose classes are sorted between two checks of the stop flag
+    PREFETCH_ROWS = 24    # the targets of a million rows do not fit into the near caches
 
-VISITS_PER_SCAN = SCAN
+VISITS_PER_SCAN = SCAN_VISITS
 
 
-cdef struct Job:          # a node that is looked at
+cdef struct NodeFit:      # the best shape function for one node
     int32_t node
-    bint pairs            # it may become a tree of depth one: the rows of two classes wish to part
-    int32_t a, b          # ranks by weight of the two classes of this round
-    double error          # weight misclassified now
-    double error_left     # if every row went left
-    double error_right
-    double hopeless       # weight that neither side classifies right
-    double right          # weight of the rows that only the right side classifies right
-    double cost           # of the subtree now, with penalties
+    bint two_leaves       # the node is a leaf or has two: it may become any tree of depth 1, one pair of labels a round
+    bint active           # this round may lower the cost
+    int32_t a, b          # the labels of this round, as ranks by weight
+    int64_t weight        # of the rows that reach the node
+    int64_t error         # weight misclassified now
+    int64_t target[2]     # weight of the rows whose target is the left, and the right side
+    int64_t unavoidable   # weight of the rows that both subtrees misclassify
+    cost_t cost           # of the subtree now
+    cost_t all_left       # cost of this round's subtree if every row went left
+    cost_t best_cost
+    Shape best            # feature -1: none is better than the node as it is
+    bint swapped          # `best` is for the children in the other order
 
 
-def polish(
-    nodes, codes, values, y, n_classes, weights, max_changepoints, split_penalty, changepoint_penalty,
-    max_depth, seconds=None,
-):
-    """Polish one tree; a `Polisher` saves sorting the columns again for the next one."""
-    polisher = Polisher(
-        codes, values, y, n_classes, weights, max_changepoints=max_changepoints, split_penalty=split_penalty,
-        changepoint_penalty=changepoint_penalty, max_depth=max_depth,
-    )
-    return polisher.polish(nodes, seconds)
-
-
-cdef void sort_rows(
-    const int32_t[::1] codes, int32_t[::1] start, uint32_t[::1] order, int32_t n_rows
-) noexcept nogil:
-    """Counting sort; start[code + 1] holds how many rows have a code below, and ends as scratch."""
-    cdef int32_t row, i, code
-    for i in range(start.shape[0]):
-        if start[i] < n_rows:
-            order[start[i]] = NEW_CODE
-    for row in range(n_rows):
-        code = codes[row]
-        i = start[code + 1]
-        start[code + 1] += 1
-        order[i] = row | (order[i] & NEW_CODE if code >= 0 else 0)
+cdef object make_polisher(const Dataset* data, const Rows* rows, object owner):
+    cdef Polisher polisher = Polisher.__new__(Polisher)
+    polisher.data, polisher.rows, polisher.owner = data, rows, owner
+    polisher.allocate()
+    polisher.target = np.empty(data.n_rows, dtype=np.int16)
+    polisher.fit_of = np.empty(data.n_rows, dtype=np.int16)
+    polisher.scans = <SideScan*>calloc(1 << data.max_depth, sizeof(SideScan))
+    polisher.fits = <NodeFit*>calloc(1 << data.max_depth, sizeof(NodeFit))
+    if polisher.scans == NULL or polisher.fits == NULL:
+        raise MemoryError()
+    return polisher
 
 
 cdef class Polisher(MutableTree):
-    """Polishes trees of one training table; sorts its columns once, when they are first wanted.
+    """Polishes trees on the data of an engine; `Engine.polisher` makes it.
 
-    `work` counts the rows that it has visited, but for sorting, which is done once; `finished` says whether the last tree could not be made better still.
+    `work` counts visits of rows. `finished` says whether the last tree cannot be improved further.
     """
 
-    cdef uint32_t[:, ::1] order         # [feature]: rows without a value, then the others by code, flagged
-    cdef int32_t[::1] n_missing
-    cdef int16_t[::1] want              # [row] 2 * job + side it wishes for, -1: does not care
-    cdef int16_t[::1] job_of            # [row] job whose node it reaches, -1: none
-    cdef int32_t[:, ::1] ranked         # [job] classes by falling weight
-    cdef int32_t max_changepoints
-    cdef int32_t n_sorted               # features whose rows are in order
+    cdef int16_t[::1] target            # [row] 2 * fit + target side, -1: none
+    cdef int16_t[::1] fit_of            # [row] fit whose node it reaches, -1: none
+    cdef int32_t[:, ::1] ranked         # [fit] classes by falling weight
     cdef readonly int64_t work
-    cdef int64_t last_work              # where the budget of this call ends
+    cdef int64_t max_work               # where the budget of this call ends, -1: no budget
     cdef readonly bint finished
-    cdef Wishes* wishes                 # one for each job
-    cdef Job* jobs
+    cdef SideScan* scans                # one for each fit
+    cdef NodeFit* fits
 
-    def __cinit__(self):
-        self.wishes = NULL
-        self.jobs = NULL
-
-    def __init__(
-        self, codes, values, y, int n_classes, weights, *, int max_changepoints, double split_penalty,
-        double changepoint_penalty, int max_depth,
-    ):
-        super().__init__(
-            codes, values, y, n_classes, weights, split_penalty, changepoint_penalty, max_depth
-        )
-        if not 1 <= max_changepoints <= MAX_CHANGEPOINTS:
-            raise ValueError(f"max_changepoints must be 1..{MAX_CHANGEPOINTS}, not {max_changepoints}")
-        self.max_changepoints = max_changepoints
-        self.want = np.empty(self.n_rows, dtype=np.int16)
-        self.job_of = np.empty(self.n_rows, dtype=np.int16)
-        self.order = np.zeros((self.n_features, self.n_rows), dtype=np.uint32)
-        self.n_missing = np.empty(self.n_features, dtype=np.int32)
-        self.wishes = <Wishes*>calloc(1 << max_depth, sizeof(Wishes))
-        self.jobs = <Job*>calloc(1 << max_depth, sizeof(Job))
-        if self.wishes == NULL or self.jobs == NULL:
-            raise MemoryError()
+    def __init__(self):
+        raise TypeError("Engine.polisher() makes a Polisher")
 
     def __dealloc__(self):
-        free(self.wishes)
-        free(self.jobs)
-
-    def objective(self, nodes):
-        """Weight of misclassified rows plus penalties, with majority labels at the leaves."""
-        self.load(nodes)
-        return self.relabel()
+        free(self.scans)
+        free(self.fits)
 
     def request_stop(self):
-        """Make the `polish` that runs, or else the next one, return soon; may be called from any thread."""
+        """Make the running `polish`, or else the next one, return soon; may be called from any thread."""
         self.stop = 1
 
     def polish(self, nodes, seconds=None, budget=None):
         """Return a tree that is at least as good, as an array like `nodes`.
 
-        It ends early after `seconds`, after `budget` visits of rows, or at a stop request; `finished` is then False,
-        and a call with the tree that it returned goes on.
+        The call ends early after `seconds`, after `budget` visits of rows, or at a stop request; `finished` is then
+        False, and a call with the returned tree continues.
         """
-        self.until = 0.0 if seconds is None else monotonic() + max(seconds, 1e-9)
-        self.last_work = -1 if budget is None else self.work + budget
-        self.finished = self.broken = False
+        self.deadline = 0.0 if seconds is None else monotonic() + max(seconds, 1e-9)
+        self.max_work = -1 if budget is None else self.work + budget
+        self.finished = self.interrupted = False
         try:
             return self.improve(nodes)
         finally:
-            self.until, self.last_work, self.broken, self.stop = 0.0, -1, False, 0
+            self.deadline, self.max_work, self.interrupted, self.stop = 0.0, -1, False, 0
 
     cdef object improve(self, nodes):
         best = nodes.copy()
-        if not self.sort_columns():
-            return best
         self.load(nodes)
-        before = self.relabel()
-        # Tidying moves change points within gaps, which is news to the nodes above: so sweep once more.
-        for _ in range(MAX_SWEEPS):
-            if self.broken:
+        with nogil:
+            self.label_leaves()
+        # Simplifying moves change points within gaps, which may help the nodes above: sweep again afterwards.
+        while not self.interrupted:
+            if not self.sweep():
+                self.finished = not (self.interrupted or self.out_of_budget())
                 break
-            if not self.sweep_until_still():
-                self.finished = not (self.broken or self.spent())
+            self.simplify()
+            with nogil:
+                self.label_leaves()
+            if self.interrupted:
                 break
-            self.tidy()
-            after = self.relabel()
-            if self.broken or after > before:
-                break
-            best, before = self.dump(nodes), after
-            if self.spent():
+            best = self.dump(nodes)
+            if self.out_of_budget():
                 break
         return best
 
-    cdef bint spent(self) noexcept:
-        return 0 <= self.last_work <= self.work
+    cdef bint out_of_budget(self) noexcept:
+        return 0 <= self.max_work <= self.work
 
-    cdef bint sort_columns(self) except -1:
-        """Sort the columns that are not yet sorted; False when there was no time for all of them."""
-        cdef int32_t feature
-        cdef int32_t[::1] start
-        for feature in range(self.n_sorted, self.n_features):
-            if self.over():
-                return False
-            counts = np.bincount(np.add(self.codes[feature], 1), minlength=self.cardinality[feature] + 1)
-            self.n_missing[feature] = counts[0]
-            if not np.all(counts[1:]):
-                raise ValueError(f"codes: some code of feature {feature} has no row; they must be ranks")
-            start = (np.cumsum(counts) - counts).astype(np.int32)
-            with nogil:
-                sort_rows(self.codes[feature], start, self.order[feature], self.n_rows)
-            self.n_sorted += 1
-        return True
-
-    cdef bint sweep_until_still(self) except -1:
-        """Whether the tree changed; `broken` or `spent` where it might change further."""
+    cdef bint sweep(self) except -1:
+        """Change nodes until none changes any more, or time or budget are over; return whether any changed."""
         cdef bint changed_ever = False, changed = True
-        cdef int32_t level, deepest, n_jobs
-        for _ in range(MAX_SWEEPS):
-            if not changed:
-                break
+        cdef int32_t level, n_fits
+        while changed:
             changed = False
-            deepest = self.place()
-            for level in range(deepest, -1, -1):
-                n_jobs = self.collect(level)
-                if n_jobs == 0:
+            for level in range(self.number_nodes(), -1, -1):
+                n_fits = self.start_fits(level)
+                if n_fits == 0:
                     continue
-                if not self.solve(level, n_jobs):
+                if not self.solve(level, n_fits):
                     return changed_ever
-                if self.apply(n_jobs):
+                if self.apply(n_fits):
                     changed = changed_ever = True
-                    self.place()
-                    self.relabel()
-                    if self.broken:
+                    self.number_nodes()
+                    with nogil:
+                        self.label_leaves()
+                    if self.interrupted:
                         return changed_ever
         return changed_ever
 
-    cdef int32_t collect(self, int32_t level) noexcept:
-        """A job for every node of the level that may have come to something better."""
-        cdef int32_t v, n_jobs = 0
-        cdef Node* node
-        cdef Job* job
+    cdef int32_t start_fits(self, int32_t level) noexcept:
+        """Start a fit for every node of the level that may have become improvable; return their number."""
+        cdef int32_t v, n_fits = 0
+        cdef MutableNode* node
+        cdef NodeFit* fit
         for v in range(self.capacity):
             node = &self.nodes[v]
-            node.job = -1
+            node.fit = -1
             if node.parent == -2 or node.depth != level or not node.stale:
                 continue
             node.stale = False
-            if node.function.feature < 0 and level == self.max_depth:
+            if node.shape.feature < 0 and level == self.data.max_depth:
                 continue
-            node.job = n_jobs
-            job = &self.jobs[n_jobs]
-            memset(job, 0, sizeof(Job))
-            job.node = v
-            job.pairs = node.function.feature < 0 or (
-                self.nodes[node.left].function.feature < 0 and self.nodes[node.right].function.feature < 0
+            node.fit = n_fits
+            fit = &self.fits[n_fits]
+            memset(fit, 0, sizeof(NodeFit))
+            fit.node = v
+            fit.two_leaves = node.shape.feature < 0 or (
+                self.nodes[node.left].shape.feature < 0 and self.nodes[node.right].shape.feature < 0
             )
-            n_jobs += 1
-        return n_jobs
+            n_fits += 1
+        return n_fits
 
-    cdef bint solve(self, int32_t level, int32_t n_jobs) except -1:
-        """Find the best function for every job; False when time or budget are over."""
-        cdef int32_t j, feature, active
-        cdef Job* job
-        cdef Column column
+    cdef bint solve(self, int32_t level, int32_t n_fits) except -1:
+        """Find the best shape function of every fit; False when time or budget are over."""
+        cdef int32_t j, feature, n_active
+        cdef NodeFit* fit
         with nogil:
-            self.gather(level, n_jobs)
-        if self.broken or not self.rank_classes(n_jobs):
+            self.sum_weights(level, n_fits)
+        if self.interrupted or not self.rank_classes(n_fits):
             return False
-        for j in range(n_jobs):
-            job = &self.jobs[j]
-            job.cost = job.error + self.penalties(job.node, NULL)
-            # A function has to beat the tree as it is; equal cost will do if it has fewer change points.
-            self.wishes[j].best_cost = job.cost
-            self.wishes[j].best.feature = -1
-            self.wishes[j].best.count = max(1, self.nodes[job.node].function.count)
+        for j in range(n_fits):
+            fit = &self.fits[j]
+            # A shape has to cost less than the subtree as it is, or as much with fewer change points.
+            fit.cost = fit.best_cost = fit.error * self.data.weight_cost + self.penalties(fit.node)
+            fit.best.feature = -1
+            fit.best.n_cuts = max(1, self.nodes[fit.node].shape.n_cuts)
         while True:
-            active = 0
-            for j in range(n_jobs):
-                active += self.next_round(j)
-            if active == 0:
+            n_active = 0
+            for j in range(n_fits):
+                n_active += self.next_round(j)
+            if n_active == 0:
                 return True
             with nogil:
-                self.wish()
-            for feature in range(self.n_features):
-                if self.over():
-                    self.broken = True
-                if self.broken or self.spent():
+                self.set_targets()
+            for feature in range(self.data.n_features):
+                if self.should_stop():
+                    self.interrupted = True
+                if self.interrupted or self.out_of_budget():
                     return False
-                column.feature = feature
-                column.cardinality = self.cardinality[feature]
-                column.n_missing = self.n_missing[feature]
-                column.order = &self.order[feature, 0]
                 with nogil:
-                    scan_feature(
-                        self.wishes, n_jobs, &self.want[0], self.weight, &column, self.n_rows,
-                        self.max_changepoints, self.changepoint_penalty,
-                    )
-                self.work += SCAN * self.n_rows
+                    self.scan_feature(feature, n_fits)
+                self.work += SCAN_VISITS * self.data.n_rows
 
-    cdef bint rank_classes(self, int32_t n_jobs) except -1:
-        """Sort the classes of every job by falling weight; False when time is over."""
-        weights = np.asarray(self.counts)[:n_jobs * self.n_classes].reshape(n_jobs, self.n_classes)
-        ranked = np.empty((n_jobs, self.n_classes), dtype=np.int32)
-        for first in range(0, n_jobs, JOBS_BETWEEN_LOOKS):
-            if self.over():
-                self.broken = True
+    cdef void sum_weights(self, int32_t level, int32_t n_fits) noexcept nogil:
+        """Set the fit and the target side of every row, and the weights of every fit."""
+        cdef int32_t row, label, n_classes = self.data.n_classes
+        cdef bint left, right
+        cdef MutableNode* node
+        cdef NodeFit* fit
+        cdef int64_t weight
+        memset(&self.counts[0], 0, sizeof(int64_t) * n_fits * n_classes)
+        self.work += SCAN_VISITS * self.data.n_rows
+        for row in range(self.data.n_rows):
+            if not row & STOP_CHECK_MASK and self.should_stop():
+                self.interrupted = True
+                return
+            self.target[row] = self.fit_of[row] = -1
+            node = &self.nodes[self.descend(0, row, level)]
+            if node.depth != level or node.fit < 0:
+                continue
+            self.fit_of[row] = node.fit
+            fit = &self.fits[node.fit]
+            weight = self.data.weight[row]
+            label = self.data.label[row]
+            self.counts[node.fit * n_classes + label] += weight
+            fit.weight += weight
+            if node.shape.feature < 0:
+                fit.error += 0 if node.label == label else weight
+                continue
+            left = self.nodes[self.descend(node.left, row, self.data.max_depth)].label == label
+            right = self.nodes[self.descend(node.right, row, self.data.max_depth)].label == label
+            if left != right:
+                self.target[row] = 2 * node.fit + right
+                fit.target[right] += weight
+                fit.error += 0 if self.goes_right(&node.shape, row) == right else weight
+            elif not left:
+                fit.unavoidable += weight
+                fit.error += weight
+
+    cdef bint rank_classes(self, int32_t n_fits) except -1:
+        """Sort the classes of every fit by falling weight; False when time is over."""
+        weights = np.asarray(self.counts)[:n_fits * self.data.n_classes].reshape(n_fits, self.data.n_classes)
+        ranked = np.empty((n_fits, self.data.n_classes), dtype=np.int32)
+        for first in range(0, n_fits, FITS_PER_CHECK):
+            if self.should_stop():
+                self.interrupted = True
                 return False
-            some = slice(first, first + JOBS_BETWEEN_LOOKS)
+            some = slice(first, first + FITS_PER_CHECK)
             ranked[some] = np.argsort(-weights[some], axis=1, kind="stable")
         self.ranked = ranked
         return True
 
+    cdef int64_t weight_of_rank(self, int32_t j, int32_t rank) noexcept nogil:
+        return self.counts[j * self.data.n_classes + self.ranked[j, rank]]
+
     cdef bint next_round(self, int32_t j) noexcept:
-        """Set up the wishes of a job's next round; False when it has no more."""
-        cdef Job* job = &self.jobs[j]
-        cdef Wishes* wishes = &self.wishes[j]
-        cdef Node* node = &self.nodes[job.node]
-        cdef double* counts = &self.counts[j * self.n_classes]
-        cdef int32_t k
-        cdef double everything = 0
-        wishes.active = False
-        if not job.pairs:
-            if job.a > 0:
+        """Set up the next round of a fit; False when no further round may lower its cost.
+
+        Two leaves classify two labels right at most. The pairs come by falling weight, so a pair that cannot pay ends
+        those of its heavier label, and the whole fit if it is the heaviest pair left.
+        """
+        cdef NodeFit* fit = &self.fits[j]
+        cdef MutableNode* node = &self.nodes[fit.node]
+        cdef cost_t penalties
+        cdef int64_t b
+        if not fit.two_leaves:
+            if fit.a > 0:
                 return False
-            job.a = 1
-            wishes.right = job.right
-            wishes.floor = job.hopeless + self.split_penalty
-            wishes.floor += self.penalties(node.left, NULL) + self.penalties(node.right, NULL)
-            wishes.active = self.may_pay(wishes)
-            return wishes.active
-        for k in range(self.n_classes):
-            everything += counts[k]
-        while job.a + 1 < self.n_classes:
-            job.b = max(job.a, job.b) + 1
-            if job.b < self.n_classes and counts[self.ranked[j, job.b]] > 0:
-                # Two leaves get at most two classes right.
-                wishes.floor = everything - counts[self.ranked[j, job.a]] - counts[self.ranked[j, job.b]]
-                wishes.floor += self.split_penalty
-                wishes.right = counts[self.ranked[j, job.b]]
-                if self.may_pay(wishes):
-                    wishes.active = True
+            fit.a = 1
+            penalties = self.data.split_cost + self.penalties(node.left) + self.penalties(node.right)
+            return self.start_round(fit, penalties, fit.unavoidable, fit.target[1])
+        fit.active = False
+        while fit.a + 1 < self.data.n_classes:
+            fit.b = max(fit.a, fit.b) + 1
+            if fit.b < self.data.n_classes and self.weight_of_rank(j, fit.b) > 0:
+                b = self.weight_of_rank(j, fit.b)
+                if self.start_round(fit, self.data.split_cost, fit.weight - self.weight_of_rank(j, fit.a) - b, b):
                     return True
-            if job.b == job.a + 1:  # its heaviest partner does not pay: nor does any pair to come
+            if fit.b == fit.a + 1:
                 return False
-            job.a += 1
-            job.b = 0
+            fit.a += 1
+            fit.b = 0
         return False
 
-    cdef bint may_pay(self, const Wishes* wishes) noexcept:
-        """Could granting every wish be better than what the job has?"""
-        return wishes.floor < wishes.best_cost or (
-            wishes.floor == wishes.best_cost and wishes.best.count > 1
-        )
+    cdef bint start_round(self, NodeFit* fit, cost_t penalties, int64_t unavoidable, int64_t right) noexcept:
+        """Return whether the cost falls, or the tree shrinks, if every row goes to its target side."""
+        cdef cost_t lowest = penalties + unavoidable * self.data.weight_cost
+        fit.all_left = lowest + right * self.data.weight_cost
+        fit.active = lowest < fit.best_cost or (lowest == fit.best_cost and fit.best.n_cuts > 1)
+        return fit.active
 
-    cdef void gather(self, int32_t level, int32_t n_jobs) noexcept nogil:
-        """Per row its job and its wish, per job the weights that its choices turn on."""
-        cdef int32_t row, label
-        cdef bint left, right
-        cdef Node* node
-        cdef Job* job
-        cdef double weight
-        memset(&self.counts[0], 0, sizeof(double) * n_jobs * self.n_classes)
-        self.work += SCAN * self.n_rows
-        for row in range(self.n_rows):
-            if not row & ROWS_BETWEEN_LOOKS and self.over():
-                self.broken = True
-                return
-            self.want[row] = self.job_of[row] = -1
-            node = &self.nodes[self.descend(0, row, level)]
-            if node.depth != level or node.job < 0:
-                continue
-            self.job_of[row] = node.job
-            job = &self.jobs[node.job]
-            weight = 1.0 if self.weight == NULL else self.weight[row]
-            label = self.y[row]
-            self.counts[node.job * self.n_classes + label] += weight
-            if node.function.feature < 0:
-                job.error += 0 if node.label == label else weight
-                continue
-            left = self.nodes[self.descend(node.left, row, self.max_depth)].label == label
-            right = self.nodes[self.descend(node.right, row, self.max_depth)].label == label
-            job.error_left += 0 if left else weight
-            job.error_right += 0 if right else weight
-            if goes_right(&node.function, self.codes[node.function.feature, row]):
-                job.error += 0 if right else weight
-            else:
-                job.error += 0 if left else weight
-            if left != right:
-                self.want[row] = 2 * node.job + right
-                job.right += weight if right else 0
-            elif not left:
-                job.hopeless += weight
-
-    cdef void wish(self) noexcept nogil:
-        """Rows of a job's pair of classes wish to part; those of a job without a round wish nothing."""
+    cdef void set_targets(self) noexcept nogil:
+        """Set the targets of this round: none in an inactive fit, left and right for a pair of labels."""
         cdef int32_t row, j
-        cdef Job* job
-        for row in range(self.n_rows):
-            j = self.job_of[row]
+        cdef NodeFit* fit
+        for row in range(self.data.n_rows):
+            j = self.fit_of[row]
             if j < 0:
                 continue
-            job = &self.jobs[j]
-            if not self.wishes[j].active:
-                self.want[row] = -1
-            elif job.pairs:
-                if self.y[row] == self.ranked[j, job.a]:
-                    self.want[row] = 2 * j
-                elif self.y[row] == self.ranked[j, job.b]:
-                    self.want[row] = 2 * j + 1
+            fit = &self.fits[j]
+            if not fit.active:
+                self.target[row] = -1
+            elif fit.two_leaves:
+                if self.data.label[row] == self.ranked[j, fit.a]:
+                    self.target[row] = 2 * j
+                elif self.data.label[row] == self.ranked[j, fit.b]:
+                    self.target[row] = 2 * j + 1
                 else:
-                    self.want[row] = -1
+                    self.target[row] = -1
 
-    cdef bint apply(self, int32_t n_jobs) except -1:
-        """Make the cheapest change of every job's node; whether there was one."""
-        cdef int32_t j, size = 0, best_size = 0
-        cdef double best, cost
-        cdef Job* job
-        cdef Node* node
-        cdef Wishes* wishes
-        cdef Change what
+    cdef void scan_feature(self, int32_t feature, int32_t n_fits) noexcept nogil:
+        """Offer every active fit its best shape function on one feature, in one pass over the rows of all of them."""
+        cdef const Dataset* data = self.data
+        cdef const uint32_t* entries = feature_order(self.rows, feature)
+        cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
+        cdef const int64_t* weights = data.weight if data.weighted else NULL
+        cdef const int16_t* targets = &self.target[0]
+        cdef SideScan* scans = self.scans
+        cdef SideScan* scan
+        cdef int64_t weight = 1
+        cdef int32_t i, row, target, at, next_at = 0, known = self.rows.known[feature], max_k = data.max_k
+        for i in range(n_fits):
+            if self.fits[i].active:
+                start_scan(&scans[i], max_k)
+        for i in range(known):
+            if i + PREFETCH_ROWS < known:
+                PREFETCH(&targets[entries[i + PREFETCH_ROWS] & ROW_MASK])
+            row = entries[i] & ROW_MASK
+            at = next_at
+            next_at = i + 1 if entries[i] & LEGAL_CUT else next_at
+            # A grid has fewer flags, but polishing may cut between any two values.
+            if data.grid != NULL and i + 1 < known and codes[row] != codes[entries[i + 1] & ROW_MASK]:
+                next_at = i + 1
+            target = targets[row]
+            if target < 0:
+                continue
+            scan = &scans[target >> 1]
+            if scan.at != at:
+                end_group(scan, max_k)
+                scan.at = at
+            if weights != NULL:
+                weight = weights[row]
+            scan.group += weight if target & 1 else -weight
+        for i in range(known, data.n_rows):
+            row = entries[i] & ROW_MASK
+            target = targets[row]
+            if target >= 0:
+                scans[target >> 1].missing += data.weight[row] if target & 1 else -data.weight[row]
+        for i in range(n_fits):
+            if self.fits[i].active:
+                end_group(&scans[i], max_k)
+                self.offer(&self.fits[i], &scans[i], feature)
+
+    cdef void offer(self, NodeFit* fit, const SideScan* scan, int32_t feature) noexcept nogil:
+        cdef const uint32_t* entries = feature_order(self.rows, feature)
+        cdef int32_t i, known = self.rows.known[feature], first
+        first = offer_shapes(
+            self.data, scan, known, known < self.rows.n, fit.all_left, &fit.best_cost, fit.best.n_cuts, &fit.best
+        )
+        if first < 0:
+            return
+        fit.swapped = first
+        fit.best.feature = feature
+        for i in range(fit.best.n_cuts):
+            if fit.best.at[i] == known:
+                fit.best.cut[i] = self.data.cardinality[feature]
+            else:
+                fit.best.cut[i] = self.data.codes[
+                    feature * <int64_t>self.data.n_rows + (entries[fit.best.at[i]] & ROW_MASK)
+                ]
+
+    cdef bint apply(self, int32_t n_fits) except -1:
+        """Make the cheapest change of every fit's node; return whether any node changed."""
+        cdef int32_t j, size
+        cdef cost_t cost
+        cdef NodeFit* fit
+        cdef MutableNode* node
+        cdef Change change
         cdef bint changed = False
-        for j in range(n_jobs):
-            job = &self.jobs[j]
-            node = &self.nodes[job.node]
-            wishes = &self.wishes[j]
-            what, best = KEEP, job.cost
-            self.penalties(job.node, &best_size)
-            if wishes.best.feature >= 0:
-                size = best_size + 1 if node.function.feature < 0 else (
-                    best_size + wishes.best.count - node.function.count
-                )
-                if self.gains(wishes.best_cost, size, &best, &best_size):
-                    what = NEW_FUNCTION
-            if node.function.feature >= 0:
-                # One statement each: C may read an argument before another one's call has written it.
-                cost = job.error_left + self.penalties(node.left, &size)
-                if self.gains(cost, size, &best, &best_size):
-                    what = TO_LEFT
-                cost = job.error_right + self.penalties(node.right, &size)
-                if self.gains(cost, size, &best, &best_size):
-                    what = TO_RIGHT
-                if self.gains(self.leaf_error(j), 0, &best, &best_size):
-                    what = TO_LEAF
-            if what != KEEP:
+        for j in range(n_fits):
+            fit = &self.fits[j]
+            node = &self.nodes[fit.node]
+            change, cost, size = KEEP, fit.cost, self.size(fit.node)
+            if fit.best.feature >= 0:
+                if is_better(fit.best_cost, size + fit.best.n_cuts - node.shape.n_cuts, &cost, &size):
+                    change = NEW_SHAPE
+            if node.shape.feature >= 0:
+                if self.child_is_better(node.left, fit.unavoidable + fit.target[1], &cost, &size):
+                    change = TO_LEFT_CHILD
+                if self.child_is_better(node.right, fit.unavoidable + fit.target[0], &cost, &size):
+                    change = TO_RIGHT_CHILD
+                if is_better((fit.weight - self.weight_of_rank(j, 0)) * self.data.weight_cost, 0, &cost, &size):
+                    change = TO_LEAF
+            if change != KEEP:
                 changed = True
-                self.change(job.node, what, &wishes.best)
+                self.change(fit.node, change, &fit.best, fit.swapped)
         return changed
 
-    cdef bint gains(self, double cost, int32_t size, double* best, int32_t* best_size) noexcept:
-        """Keep the choice if it is cheaper, or not dearer and smaller."""
-        if cost > best[0] or (cost == best[0] and size >= best_size[0]):
-            return False
-        best[0], best_size[0] = cost, size
-        return True
-
-    cdef double leaf_error(self, int32_t j) noexcept:
-        cdef double* counts = &self.counts[j * self.n_classes]
-        cdef double most = 0, everything = 0
-        cdef int32_t k
-        for k in range(self.n_classes):
-            everything += counts[k]
-            most = max(most, counts[k])
-        return everything - most
+    cdef bint child_is_better(self, int32_t child, int64_t error, cost_t* cost, int32_t* size) noexcept:
+        """Compare with the child's subtree for all rows of its parent, of which it misclassifies `error`."""
+        return is_better(error * self.data.weight_cost + self.penalties(child), self.size(child), cost, size)

@@ -1,19 +1,20 @@
-"""From the search's primal tree to an array of nodes."""
+"""Write the search's primal tree as an array of nodes."""
 
-from literati._states cimport Space
-from literati._graph cimport TreeNode
-from literati._types cimport int8_t, int32_t
+from literati._engine._data_state cimport SearchContext
+from literati._engine._graph cimport TreeNode
+from literati._engine._types cimport int32_t, int8_t
 
-cdef packed struct Node:   # the twin of NODE_DTYPE in _emit.pyx
-    int32_t feature
+# A node of the finished tree: the twin of NODE_DTYPE in _tree_writer.pyx.
+cdef packed struct Node:
+    int32_t feature           # -1: a leaf
     int32_t n_changepoints
-    int32_t changepoints[8]
-    int8_t missing_right
-    int8_t proven
-    int32_t left
+    int32_t changepoints[8]   # as codes, ascending
+    int8_t missing_right      # side of the rows without a value
+    int8_t proven             # no better subtree exists in the space that is searched
+    int32_t left              # index of the left child, -1 for a leaf
     int32_t right
-    double lower_bound
+    double lower_bound        # of the subtree, in misclassified rows
 
-# Writes the tree, worked out down to its leaves, to `out` (room for 2 << max_depth nodes). Returns its size, or -1
-# when memory ran out or a stop was requested.
-cdef int32_t emit_tree(Space* space, const TreeNode* tree, Node* out, double scale) noexcept nogil
+# Writes the tree down to its leaves to `out`, which has room for 2 << max_depth nodes. Returns how many, or -1 when
+# memory ran out or a stop was requested.
+cdef int32_t write_nodes(SearchContext* context, const TreeNode* tree, Node* out, double scale) noexcept nogil

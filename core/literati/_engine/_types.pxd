@@ -1,6 +1,7 @@
 """Scalar types and C structs shared by the solver's modules."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 ctypedef int64_t cost_t  # whole units of cost (costs.py): exact, so no comparison needs a tolerance
 
@@ -43,67 +44,78 @@ cdef enum Criterion:
     GINI = 0
     ENTROPY = 1
 
-# How a solve that can be left half done came back.
+# How a step of the search, or a solve that can be continued later, ended.
 cdef enum Outcome:
     DONE = 0
-    TIME_UP = 1       # the slice is over; the solve goes on where it is when it is called again
-    STOPPED = 2       # a stop was requested
-    NO_MEMORY = 3     # an allocation failed, or would have passed the limit
+    TIME_UP = 1       # the slice is over; the next call continues
+    STOPPED = 2       # a stop was requested; nothing was lost
+    NO_MEMORY = 3     # an allocation failed, or would have exceeded the limit
 
-cdef struct Problem:
+# The data of a search and what it minimises. Nothing here changes after the engine has been set up.
+cdef struct Dataset:
     int32_t n_rows
     int32_t n_features
     int32_t n_classes
     int32_t max_depth
-    int32_t max_k               # change points a shape function may have, K
-    Mode mode
-    Criterion criterion
-    bint weighted
-    bint every_cut              # candidates are all legal cuts: modes ALL and QUANTILE
-    const int32_t* codes        # [feature][row]; a missing value has the code card[feature], so it sorts last
-    const int32_t* card         # distinct values of each feature
-    const double* values        # distinct values of all features, one after the other
-    const int64_t* value_start  # [feature] index of its first value in `values`, and in `grid`
-    const uint8_t* grid         # [value_start + code]: 1 where a cut may lie below that code; NULL: everywhere
-    const int32_t* label        # [row]
-    const int64_t* weight       # [row] integer weight
-    int64_t heaviest            # largest weight of a row
-    const double* real_weight   # [row] the same as doubles
-    const int16_t* weight16     # [row] the same for lanes of 16 bits; clipped where a row does not fit
-    const int32_t* weight32     # [row] likewise
-    const int16_t* signed16     # [row] weight, negated for label 1: the walk of two-class data; clipped as above
-    const int32_t* signed32
-    const int64_t* signed64
-    const uint64_t* row_hash    # [2 * row] two independent hashes; a set's hash is their sum
-    const int64_t* doomed       # [row] weight if the row has the features of a heavier row of another class, else 0
-    const int32_t* leaves       # candidate leaves by level
-    int32_t n_leaves            # entries in `leaves`; the last one repeats
-    cost_t weight_cost          # cost of one unit of weight
-    cost_t split_cost
-    cost_t refine_cost          # of every change point beyond the first
-    const lanes_t* lanes
-    volatile int32_t stop       # set from outside: leave as soon as possible
-    int64_t bytes               # allocated by the search
-    int64_t byte_limit          # 0: none
-    int64_t work                # rows visited, summed over all passes: a clock that does not depend on the machine
-    bint measuring              # count what would be allocated, and allocate nothing
-    int64_t allocations_left    # for tests: after so many allocations ...
-    int64_t allocations_failing  # ... this many fail
+    int32_t max_k                   # change points that a shape function may have, K
+    Mode mode                       # where change points may lie
+    Criterion criterion             # of CART
+    bint weighted                   # rows have weights of their own; otherwise each weighs 1
+    const int32_t* codes            # [feature][row] rank of the value; cardinality[feature] where it is missing
+    const int32_t* cardinality      # [feature] number of distinct values
+    const double* values            # distinct values of all features, one feature after the other
+    const int64_t* value_start      # [feature] index of its first value in `values`, and in `grid`
+    const uint8_t* grid             # [value_start + code] 1 where a cut may lie below that code; NULL: everywhere
+    const int32_t* label            # [row] class
+    const int64_t* weight           # [row] whole number of weight units
+    int64_t max_weight              # largest weight of a row
+    const double* real_weight       # [row] weight as a double
+    const int16_t* weight16         # [row] weight for lanes of 16 bits; clipped where it does not fit
+    const int32_t* weight32         # [row] weight for lanes of 32 bits; clipped likewise
+    const int16_t* signed16         # [row] weight16, negated for label 1: the sweep over two classes sums it
+    const int32_t* signed32         # [row] weight32, negated for label 1
+    const int64_t* signed64         # [row] weight, negated for label 1
+    const uint64_t* row_hash        # [2 * row] two independent hashes; the hash of a set of rows is their sum
+    const int64_t* unavoidable_error  # [row] its weight if a heavier class has the same features, else 0
+    const int32_t* candidate_leaves  # [level] leaves of the CART that proposes candidate cuts; the last entry repeats
+    int32_t n_candidate_leaves      # entries of `candidate_leaves`
+    cost_t weight_cost              # cost of one unit of weight
+    cost_t split_cost               # cost of a split
+    cost_t changepoint_cost         # cost of every change point beyond the first
+    const lanes_t* lanes            # kernels for the instruction set of this machine
 
+# The running state of a search that every part of it reads or counts in.
+cdef struct Control:
+    volatile int32_t stop           # set by another thread: return as soon as possible
+    int64_t bytes                   # allocated by the search
+    int64_t byte_limit              # 0: no limit
+    int64_t work                    # rows visited, summed over all passes: a clock that is the same on every machine
+    bint measuring                  # count allocations, but make none
+    int64_t allocations_left        # for tests: after this many allocations ...
+    int64_t allocations_failing     # ... this many fail
+
+# The rows of a state, sorted by every feature.
 cdef struct Rows:
-    int32_t n            # rows of the state
+    int32_t n            # number of rows
     int32_t* known       # [feature] how many of them have a value; the others come last in the order
-    uint32_t* order      # [feature][n + 1]: a spare entry, then the rows by code, each with its cut flags
+    uint32_t* order      # [feature][n + 1] a spare entry, then the rows by code, each with its cut flag
 
+# A shape function: rows before the first change point go left, and each change point switches the side.
 cdef struct Shape:
-    int32_t feature
-    int32_t n_cuts
-    int32_t missing_right        # side of the rows without a value
-    int32_t cut[8]               # code positions, ascending: see the shape functions in docs/decisions
-    int32_t at[8]                # the same as positions in the order of the state's rows
+    int32_t feature              # -1: none, the node is a leaf
+    int32_t n_cuts               # change points
+    int32_t missing_right        # 1: rows without a value go right
+    int32_t cut[8]               # change points as codes, ascending: rows with a lower code lie before it
+    int32_t at[8]                # change points as positions in the order of the state's rows
 
 cdef inline uint32_t* feature_order(const Rows* rows, int32_t feature) noexcept nogil:
     return rows.order + feature * (<int64_t>rows.n + 1) + 1
+
+cdef inline double monotonic() noexcept nogil:
+    """Return the seconds of the monotonic clock."""
+    cdef timespec t
+    clock_gettime(CLOCK_MONOTONIC, &t)
+    return t.tv_sec + 1e-9 * t.tv_nsec
 
 cdef inline cost_t min_cost(cost_t a, cost_t b) noexcept nogil:
     return a if a < b else b

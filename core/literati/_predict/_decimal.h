@@ -1,8 +1,8 @@
-/* Decimal digits to the nearest double, ties to even, for the numbers that data consist of.
+/* Convert decimal digits to the nearest double, with ties to even.
  *
- * Two ways. A mantissa and a power of ten that are both exact as doubles need one rounded operation. Otherwise
- * integers of 128 bits hold the product, or the quotient and whether something was left over, and are rounded here.
- * What neither covers (more than 19 digits, powers beyond 10^19) is left to the caller.
+ * If the digits and the power of ten are exact as doubles, one rounded operation suffices. Otherwise integers of
+ * 128 bits hold the product, or the quotient and whether there is a remainder, and are rounded here. The caller
+ * handles numbers of more than 19 digits and powers beyond 10^19.
  */
 #ifndef LITERATI_DECIMAL_H
 #define LITERATI_DECIMAL_H

@@ -1,11 +1,11 @@
-/* A quick look at CSV text: whether any cell may begin with a zero and a digit. */
+/* A quick test whether any cell of a CSV may begin with a zero and a digit. */
 #ifndef LITERATI_LEADING_ZEROS_H
 #define LITERATI_LEADING_ZEROS_H
 
 #include <stddef.h>
 
-/* Whether "0" and a digit follow a delimiter, a line break, a blank or a quotation mark anywhere. The inner loop
-   has no branch and works on bytes only, so that the compiler makes vector instructions of it. */
+/* Return whether "0" and a digit follow a delimiter, a line break, a blank or a quotation mark anywhere. The inner
+   loop has no branch and works on bytes only, so that the compiler can use vector instructions. */
 static int lit_may_have_leading_zeros(const unsigned char *data, ptrdiff_t size, unsigned char delimiter)
 {
     const ptrdiff_t last = size - 2, step = 1 << 14;

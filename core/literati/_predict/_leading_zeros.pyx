@@ -25,7 +25,7 @@ cdef void _mark(
     cdef Py_ssize_t i = 0, j = 0
     cdef bint quoted
     while i < size:
-        # At the start of a cell.
+        # This is the start of a cell.
         while i < size and data[i] == BLANK:
             i += 1
         quoted = i < size and data[i] == QUOTE
@@ -53,14 +53,14 @@ cdef void _mark(
 
 
 def mark_leading_zeros(const unsigned char[::1] data, unsigned char delimiter, unsigned char[::1] columns):
-    """Set `columns[j]` to 1 if a cell of column `j` begins with a zero and a digit, after blanks at most.
+    """Set `columns[j]` to 1 if a cell of column `j` begins with a zero and a digit, after optional blanks.
 
-    `data` are whole rows. Cells in quotation marks count like others.
+    `data` holds whole rows. Cells may be in quotation marks.
     """
     cdef Py_ssize_t size = data.shape[0]
     if size < 2 or columns.shape[0] == 0:
         return
     with nogil:
-        # A cell at the very beginning has nothing before it.
+        # The first cell has no delimiter before it.
         if (data[0] == ZERO and _is_digit(data[1])) or lit_may_have_leading_zeros(&data[0], size, delimiter):
             _mark(&data[0], size, delimiter, &columns[0], columns.shape[0])

@@ -1,6 +1,6 @@
-"""The predict kernel: rows of floats to leaves.
+"""The predict kernel: find the leaf of each row.
 
-A tree is three flat arrays: records, thresholds, category sides. A record is the packed twin of NODE_DTYPE.
+A tree is three flat arrays: records, thresholds and the sides of categories. FlatNode has the layout of NODE_DTYPE.
 """
 
 from libc.stdint cimport int32_t, uint8_t
@@ -8,11 +8,11 @@ from libc.stdint cimport int32_t, uint8_t
 import numpy as np
 
 cdef packed struct FlatNode:
-    int32_t column         # of the matrix; -1 at a leaf
+    int32_t column         # of the matrix; -1 for a leaf
     int32_t left           # index of the child record
     int32_t right
-    int32_t start          # first entry in `thresholds`, or in `sides` where `is_category`
-    int32_t length         # entries from there on
+    int32_t start          # first entry in `thresholds`, or in `sides` if `is_category`
+    int32_t length         # number of entries
     uint8_t is_category
     uint8_t missing_right
     uint8_t unknown_right
@@ -33,7 +33,7 @@ cdef inline bint goes_right(const FlatNode *node, double x, const double *thresh
         if x < 0 or x >= node.length:
             return node.unknown_right
         return sides[node.start + <int32_t>x]
-    # Eight thresholds at most: counting without a branch beats a binary search.
+    # There are at most eight thresholds: counting without a branch is faster than a binary search.
     for k in range(node.length):
         passed += x > thresholds[node.start + k]
     return passed & 1
@@ -41,7 +41,7 @@ cdef inline bint goes_right(const FlatNode *node, double x, const double *thresh
 
 def route(const double[:, ::1] matrix, const FlatNode[::1] nodes, const double[::1] thresholds,
           const uint8_t[::1] sides, int32_t[::1] leaves):
-    """Write the index of each row's leaf into `leaves`. The arrays must be those of one validated tree."""
+    """Write the index of each row's leaf into `leaves`. The arrays must come from a validated tree."""
     cdef Py_ssize_t i
     cdef Py_ssize_t n_rows = matrix.shape[0]
     cdef int32_t at
@@ -49,7 +49,7 @@ def route(const double[:, ::1] matrix, const FlatNode[::1] nodes, const double[:
     cdef const double *cuts = NULL
     cdef const uint8_t *table = NULL
     if leaves.shape[0] != n_rows:
-        raise ValueError("leaves: expected one entry a row")
+        raise ValueError("leaves: expected one entry for each row")
     if n_rows == 0:
         return
     if thresholds.shape[0]:

@@ -1,8 +1,7 @@
-"""Rows of numbers out of JSON text, for those who predict many: no Python object a cell.
+"""Read rows of numbers from JSON text without a Python object for each cell.
 
-Only what numeric tables consist of is read: numbers, null, and the names that are expected. Anything else, right
-or wrong, is an answer of None: a complete parser has to look at it. The text ends with a zero byte, as every bytes
-object does, and no step goes past it.
+Only numbers, null and the expected names are read. For anything else the functions return None, and a complete parser
+has to read the text. The text ends with a zero byte, as every bytes object does, and no step reads past it.
 """
 
 from libc.math cimport NAN
@@ -19,7 +18,7 @@ cdef extern from "Python.h":
     double PyOS_string_to_double(const char *text, char **end, void *overflow) except? -1.0
 
 cdef enum:
-    LARGEST_EXPONENT = 100000  # beyond it, a number is 0 or infinite, however many digits it has
+    MAX_EXPONENT = 100000  # with a larger one a number is 0 or infinite
 
 
 cdef inline const char *skip_space(const char *p) noexcept nogil:
@@ -33,7 +32,7 @@ cdef inline bint is_digit(char c) noexcept nogil:
 
 
 cdef const char *read_number(const char *p, double *out) noexcept nogil:
-    """A number as RFC 8259 spells it, or null for NaN. What follows it, or NULL."""
+    """Read a number as in RFC 8259, or null as NaN. Return the position after it, or NULL if there is none."""
     cdef const char *start = p
     cdef uint64_t digits = 0
     cdef int n_digits = 0     # without leading zeros
@@ -66,7 +65,7 @@ cdef const char *read_number(const char *p, double *out) noexcept nogil:
                 n_digits += 1
                 if n_digits <= MAX_DIGITS:
                     digits = 10 * digits + <uint64_t>(p[0] - c'0')
-            if exponent > -LARGEST_EXPONENT:
+            if exponent > -MAX_EXPONENT:
                 exponent -= 1
             p += 1
     if p[0] == c'e' or p[0] == c'E':
@@ -77,7 +76,7 @@ cdef const char *read_number(const char *p, double *out) noexcept nogil:
         if not is_digit(p[0]):
             return NULL
         while is_digit(p[0]):
-            if written < LARGEST_EXPONENT:
+            if written < MAX_EXPONENT:
                 written = 10 * written + (p[0] - c'0')
             p += 1
         exponent += -written if down else written
@@ -90,7 +89,7 @@ cdef const char *read_number(const char *p, double *out) noexcept nogil:
 
 
 cdef const char *read_slowly(const char *start, const char *end, double *out) noexcept:
-    """By Python's own conversion, which stops at the same place."""
+    """Convert with Python's own function, which must stop at the same place."""
     cdef char *stopped = NULL
     try:
         out[0] = PyOS_string_to_double(start, &stopped, NULL)
@@ -128,13 +127,13 @@ cdef struct Name:
 
 
 cdef inline bint is_name(const char *p, const char *end, const Name *name) noexcept nogil:
-    """Whether the string that begins after this quotation mark is the name."""
+    """Return whether the string that begins after this quotation mark is the name."""
     return end - p > name.length and p[name.length] == c'"' and memcmp(p, name.text, name.length) == 0
 
 
 cdef const char *read_records(const char *p, const char *end, Py_ssize_t rows, Py_ssize_t width, Name *names,
                               Py_ssize_t *order, double *cells) noexcept nogil:
-    """The first record may have its names in any order; the others must have the same one."""
+    """Read records. The first may have the names in any order; the others must have the same order."""
     cdef Py_ssize_t row, place, k
     if p[0] != c'[':
         return NULL
@@ -175,7 +174,7 @@ cdef const char *read_records(const char *p, const char *end, Py_ssize_t rows, P
 
 
 def numbers_in_arrays(bytes text, Py_ssize_t at, Py_ssize_t rows, Py_ssize_t width):
-    """`rows` arrays of `width` numbers in an array that begins here, and where it ends; None if it is not that."""
+    """Return the matrix of `rows` arrays of `width` numbers at `at`, and where it ends; None if there is none."""
     cdef const char *start = text
     cdef const char *p
     cdef double[:, ::1] cells
@@ -189,7 +188,7 @@ def numbers_in_arrays(bytes text, Py_ssize_t at, Py_ssize_t rows, Py_ssize_t wid
 
 
 def numbers_in_records(bytes text, Py_ssize_t at, Py_ssize_t rows, list names):
-    """The same for objects whose fields have these names, as bytes without quotation marks or backslashes."""
+    """Return the matrix of `rows` objects with these names, which have no quotation marks or backslashes."""
     cdef const char *start = text
     cdef const char *end = start + len(text)
     cdef const char *p

@@ -1,4 +1,4 @@
-"""What a prediction says about many rows: which cells are unusual, and the parts of the rows' leaves in one text."""
+"""Parts of the answer to a prediction of many rows: unusual cells, and a text for each row."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def unusual_cells(const double[:, ::1] matrix, const double[::1] lows, const double[::1] highs):
-    """Column to the rows, in order, whose cell there is not within its low and high; NaN is within nothing."""
+    """Return for each column the rows whose cell is not between its low and its high, or is NaN."""
     cdef Py_ssize_t n_rows = matrix.shape[0]
     cdef Py_ssize_t width = matrix.shape[1]
     cdef Py_ssize_t row, column
@@ -37,7 +37,7 @@ def unusual_cells(const double[:, ::1] matrix, const double[::1] lows, const dou
 
 
 def joined_parts(list parts, const int32_t[::1] leaves):
-    """`b",".join(parts[leaf] for leaf in leaves)`, without an object a row."""
+    """Return `b",".join(parts[leaf] for leaf in leaves)` without a Python object for each row."""
     cdef Py_ssize_t n_rows = leaves.shape[0]
     cdef Py_ssize_t n_parts = len(parts)
     cdef Py_ssize_t row, size

@@ -1,7 +1,7 @@
-"""Read raw columns out of whatever holds them: NumPy arrays, sequences, pandas, polars or Arrow tables.
+"""Read columns of NumPy arrays, sequences, and pandas, polars or Arrow tables.
 
-None of the frame libraries is imported: an object of theirs brings its own methods. A column comes out as one
-of three kinds: numbers and booleans as float64 with NaN for missing, categories as codes into labels.
+The frame libraries are not imported; their objects are used by their methods. A column is of one of three
+kinds: numbers and booleans are float64 with NaN for missing values, categories are codes into labels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .labels import is_missing, object_array, plain
+from literati.data.labels import is_missing, object_array, plain
 
 Kind = Literal["number", "boolean", "category"]
 Floats = npt.NDArray[np.float64]
@@ -39,17 +39,17 @@ class RawColumn:
 
 @dataclass(frozen=True)
 class RawTable:
-    """Columns that are read one at a time, when asked for, so that two copies of the data never exist."""
+    """Columns that are read one at a time, so that no second copy of all data is made."""
 
     n_rows: int
     n_columns: int
-    names: tuple[str, ...] | None  # None: columns have only a position
-    read: Callable[[int, str], RawColumn]  # position, and the name to use in an error
-    matrix: npt.NDArray[Any] | None = None  # the numbers themselves, where they already are one array
+    names: tuple[str, ...] | None  # None if the columns have no names
+    read: Callable[[int, str], RawColumn]  # by position and the name for error messages
+    matrix: npt.NDArray[Any] | None = None  # the data, if it is one array of numbers
 
 
 def open_table(data: Any) -> RawTable:
-    """Recognise the container; ValueError or TypeError if it is none of those that can be read."""
+    """Open a table. Raise ValueError or TypeError if it is not of a supported type."""
     module = type(data).__module__.partition(".")[0]
     if module == "scipy" or hasattr(data, "toarray"):
         raise TypeError("X: sparse data is not supported; pass a dense array, for example X.toarray()")
@@ -69,8 +69,8 @@ def _frame(shape: tuple[int, int], names: list[Any], read: Callable[[int, str], 
     _check_shape(shape)
     texts = [isinstance(name, str) for name in names]
     if any(texts) and not all(texts):
-        raise TypeError("X: column names must be all text or all not; got a mixture")
-    if not any(texts):  # pandas numbers the columns of an unnamed frame: those are positions, not names
+        raise TypeError("X: column names must be all text or all not text; got a mixture")
+    if not any(texts):  # pandas numbers unnamed columns: these are positions
         return RawTable(*shape, None, read)
     seen: set[str] = set()
     for name in names:
@@ -92,7 +92,7 @@ def _array(data: Any) -> RawTable:
     try:
         array = np.asarray(data)
         if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-            array = np.asarray(data, dtype=object)  # NumPy spelt the numbers of a mixed list as text
+            array = np.asarray(data, dtype=object)  # NumPy made text of the numbers of a mixed list
     except ValueError as error:
         raise ValueError(f"X: rows must all have the same number of columns ({error})") from None
     if array.ndim == 0:
@@ -130,12 +130,12 @@ def _read_vector(vector: npt.NDArray[Any], name: str) -> RawColumn:
 
 
 def read_objects(cells: list[Any], name: str) -> RawColumn:
-    """A column of Python objects. Deciding by the set of types costs one pass in C, not one call a cell."""
+    """Read a column of Python objects. Its kind follows from the set of types, which is fast to collect."""
     types = set(map(type, cells))
     missing: list[bool] | None = None
     if any(issubclass(t, float | np.floating) or not issubclass(t, _CELL_TYPES) for t in types):
         missing = [is_missing(cell) for cell in cells]
-        types = {type(cell) for cell, gone in zip(cells, missing, strict=True) if not gone}
+        types = {type(cell) for cell, absent in zip(cells, missing, strict=True) if not absent}
     if not types:
         return RawColumn("number", np.full(len(cells), np.nan))
     if all(issubclass(t, str) for t in types):
@@ -152,8 +152,8 @@ def read_objects(cells: list[Any], name: str) -> RawColumn:
                 f"X: column {name!r}: argument must be a string column or a number column, not {t.__name__!r}"
             )
     try:
-        gone = missing or [False] * len(cells)
-        numbers = np.array([np.nan if g else float(cell) for cell, g in zip(cells, gone, strict=True)])
+        flags = missing or [False] * len(cells)
+        numbers = np.array([np.nan if m else float(cell) for cell, m in zip(cells, flags, strict=True)])
     except OverflowError:
         raise ValueError(f"X: column {name!r} holds an integer too large for a float") from None
     return RawColumn("boolean" if all(issubclass(t, bool | np.bool_) for t in types) else "number", numbers)
@@ -165,7 +165,7 @@ _CELL_TYPES = (*_NUMBER_TYPES, str)
 
 def _factorize(cells: list[Any], missing: list[bool] | None) -> tuple[npt.NDArray[np.int32], list[Hashable]]:
     index: dict[Hashable, int] = {}
-    known = cells if missing is None else (c for c, gone in zip(cells, missing, strict=True) if not gone)
+    known = cells if missing is None else (c for c, absent in zip(cells, missing, strict=True) if not absent)
     for cell in known:
         index.setdefault(cell, len(index))
     get = index.get
@@ -174,7 +174,7 @@ def _factorize(cells: list[Any], missing: list[bool] | None) -> tuple[npt.NDArra
 
 
 def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
-    """A dictionary-coded column: only the labels that occur count; they must be of one readable kind."""
+    """Read a dictionary-encoded column. Labels that do not occur are dropped."""
     codes = np.asarray(codes, dtype=np.int64)
     used = np.unique(codes[codes >= 0])
     names = [plain(label) for label in labels]
@@ -189,7 +189,8 @@ def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
             )
     recode = np.full(len(names) + 1, -1, dtype=np.int32)
     recode[used] = np.arange(len(used), dtype=np.int32)
-    return RawColumn("category", codes=recode[codes], labels=kept)  # code -1 reads the last entry: -1
+    # Code -1 reads the last entry, which is -1.
+    return RawColumn("category", codes=recode[codes], labels=kept)
 
 
 def _read_pandas(series: Any, name: str) -> RawColumn:
@@ -238,19 +239,19 @@ def _read_arrow(column: Any, name: str) -> RawColumn:
         return RawColumn("number", _arrow_floats(column))
     if kind.startswith(("string", "large_string", "utf8", "large_utf8", "dictionary")):
         coded = column if kind.startswith("dictionary") else column.dictionary_encode()
-        if hasattr(coded, "unify_dictionaries"):  # a chunked array: one dictionary for all chunks
+        if hasattr(coded, "unify_dictionaries"):  # a chunked array needs one dictionary for all chunks
             coded = coded.unify_dictionaries()
             parts = coded.chunks
         else:
             parts = [coded]
-        signed = [part.indices.cast("int64") for part in parts]  # polars counts without a sign
+        signed = [part.indices.cast("int64") for part in parts]  # polars uses unsigned indices
         codes = [indices.fill_null(-1).to_numpy(zero_copy_only=False) for indices in signed]
         return _coded(np.concatenate(codes), parts[0].dictionary.to_pylist(), name)
     raise TypeError(_no_dates(name, kind))
 
 
 def _arrow_floats(column: Any) -> Floats:
-    floats = column.cast("float64", safe=False)  # integers beyond 2^53 are rounded, as everywhere
+    floats = column.cast("float64", safe=False)  # integers above 2^53 are rounded
     chunks = floats.chunks if hasattr(floats, "chunks") else [floats]
     return np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float64)
 
@@ -258,10 +259,10 @@ def _arrow_floats(column: Any) -> Floats:
 def _no_dates(name: str, dtype: object) -> str:
     return (
         f"X: column {name!r} has type {dtype}; expected numbers, booleans, text or categories "
-        "(turn dates and the like into numbers first)"
+        "(convert dates to numbers first)"
     )
 
 
 def scalar_column(cell: Any, name: str) -> RawColumn:
-    """A column of one row, for explaining a single row."""
+    """Return a column of one row."""
     return read_objects(list(object_array([plain(cell)])), name)

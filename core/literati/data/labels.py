@@ -1,4 +1,4 @@
-"""Class labels and categories: any hashable in, class indices inside, the same spelling out, JSON too."""
+"""Class labels and categories: from hashable values to class indices, and to JSON and back."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-MAX_TUPLE_DEPTH = 8  # a label is a word, not a document
+MAX_TUPLE_DEPTH = 8  # of tuples inside tuples
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, NaT and the frame libraries' NA; told by behaviour, so that none of them is imported."""
+    """Return whether a value is None, NaN, NaT or NA. The frame libraries need not be imported for it."""
     if value is None:
         return True
     if isinstance(value, float | np.floating):
@@ -25,7 +25,7 @@ def is_missing(value: object) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The Python scalar that a NumPy scalar stands for; anything else as it is."""
+    """Return the Python scalar of a NumPy scalar, and any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -34,7 +34,7 @@ def _as_is(label: Any) -> Any:
 
 
 def ordered(labels: Iterable[Hashable]) -> list[Any]:
-    """Distinct labels, sorted; in order of first appearance where they cannot be compared."""
+    """Return the distinct labels, sorted, or in order of appearance if they cannot be compared."""
     distinct = list(dict.fromkeys(labels))
     try:
         return sorted(distinct, key=_as_is)
@@ -43,7 +43,7 @@ def ordered(labels: Iterable[Hashable]) -> list[Any]:
 
 
 def to_json(label: Any) -> dict[str, Any]:
-    """A label with its type, so that 1, "1", 1.0 and True come back as what they were."""
+    """Return a label with its type, so that 1, "1", 1.0 and True stay different."""
     label = plain(label)
     if isinstance(label, tuple):
         return {"type": "tuple", "value": [to_json(part) for part in label]}
@@ -59,7 +59,7 @@ def to_json(label: Any) -> dict[str, Any]:
 
 
 def from_json(entry: object, depth: int = 0) -> Hashable:
-    """The label that `to_json` wrote; ValueError for anything else."""
+    """Return the label that `to_json` wrote. Raise ValueError for anything else."""
     if not isinstance(entry, dict) or set(entry) != {"type", "value"}:
         raise ValueError("a label is an object with exactly the fields 'type' and 'value'")
     kind, value = entry["type"], entry["value"]
@@ -74,7 +74,7 @@ def from_json(entry: object, depth: int = 0) -> Hashable:
 
 
 def object_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """A one-dimensional object array, also of tuples, which NumPy would unpack."""
+    """Return a one-dimensional object array, also of tuples, which NumPy would unpack."""
     array = np.empty(len(labels), dtype=object)
     for index, label in enumerate(labels):
         array[index] = label
@@ -82,7 +82,7 @@ def object_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
-    """A label or weight argument as a one-dimensional NumPy array."""
+    """Return an argument of labels or weights as a one-dimensional NumPy array."""
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
         return object_array(values.to_pylist())
@@ -93,9 +93,9 @@ def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
     else:
         array = np.asarray(values)
         if isinstance(values, list | tuple) and array.dtype.kind in "US" and array.ndim == 1:
-            array = object_array(values)  # NumPy spelt the numbers of a mixed list as text
+            array = object_array(values)  # NumPy made text of the numbers of a mixed list
     if array.ndim == 2 and array.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning  # not worth its import where nobody is warned
+        from sklearn.exceptions import DataConversionWarning  # a slow import that is rarely needed
 
         warnings.warn(
             f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of "
@@ -110,7 +110,7 @@ def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def encode(y: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Class indices and the classes in order. Missing labels and real-valued targets are refused."""
+    """Return class indices and the classes in order. Refuse missing labels and real-valued targets."""
     if y is None:
         raise ValueError("y: this classifier requires y to be passed, but the target y is None")
     array = as_vector(y, "y")
@@ -160,6 +160,6 @@ def _encode_objects(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt
         return codes, object_array(classes)
     if kinds in ({int}, {bool}):
         typed = np.asarray(classes)
-        if typed.dtype.kind in "biu":  # integers beyond 64 bits stay objects
+        if typed.dtype.kind in "biu":  # larger integers than 64 bits stay objects
             return codes, typed
     return codes, object_array(classes)

@@ -1,15 +1,10 @@
-"""Raw columns to rank codes for the search, and to a matrix of floats for prediction.
-
-The schema is what a model remembers of its training columns; the training table is what a search works on.
-"""
+"""The training table: the columns of the training data as rank codes, which the search works on."""
 
 from __future__ import annotations
 
 import hashlib
-import math
-import numbers
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,140 +12,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import labels
-from .columns import Kind, RawColumn, RawTable, open_table
-from .errors import DataWarning
+from literati.data import labels
+from literati.data.columns import Floats, RawColumn, RawTable, open_table
+from literati.data.schema import Column, Schema, check_finite
+from literati.data.weights import check_total, checked_weights, times_class_weights
+from literati.errors import DataWarning
 
-UNKNOWN = -1.0  # in an encoded category column: a category that training did not see
-MAX_CLASSES = 1024  # as many as the search's kernels have room for
-MAX_WEIGHT = 2.0**50  # costs are exact integers in the search, and must stay exact as floats
-MIN_WEIGHT = 2.0**-500  # of all rows together: with less the search's unit would be no float
-CATEGORY_MODES = ("ordered", "one_hot")
+MAX_CLASSES = 1024  # the kernels of the search have room for this many
 CategoryMode = Literal["ordered", "one_hot"]
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Column:
-    """What a model remembers of one training column."""
-
-    name: str
-    kind: Kind
-    categories: tuple[Any, ...] = ()  # kind "category": in the order of the search's codes
-    minimum: float | None = None  # kind "number": range of the training rows
-    maximum: float | None = None
-    constant: bool = False  # set aside: no split can use it
-
-
-@dataclass(frozen=True)
-class EncodedRows:
-    """Rows ready for the predict kernel: NaN is missing, categories are codes, `UNKNOWN` is one not seen."""
-
-    matrix: Floats  # C order, one column per column of the schema
-    unknown: Mapping[str, tuple[Hashable, ...]]  # by column: the categories that training did not see
-    ignored: tuple[str, ...]  # columns of the frame that the model does not know
-
-
-@dataclass(frozen=True)
-class Schema:
-    """The columns of a model, in training order."""
-
-    columns: tuple[Column, ...]
-    named: bool  # the training data had column names; otherwise position is all there is
-
-    def encode(self, data: Any) -> EncodedRows:
-        """By name for a frame where training had names, by position otherwise."""
-        table = open_table(data)
-        if self.named and table.names is not None:
-            places, ignored = self._places(table.names)
-        else:
-            if table.n_columns != len(self.columns):
-                raise ValueError(
-                    f"X has {table.n_columns} features, but LiteratiClassifier is expecting "
-                    f"{len(self.columns)} features as input"
-                )
-            places, ignored = list(range(table.n_columns)), ()
-        if table.matrix is not None and all(c.kind == "number" or c.constant for c in self.columns):
-            return EncodedRows(self._numbers(table.matrix), {}, ignored)
-        matrix = np.empty((table.n_rows, len(self.columns)))
-        unknown: dict[str, tuple[Hashable, ...]] = {}
-        for index, (column, place) in enumerate(zip(self.columns, places, strict=True)):
-            if column.constant:
-                matrix[:, index] = np.nan
-                continue
-            matrix[:, index], unseen = encode_column(column, table.read(place, column.name))
-            if unseen:
-                unknown[column.name] = unseen
-        return EncodedRows(matrix, unknown, ignored)
-
-    def _places(self, names: tuple[str, ...]) -> tuple[list[int], tuple[str, ...]]:
-        at = {name: place for place, name in enumerate(names)}
-        absent = [column.name for column in self.columns if column.name not in at]
-        if absent:
-            shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
-            raise ValueError(
-                "X: The feature names should match those that were passed during fit.\n"
-                f"Feature names seen at fit time, yet now missing: {shown}"
-            )
-        known = {column.name for column in self.columns}
-        return [at[column.name] for column in self.columns], tuple(
-            name for name in names if name not in known
-        )
-
-    def _numbers(self, array: npt.NDArray[Any]) -> Floats:
-        matrix = np.ascontiguousarray(array, dtype=np.float64)
-        if array.dtype.kind == "f" and np.isinf(matrix).any():
-            for index, column in enumerate(self.columns):
-                if not column.constant:
-                    _check_finite(matrix[:, index], column.name)
-        return matrix
-
-
-def _check_finite(values: Floats, name: str) -> None:
-    if np.isinf(values).any():
-        raise ValueError(f"X: column {name!r} contains infinity; expected finite numbers (NaN where missing)")
-
-
-def encode_column(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashable, ...]]:
-    if column.kind == "category":
-        return _encode_category(column, raw)
-    if raw.values is None:
-        if raw.n_known():
-            raise TypeError(
-                f"X: column {column.name!r} holds text or categories such as {raw.labels[0]!r}; "
-                f"expected {'booleans' if column.kind == 'boolean' else 'numbers'} as in training"
-            )
-        assert raw.codes is not None
-        return np.full(len(raw.codes), np.nan), ()
-    if column.kind == "boolean" and not np.isin(raw.values[~np.isnan(raw.values)], (0.0, 1.0)).all():
-        raise ValueError(f"X: column {column.name!r} was boolean in training; expected booleans, 0 or 1")
-    _check_finite(raw.values, column.name)
-    return raw.values, ()
-
-
-def _encode_category(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashable, ...]]:
-    if raw.values is not None:
-        known = ~np.isnan(raw.values)
-        if known.any() and all(isinstance(category, str) for category in column.categories):
-            raise TypeError(
-                f"X: column {column.name!r} holds {raw.kind}s; expected categories such as "
-                f"{column.categories[0]!r} as in training"
-            )
-        distinct, inverse = np.unique(raw.values[known], return_inverse=True)
-        codes = np.full(len(raw.values), -1, dtype=np.int32)
-        codes[known] = inverse
-        raw = RawColumn("category", codes=codes, labels=distinct.tolist())
-    assert raw.codes is not None
-    index = {category: float(code) for code, category in enumerate(column.categories)}
-    lookup = np.array([*(index.get(label, UNKNOWN) for label in raw.labels), np.nan])
-    unseen = tuple(label for label in raw.labels if label not in index)
-    return lookup[raw.codes], unseen  # code -1 reads the last entry: missing
-
-
-@dataclass(frozen=True)
 class Feature:
-    """What the search sees as one column: a column, or under one-hot coding one category of a column."""
+    """A feature of the search: a column, or with one-hot encoding one category of a column."""
 
     column: int
     category: int | None = None
@@ -158,15 +33,15 @@ class Feature:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """Encoded training data. Rows of zero weight and constant columns are not in it."""
+    """Encoded training data, without rows of zero weight and constant columns."""
 
     schema: Schema
     classes: npt.NDArray[Any]
     features: tuple[Feature, ...]
-    codes: Codes  # (features, rows), rank codes; -1 is missing
-    values: list[Floats]  # per feature the distinct values that the codes stand for
+    codes: Codes  # (features, rows); rank codes, -1 for missing values
+    values: list[Floats]  # distinct values of each feature, by code
     y: Codes
-    weights: Floats | None  # None: every row weighs 1
+    weights: Floats | None  # None if every row weighs 1
 
     @property
     def n_rows(self) -> int:
@@ -179,7 +54,7 @@ class TrainingTable:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Equal for equal training data and only then (SHA-256): a checkpoint says whose it is."""
+        """Return a SHA-256 digest of the data, by which a checkpoint recognises it."""
         digest = hashlib.sha256()
         digest.update(repr((self.schema, self.features, [labels.plain(c) for c in self.classes])).encode())
         for array, dtype in ((self.codes, "<i4"), (self.y, "<i4"), *((v, "<f8") for v in self.values)):
@@ -189,7 +64,7 @@ class TrainingTable:
         return digest.hexdigest()
 
     def column_values(self, column: int, rows: npt.NDArray[np.intp]) -> Floats:
-        """Cells of a column as the predict kernel would get them, rebuilt from the codes."""
+        """Return cells of a column as the predict kernel gets them, computed from the codes."""
         known = np.zeros(len(rows))
         missing = np.zeros(len(rows), dtype=bool)
         for j, feature in enumerate(self.features):
@@ -203,7 +78,7 @@ class TrainingTable:
         return np.where(missing, np.nan, known)
 
     def grid(self, quantiles: int) -> list[Codes]:
-        """Per feature at most `quantiles` cut positions, at equal steps of the known rows' weight."""
+        """Return at most `quantiles` cut positions of each feature, at equal steps of the rows' weight."""
         return [self._cuts(j, quantiles) for j in range(len(self.features))]
 
     def _cuts(self, j: int, quantiles: int) -> Codes:
@@ -216,7 +91,7 @@ class TrainingTable:
             np.bincount(self.codes[j][known], weights, minlength=cardinality)
         )  # weight of codes <= k
         targets = below[-1] * np.arange(1, quantiles + 1) / (quantiles + 1)
-        cuts = np.searchsorted(below, targets) + 1  # the first position with at least the target below it
+        cuts = np.searchsorted(below, targets) + 1  # first position with at least the target below it
         return np.unique(np.minimum(cuts, cardinality - 1)).astype(np.int32)
 
 
@@ -229,18 +104,18 @@ def build(
     categories: CategoryMode = "ordered",
     poll: Callable[[], None] | None = None,
 ) -> TrainingTable:
-    """Encode training data; every complaint names the argument or the column.
+    """Encode training data. Errors name the argument or the column.
 
-    `poll` is called before every column, and may raise to break it off.
+    `poll` is called before every column and may raise an exception to stop.
     """
     table = open_table(data)
     codes, classes = labels.encode(y)
     if len(codes) != table.n_rows:
         raise ValueError(f"X and y must have the same number of rows; got {table.n_rows} and {len(codes)}")
     weights = checked_weights(sample_weight, table.n_rows)
-    weights = _times_class_weights(weights, class_weight, codes, classes)
+    weights = times_class_weights(weights, class_weight, codes, classes)
     keep: npt.NDArray[np.bool_] | None = None
-    if weights is not None and not weights.all():  # a row of weight zero is no row
+    if weights is not None and not weights.all():  # rows of weight zero are dropped
         keep = weights > 0
         weights, codes = weights[keep], codes[keep]
         if not len(codes):
@@ -255,71 +130,17 @@ def build(
     if len(classes) > MAX_CLASSES:
         raise ValueError(f"y: expected at most {MAX_CLASSES} classes, got {len(classes)}")
     if weights is not None:
-        _check_total(weights)
+        check_total(weights)
         if (weights == 1).all():
-            weights = None  # the integer path
+            weights = None  # rows are counted, which is faster
     builder = _Builder(table, codes, len(classes), weights, keep, categories)
     return builder.build(classes, poll)
 
 
-def checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    try:
-        weights = np.array(labels.as_vector(sample_weight, "sample_weight"), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight: expected a 1d array of {n_rows} numbers ({error})") from None
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight: expected {n_rows} numbers, one a row, got {len(weights)}")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight: expected finite numbers that are not negative")
-    if not weights.any():
-        raise ValueError("sample_weight: Sample weights must contain at least one non-zero number.")
-    return weights
-
-
-def _check_total(weights: Floats) -> None:
-    with np.errstate(over="ignore"):
-        total = float(weights.sum())
-    if not total <= MAX_WEIGHT:
-        raise ValueError(
-            f"sample_weight, class_weight: expected a sum of at most {MAX_WEIGHT:g}, got {total:g}"
-        )
-    if total < MIN_WEIGHT:
-        raise ValueError(
-            f"sample_weight, class_weight: expected a sum of at least {MIN_WEIGHT:g}, got {total:g}"
-        )
-
-
-def _times_class_weights(
-    weights: Floats | None, class_weight: Any, y: Codes, classes: npt.NDArray[Any]
-) -> Floats | None:
-    if class_weight is None:
-        return weights
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(y, weights, minlength=len(classes))
-        used = totals > 0
-        factors = np.ones(len(classes))
-        factors[used] = totals.sum() / (np.count_nonzero(used) * totals[used])
-    elif isinstance(class_weight, Mapping):
-        index = {labels.plain(label): code for code, label in enumerate(classes)}
-        factors = np.ones(len(classes))
-        for label, factor in class_weight.items():
-            if labels.plain(label) not in index:
-                raise ValueError(f"class_weight: {label!r} is not one of the classes {list(index)[:10]}")
-            if not isinstance(factor, numbers.Real) or not math.isfinite(factor) or factor < 0:
-                raise ValueError(
-                    f"class_weight: the weight of {label!r} must be a finite number >= 0, got {factor!r}"
-                )
-            factors[index[labels.plain(label)]] = factor
-    else:
-        raise ValueError("class_weight: expected None, 'balanced' or a mapping from label to weight")
-    with np.errstate(over="ignore"):  # what overflows is refused with the sum
-        return factors[y] if weights is None else weights * factors[y]
-
-
 @dataclass
 class _Builder:
+    """Encode the columns of a table one after the other."""
+
     table: RawTable
     y: Codes
     n_classes: int
@@ -352,7 +173,7 @@ class _Builder:
         self._report_constants(columns)
         stacked = np.empty((len(parts), len(self.y)), dtype=np.int32)
         for j in range(len(parts)):
-            stacked[j] = parts.pop(0)  # freed as it is copied: the codes never exist twice
+            stacked[j] = parts.pop(0)  # each part is freed when it is copied
         schema = Schema(tuple(columns), self.table.names is not None)
         return TrainingTable(schema, classes, tuple(features), stacked, values, self.y, self.weights)
 
@@ -368,7 +189,7 @@ class _Builder:
         if raw.values is None:
             return self._category(raw, name)
         numbers = raw.values if self.keep is None else raw.values[self.keep]
-        _check_finite(numbers, name)
+        check_finite(numbers, name)
         codes, distinct = rank(numbers)
         constant = len(distinct) == 0 or (len(distinct) == 1 and bool(codes.min() == 0))
         column = Column(name, raw.kind, constant=constant)
@@ -377,7 +198,10 @@ class _Builder:
         return column, codes, distinct
 
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
-        """Codes by rising share of the most frequent class: then a good set is a few intervals."""
+        """Encode categories in the order of their share of the most frequent class.
+
+        In this order a good split is a few intervals.
+        """
         assert raw.codes is not None
         codes = raw.codes if self.keep is None else raw.codes[self.keep]
         known = codes >= 0
@@ -397,7 +221,7 @@ class _Builder:
 
 
 def rank(numbers: Floats) -> tuple[Codes, Floats]:
-    """Rank codes (-1 for NaN) and the distinct values in order. One sort; np.unique takes twice as long."""
+    """Return rank codes, -1 for NaN, and the distinct values in order. np.unique takes twice as long."""
     order = np.argsort(numbers)  # NaN sorts last
     arranged = numbers[order]
     n_known = int(np.searchsorted(arranged, np.nan))
@@ -407,4 +231,4 @@ def rank(numbers: Floats) -> tuple[Codes, Floats]:
     np.not_equal(arranged[1:], arranged[:-1], out=first[1:])
     codes = np.full(len(numbers), -1, dtype=np.int32)
     codes[order[:n_known]] = np.cumsum(first, dtype=np.int32) - 1
-    return codes, arranged[first] + 0.0  # + 0.0: a zero has one sign
+    return codes, arranged[first] + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -1,13 +1,24 @@
-"""A search on disk: magic, sizes, a JSON header, the engine's own bytes, a checksum. Portable, versioned."""
+"""A search as bytes: a magic word, sizes, a JSON header, the state of the engine and a checksum."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import struct
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .errors import CheckpointError
+import numpy as np
+import numpy.typing as npt
+
+from literati._version import __version__
+from literati.data.table import TrainingTable
+from literati.errors import CheckpointError, LiteratiError
+from literati.search.incumbent import Poll
+from literati.search.options import SearchLimits, SolverOptions
+from literati.search.parameters import Range
+from literati.search.report import TRACE_DTYPE
+from literati.tree.model import ShapeTree
 
 MAGIC = b"literati-search\n"
 VERSION = 1
@@ -17,10 +28,80 @@ _FIELDS = {
     *("engine_version", "fingerprint", "options", "limits", "elapsed_seconds", "idle_seconds"),
     *("expansions", "improvements", "tree", "trace"),
 }
-_NEW_FIELDS = {"scale"}  # that version 0.1.0 did not write
+_NEW_FIELDS = {"scale"}  # version 0.1.0 does not know these; they are written only if they are needed
+MAX_TRACE_POINTS = 512
+_SECONDS = Range(float, ge=0)
+_COUNT = Range(int, ge=0)
+_SCALE = Range(float, ge=1, optional=True)
+
+
+@dataclass(frozen=True)
+class SavedSearch:
+    """What a checkpoint holds beside the state of the engine."""
+
+    fingerprint: str  # of the training table
+    options: SolverOptions
+    limits: SearchLimits
+    tree: ShapeTree
+    elapsed_seconds: float
+    idle_seconds: float  # since the tree was found
+    expansions: int
+    improvements: int
+    trace: npt.NDArray[Any]
+    scale: float | None  # units in one row; None if version 0.1.0 would choose the same
+
+    def to_bytes(self, engine_state: bytes) -> bytes:
+        """Return the checkpoint. Version 0.1.0 reads it unless it needs a field that is new."""
+        tree = self.tree.to_dict()
+        del tree["proof"]["beyond_space"]  # it follows from the bounds, and version 0.1.0 refuses it
+        kept = np.unique(np.linspace(0, max(0, len(self.trace) - 1), MAX_TRACE_POINTS).astype(int))
+        header = {
+            "engine_version": __version__,
+            "fingerprint": self.fingerprint,
+            "options": self.options.to_json(),
+            "limits": self.limits.to_json(),
+            "elapsed_seconds": self.elapsed_seconds,
+            "idle_seconds": self.idle_seconds,
+            "expansions": self.expansions,
+            "improvements": self.improvements,
+            "tree": tree,
+            "trace": [list(row) for row in self.trace[kept[: len(self.trace)]].tolist()],
+        }
+        return pack(header if self.scale is None else {**header, "scale": self.scale}, engine_state)
+
+    @classmethod
+    def from_bytes(cls, blob: Any) -> tuple[SavedSearch, bytes]:
+        """Read a checkpoint of this version or an earlier one, and return it with the engine's state."""
+        header, engine_state = unpack(blob)
+        try:
+            saved = cls(
+                fingerprint=header["fingerprint"],
+                options=SolverOptions.from_json(header["options"]),
+                limits=SearchLimits.from_json(header["limits"]),
+                tree=ShapeTree.from_dict(header["tree"]),
+                elapsed_seconds=_SECONDS.check("elapsed_seconds", header["elapsed_seconds"]),
+                idle_seconds=_SECONDS.check("idle_seconds", header["idle_seconds"]),
+                expansions=_COUNT.check("expansions", header["expansions"]),
+                improvements=_COUNT.check("improvements", header["improvements"]),
+                trace=np.array([tuple(row) for row in header["trace"]], dtype=TRACE_DTYPE),
+                scale=_SCALE.check("scale", header.get("scale")),
+            )
+        except (LiteratiError, TypeError, ValueError) as error:
+            raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
+        return saved, engine_state
+
+    def check_tree(self, table: TrainingTable, poll: Poll | None) -> None:
+        """Raise CheckpointError if the tree does not cost what it says on this data."""
+        tree = self.tree
+        if tree.schema != table.schema or tree.classes.tolist() != table.classes.tolist():
+            raise CheckpointError("blob: the checkpoint's tree belongs to other data")
+        tolerance = 1e-9 * max(1.0, tree.nodes[0].weight)
+        if abs(tree.evaluate_table(table, poll) - tree.objective) > tolerance:
+            raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
 
 
 def pack(header: dict[str, Any], payload: bytes) -> bytes:
+    """Return the bytes of a checkpoint."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     body = MAGIC + _SIZES.pack(VERSION, len(text), len(payload)) + text + payload
     return body + hashlib.sha256(body).digest()
@@ -31,7 +112,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
-    """The header and the payload; CheckpointError if they are not what `pack` wrote."""
+    """Return the header and the payload. Raise CheckpointError if they are not what `pack` wrote."""
     if not isinstance(blob, bytes | bytearray | memoryview):
         raise TypeError(f"blob: expected bytes, got {type(blob).__name__}")
     data = bytes(blob)
@@ -51,6 +132,11 @@ def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
         header = json.loads(data[start : start + n_header], parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise CheckpointError("blob: the checkpoint is damaged: its header is not JSON") from None
-    if not isinstance(header, dict) or set(header) - _NEW_FIELDS != _FIELDS:
-        raise CheckpointError("blob: the checkpoint is damaged: its header has other fields than expected")
+    if not isinstance(header, dict) or not header.keys() >= _FIELDS:
+        raise CheckpointError("blob: the checkpoint is damaged: its header lacks fields")
+    if unknown := sorted(header.keys() - _FIELDS - _NEW_FIELDS):
+        raise CheckpointError(
+            f"blob: version {header['engine_version']} wrote the field {unknown[0]!r} of the checkpoint, "
+            f"which version {__version__} does not know; use that version"
+        )
     return header, data[start + n_header : start + n_header + n_payload]

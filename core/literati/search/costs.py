@@ -1,8 +1,7 @@
 """Count costs in whole units, so that every sum of weights and penalties is exact.
 
-A unit is a part of one misclassified row, by a power of two or of ten, that makes all weights and penalties
-whole. Inside a search every cost is a number of units; what people read is that number divided by the units
-in a row.
+One misclassified row is a number of units, a power of two or ten, that makes all weights and penalties whole.
+Inside a search every cost is in units; users see it divided by the units in a row.
 """
 
 from __future__ import annotations
@@ -14,24 +13,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from .nodes import Node
-from .table import TrainingTable
+from literati.data.table import TrainingTable
+from literati.tree.nodes import Node
 
-EXACT_BITS = 50  # a sum of weights stays below 2**50 units: exact in 64-bit integers and as a double
+EXACT_BITS = 50  # a sum of weights stays below 2**50 units, which is exact as an integer and a double
 MAX_PLACES = 22  # 10**22 is the largest power of ten that is exact as a double
 
 
 @dataclass(frozen=True)
 class ExactCosts:
-    """What a search minimises, in units."""
+    """The table and the penalties of a search, with costs in units."""
 
-    table: TrainingTable  # its weights are units; without weights a row is one unit
+    table: TrainingTable  # its weights are in units; without weights a row is one unit
     split_penalty: float
     changepoint_penalty: float
     scale: float  # units in one misclassified row of weight 1
 
     def in_rows(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Return nodes whose counts, errors and costs are in units with these in misclassified rows."""
+        """Convert the counts, errors and costs of nodes from units to misclassified rows."""
         if self.scale == 1.0:
             return nodes
         return tuple(
@@ -53,14 +52,13 @@ def exact_costs(
     *,
     binary_only: bool = False,
 ) -> ExactCosts:
-    """Express weights and penalties in units. What is not whole is rounded; no weight becomes zero.
+    """Convert weights and penalties to whole units. They are rounded, but no weight becomes zero.
 
-    A penalty of more than all the weight there is counts as that much: no split pays for it.
+    A penalty above the sum of all weights is replaced by that sum, because no split can save more.
     """
-    total = float(table.n_rows if table.weights is None else table.weights.sum())
-    penalties = [min(penalty, total) for penalty in (split_penalty, changepoint_penalty)]
     if scale is None:
-        scale = choose_scale(table.weights, table.n_rows, penalties, binary_only=binary_only)
+        scale = default_scale(table, split_penalty, changepoint_penalty, binary_only=binary_only)
+    penalties = _effective_penalties(table, split_penalty, changepoint_penalty)
     if table.weights is not None:
         table = replace(table, weights=whole_weights(table.weights, scale))
     elif scale != 1.0:
@@ -69,7 +67,21 @@ def exact_costs(
     return ExactCosts(table, split, changepoint, scale)
 
 
+def default_scale(
+    table: TrainingTable, split_penalty: float, changepoint_penalty: float, *, binary_only: bool = False
+) -> float:
+    """Return the units in one row that a search on this table chooses; `binary_only` as in `choose_scale`."""
+    penalties = _effective_penalties(table, split_penalty, changepoint_penalty)
+    return choose_scale(table.weights, table.n_rows, penalties, binary_only=binary_only)
+
+
+def _effective_penalties(table: TrainingTable, *penalties: float) -> list[float]:
+    total = float(table.n_rows if table.weights is None else table.weights.sum())
+    return [min(penalty, total) for penalty in penalties]
+
+
 def whole_weights(weights: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float64]:
+    """Return weights in units, rounded, at least 1."""
     return np.maximum(np.rint(weights * scale), 1.0)
 
 
@@ -80,11 +92,11 @@ def choose_scale(
     *,
     binary_only: bool = False,
 ) -> float:
-    """Return the units in one row: the fewest that make all weights and penalties whole, if any do.
+    """Return the smallest number of units in one row that makes all weights and penalties whole.
 
-    Powers of two come first (counts, 0.5, 3.125), then powers of ten (0.1, 0.003). Penalties such as 1/3 are
-    rounded to as many decimal places as there is room for, weights that have no end to as many binary ones.
-    Version 0.1.0 knew powers of two only (`binary_only`).
+    Powers of two are tried first (for 0.5 or 3.125), then powers of ten (for 0.1 or 0.003). If none fits,
+    penalties such as 1/3 are rounded to as many decimal places as possible, and weights to as many binary
+    places. Version 0.1.0 used powers of two only (`binary_only`).
     """
     total = float(n_rows if weights is None else weights.sum())
     numbers = np.concatenate([np.array(penalties), np.ones(1) if weights is None else weights])
@@ -101,17 +113,17 @@ def choose_scale(
 
 
 def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float, bool]:
-    """Return the power of two that makes all numbers whole and True, or the largest there is room for."""
+    """Return the power of two that makes all numbers whole and True, or the largest possible and False."""
     bits = EXACT_BITS - math.ceil(math.log2(total))
     scaled = numbers * 2.0**bits
     if (scaled != np.floor(scaled)).any():
         return 2.0**bits, False
-    # The places that no number needs are the zeros at the end of all of them.
+    # Trailing zero bits that all numbers share are not needed.
     used = int(np.bitwise_or.reduce(scaled.astype(np.int64)))
     return 2.0 ** max(0, bits - ((used & -used).bit_length() - 1)), True
 
 
 def _decimal(numbers: npt.NDArray[np.float64], places: int) -> bool:
-    """Whether all numbers are decimals of so many places, as exactly as a double can be."""
+    """Return whether all numbers have at most so many decimal places, up to the precision of a double."""
     scale = 10.0**places
     return bool((np.rint(numbers * scale) / scale == numbers).all())

@@ -1,4 +1,4 @@
-"""The compiled parts, made from a training table and checked parameters."""
+"""Create the compiled objects of a search, and compute the memory that they need."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._polish import Polisher
-from ._search import Engine, starting_bytes
-from .costs import ExactCosts
-from .nodes import Settings
-from .options import SearchLimits, SolverOptions
-from .table import TrainingTable
+from literati._engine._engine import Engine, starting_bytes
+from literati.data.table import TrainingTable
+from literati.search.costs import ExactCosts
+from literati.search.options import SearchLimits, SolverOptions
+
+POLISHER_ROW_BYTES = 4  # 16 bits for the node that the row reaches, 16 for its target side there
 
 
 @dataclass(frozen=True)
 class TableSize:
-    """What decides how much memory a training table takes."""
+    """The sizes that determine the memory of a training table."""
 
     rows: int
-    cardinalities: Sequence[int]  # the different values of each feature
+    cardinalities: Sequence[int]  # number of distinct values of each feature
     classes: int
     weighted: bool
 
@@ -29,19 +29,16 @@ class TableSize:
         return cls(table.n_rows, cardinalities, len(table.classes), table.weights is not None)
 
     @property
-    def code_bytes(self) -> int:
-        return 4 * self.rows * len(self.cardinalities)
-
-    @property
     def nbytes(self) -> int:
-        """`TrainingTable.nbytes` of a table of this size."""
-        return self.code_bytes + (12 if self.weighted else 4) * self.rows + 8 * sum(self.cardinalities)
+        """Return `TrainingTable.nbytes` of a table of this size."""
+        row_bytes = 4 * len(self.cardinalities) + (12 if self.weighted else 4)
+        return row_bytes * self.rows + 8 * sum(self.cardinalities)
 
 
-def least_memory(size: TableSize, options: SolverOptions) -> int:
-    """Return the smallest memory limit with which a search on a table of this size begins.
+def min_memory(size: TableSize, options: SolverOptions) -> int:
+    """Return the smallest memory limit with which a search on a table of this size can start.
 
-    A table that is smaller in every respect does not take more.
+    A table that is smaller in every respect does not need more.
     """
     engine: int = starting_bytes(
         size.rows,
@@ -52,12 +49,12 @@ def least_memory(size: TableSize, options: SolverOptions) -> int:
         candidates=options.candidates,
         candidate_leaves=list(options.leaves),
     )
-    return engine + _beside_the_engine(size, options)
+    return engine + _bytes_outside_engine(size, options)
 
 
-def _beside_the_engine(size: TableSize, options: SolverOptions) -> int:
-    """Return the bytes of the table, and of the polisher's copy of its order."""
-    return size.nbytes + (size.code_bytes if options.polish else 0)
+def _bytes_outside_engine(size: TableSize, options: SolverOptions) -> int:
+    """Return the bytes of the table and, if trees are polished, of the polisher's data about each row."""
+    return size.nbytes + (POLISHER_ROW_BYTES * size.rows if options.polish else 0)
 
 
 def make_engine(
@@ -67,12 +64,13 @@ def make_engine(
     limits: SearchLimits,
     poll: Callable[[], None] | None = None,
 ) -> Any:
+    """Create the engine. Raise ValueError if the memory limit is too small for the data."""
     if limits.memory_limit is not None:
-        least = least_memory(TableSize.of(table), options)
-        if limits.memory_limit < least:
+        needed = min_memory(TableSize.of(table), options)
+        if limits.memory_limit < needed:
             raise ValueError(
                 f"memory_limit: {limits.memory_limit} bytes are too few for this data; "
-                f"the search takes {least} to start with"
+                f"expected {needed} or more"
             )
     try:
         return Engine(
@@ -80,11 +78,11 @@ def make_engine(
             table.values,
             table.y,
             len(table.classes),
-            table.weights,
+            None if table.weights is None else costs.table.weights,
             max_depth=options.max_depth,
             max_changepoints=options.max_changepoints,
-            split_penalty=costs.split_penalty / costs.scale,
-            changepoint_penalty=costs.changepoint_penalty / costs.scale,
+            split_cost=int(costs.split_penalty),
+            changepoint_cost=int(costs.changepoint_penalty),
             scale=costs.scale,
             poll=poll,
             candidates=options.candidates,
@@ -108,19 +106,4 @@ def engine_bytes(table: TrainingTable, options: SolverOptions, limits: SearchLim
     """Return what a memory limit leaves for the engine, which may be nothing; 0 if there is no limit."""
     if limits.memory_limit is None:
         return 0
-    return limits.memory_limit - _beside_the_engine(TableSize.of(table), options)
-
-
-def make_polisher(costs: ExactCosts, settings: Settings) -> Any:
-    table = costs.table
-    return Polisher(
-        table.codes,
-        table.values,
-        table.y,
-        len(table.classes),
-        table.weights,
-        max_changepoints=settings.max_changepoints,
-        split_penalty=costs.split_penalty,
-        changepoint_penalty=costs.changepoint_penalty,
-        max_depth=settings.max_depth,
-    )
+    return limits.memory_limit - _bytes_outside_engine(TableSize.of(table), options)

@@ -1,4 +1,4 @@
-"""Waiting for compiled code without becoming deaf: Ctrl-C and a deadline are heard while it works."""
+"""Call compiled code so that a signal or a deadline can end it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-# The main thread wakes this often to run bytecode: only there does Python handle a signal, whichever thread
-# the system gave it to. Thread.join would not do: in Python 3.11 an interrupted join takes a thread that
-# still runs for finished.
-NAP = 0.1
+# Seconds after which the main thread wakes to run bytecode, because Python handles signals only there.
+# Thread.join is not used: in Python 3.11 a join that is interrupted takes a running thread for finished.
+WAKE_SECONDS = 0.1
 
 
-def call_patiently(work: Callable[[], Result], ask_to_stop: Callable[[], None], seconds: float) -> Result:
-    """Do the work in another thread and wait; ask it to stop after so many seconds or at an interrupt.
+def call_interruptibly(
+    work: Callable[[], Result], request_stop: Callable[[], None], seconds: float
+) -> Result:
+    """Call `work` in another thread, and call `request_stop` after `seconds` or at an interrupt.
 
-    One step of a search on a million rows can take ten seconds. The work must end soon after it is asked to;
-    it is waited for in any case.
+    One step of a search on a million rows can take ten seconds. The work must end soon after the request; the
+    call returns when it has ended.
     """
     outcome: list[Result | BaseException] = []
     done = Event()
@@ -35,13 +36,13 @@ def call_patiently(work: Callable[[], Result], ask_to_stop: Callable[[], None], 
     until = perf_counter() + seconds
     Thread(target=run, daemon=True).start()
     interrupt: BaseException | None = None
-    asked = False
+    requested = False
     while not done.is_set():
         try:
-            if not asked and (interrupt is not None or perf_counter() >= until):
-                ask_to_stop()
-                asked = True
-            done.wait(NAP if asked else min(NAP, max(0.0, until - perf_counter())))
+            if not requested and (interrupt is not None or perf_counter() >= until):
+                request_stop()
+                requested = True
+            done.wait(WAKE_SECONDS if requested else min(WAKE_SECONDS, max(0.0, until - perf_counter())))
         except KeyboardInterrupt as error:
             interrupt = error
     if interrupt is not None:

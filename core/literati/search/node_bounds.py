@@ -1,4 +1,4 @@
-"""What a search knows about the nodes of its own tree, said of another tree on the same rows."""
+"""Copy the bounds of the nodes of one tree to another tree on the same rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from .nodes import Node, depths
-from .routing import leaves_by_numpy
-from .table import TrainingTable
+from literati.data.table import TrainingTable
+from literati.tree.nodes import Node, depths
+from literati.tree.routing import leaves_by_numpy
 
 
 def transfer_bounds(
@@ -19,16 +19,17 @@ def transfer_bounds(
     max_depth: int,
     poll: Callable[[], None] | None = None,
 ) -> tuple[Node, ...]:
-    """Bounds and proofs of the search for the same rows at the same depth; elsewhere only what is plain.
+    """Return the nodes with the bounds and proofs that `searched` has for the same rows at the same depth.
 
-    A polished tree sends other rows to some of its nodes: what is known of the old rows says nothing there.
+    A polished tree sends other rows to some of its nodes. There the bounds of the search do not hold, and a
+    node gets only the bounds that hold for any rows.
     """
     known = dict(zip(_keys(searched, table, poll), searched, strict=True))
     result = []
     for key, node in zip(_keys(nodes, table, poll), nodes, strict=True):
-        twin = known.get(key)
-        if twin is not None:
-            result.append(replace(node, bound=twin.bound, proven=twin.proven))
+        same = known.get(key)
+        if same is not None:
+            result.append(replace(node, bound=same.bound, proven=same.proven))
         elif node.error == 0 or key[0] == max_depth:
             result.append(replace(node, bound=node.error, proven=True))
         else:
@@ -39,7 +40,7 @@ def transfer_bounds(
 def _keys(
     nodes: tuple[Node, ...], table: TrainingTable, poll: Callable[[], None] | None
 ) -> list[tuple[int, int]]:
-    """(depth, hash of the rows) of each node; the hash of a set is the sum of its rows' hashes."""
+    """Return (depth, hash of the rows) of each node. The hash of a set is the sum of its rows' hashes."""
     leaves = leaves_by_numpy(nodes, table.schema, table.column_values, table.n_rows, poll)
     hashes = np.random.default_rng(0).integers(0, 1 << 63, table.n_rows, dtype=np.uint64)
     at_leaves = np.zeros(len(nodes), dtype=np.uint64)

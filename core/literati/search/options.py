@@ -1,143 +1,191 @@
-"""The parameters of a search and its limits, each checked once and by name."""
+"""The parameters of a search and its limits. This file is their only definition."""
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from . import labels
-from .table import CATEGORY_MODES, CategoryMode
+from literati.data import labels
+from literati.search.parameters import (
+    AndSelection,
+    Boolean,
+    Candidates,
+    Categories,
+    Choice,
+    ClassWeights,
+    Criterion,
+    Heuristic,
+    LeafCounts,
+    OptionalFunction,
+    OrSelection,
+    ParameterSet,
+    Range,
+    parameter,
+)
+from literati.search.report import SearchReport
 
 MAX_DEPTH = 12
-MAX_CHANGEPOINTS = 8
-MAX_LEAVES = 1 << 20
-
-CHOICES = {
-    "candidates": ("adaptive", "shape", "quantile", "all"),
-    "or_selection": ("informative", "admissible"),
-    "and_selection": ("round_robin", "worst_primal", "worst_heuristic"),
-    "heuristic": ("cart", "primal", "impurity"),
-    "criterion": ("gini", "entropy"),
-    "categories": CATEGORY_MODES,
-}
-
-
-def integer(name: str, value: Any, low: int, high: int | None = None, *, or_else: str = "") -> int:
-    """A whole number from low to high; `or_else` is told as what else would do."""
-    expected = f"{or_else}an integer >= {low}" if high is None else f"an integer from {low} to {high}"
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    whole = int(value)
-    if whole < low or (high is not None and whole > high):
-        raise ValueError(f"{name}: expected {expected}, got {value!r}")
-    return whole
-
-
-def number(
-    name: str, value: Any, *, above: float | None = None, below: float | None = None, or_else: str = ""
-) -> float:
-    """A finite number >= 0; > `above` and < `below` where given."""
-    expected = f"{or_else}a finite number " + (">= 0" if above is None else f"> {above:g}")
-    expected += "" if below is None else f" and < {below:g}"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name}: expected {expected}, got {value!r}")
-    real = float(value)
-    good = math.isfinite(real) and real >= 0 and (above is None or real > above)
-    if not good or (below is not None and real >= below):
-        raise ValueError(f"{name}: expected {expected}, got {value!r}")
-    return real
+LEAVES = Range(int, ge=1, le=1 << 20)
+_SAME_OPTIMUM = "It changes the time to the optimum, not the optimum."
 
 
 @dataclass(frozen=True)
-class SearchLimits:
+class SearchLimits(ParameterSet):
     """When a search stops by itself. Reaching a limit is a result, not an error.
 
     Seconds are search seconds, summed over all calls of `run` and over a resume.
     """
 
-    time_limit: float | None = 60.0  # seconds
-    max_expansions: int | None = None  # a deterministic limit
-    memory_limit: int | None = None  # bytes that the search may add to the process
-    gap: float = 0.0  # stop at (upper - lower) / upper <= gap
-    gap_absolute: float = 0.0  # stop at upper - lower <= gap_absolute
-    patience: float | None = None  # seconds without a better tree
-
-    def __post_init__(self) -> None:
-        checked: dict[str, Any] = {
-            "gap": number("gap", self.gap, below=1),
-            "gap_absolute": number("gap_absolute", self.gap_absolute),
-        }
-        for name in ("time_limit", "patience"):
-            if (value := getattr(self, name)) is not None:
-                checked[name] = number(name, value, above=0, or_else="None or ")
-        for name in ("max_expansions", "memory_limit"):
-            if (value := getattr(self, name)) is not None:
-                checked[name] = integer(name, value, 1, or_else="None or ")
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+    time_limit: float | None = parameter(
+        60.0,
+        Range(float, gt=0, optional=True),
+        "Seconds of search after the data is encoded. The search then stops and keeps its best tree.",
+        unit="seconds",
+    )
+    max_expansions: int | None = parameter(
+        None,
+        Range(int, ge=1, optional=True),
+        "Number of expansions after which the search stops. Unlike a time limit, it gives the same tree on "
+        "every machine.",
+        unit="expansions",
+    )
+    memory_limit: int | None = parameter(
+        None,
+        Range(int, ge=1, optional=True),
+        "Bytes that the search may add to the memory of its process. The search stops when it needs more.",
+        unit="bytes",
+    )
+    gap: float = parameter(
+        0.0, Range(float, ge=0, lt=1), "The search stops when (upper - lower) / upper is at most this value."
+    )
+    gap_absolute: float = parameter(
+        0.0,
+        Range(float, ge=0),
+        "The search stops when upper - lower is at most this value, in misclassified rows.",
+        unit="rows",
+    )
+    patience: float | None = parameter(
+        None,
+        Range(float, gt=0, optional=True),
+        "Seconds of search without a better tree after which the search stops.",
+        unit="seconds",
+    )
 
 
 @dataclass(frozen=True)
-class SolverOptions:
-    """What is searched and how; names and defaults are those of LiteratiClassifier."""
+class SolverOptions(ParameterSet):
+    """What is searched and how. Names and defaults are those of LiteratiClassifier."""
 
-    max_depth: int = 4
-    max_changepoints: int = 2
-    split_penalty: float = 0.0
-    changepoint_penalty: float = 0.0
-    candidates: str = "adaptive"
-    candidate_leaves: int | Sequence[int] = 17
-    or_selection: str = "informative"
-    and_selection: str = "round_robin"
-    heuristic: str = "cart"
-    criterion: str = "gini"
-    polish: bool = True
-    class_weight: str | Mapping[Any, float] | None = None
-    categories: CategoryMode = "ordered"
-    n_threads: int = 1
+    max_depth: int = parameter(4, Range(int, ge=1, le=MAX_DEPTH), "Maximum depth of the tree.")
+    max_changepoints: int = parameter(
+        2,
+        Range(int, ge=1, le=8),
+        "Maximum number of change points of a split. With 1, every split is an ordinary threshold.",
+    )
+    split_penalty: float = parameter(
+        0.0,
+        Range(float, ge=0),
+        "Cost of a split, in misclassified rows. A larger penalty gives a smaller tree.",
+        unit="rows",
+    )
+    changepoint_penalty: float = parameter(
+        0.0,
+        Range(float, ge=0),
+        "Cost of each change point after the first one of a split, in misclassified rows. A larger penalty "
+        "gives simpler splits.",
+        unit="rows",
+    )
+    candidates: Candidates = parameter(
+        "adaptive",
+        Choice(
+            {
+                "adaptive": "thresholds of a CART tree on the node's rows, and on the last level all",
+                "shape": "these, and thresholds of CART trees on each feature alone",
+                "quantile": "quantiles of each feature",
+                "all": "every threshold",
+            }
+        ),
+        "Where change points may lie. A proof of optimality holds for the trees with these change points.",
+    )
+    candidate_leaves: int | Sequence[int] = parameter(
+        17,
+        LeafCounts(LEAVES),
+        "Number of leaves of the CART trees that propose change points, or number of quantiles of a feature. "
+        "A list gives the number for each level from the root; its last entry holds for all deeper levels.",
+    )
+    or_selection: OrSelection = parameter(
+        "informative",
+        Choice(
+            {
+                "informative": "the split with the best estimated cost",
+                "admissible": "the split with the lowest bound",
+            }
+        ),
+        f"Which split of a node the search follows. {_SAME_OPTIMUM}",
+    )
+    and_selection: AndSelection = parameter(
+        "round_robin",
+        Choice(
+            {
+                "round_robin": "both children in turn",
+                "worst_primal": "the child whose best known subtree costs more",
+                "worst_heuristic": "the child with the larger estimated cost",
+            }
+        ),
+        f"Which child of a split the search follows. {_SAME_OPTIMUM}",
+    )
+    heuristic: Heuristic = parameter(
+        "cart",
+        Choice(
+            {
+                "cart": "the cost of a CART tree",
+                "primal": "the cost of the best subtree known",
+                "impurity": "the impurity of the rows",
+            }
+        ),
+        f"Estimate of the cost of a subtree, which orders the search. {_SAME_OPTIMUM}",
+    )
+    criterion: Criterion = parameter(
+        "gini",
+        Choice({"gini": "the Gini impurity", "entropy": "the entropy"}),
+        "Impurity by which the CART trees that propose change points choose their splits.",
+    )
+    polish: bool = parameter(
+        True,
+        Boolean(),
+        "Whether to improve new best trees node by node over every threshold, beyond the candidates. "
+        "Polishing never makes a tree worse.",
+    )
+    class_weight: str | Mapping[Any, float] | None = parameter(
+        None,
+        ClassWeights(),
+        "Weights of the classes. `balanced` gives every class the same total weight. A mapping gives the "
+        "weight of each class that it names, spelled as in the data; the other classes weigh 1.",
+    )
+    categories: Categories = parameter(
+        "ordered",
+        Choice(
+            {
+                "ordered": "change points in the order of their rate of the most frequent class",
+                "one_hot": "one category against all others",
+            }
+        ),
+        "How a split divides the categories of a column.",
+    )
+    n_threads: int = parameter(1, Range(int, ge=1), "Number of threads. Only 1 is supported so far.")
 
     def __post_init__(self) -> None:
-        checked: dict[str, Any] = {
-            "max_depth": integer("max_depth", self.max_depth, 1, MAX_DEPTH),
-            "max_changepoints": integer("max_changepoints", self.max_changepoints, 1, MAX_CHANGEPOINTS),
-            "split_penalty": number("split_penalty", self.split_penalty),
-            "changepoint_penalty": number("changepoint_penalty", self.changepoint_penalty),
-            "candidate_leaves": self._leaves(),
-            "n_threads": integer("n_threads", self.n_threads, 1),
-        }
+        super().__post_init__()
         if self.n_threads > 1:
             raise ValueError(f"n_threads: only 1 is supported so far, got {self.n_threads!r}")
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name}: expected one of {', '.join(choices)}, got {getattr(self, name)!r}")
-        if not isinstance(self.polish, bool):
-            raise TypeError(f"polish: expected True or False, got {self.polish!r}")
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            pass
-        elif self.class_weight is not None:
-            if not isinstance(self.class_weight, Mapping):
-                raise ValueError(
-                    "class_weight: expected None, 'balanced' or a mapping from label to weight, "
-                    f"got {self.class_weight!r}"
-                )
-            checked["class_weight"] = dict(self.class_weight)
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
-
-    def _leaves(self) -> tuple[int, ...]:
-        given: Any = self.candidate_leaves
-        if isinstance(given, numbers.Integral) and not isinstance(given, bool):
-            given = [given]
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise TypeError(f"candidate_leaves: expected an integer or a list of integers, got {given!r}")
-        if not given or (self.candidates == "quantile" and len(given) > 1):
-            expected = "one integer with candidates='quantile'" if given else "one integer or more"
-            raise ValueError(f"candidate_leaves: expected {expected}, got {given!r}")
-        least = 1 if self.candidates == "quantile" else 2
-        return tuple(integer("candidate_leaves", leaves, least, MAX_LEAVES) for leaves in given)
+        quantile = self.candidates == "quantile"
+        allowed = LEAVES if quantile else replace(LEAVES, ge=2)
+        if not self.leaves or (quantile and len(self.leaves) > 1):
+            expected = "one integer with candidates='quantile'" if self.leaves else "one integer or more"
+            raise ValueError(f"candidate_leaves: expected {expected}, got {list(self.leaves)!r}")
+        counts = tuple(allowed.check("candidate_leaves", leaves) for leaves in self.leaves)
+        object.__setattr__(self, "candidate_leaves", counts)
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -146,18 +194,31 @@ class SolverOptions:
         return self.candidate_leaves
 
     def to_json(self) -> dict[str, Any]:
-        data = {field.name: getattr(self, field.name) for field in fields(self)}
+        data = super().to_json()
         data["candidate_leaves"] = list(self.leaves)
         if isinstance(self.class_weight, Mapping):
             data["class_weight"] = [[labels.to_json(k), float(w)] for k, w in self.class_weight.items()]
         return data
 
     @classmethod
-    def from_json(cls, data: Any) -> SolverOptions:
-        """ValueError or TypeError for anything that `to_json` does not write."""
-        if not isinstance(data, dict) or set(data) != {field.name for field in fields(cls)}:
-            raise ValueError("the parameters are not those of this version")
-        weights = data["class_weight"]
-        if isinstance(weights, list):
-            weights = {labels.from_json(label): weight for label, weight in weights}
-        return cls(**{**data, "class_weight": weights})
+    def from_json(cls, data: Any) -> Self:
+        if isinstance(data, dict) and isinstance(weights := data.get("class_weight"), list):
+            data = {**data, "class_weight": {labels.from_json(label): weight for label, weight in weights}}
+        return super().from_json(data)
+
+
+@dataclass(frozen=True)
+class ProgressOptions(ParameterSet):
+    """How LiteratiClassifier shows its progress."""
+
+    verbose: int = parameter(
+        0,
+        Choice({0: "nothing", 1: "a progress line on standard error", 2: "the same as 1"}),
+        "What `fit` writes while it searches.",
+    )
+    callback: Callable[[SearchReport], object] | None = parameter(
+        None,
+        OptionalFunction(),
+        "A function that `fit` calls with the SearchReport about four times a second. The search stops when "
+        "it returns a true value.",
+    )

@@ -1,16 +1,20 @@
-"""What a search can say of itself at any moment."""
+"""The report of a search: its bounds, counters and stop reason at a moment."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
-from .nodes import is_beyond_space
+import numpy as np
+
+from literati.tree.nodes import is_beyond_space
+
+TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
 
 
 class StopReason(StrEnum):
-    """Why a search does not go on; RUNNING if it would."""
+    """Why a search stopped; RUNNING if it has not."""
 
     RUNNING = "RUNNING"
     PROVEN_OPTIMAL = "PROVEN_OPTIMAL"
@@ -24,7 +28,11 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class SearchReport:
-    """The objective is the kept tree's; the bounds speak of the searched space. objective <= upper_bound."""
+    """What is known of a search at a moment.
+
+    The objective is the cost of the best tree; the bounds hold for the searched space. The objective is at
+    most the upper bound.
+    """
 
     objective: float
     upper_bound: float
@@ -32,7 +40,7 @@ class SearchReport:
     gap: float  # (upper - lower) / upper; 0 when upper is 0
     gap_absolute: float
     stop_reason: StopReason
-    proven_optimal: bool  # over `proven_space`; never by a gap tolerance
+    proven_optimal: bool  # for `proven_space`; a gap tolerance is never a proof
     proven_space: str
     expansions: int
     states_live: int
@@ -40,23 +48,25 @@ class SearchReport:
     cache_hits: int
     memory_bytes: int
     elapsed_seconds: float
-    improvements: int  # how often a better tree was found
-    found_seconds: float = 0.0  # search seconds when the kept tree was found
+    improvements: int  # number of times that a better tree was found
+    found_seconds: float = 0.0  # search seconds when the best tree was found
 
     @property
     def beyond_space(self) -> bool:
-        """Whether the kept tree costs less than the upper bound; see `literati.nodes.BEYOND_SPACE`."""
+        """Whether the best tree costs less than the upper bound; see `literati.tree.nodes.BEYOND_SPACE`."""
         return is_beyond_space(self.objective, self.upper_bound)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
         return {**asdict(self), "stop_reason": str(self.stop_reason), "beyond_space": self.beyond_space}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchReport:
-        """Read what `to_dict` of this version or an earlier one wrote."""
-        fields = {name: value for name, value in data.items() if name != "beyond_space"}
-        return cls(**{**fields, "stop_reason": StopReason(fields["stop_reason"])})
+        """Read a report that `to_dict` of this version or another one wrote."""
+        known = {field.name: data[field.name] for field in fields(cls) if field.name in data}
+        return cls(**{**known, "stop_reason": StopReason(known["stop_reason"])})
 
 
 def relative_gap(upper: float, lower: float) -> float:
+    """Return the gap as a share of the upper bound."""
     return (upper - lower) / upper if upper > 0 else 0.0

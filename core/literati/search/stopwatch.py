@@ -1,4 +1,4 @@
-"""The clock of a search: its limits, its trace and its reports all speak of these seconds."""
+"""The clock of a search. Its limits, its trace and its reports use these seconds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from time import perf_counter
 
 
 class Stopwatch:
-    """Add up the seconds in which a search works: those spent inside `with` blocks."""
+    """Measure the seconds spent inside `with` blocks."""
 
     def __init__(self) -> None:
         self._before = 0.0
@@ -17,7 +17,7 @@ class Stopwatch:
         return self._before + (0.0 if self._since is None else perf_counter() - self._since)
 
     def add(self, seconds: float) -> None:
-        """Count seconds that were spent elsewhere, before a resume."""
+        """Add seconds that were spent before a resume."""
         self._before += seconds
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""A tree learned on other rows or for other parameters, said again of this table: a first incumbent."""
+"""Warm start: refit a tree of other rows or other parameters to the rows of a table."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from .columns import Kind
-from .nodes import Node, Settings, Split
-from .table import Column, Schema, TrainingTable
+from literati.data.columns import Kind
+from literati.data.schema import Column, Schema
+from literati.data.table import TrainingTable
+from literati.tree.nodes import Node, Settings, Split
 
 Rows = npt.NDArray[np.intp]
 Sides = npt.NDArray[np.bool_]
 
 
-def transplant(
+def refit_nodes(
     nodes: tuple[Node, ...], schema: Schema, table: TrainingTable, settings: Settings
 ) -> tuple[Node, ...]:
-    """The same questions asked of the table's rows; counts, labels and costs are worked out anew.
+    """Return the nodes of a tree with the counts, labels and costs that they have on the table's rows.
 
-    A question that no longer parts the rows is passed over; one that is too deep, asks more change points
-    than allowed, or does not pay for its penalty becomes a leaf. ValueError if the columns are not those of
-    the tree.
+    A split that sends all rows to one side is left out. One that is too deep, has more change points than
+    allowed, or saves less than its penalty becomes a leaf. Raise ValueError if the table lacks a column.
     """
     places = _places(nodes, schema, table.schema)
     grown: list[Node] = []
-    _Transplanter(nodes, schema, places, table, settings, grown).grow(0, np.arange(table.n_rows), 0)
+    _Refitter(nodes, schema, places, table, settings, grown).grow(0, np.arange(table.n_rows), 0)
     return tuple(grown)
 
 
 def _places(nodes: tuple[Node, ...], schema: Schema, target: Schema) -> dict[int, int]:
-    """Where each column that the tree uses stands in the table."""
+    """Return the index in the table of each column that the tree uses."""
     at = {column.name: place for place, column in enumerate(target.columns)}
     places: dict[int, int] = {}
     for split in (node.split for node in nodes if node.split is not None):
         column = schema.columns[split.column]
         place = at.get(column.name, -1) if schema.named and target.named else split.column
         if not 0 <= place < len(target.columns):
-            raise ValueError(f"tree: it asks for the column {column.name!r}, which the data does not have")
+            raise ValueError(f"tree: it needs the column {column.name!r}, which the data does not have")
         if target.columns[place].kind != column.kind and not target.columns[place].constant:
             raise ValueError(
                 f"tree: the column {column.name!r} is a {column.kind} in the tree "
@@ -49,7 +49,9 @@ def _places(nodes: tuple[Node, ...], schema: Schema, target: Schema) -> dict[int
     return places
 
 
-class _Transplanter:
+class _Refitter:
+    """Build the refitted nodes in `grown`, in preorder."""
+
     def __init__(
         self,
         nodes: tuple[Node, ...],
@@ -67,14 +69,14 @@ class _Transplanter:
         self.grown = grown
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:
-        """Append the subtree. Trees are at most 64 deep, so recursion is safe."""
+        """Append the subtree and return its root. Trees are at most 64 deep, so recursion is safe."""
         leaf = self._leaf(rows)
         place = len(self.grown)
         self.grown.append(leaf)
         split = self.nodes[index].split
         if split is None or leaf.error == 0:
             return leaf
-        shape, goes_right = self._ask(split, rows)
+        shape, goes_right = self._route(split, rows)
         if goes_right.all() or not goes_right.any():
             del self.grown[place:]
             return self.grow(shape.right if goes_right[0] else shape.left, rows, depth)
@@ -99,8 +101,8 @@ class _Transplanter:
         error = math.fsum(count for k, count in enumerate(counts) if k != label)
         return Node(len(rows), tuple(map(float, counts)), label, error, error, 0.0, error == 0)
 
-    def _ask(self, split: Split, rows: Rows) -> tuple[Split, Sides]:
-        """The question in the table's terms, with the tree's children, and the rows that it sends right."""
+    def _route(self, split: Split, rows: Rows) -> tuple[Split, Sides]:
+        """Return the split with the table's column and categories, and whether it sends each row right."""
         place = self.places[split.column]
         kind = self.schema.columns[split.column].kind
         cells = self._cells(place, kind, rows)
@@ -119,7 +121,7 @@ class _Transplanter:
             thresholds, flipped = _effective(split.thresholds, cells[~missing])
             goes_right[~missing] = np.logical_xor.reduce([cells[~missing] > t for t in split.thresholds])
             charged = len(thresholds)
-            if flipped:  # known values begin on the right: mirror the node
+            if flipped:  # known values begin on the right: swap the children
                 goes_right, children = ~goes_right, children[::-1]
         weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
         mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
@@ -129,7 +131,7 @@ class _Transplanter:
         return shape, goes_right
 
     def _cells(self, place: int, kind: Kind, rows: Rows) -> npt.NDArray[np.float64]:
-        """Cells of a column. One that is constant has no codes, and without any value no kind of its own."""
+        """Return the cells of a column. A constant column has no codes; one without values has no kind."""
         column = self.table.schema.columns[place]
         if not column.constant:
             return self.table.column_values(place, rows)
@@ -138,7 +140,7 @@ class _Transplanter:
         return np.full(len(rows), np.nan if value is None else value)
 
     def _changes(self, place: int, sides: Sides, present: npt.NDArray[np.intp]) -> int:
-        """What the objective charges for a set of categories."""
+        """Return the number of change points that the objective counts for a set of categories."""
         right = int(np.count_nonzero(sides[present]))
         one_hot = any(f.column == place and f.category is not None for f in self.table.features)
         if one_hot and 1 in (right, len(present) - right):
@@ -149,8 +151,8 @@ class _Transplanter:
 def _effective(
     thresholds: tuple[float, ...], known: npt.NDArray[np.float64]
 ) -> tuple[tuple[float, ...], bool]:
-    """The thresholds that part these values, and whether the lowest value lies past an odd number of them."""
-    gaps: dict[tuple[float, float], float] = {}  # values next to a threshold; two in one gap undo each other
+    """Return the thresholds that divide these values, and whether an odd number lie below all of them."""
+    gaps: dict[tuple[float, float], float] = {}  # by neighbouring values; two thresholds in one gap cancel
     flipped = False
     for threshold in thresholds:
         above = known > threshold
@@ -164,7 +166,7 @@ def _effective(
 
 
 def _sides(split: Split, column: Column, target: Column) -> Sides:
-    """By category of the table: whether the tree sends it right."""
+    """Return for each category of the table whether the tree sends it right."""
     right = {column.categories[code] for code in split.right_categories}
     known = set(column.categories)
     goes = [category in right if category in known else split.unknown_right for category in target.categories]

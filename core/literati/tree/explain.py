@@ -1,4 +1,4 @@
-"""Why a row gets its class: the steps from the root to its leaf."""
+"""Explain a prediction: the splits on the way from the root to the leaf of a row."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .columns import scalar_column
-from .labels import is_missing, plain
-from .nodes import Split
-from .table import Column, encode_column
+from literati.data.columns import scalar_column
+from literati.data.labels import is_missing, plain
+from literati.data.schema import Column, encode_column
+from literati.tree.nodes import Split
 
 if TYPE_CHECKING:
-    from .model import ShapeTree
+    from literati.tree.model import ShapeTree
 
 Status = Literal["known", "missing", "unknown"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One split on the way of a row."""
+    """A split that a row passes."""
 
     node: int
     feature: str
-    value: Any  # as given; None where missing
-    status: Status  # "unknown": a category that training did not see
+    value: Any  # as given; None if missing
+    status: Status  # "unknown" for a category that training did not see
     side: Literal["left", "right"]
-    interval: tuple[float | None, float | None] | None  # (above, up to) for a known number or boolean
-    categories: tuple[Any, ...] | None  # those that go the same way, for a known category
-    seen: bool  # the side was learned from training rows; otherwise it is the side that most of them took
+    interval: tuple[float | None, float | None] | None  # (above, up to) of a known number or boolean
+    categories: tuple[Any, ...] | None  # all categories that go to the same side, for a known category
+    seen: bool  # whether training rows had such a value; if not, it goes where most rows went
 
     def __str__(self) -> str:
         if self.status == "missing":
@@ -48,7 +48,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The steps of a row, and the leaf they end in."""
+    """The splits that a row passes, and its leaf."""
 
     steps: tuple[Step, ...]
     leaf: int
@@ -73,12 +73,14 @@ class Explanation:
 
 
 def interval_text(above: float | None, up_to: float | None) -> str:
+    """Return an interval in words."""
     if above is None:
         return "any number" if up_to is None else f"<= {up_to:g}"
     return f"> {above:g}" if up_to is None else f"in ({above:g}, {up_to:g}]"
 
 
 def explain(tree: ShapeTree, row: Any) -> Explanation:
+    """Return the explanation of one row."""
     cells = _cells(tree, row)
     steps: list[Step] = []
     index = 0
@@ -120,7 +122,7 @@ def _encoded(column: Column, cell: Any) -> float:
 
 
 def _cells(tree: ShapeTree, row: Any) -> list[Any]:
-    """The row's cells in the order of the model's columns."""
+    """Return the cells of the row in the order of the model's columns."""
     columns = tree.schema.columns
     row = _first_row(row)
     if isinstance(row, Mapping):
@@ -138,7 +140,7 @@ def _cells(tree: ShapeTree, row: Any) -> list[Any]:
 
 
 def _first_row(row: Any) -> Any:
-    """A mapping or a sequence out of a row in a frame library's clothes."""
+    """Return the row of a frame, an Arrow table or an array as a mapping or a sequence."""
     module = type(row).__module__.partition(".")[0]
     shape = getattr(row, "shape", None)
     if shape is not None and len(shape) == 2:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model_json import (
+from literati.tree.model_checks import MAX_LIST
+from literati.tree.model_json import (
     DTYPES,
     FORMAT,
     MAX_CHANGEPOINTS,
     MAX_DEPTH,
     MAX_LEAF_SIZES,
-    MAX_LIST,
     MAX_NODES,
     MAX_ROWS,
     VERSION,
 )
-from .nodes import BEYOND_SPACE, SPACES
+from literati.tree.nodes import BEYOND_SPACE, SPACES
 
 Schema = dict[str, Any]
 
@@ -38,7 +38,7 @@ def tree_schema() -> Schema:
 
 
 def tree_definitions(ref: str) -> dict[str, Schema]:
-    """Return the parts by name, `Tree` first; `ref` is what stands before a part's name in a reference."""
+    """Return the parts by name, `Tree` first. `ref` is the prefix of a part's name in a reference."""
 
     def part(name: str) -> Schema:
         return {"$ref": ref + name}
@@ -70,8 +70,12 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
         "TreeNumberColumn": {
             **_column(
                 "number",
-                minimum=_with({"type": ["number", "null"]}, "The least training value; null if none."),
-                maximum=_with({"type": ["number", "null"]}, "The greatest training value; null if none."),
+                minimum=_with(
+                    {"type": ["number", "null"]}, "The smallest training value; null if there is none."
+                ),
+                maximum=_with(
+                    {"type": ["number", "null"]}, "The largest training value; null if there is none."
+                ),
             ),
             "anyOf": [
                 {"properties": {"minimum": _NUMBER, "maximum": _NUMBER}},
@@ -116,7 +120,8 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
                     "The type of the labels: str, object for mixed ones, or the name of a NumPy type.",
                 ),
                 labels=_with(
-                    {**_list(part("TreeLabel"), 2, MAX_LIST), "uniqueItems": True}, "All different."
+                    {**_list(part("TreeLabel"), 2, MAX_LIST), "uniqueItems": True},
+                    "The labels, all different.",
                 ),
             ),
             "anyOf": [
@@ -125,7 +130,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             ],
         },
         "TreeSettings": _object(
-            "The parameters of the problem that the tree answers.",
+            "The parameters that define the cost and the size of the tree.",
             max_depth={"type": "integer", "minimum": 0, "maximum": MAX_DEPTH},
             max_changepoints={"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS},
             split_penalty=_POSITIVE,
@@ -140,7 +145,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             proven_space=_with({"enum": list(SPACES)}, "The space that was searched."),
             candidate_leaves=_with(
                 _list({"type": "integer", "minimum": 1, "maximum": MAX_LIST}, 0, MAX_LEAF_SIZES),
-                "The size of the candidates' CART by level; the last entry repeats.",
+                "Leaves of the CART trees that propose change points, by level; the last entry repeats.",
             ),
             beyond_space=_with(
                 _FLAG,
@@ -149,17 +154,17 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             ),
         ),
         "TreeNode": _object(
-            "A node with what its training rows say. Without a split it is a leaf.",
+            "A node with the statistics of its training rows. A node without a split is a leaf.",
             rows=_with(
                 {"type": "integer", "minimum": 1, "maximum": MAX_ROWS}, "Training rows that reach it."
             ),
-            counts=_with(_list(_POSITIVE, 2, MAX_LIST), "Their weight by class."),
+            counts=_with(_list(_POSITIVE, 2, MAX_LIST), "The weight of these rows by class."),
             label=_with(
                 {"type": "integer", "minimum": 0, "maximum": MAX_LIST - 1},
                 "Index of the class with the largest count; the lowest one of equals.",
             ),
             error=_with(_POSITIVE, "Weight misclassified if this node were a leaf."),
-            cost=_with(_POSITIVE, "Weight misclassified by the leaves below, and the penalties below."),
+            cost=_with(_POSITIVE, "Weight misclassified by the leaves of the subtree, plus its penalties."),
             bound=_with(_NUMBER, "No subtree of the searched space costs less on these rows."),
             proven=_with(_FLAG, "Whether the search proved that none costs less than this subtree."),
             split={"anyOf": [part("TreeSplit"), {"type": "null"}]},
@@ -169,15 +174,16 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             column=_with({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, "Index into `columns`."),
             thresholds=_with(
                 _list(_NUMBER, 0, MAX_LIST),
-                "Rising. A value goes right if it is greater than an odd number of them. "
+                "Ascending. A value goes right if it is greater than an odd number of them. "
                 "Empty for categories.",
             ),
             right_categories=_with(
                 _list({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, 0, MAX_LIST),
-                "Rising indices of the categories that go right. Empty for numbers and booleans.",
+                "Ascending indices of the categories that go right. Empty for numbers and booleans.",
             ),
             changepoints=_with(
-                {"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS}, "What the penalty counts."
+                {"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS},
+                "Number of change points that the penalty counts.",
             ),
             missing_right=_with(_FLAG, "Whether a missing value goes right."),
             missing_seen=_with(_FLAG, "Whether training rows with a missing value reached this node."),
@@ -226,8 +232,8 @@ def _labels_of(dtype: str, kind: str) -> Schema:
     return {"properties": {"dtype": {"pattern": f"^({dtype})$"}, "labels": labels}}
 
 
-def _list(items: Schema, least: int, most: int) -> Schema:
-    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+def _list(items: Schema, min_items: int, max_items: int) -> Schema:
+    return {"type": "array", "items": items, "minItems": min_items, "maxItems": max_items}
 
 
 def _with(schema: Schema, description: str) -> Schema:

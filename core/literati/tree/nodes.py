@@ -1,4 +1,4 @@
-"""The parts of a tree: splits, nodes, and what was proven about the whole."""
+"""The parts of a tree: splits, nodes, and what is proven about the tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPACES = {
     "quantile": "a grid of at most {leaves} quantiles a feature",
     "all": "every threshold of every feature",
 }
-# The one explanation of `beyond_space`: every place that shows bounds beside a cost uses this sentence.
+# Every place that shows a cost beside the bounds explains `beyond_space` with this sentence.
 BEYOND_SPACE = (
     "This tree was improved beyond the searched space, so it costs less than the upper bound; "
     "both bounds are only about trees of that space."
@@ -19,43 +19,40 @@ BEYOND_SPACE = (
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A shape function: which side each value of one column goes to.
+    """A shape function: it sends each value of one column to the left or to the right.
 
-    Numbers and booleans: a value has passed the thresholds below it; an even number sends it left, an odd one
-    right. No threshold at all sends every known value left, so that only missing ones go right. Categories:
-    those listed go right, the other known ones left.
+    A number or boolean goes right if it is greater than an odd number of thresholds. Without thresholds every
+    known value goes left and only missing values can go right. A category goes right if it is listed.
     """
 
     column: int  # index into the schema's columns
-    thresholds: tuple[float, ...]  # rising; empty for categories
-    right_categories: tuple[int, ...]  # rising indices into the column's categories
-    changepoints: int  # what the objective charges for: at least 1
+    thresholds: tuple[float, ...]  # ascending; empty for categories
+    right_categories: tuple[int, ...]  # ascending indices into the column's categories
+    changepoints: int  # the number that the objective counts, at least 1
     missing_right: bool
-    missing_seen: (
-        bool  # training rows with a missing value reached this node, so the side was chosen for them
-    )
-    unknown_right: bool  # the side that most training rows took: categories not seen in training go there
+    missing_seen: bool  # whether training rows with a missing value reached this node
+    unknown_right: bool  # categories that training did not see go to the side that most training rows took
     left: int  # index of the child node
     right: int
 
     def intervals(self) -> list[tuple[float | None, float | None, bool]]:
-        """(above, up to, goes right) for each piece of the range; None is no limit."""
+        """Return (above, up to, goes right) for each interval of the range. None means no limit."""
         edges = [None, *self.thresholds, None]
         return [(edges[i], edges[i + 1], i % 2 == 1) for i in range(len(edges) - 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node with what its training rows say."""
+    """A node with the statistics of its training rows."""
 
     rows: int  # training rows that reach it
     counts: tuple[float, ...]  # their weight by class
-    label: int  # index of the heaviest class; the lowest of equals
+    label: int  # index of the class with the largest count; the lowest one of equals
     error: float  # weight misclassified if this were a leaf
-    cost: float  # of the subtree: weight misclassified by its leaves, and its penalties
+    cost: float  # weight misclassified by the leaves of the subtree, plus its penalties
     bound: float  # no subtree of the searched space costs less on these rows
     proven: bool  # the search proved that no subtree of the space costs less than this one
-    split: Split | None = None  # None: a leaf
+    split: Split | None = None  # None for a leaf
 
     @property
     def weight(self) -> float:
@@ -63,13 +60,13 @@ class Node:
 
     @property
     def share(self) -> float:
-        """Part of the training weight here that has the label."""
+        """Return the share of the training weight of this node that has the label."""
         return self.counts[self.label] / self.weight
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The parameters of the problem that the tree answers."""
+    """The parameters that define the cost and the size of a tree."""
 
     max_depth: int
     max_changepoints: int
@@ -82,13 +79,13 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the search knows. The objective is this tree's; the bounds speak of the search's space."""
+    """What is proven. The objective is the cost of this tree; the bounds hold for the searched space."""
 
     objective: float
     upper_bound: float
     lower_bound: float
     proven_optimal: bool
-    proven_space: str  # a key of SPACES: the space that the bounds and the proof are about
+    proven_space: str  # the searched space, a key of SPACES
     candidate_leaves: tuple[int, ...] = field(default=())
 
     @property
@@ -97,7 +94,7 @@ class Proof:
         return is_beyond_space(self.objective, self.upper_bound)
 
     def statement(self) -> str:
-        """Say what is proven, and explain a tree that is beyond the space."""
+        """Return sentences that say what is proven, and that explain a tree beyond the space."""
         leaves = ", ".join(str(n) for n in self.candidate_leaves) or "?"
         space = SPACES[self.proven_space].format(leaves=leaves)
         if not self.proven_optimal:
@@ -116,12 +113,12 @@ class Proof:
 
 
 def is_beyond_space(objective: float, upper_bound: float) -> bool:
-    """Whether a tree costs less than the best that the search knows of in its own space."""
+    """Return whether a tree costs less than the best known tree of the searched space."""
     return objective < upper_bound
 
 
 def depths(nodes: tuple[Node, ...]) -> list[int]:
-    """Depth of each node; the root's is 0. Parents stand before their children."""
+    """Return the depth of each node, 0 for the root. Parents stand before their children."""
     depth = [0] * len(nodes)
     for index, node in enumerate(nodes):
         if node.split is not None:

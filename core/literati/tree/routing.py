@@ -1,4 +1,4 @@
-"""Sending encoded rows down a tree: by the compiled kernel, and again in plain NumPy as a check on it."""
+"""Find the leaf of each row: with the compiled kernel, and in NumPy as an independent check."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._predict import NODE_DTYPE, route
-from .nodes import Node
-from .table import Schema
+from literati._predict._leaves import NODE_DTYPE, route
+from literati.data.schema import Schema
+from literati.tree.nodes import Node
 
 Floats = npt.NDArray[np.float64]
 Leaves = npt.NDArray[np.int32]
@@ -19,20 +19,21 @@ Leaves = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class FlatTree:
-    """A tree as the kernel's arrays."""
+    """A tree as the arrays that the kernel reads."""
 
     records: npt.NDArray[Any]
     thresholds: Floats
     sides: npt.NDArray[np.uint8]
 
     def leaves(self, matrix: Floats) -> Leaves:
-        """Index of each row's leaf."""
+        """Return the index of each row's leaf."""
         out = np.empty(len(matrix), dtype=np.int32)
         route(matrix, self.records, self.thresholds, self.sides, out)
         return out
 
 
 def flatten(nodes: tuple[Node, ...], schema: Schema) -> FlatTree:
+    """Return the arrays of a tree for the kernel."""
     records = np.zeros(len(nodes), dtype=NODE_DTYPE)
     thresholds: list[float] = []
     sides: list[bool] = []
@@ -61,9 +62,9 @@ def leaves_by_numpy(
     n_rows: int,
     poll: Callable[[], None] | None = None,
 ) -> Leaves:
-    """The same as the kernel, sharing no code with it or with the search: a check, and not a fast one.
+    """Return the index of each row's leaf, without code of the kernel or the search. This is slow.
 
-    `poll` is called at every node, and may raise to break it off.
+    `poll` is called at every node and may raise an exception to stop.
     """
     leaves = np.zeros(n_rows, dtype=np.int32)
     waiting = [(0, np.arange(n_rows))]

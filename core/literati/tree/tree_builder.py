@@ -1,4 +1,4 @@
-"""From the engine's nodes, which speak in codes, to a tree's nodes, which speak in values."""
+"""Build the nodes of a tree, which hold values, from the nodes of the engine, which hold codes."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import SearchInvariantError
-from .nodes import Node, Settings, Split
-from .table import TrainingTable
+from literati.data.table import TrainingTable
+from literati.errors import SearchInvariantError
+from literati.tree.nodes import Node, Settings, Split
 
 Rows = npt.NDArray[np.intp]
 
 
-def assemble(
+def build_nodes(
     encoded: npt.NDArray[Any],
     table: TrainingTable,
     settings: Settings,
     poll: Callable[[], None] | None = None,
 ) -> tuple[Node, ...]:
-    """Nodes in preorder, with thresholds, counts and costs worked out from the training rows."""
+    """Return the nodes in preorder. Thresholds, counts and costs are computed from the training rows."""
     nodes: list[Node | None] = []
-    _Assembler(encoded, table, settings, nodes, poll).grow(0, np.arange(table.n_rows), 0)
+    _NodeBuilder(encoded, table, settings, nodes, poll).grow(0, np.arange(table.n_rows), 0)
     return tuple(node for node in nodes if node is not None)
 
 
-class _Assembler:
+class _NodeBuilder:
+    """Append the nodes of a tree to `nodes`, in preorder."""
+
     def __init__(
         self,
         encoded: npt.NDArray[Any],
@@ -45,7 +47,7 @@ class _Assembler:
         self.nodes = nodes
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:
-        """Append the subtree of an engine node. Depth is at most 12, so recursion is safe."""
+        """Append the subtree of an engine node and return its root. Recursion is at most 12 deep."""
         if self.poll is not None:
             self.poll()
         if not len(rows) or depth > self.settings.max_depth:
@@ -81,7 +83,7 @@ class _Assembler:
         return node
 
     def _split(self, record: Any, rows: Rows) -> tuple[Split, npt.NDArray[np.bool_], tuple[int, int]]:
-        """The shape function in values, the rows it sends right, and the engine's children in that order."""
+        """Return the split, whether it sends each row right, and the indices of the engine's children."""
         feature = self.table.features[record["feature"]]
         codes = self.table.codes[record["feature"]][rows]
         changepoints = record["changepoints"][: record["n_changepoints"]]
@@ -98,14 +100,14 @@ class _Assembler:
             values = self.table.values[record["feature"]]
             thresholds, flipped = _thresholds(changepoints, codes[~missing], values)
             charged = max(1, len(thresholds))
-            if flipped:  # every known value passes an odd number before the first threshold: mirror the node
+            if flipped:  # every known value is past an odd number of change points: swap the children
                 goes_right, children = ~goes_right, children[::-1]
         weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
         mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
         seen = bool(missing.any())
         missing_right = bool(goes_right[missing][0]) if seen else mostly_right
         split = Split(feature.column, thresholds, right, charged, missing_right, seen, mostly_right, -1, -1)
-        return split, goes_right, children  # whose places are not known yet
+        return split, goes_right, children
 
     def _right_categories(self, j: int, changepoints: npt.NDArray[np.int32]) -> tuple[int, ...]:
         feature = self.table.features[j]
@@ -124,25 +126,24 @@ def _odd(changepoints: npt.NDArray[np.int32], codes: npt.NDArray[Any]) -> npt.ND
 def _thresholds(
     changepoints: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> tuple[tuple[float, ...], bool]:
-    """Thresholds between values that occur at the node; and whether all of these lie past an odd start.
+    """Return the thresholds between the node's values, and whether an odd number of them lie below all.
 
-    Two change points with no value between them undo each other, and one above every value does nothing.
+    Two change points without a value between them cancel, and one above every value does nothing.
     """
-    gaps: set[tuple[int, int]] = (
-        set()
-    )  # (nearest code below, nearest above), of an odd number of change points
+    # (nearest code below, nearest code above) of an odd number of change points
+    gaps: set[tuple[int, int]] = set()
     flipped = False
     for position in changepoints.tolist():
         above = codes >= position
         if above.all():
             flipped = not flipped
-        elif above.any():  # no sorting: that took most of the time of a million rows
+        elif above.any():  # sorting would take most of the time with a million rows
             gaps ^= {(int(codes[~above].max()), int(codes[above].min()))}
     middles = [_middle(float(values[low]), float(values[high])) for low, high in sorted(gaps)]
     return tuple(middles), flipped and len(codes) > 0
 
 
 def _middle(low: float, high: float) -> float:
-    """A number t with low <= t < high, half-way where floating point allows."""
+    """Return a number t with low <= t < high, half-way if floating point allows it."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low

@@ -1,59 +1,61 @@
-"""Rows in an Arrow stream, an Arrow file or a Parquet file."""
+"""Decode the rows of an Arrow stream, an Arrow file or a Parquet file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from service.errors import pointer
-from service.ingest.arrow_sizes import open_batches, unpacked_sizes
+from service.http.problems import pointer
+from service.ingest.arrow_sizes import open_batches, total_sizes
 from service.ingest.columnar import parquet_parts
-from service.ingest.views import TooLargeError, viewed_bytes, without_views
+from service.ingest.text_views import TooLargeError, decoded_bytes, without_views
+from service.predict.batch import Batch
+from service.predict.decode.table_rows import read_table
+from service.predict.layout import Layout
+from service.predict.row_errors import MalformedError, RowsError, column_positions, row_error, too_many_rows
 
-from .batch import Batch
-from .faults import MalformedError, RowsError, positions, refused, too_many_rows
-from .layout import Layout
-from .table_rows import read_table
-
-MOST_BYTES = 1 << 29  # unpacked: a compressed stream can be a thousand times larger than it comes
+MAX_BYTES = 1 << 29  # decompressed: a compressed stream can be a thousand times smaller
 
 
 def read_arrow(body: bytes, layout: Layout, max_rows: int) -> Batch:
-    with _readable("an Arrow stream or file"):
-        _check_sizes(body, max_rows)
+    with _arrow_errors("an Arrow stream or file"):
+        for total in total_sizes(pa.BufferReader(body)):
+            if total.rows > max_rows:
+                raise too_many_rows("/body", max_rows)
+            if total.bytes > MAX_BYTES:
+                raise _too_large()
         schema, batches = open_batches(pa.BufferReader(body))
         table = pa.Table.from_batches(list(batches), schema)
-        if viewed_bytes(table) > MOST_BYTES:  # to look at all of them takes long
+        if decoded_bytes(table) > MAX_BYTES:  # validating them would take long
             raise _too_large()
-        table.validate(full=True)  # offsets that point outside their buffer would be followed
-        table, _ = without_views(table, MOST_BYTES)
+        table.validate(full=True)  # Arrow does not check offsets when it reads cells
+        table, _ = without_views(table, MAX_BYTES)
     return read_table(table, layout, max_rows)
 
 
 def read_parquet(body: bytes, layout: Layout, max_rows: int) -> Batch:
-    """Read the columns that the model knows.
+    """Read the columns that the model has.
 
-    How much memory this takes is not known beforehand, so it is for a process apart.
+    The memory that this needs is not known in advance, so it runs in a sandbox process.
     """
-    with _readable("a Parquet file"):
+    with _arrow_errors("a Parquet file"):
         source = pa.BufferReader(body)
         file = pyarrow.parquet.ParquetFile(source)
         if file.metadata.num_rows > max_rows:
             raise too_many_rows("/body", max_rows)
-        groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
-        if sum(group.total_byte_size for group in groups) > MOST_BYTES:
+        groups = [file.metadata.row_group(index) for index in range(file.num_row_groups)]
+        if sum(group.total_byte_size for group in groups) > MAX_BYTES:
             raise _too_large()
         names = file.schema_arrow.names
-        positions(names, lambda position: pointer("body", position))
+        column_positions(names, lambda position: pointer("body", position))
         known = [name for name in names if name in layout.by_name]
         parts = list(parquet_parts(source, file, known))
         table = pa.concat_tables(parts) if parts else file.schema_arrow.empty_table().select(known)
         table.validate(full=True)
-    # Of what the model does not know, only the names are wanted.
+    # The other columns are added without their cells, so that a warning names them.
     for name in names:
         if name not in layout.by_name:
             table = table.append_column(name, pa.nulls(table.num_rows))
@@ -61,7 +63,8 @@ def read_parquet(body: bytes, layout: Layout, max_rows: int) -> Batch:
 
 
 @contextmanager
-def _readable(what: str) -> Iterator[None]:
+def _arrow_errors(what: str) -> Iterator[None]:
+    """Raise RowsError in place of Arrow's errors, whose messages may contain bytes of the body."""
     try:
         yield
     except RowsError:
@@ -69,21 +72,9 @@ def _readable(what: str) -> Iterator[None]:
     except TooLargeError:
         raise _too_large() from None
     except (pa.ArrowException, OSError, ValueError):
-        raise MalformedError(f"The body is not {what} that can be read.") from None
-
-
-def _check_sizes(body: Any, max_rows: int) -> None:
-    rows, size = 0, 0
-    for part in unpacked_sizes(pa.BufferReader(body)):
-        rows += part.rows
-        size += part.unpacked_bytes
-        if rows > max_rows:
-            raise too_many_rows("/body", max_rows)
-        if size > MOST_BYTES:
-            raise _too_large()
+        raise MalformedError(f"The body cannot be read as {what}; it is damaged or truncated.") from None
 
 
 def _too_large() -> RowsError:
-    return refused(
-        "/body", "TOO_LARGE", f"The body unpacks to more than {MOST_BYTES:,} bytes; send it in parts."
-    )
+    message = f"The decompressed body is larger than {MAX_BYTES:,} bytes; send the rows in several requests."
+    return row_error("/body", "TOO_LARGE", message)

@@ -1,11 +1,7 @@
-"""Rows in CSV with a header: each column is parsed as what the model knows it to be."""
+"""Parse the rows of a CSV into an Arrow table with the column types of the model."""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,81 +10,48 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from service.errors import FieldError, pointer
-from service.ingest.coded import Coded, coded, stripped
+from service.http.problems import FieldError, pointer
+from service.http.remedies import Remedy
+from service.ingest.csv_errors import find_ragged_row
+from service.ingest.dictionary_column import DICTIONARY, DictionaryColumn, encode_column, strip_values
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT
-from service.ingest.header import DELIMITERS, HEAD_BYTES
-from service.ingest.numerals import (
+from service.ingest.number_style import (
     PLAIN,
-    Style,
-    clear_sign,
-    closest,
-    decided,
+    NumberStyle,
+    choose_style,
+    closest_style,
+    common_decimal,
     possible_styles,
     to_numbers,
 )
 from service.ingest.options import NULL_WORDS
 from service.ingest.text import FALSE_WORDS, TRUE_WORDS
-from service.remedies import Remedy
-from worker.messages import CsvStyle, DecimalSign
+from service.predict.decode.table_rows import wrong_cell
+from service.predict.layout import Field, Layout
+from service.predict.row_errors import MAX_ERRORS, MalformedError, RowsError, raise_errors
+from worker.domain.datasets import CsvStyle, DecimalSign
 
-from .batch import Batch
-from .faults import MOST_ERRORS, MalformedError, RowsError, absent, positions, refuse, refuse_absent
-from .layout import Field, Layout, spelt_number
-from .table_rows import Spell, read_table, wrong_cell
-
-MANY_BYTES = 1 << 20  # from here on several threads parse
-TRUE, FALSE = (
-    [spell(word) for word in sorted(words) for spell in (str, str.upper, str.title)]
+MIN_THREAD_BYTES = 1 << 20  # a larger body is parsed in several threads
+_TRUE, _FALSE = (
+    [change_case(word) for word in sorted(words) for change_case in (str, str.upper, str.title)]
     for words in (TRUE_WORDS, FALSE_WORDS)
 )
-TRUTH = {**dict.fromkeys(TRUE, True), **dict.fromkeys(FALSE, False)}
-CODED = pa.dictionary(pa.int32(), pa.string())
-TYPES = {"number": pa.float64(), "boolean": pa.bool_(), "category": CODED}
-UNKNOWN_STYLE = CsvStyle()
+BOOLEANS = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False)}
+_TYPES = {"number": pa.float64(), "boolean": pa.bool_(), "category": DICTIONARY}
 
 
 @dataclass(frozen=True, slots=True)
 class CsvOptions:
-    """What a request says of its CSV. The rest is found out, or is as it was in the training data."""
+    """The CSV options of a request. The others are detected, or as in the training data."""
 
-    delimiter: str | None = None  # None: the one with which most columns are the model's
+    delimiter: str | None = None  # None: the one that gives most columns of the model
     decimal: DecimalSign | None = None
     null_words: frozenset[str] | None = None
     charset: str = "utf-8"
 
 
-def read_csv(
-    body: bytes, layout: Layout, max_rows: int, options: CsvOptions, style: CsvStyle = UNKNOWN_STYLE
-) -> Batch:
-    """`style` is that of the CSV that the model was trained on."""
-    body = _text(body, options.charset)
-    header, delimiter = _header(body, layout, options.delimiter)
-    at = positions(header, lambda position: pointer("body", "header", position))
-    layout = layout.lacking(at.__contains__)
-    refuse_absent([absent("/body/header", entry.name) for entry in layout.fields if entry.name not in at])
-    reader = _Reader(body, header, delimiter, layout, options, style)
-    table = reader.plain_table() if reader.may_be_plain else None
-    if table is None:
-        table = reader.written_table()
-    spell: Spell = lambda text, entry: _label(text, entry, reader.nulls)  # noqa: E731
-    return read_table(
-        table, layout, max_rows, spell=spell, read_as=reader.read_as, unreadable=reader.unreadable
-    )
-
-
-def _text(body: bytes, charset: str) -> bytes:
-    """The body in UTF-8 from its header on: as in an upload, blank lines may come before it."""
-    if charset != "utf-8":
-        try:
-            body = body.decode(charset).encode()
-        except UnicodeError:
-            raise MalformedError(f"The body is not text in {charset}, as its Content-Type says.") from None
-    return body.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
-
-
-class _Reader:
-    """Of the rows below a header."""
+class CsvTable:
+    """A CSV with its header and the types of its columns."""
 
     def __init__(
         self,
@@ -99,6 +62,7 @@ class _Reader:
         options: CsvOptions,
         style: CsvStyle,
     ) -> None:
+        """`style` is that of the CSV that the model was trained on."""
         self.body = body
         self.header = header
         self.delimiter = delimiter
@@ -106,39 +70,37 @@ class _Reader:
         self.decimal = options.decimal
         self.style = style
         words = NULL_WORDS if style.null_words is None else style.null_words
-        self.nulls = frozenset({"", *(words if options.null_words is None else options.null_words)})
-        self.read_as: dict[str, str] = {}  # columns whose numbers are not written plainly
-        self.unreadable: dict[str, int | None] = {}  # columns that are left aside, with the first such row
-        self.types = dict.fromkeys(header, pa.string())  # of what the model does not know, any cell will do
-        self.types.update({entry.name: TYPES[entry.kind] for entry in layout.fields})
+        self.null_words = frozenset({"", *(words if options.null_words is None else options.null_words)})
+        self.read_as: dict[str, str] = {}  # columns that are not plain numbers, and their style in words
+        self.unreadable: dict[str, int | None] = {}  # columns that are ignored, with the first such row
+        self.types = dict.fromkeys(header, pa.string())
+        self.types.update({entry.name: _TYPES[entry.kind] for entry in layout.fields})
 
-    @property
-    def may_be_plain(self) -> bool:
-        """Whether numbers that can be read with the decimal point are meant so."""
-        signs = (self.style.decimal_of(entry.name) for entry in self.layout.numbers)
-        return self.decimal is not None or "," not in signs
+    def read(self) -> Any:
+        """Return the Arrow table; raise RowsError if cells do not fit the model."""
+        signs = [self.style.decimal_of(entry.name) for entry in self.layout.numbers]
+        if self.decimal is not None or "," not in signs:
+            try:
+                return self._parse(self.types)
+            except pa.ArrowInvalid:
+                pass  # not all cells are plain numbers
+        return self._read_by_style()
 
-    def plain_table(self) -> Any | None:
-        """The table, if its cells can be read at once, with one decimal sign and without thousands."""
-        try:
-            return self._parse(self.types)
-        except pa.ArrowInvalid:
-            return None
-
-    def written_table(self) -> Any:
-        """The table with its numbers read as they are written. RowsError names the cells that are none."""
+    def _read_by_style(self) -> Any:
+        """Read numbers and booleans as text, then convert each column in the style of its cells."""
         typed = [entry for entry in self.layout.fields if entry.kind != "category"]
         names = [entry.name for entry in typed]
         others = [name for name in self.header if name not in set(names)]
+        types = self.types | dict.fromkeys(names, DICTIONARY)
         try:
-            text = self._parse(self.types | dict.fromkeys(names, CODED), names, nulls=True) if names else None
+            text = self._parse(types, names, text_can_be_null=True) if names else None
             rest = self._parse(self.types, others) if others else pa.table({})
         except pa.ArrowInvalid:
-            raise self._diagnosis() from None
+            raise self._diagnose() from None
         if text is None:
             return rest
         columns = dict(zip(rest.column_names, rest.columns, strict=True))
-        words = {name: stripped(coded(text.column(name)), self.nulls)[0] for name in names}
+        words = {name: strip_values(encode_column(text.column(name)), self.null_words)[0] for name in names}
         styles = self._styles({entry.name: words[entry.name] for entry in self.layout.numbers})
         errors: list[FieldError] = []
         ambiguous: list[str] = []
@@ -146,64 +108,57 @@ class _Reader:
             column = words[entry.name]
             columns[entry.name] = pa.nulls(text.num_rows)
             if entry.name in styles and styles[entry.name] is None:
-                if entry.place in self.layout.used:
+                if entry.index in self.layout.used:
                     ambiguous.append(entry.name)
                 else:
                     self.unreadable[entry.name] = None
                 continue
-            values, bad = self._values(entry, column.values, styles.get(entry.name))
-            if bad:
-                self._complain(entry, np.flatnonzero(np.isin(column.codes, bad)), errors)
+            values, bad = self._convert(entry, column.values, styles.get(entry.name))
+            if not bad:
+                columns[entry.name] = column.with_values(values)
+                continue
+            rows = np.flatnonzero(np.isin(column.codes, bad))
+            if entry.index in self.layout.used:
+                errors += [wrong_cell(row, entry) for row in rows[:MAX_ERRORS].tolist()]
             else:
-                columns[entry.name] = column.spread(values)
-        refuse(errors[:MOST_ERRORS])
+                self.unreadable[entry.name] = int(rows[0]) + 1
+        raise_errors(errors[:MAX_ERRORS])
         if ambiguous:
             raise _ambiguous(ambiguous)
         return pa.table(columns)
 
-    def _complain(self, entry: Field, rows: Any, errors: list[FieldError]) -> None:
-        """About cells that cannot be read: an error if the tree uses the column."""
-        if entry.place in self.layout.used:
-            errors += [wrong_cell(row, entry) for row in rows[:MOST_ERRORS].tolist()]
-        else:
-            self.unreadable[entry.name] = int(rows[0]) + 1
-
-    def _values(self, entry: Field, words: Any, style: Style | None) -> tuple[Any, list[int]]:
-        """The cells that these words are, or the places of the words that are none."""
+    def _convert(self, entry: Field, words: Any, style: NumberStyle | None) -> tuple[Any, list[int]]:
+        """Return the words as numbers or booleans, and the positions of the words that are none."""
         if entry.kind == "boolean":
-            cells = [TRUTH.get(word) for word in words.to_pylist()]
-            return pa.array(cells, pa.bool_()), [place for place, cell in enumerate(cells) if cell is None]
+            cells = [BOOLEANS.get(word) for word in words.to_pylist()]
+            return pa.array(cells, pa.bool_()), [i for i, cell in enumerate(cells) if cell is None]
         bad: list[int] = []
         if style is None:
-            style, bad = closest(words, self._signs(entry.name))
+            trained_comma = self.style.decimal_of(entry.name) == ","
+            style, bad = closest_style(words, self.decimal or (",." if trained_comma else ".,"))
         values, first = (None, None) if bad else to_numbers(words, style)
         if style.words and values is not None:
             self.read_as[entry.name] = style.words
         return values, bad if first is None else [first]
 
-    def _signs(self, name: str) -> str:
-        """The decimal signs that may be meant, the likelier one first."""
-        return self.decimal or (",." if self.style.decimal_of(name) == "," else ".,")
-
-    def _styles(self, words: Mapping[str, Coded]) -> dict[str, Style | None]:
-        """How the numbers of each column are written; None where that may mean two things.
+    def _styles(self, words: Mapping[str, DictionaryColumn]) -> dict[str, NumberStyle | None]:
+        """Return the number style of each column; None if it is ambiguous.
 
         Columns that are not all numbers are left out.
         """
         possible = {name: possible_styles(column.values, zeros=True) for name, column in words.items()}
-        clear = [decided(styles, self.decimal, None) for styles in possible.values()]
+        clear = [choose_style(styles, self.decimal, None) for styles in possible.values()]
         signs = {style.decimal for style in clear if style is not None and style != PLAIN}
-        evidence = next(iter(signs)) if len(signs) == 1 else "." if self.delimiter == "," else None
-        # The style of the training data holds unless a column cannot be written so: then all rows are taken
-        # to be written in another way.
+        detected = next(iter(signs)) if len(signs) == 1 else "." if self.delimiter == "," else None
+        # The style of the training data applies to all columns, unless one of them contradicts it.
         trained = {name: self.style.decimal_of(name) for name in words}
-        if all(clear_sign(possible[name]) in (None, sign) for name, sign in trained.items() if sign):
-            known = {name: sign or evidence for name, sign in trained.items()}
+        if all(common_decimal(possible[name]) in (None, sign) for name, sign in trained.items() if sign):
+            known = {name: sign or detected for name, sign in trained.items()}
         else:
-            known = dict.fromkeys(words, evidence)
-        found: dict[str, Style | None] = {}
+            known = dict.fromkeys(words, detected)
+        found: dict[str, NumberStyle | None] = {}
         for name, styles in possible.items():
-            style = decided(styles, self.decimal, known[name]) if len(words[name].values) else PLAIN
+            style = choose_style(styles, self.decimal, known[name]) if len(words[name].values) else PLAIN
             if style is not None or (styles and self.decimal is None):
                 found[name] = style
         return found
@@ -213,14 +168,14 @@ class _Reader:
         types: dict[str, Any],
         only: list[str] | None = None,
         *,
-        nulls: bool = False,
+        text_can_be_null: bool = False,
         threads: bool = True,
     ) -> Any:
         return arrow_csv.read_csv(
             pa.BufferReader(self.body),
             read_options=arrow_csv.ReadOptions(
-                use_threads=threads and len(self.body) >= MANY_BYTES,
-                block_size=max(MANY_BYTES, len(self.body) // 16),
+                use_threads=threads and len(self.body) >= MIN_THREAD_BYTES,
+                block_size=max(MIN_THREAD_BYTES, len(self.body) // 16),
                 column_names=list(types),
                 skip_rows_after_names=1,
             ),
@@ -229,76 +184,30 @@ class _Reader:
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=types,
-                null_values=list(self.nulls),
+                null_values=list(self.null_words),
                 include_columns=only,
-                # Which text of a category column means null depends on its categories.
-                strings_can_be_null=nulls,
-                true_values=TRUE,
-                false_values=FALSE,
+                # False for category columns: which words are null depends on the categories.
+                strings_can_be_null=text_can_be_null,
+                true_values=_TRUE,
+                false_values=_FALSE,
                 decimal_point=self.decimal or ".",
             ),
         )
 
-    def _diagnosis(self) -> MalformedError:
-        """Read again without threads: only then the parser knows the number of a row."""
+    def _diagnose(self) -> MalformedError:
+        """Parse again in a single thread, because only then Arrow's errors name the row."""
         try:
             self._parse(dict.fromkeys(self.header, pa.string()), threads=False)
         except pa.ArrowInvalid as error:
-            return _malformed(error)
-        return _malformed(None)
+            if ragged := find_ragged_row(str(error)):
+                where = pointer("body", "rows", ragged.row - 1)
+                field_error = FieldError(where, "RAGGED_ROW", ragged.message)
+                return MalformedError(f"The body is not valid CSV. {ragged.message}", [field_error])
+        return MalformedError("The body is not valid CSV: a row or a cell cannot be read, or is not UTF-8.")
 
 
 def _ambiguous(names: list[str]) -> RowsError:
-    message = "The commas in this column may be decimal signs, or stand between thousands; say `decimal`."
+    message = "The commas in this column may be decimal signs or thousands separators; send `decimal`."
     errors = [FieldError(pointer("body", name), "AMBIGUOUS_NUMBERS", message) for name in names]
     fixes = [Remedy(fix.label, fix.options) for fix in (DECIMAL_COMMA, DECIMAL_POINT)]
     return RowsError(f"{names[0]}: {message}", errors, fixes)
-
-
-def _header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[list[str], str]:
-    """The names in the first row, and the delimiter."""
-    head = body[:HEAD_BYTES]
-    if len(body) > HEAD_BYTES and b"\n" not in head and b"\r" not in head:
-        raise MalformedError(f"The first row is longer than {HEAD_BYTES:,} bytes; expected a header.")
-    found: tuple[list[str], str] = [], ","
-    most = -1
-    for candidate in DELIMITERS if delimiter is None else [delimiter]:
-        try:
-            text = io.TextIOWrapper(io.BytesIO(head), "utf-8-sig", newline="")
-            cells = next(csv.reader(text, delimiter=candidate), [])
-        except (UnicodeDecodeError, csv.Error):
-            raise MalformedError("The body is not CSV in UTF-8: its first row cannot be read.") from None
-        # As datasets are read: a column without a name has one all the same.
-        names = [cell.strip() or f"column_{place}" for place, cell in enumerate(cells, start=1)]
-        known = sum(name in layout.by_name for name in names)
-        if known > most:
-            found, most = (names, candidate), known
-    if not found[0]:
-        raise MalformedError("The body is empty; expected CSV with a header.")
-    return found
-
-
-def _label(text: str | None, entry: Field, nulls: frozenset[str]) -> Any:
-    """What the model may know a text as: itself, a number or a boolean; None where it means missing."""
-    if text is None or text in entry.index:
-        return text
-    if text in nulls:
-        return None
-    if bool in entry.types and text in TRUTH:
-        return TRUTH[text]
-    return spelt_number(text, text) if int in entry.types else text
-
-
-def _malformed(error: Exception | None) -> MalformedError:
-    """What the parser says of the rows' lengths; its other words echo the body."""
-    found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", str(error))
-    if found is None:
-        words = "a row or a cell cannot be read, or is not UTF-8"
-        return MalformedError(f"The body is not CSV that can be read: {words}.")
-    row = int(found[1]) - 1  # the header is the first
-    cells = "1 cell" if found[3] == "1" else f"{found[3]} cells"
-    message = f"Row {row:,} has {cells}, the header {found[2]}."
-    where = pointer("body", "rows", row - 1)
-    return MalformedError(
-        f"The body is not CSV that can be read. {message}", [FieldError(where, "RAGGED_ROW", message)]
-    )

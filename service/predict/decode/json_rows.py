@@ -1,7 +1,7 @@
-"""Rows in JSON: `{"records": [{...}]}` or `{"columns": [...], "data": [[...]]}`.
+"""Decode rows in JSON: `{"records": [{...}]}` or `{"columns": [...], "data": [[...]]}`.
 
-What is done for each cell is done by C code: itemgetter, chain, set and NumPy. Python code runs for each
-column, and for each cell only where something is wrong.
+C code handles the cells: itemgetter, chain, set and NumPy. Python code runs once per column, and for single
+cells only to find errors.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from service.errors import FieldError, pointer
-
-from .batch import Batch
-from .faults import (
-    MOST_ERRORS,
+from service.http.problems import FieldError, pointer
+from service.predict.batch import Batch
+from service.predict.decode.cells import encode_objects
+from service.predict.decode.number_rows import read_numbers
+from service.predict.layout import Layout
+from service.predict.row_errors import (
+    MAX_ERRORS,
     MalformedError,
     RowsError,
-    absent,
+    absent_column,
+    column_positions,
     no_rows,
-    positions,
-    refuse,
-    refuse_absent,
-    refused,
+    raise_absent,
+    raise_errors,
+    row_error,
     too_many_rows,
 )
-from .layout import Layout
-from .number_rows import read_numbers
-from .objects import encode_objects
 
 BOM = b"\xef\xbb\xbf"
 START_BYTES = 1024
-FORMS = {  # fields of the body, and how it looks
+FORMS = {  # the fields of each form, and an outline of it
     ("records",): '{"records": [{...}, ...]}',
     ("columns", "data"): '{"columns": [...], "data": [[...], ...]}',
 }
@@ -42,7 +41,7 @@ EXPECTED = f"expected {' or '.join(FORMS.values())}"
 
 
 def is_json(body: bytes) -> bool:
-    """Whether the first sign of a body begins an object or an array; no CSV header does."""
+    """Return whether the body starts like a JSON object or array; no CSV header does."""
     return body[:START_BYTES].removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
@@ -52,14 +51,14 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
         return plain
     document = _parse(body)
     if type(document) is not dict:
-        raise refused("/body", "TYPE", f"The body is not an object: {EXPECTED}.")
+        raise row_error("/body", "TYPE", f"The body must be an object: {EXPECTED}.")
     if document.keys() == {"records"}:
         records = _rows(document["records"], "records", dict, "an object", max_rows)
-        _refuse_repeated_fields(body, 1 + sum(map(len, records)))
+        _check_repeated_fields(body, 1 + sum(map(len, records)))
         return _read_records(records, layout, {})
     if document.keys() == {"columns", "data"}:
         rows = _rows(document["data"], "data", list, "an array", max_rows)
-        _refuse_repeated_fields(body, 2)
+        _check_repeated_fields(body, 2)
         return _read_arrays(document["columns"], rows, layout, no_booleans=_has_no_booleans(body, document))
     raise _wrong_form(document)
 
@@ -67,15 +66,15 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
 def _parse(body: bytes) -> Any:
     try:
         return from_json(body.removeprefix(BOM), allow_inf_nan=False, cache_strings="keys")
-    except ValueError as error:  # it names a line and a column, and echoes nothing
+    except ValueError as error:  # its message has the line and the column, but nothing of the body
         raise MalformedError(f"The body is not valid JSON: {error}.") from None
 
 
-def _refuse_repeated_fields(body: bytes, fields: int) -> None:
-    """The parser keeps the last of equal names.
+def _check_repeated_fields(body: bytes, fields: int) -> None:
+    """Raise RowsError if a field occurs twice in an object; the fast parser keeps the last one silently.
 
-    There is a colon for each field, so more colons than fields mean equal names, or text with colons in it;
-    only then the slow parser has to tell.
+    There is a colon for each field. So more colons than fields mean repeated names or text with colons, and
+    only then the slow parser is needed.
     """
     if body.count(b":") != fields:
         json.loads(body, object_pairs_hook=_no_repeats)
@@ -83,23 +82,23 @@ def _refuse_repeated_fields(body: bytes, fields: int) -> None:
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise refused("/body", "REPEATED", "A field occurs twice in one object.")
+        raise row_error("/body", "REPEATED", "A field occurs twice in one object.")
 
 
 def _wrong_form(document: dict[str, Any]) -> RowsError:
-    """Complain about the form whose fields are there; about both only if it is not clear which is meant."""
+    """Return the errors of the form whose fields the body has, or of both forms if that is not clear."""
     meant = [form for form in FORMS if not document.keys().isdisjoint(form)]
     known = meant[0] if len(meant) == 1 else ("records", "columns", "data")
     expected = f"expected {FORMS[known]}" if known in FORMS else EXPECTED
-    detail = f"The body has other fields than it should: {expected}."
+    detail = f"The body has wrong fields: {expected}."
     errors = [
-        FieldError(pointer("body", name), "UNKNOWN_FIELD", f"There is no such field: {expected}.")
+        FieldError(pointer("body", name), "UNKNOWN_FIELD", f"Unknown field: {expected}.")
         for name in document
         if name not in known
     ]
     if known in FORMS:
         errors += [
-            FieldError(pointer("body", name), "MISSING", f"This field is absent: {expected}.")
+            FieldError(pointer("body", name), "MISSING", f"The field is missing: {expected}.")
             for name in known
             if name not in document
         ]
@@ -108,96 +107,92 @@ def _wrong_form(document: dict[str, Any]) -> RowsError:
 
 def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:
     if type(rows) is not list:
-        raise refused(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
+        raise row_error(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
     if not rows:
         raise no_rows(pointer("body", field))
     if len(rows) > max_rows:
         raise too_many_rows(pointer("body", field), max_rows)
     if set(map(type, rows)) != {kind}:
         bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
-        refuse(_first(FieldError(pointer("body", field, row), "TYPE", f"A row is {words}.") for row in bad))
+        message = f"Expected a row that is {words}."
+        raise_errors(_first(FieldError(pointer("body", field, row), "TYPE", message) for row in bad))
     return rows
 
 
 def _first(errors: Iterator[FieldError]) -> list[FieldError]:
-    return list(islice(errors, MOST_ERRORS))
+    return list(islice(errors, MAX_ERRORS))
 
 
 def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dict[str, int | None]) -> Batch:
-    """`unreadable` columns are those that are left aside already."""
+    """Decode objects. `unreadable` are the columns that are ignored already."""
     names = [entry.name for entry in layout.fields]
 
-    def where(row: int, place: int) -> str:
-        return pointer("body", "records", row, layout.by_place[place].name)
+    def cell_pointer(row: int, index: int) -> str:
+        return pointer("body", "records", row, layout.by_index[index].name)
 
     try:
-        matrix = encode_objects(records, names, layout, where, unreadable)
+        matrix = encode_objects(records, names, layout, cell_pointer, unreadable)
     except KeyError:
-        # A column that some records lack counts as absent in all of them, if the tree can do without it.
-        part = layout.lacking(set(records[0]).intersection(*records[1:]).__contains__)
-        if part is not layout:
-            return _read_records(records, part, unreadable)
-        _refuse_absent_names(records, layout)
+        # An unused column that some records lack counts as absent in all of them.
+        present = layout.without_absent(set(records[0]).intersection(*records[1:]).__contains__)
+        if present is not layout:
+            return _read_records(records, present, unreadable)
+        _raise_absent_names(records, layout)
         raise
     if matrix is None:
-        return _read_records(records, layout.lacking(lambda name: name not in unreadable), unreadable)
+        return _read_records(records, layout.without_absent(lambda name: name not in unreadable), unreadable)
     ignored: list[str] = []
-    if sum(map(len, records)) != len(records) * len(names):  # also where columns are left aside
+    if sum(map(len, records)) != len(records) * len(names):  # there are unknown or unreadable columns
         ignored = sorted(set().union(*records) - layout.names)
-    return Batch(
-        matrix,
-        layout,
-        ignored,
-        lambda row, place: records[row][layout.by_place[place].name],
-        where,
-        unreadable=unreadable,
-    )
+
+    def cell(row: int, index: int) -> Any:
+        return records[row][layout.by_index[index].name]
+
+    return Batch(matrix, layout, ignored, cell, cell_pointer, unreadable=unreadable)
 
 
-def _refuse_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
+def _raise_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
     errors: list[FieldError] = []
-    for entry in layout.fields:
-        lacking = (row for row, record in enumerate(records) if entry.name not in record)
-        errors += _first(absent(pointer("body", "records", row, entry.name), entry.name) for row in lacking)
-    refuse_absent(errors)
+    for name in layout.by_name:
+        rows = (row for row, record in enumerate(records) if name not in record)
+        errors += _first(absent_column(pointer("body", "records", row, name), name) for row in rows)
+    raise_absent(errors)
 
 
 def _has_no_booleans(body: bytes, document: dict[str, Any]) -> bool:
-    """For sure. After the column names, nothing has a t or an f in it but booleans and text."""
+    """Return whether there are certainly no booleans: after the column names, no t or f occurs."""
     if next(iter(document)) != "columns":
         return False
-    names_end = body.find(b"]")  # or earlier, if a name has one
+    names_end = body.find(b"]")  # or earlier, if a name contains one
     return body.find(b"t", names_end) < 0 and body.find(b"f", names_end) < 0
 
 
 def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_booleans: bool) -> Batch:
-    at = _positions(columns)
-    layout = layout.lacking(at.__contains__)
-    refuse_absent(
-        [absent(pointer("body", "columns"), entry.name) for entry in layout.fields if entry.name not in at]
-    )
-    if set(map(len, rows)) != {len(at)}:
-        message = f"Expected {len(at)} cells, one a column."
-        bad = (row for row, cells in enumerate(rows) if len(cells) != len(at))
-        refuse(_first(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad))
-    key = {entry.place: at[entry.name] for entry in layout.fields}
+    """Decode arrays."""
+    if type(columns) is not list or not set(map(type, columns)) <= {str}:
+        raise row_error(pointer("body", "columns"), "TYPE", "Expected an array of column names.")
+    positions = column_positions(columns, lambda position: pointer("body", "columns", position))
+    layout = layout.without_absent(positions.__contains__)
+    absent = [name for name in layout.by_name if name not in positions]
+    raise_absent([absent_column(pointer("body", "columns"), name) for name in absent])
+    if set(map(len, rows)) != {len(positions)}:
+        message = f"Expected {len(positions)} cells, one per column."
+        bad = (row for row, cells in enumerate(rows) if len(cells) != len(positions))
+        raise_errors(_first(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad))
+    key = {entry.index: positions[entry.name] for entry in layout.fields}
 
-    def where(row: int, place: int) -> str:
-        return pointer("body", "data", row, key[place])
+    def cell_pointer(row: int, index: int) -> str:
+        return pointer("body", "data", row, key[index])
 
     unreadable: dict[str, int | None] = {}
     matrix = None
     while matrix is None:
-        layout = layout.lacking(lambda name: name in at and name not in unreadable)
-        keys = [key[entry.place] for entry in layout.fields]
-        matrix = encode_objects(rows, keys, layout, where, unreadable, no_booleans=no_booleans)
-    ignored = [name for name in at if name not in layout.names]
-    return Batch(
-        *(matrix, layout, ignored, lambda row, place: rows[row][key[place]], where), unreadable=unreadable
-    )
+        layout = layout.without_absent(lambda name: name in positions and name not in unreadable)
+        keys = [key[entry.index] for entry in layout.fields]
+        matrix = encode_objects(rows, keys, layout, cell_pointer, unreadable, no_booleans=no_booleans)
+    ignored = [name for name in positions if name not in layout.names]
 
+    def cell(row: int, index: int) -> Any:
+        return rows[row][key[index]]
 
-def _positions(columns: Any) -> dict[str, int]:
-    if type(columns) is not list or not set(map(type, columns)) <= {str}:
-        raise refused(pointer("body", "columns"), "TYPE", "Expected an array of column names.")
-    return positions(columns, lambda position: pointer("body", "columns", position))
+    return Batch(matrix, layout, ignored, cell, cell_pointer, unreadable=unreadable)

@@ -1,7 +1,7 @@
-"""JSON rows of a model that has numbers only, read without a Python object a cell.
+"""Decode JSON that contains only numbers, without creating a Python object for every cell.
 
-Most bodies of such models are as plain as this reader wants them. For any other it answers None: `json_rows`
-reads it, or says what is wrong with it.
+This is the fast path for models whose columns are all numbers. For any other body it returns None, and
+`json_rows` decodes the body or reports its errors.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import Any, NoReturn
 import numpy as np
 from pydantic_core import from_json
 
-from literati._number_json import numbers_in_arrays, numbers_in_records
-from service.errors import pointer
-
-from .batch import Batch
-from .layout import Floats, Layout
+from literati._predict._number_json import numbers_in_arrays, numbers_in_records
+from service.http.problems import pointer
+from service.predict.batch import Batch
+from service.predict.layout import Floats, Layout
 
 _SPACE = rb"[ \t\n\r]*"
 _RECORDS = re.compile(rb'\s*{\s*"records"\s*:\s*'.replace(rb"\s*", _SPACE))
-# Names with brackets or escapes in them are not looked for.
+# Names with brackets or escapes do not match.
 _ARRAYS = re.compile(rb'\s*{\s*"columns"\s*:\s*(\[[^][{}\\]*\])\s*,\s*"data"\s*:\s*'.replace(rb"\s*", _SPACE))
 _END = re.compile(rb"\s*}\s*".replace(rb"\s*", _SPACE))
 
 
 def read_numbers(body: bytes, layout: Layout, max_rows: int) -> Batch | None:
+    """Decode the body if it contains only numbers."""
     head = _RECORDS.match(body)
     if head is not None:
         whole = _records(body, head.end(), layout, max_rows)
@@ -36,70 +36,70 @@ def read_numbers(body: bytes, layout: Layout, max_rows: int) -> Batch | None:
     return None if head is None else _arrays(body, head[1], head.end(), layout, max_rows)
 
 
-def _records(body: bytes, at: int, layout: Layout, max_rows: int) -> Batch | None:
+def _records(body: bytes, start: int, layout: Layout, max_rows: int) -> Batch | None:
     names = layout.plain_names
     if not names:
         return None
     rows = _count(body, b"}") - 1
-    if not _is_sensible(rows, len(names), max_rows, body):
+    if not _is_possible(rows, len(names), max_rows, body):
         return None
-    found = numbers_in_records(body, at, rows, names)
+    found = numbers_in_records(body, start, rows, names)
     if found is None or not _END.fullmatch(body, found[1]):
         return None
 
-    def where(row: int, place: int) -> str:
-        return pointer("body", "records", row, layout.by_place[place].name)
+    def cell_pointer(row: int, index: int) -> str:
+        return pointer("body", "records", row, layout.by_index[index].name)
 
-    return Batch(_matrix(found[0], None, layout), layout, [], _no_cell, where)
+    return Batch(_matrix(found[0], None, layout), layout, [], _no_cell, cell_pointer)
 
 
-def _arrays(body: bytes, names: bytes, at: int, layout: Layout, max_rows: int) -> Batch | None:
+def _arrays(body: bytes, names: bytes, start: int, layout: Layout, max_rows: int) -> Batch | None:
     try:
         columns: Any = from_json(names)
     except ValueError:
         return None
-    places = {name: place for place, name in enumerate(columns) if type(name) is str}
-    layout = layout.lacking(places.__contains__)
-    rows = _count(body, b"]", at) - 1
+    positions = {name: position for position, name in enumerate(columns) if type(name) is str}
+    layout = layout.without_absent(positions.__contains__)
+    rows = _count(body, b"]", start) - 1
     if (
         not layout.plain_names
-        or len(places) < len(columns)
-        or not places.keys() >= layout.by_name.keys()
-        or not _is_sensible(rows, len(columns), max_rows, body)
+        or len(positions) < len(columns)
+        or not positions.keys() >= layout.by_name.keys()
+        or not _is_possible(rows, len(columns), max_rows, body)
     ):
         return None
-    found = numbers_in_arrays(body, at, rows, len(columns))
+    found = numbers_in_arrays(body, start, rows, len(columns))
     if found is None or not _END.fullmatch(body, found[1]):
         return None
-    keys = [places[entry.name] for entry in layout.fields]
+    keys = [positions[entry.name] for entry in layout.fields]
 
-    def where(row: int, place: int) -> str:
-        return pointer("body", "data", row, places[layout.by_place[place].name])
+    def cell_pointer(row: int, index: int) -> str:
+        return pointer("body", "data", row, positions[layout.by_index[index].name])
 
-    ignored = [name for name in places if name not in layout.names]
-    return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, where)
-
-
-def _count(body: bytes, sign: bytes, start: int = 0) -> int:
-    """As `bytes.count`, which takes three times as long where the sign is found often."""
-    return int(np.count_nonzero(np.frombuffer(body, np.uint8, offset=start) == ord(sign)))
+    ignored = [name for name in positions if name not in layout.names]
+    return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, cell_pointer)
 
 
-def _is_sensible(rows: int, width: int, max_rows: int, body: bytes) -> bool:
-    """Room is made for this many cells before they are read, and each takes two bytes at least."""
+def _count(body: bytes, character: bytes, start: int = 0) -> int:
+    """Count a character like `bytes.count`, which takes three times as long for frequent characters."""
+    return int(np.count_nonzero(np.frombuffer(body, np.uint8, offset=start) == ord(character)))
+
+
+def _is_possible(rows: int, width: int, max_rows: int, body: bytes) -> bool:
+    """Return whether the body can have so many cells, which are allocated first; each takes two bytes."""
     return 0 < rows <= max_rows and 2 * rows * width <= len(body)
 
 
 def _matrix(numbers: Floats, keys: list[int] | None, layout: Layout) -> Floats:
-    """In the model's order, with room for its constant columns."""
+    """Return the numbers in the order of the model's columns, with zeros for constant columns."""
     if keys is not None and keys != list(range(numbers.shape[1])):
         numbers = numbers[:, keys]
     if len(layout.fields) == layout.width:
         return numbers if numbers.flags.c_contiguous else numbers.copy()
     matrix = layout.empty_matrix(len(numbers))
-    matrix[:, layout.number_places] = numbers
+    matrix[:, layout.number_indices] = numbers
     return matrix
 
 
-def _no_cell(row: int, place: int) -> NoReturn:
-    raise LookupError("only categories are asked for as they were sent")
+def _no_cell(row: int, index: int) -> NoReturn:
+    raise LookupError("cells are only needed for categories")

@@ -1,4 +1,4 @@
-"""Arrow columns, from a CSV or a stream, to the kernel's numbers."""
+"""Encode Arrow columns, of a CSV or a stream, as the numbers that the predict kernel reads."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from literati.table import UNKNOWN
-from service.errors import FieldError, pointer, row_number
-from service.ingest.numerals import nearest_doubles
+from literati.data.schema import UNKNOWN
+from service.http.problems import FieldError, pointer, row_number
+from service.ingest.number_style import to_doubles
+from service.predict.batch import Batch
+from service.predict.layout import Field, Floats, Layout
+from service.predict.row_errors import (
+    MAX_ERRORS,
+    absent_column,
+    column_positions,
+    no_rows,
+    raise_absent,
+    raise_errors,
+    too_many_rows,
+)
 
-from .batch import Batch
-from .faults import MOST_ERRORS, absent, no_rows, positions, refuse, refuse_absent, too_many_rows
-from .layout import Field, Floats, Layout
-
-Spell = Callable[[Any, Field], Any]  # a label of a category column to what the model may know it as
-Coded = tuple[npt.NDArray[np.int64], list[Any]]  # codes and the labels they stand for; code -1 is missing
+ParseLabel = Callable[[Any, Field], Any]  # the label of a category column -> the label in the model's type
+Labels = tuple[npt.NDArray[np.int64], list[Any]]  # codes and the labels they stand for; code -1 is missing
 
 
 def read_table(
@@ -27,57 +34,59 @@ def read_table(
     layout: Layout,
     max_rows: int,
     *,
-    spell: Spell = lambda label, entry: label,
+    parse_label: ParseLabel = lambda label, entry: label,
     read_as: Mapping[str, str] | None = None,
     unreadable: Mapping[str, int | None] | None = None,
 ) -> Batch:
-    """Read the rows; columns that are `unreadable`, and that no split uses, are left aside."""
-    at = positions(table.column_names, lambda position: pointer("body", position))
-    aside = dict(unreadable or {})
-    layout = layout.lacking(lambda name: name in at and name not in aside)
-    refuse_absent([absent("/body", entry.name) for entry in layout.fields if entry.name not in at])
+    """Encode the rows. Unused columns that cannot be read, and those in `unreadable`, are ignored."""
+    positions = column_positions(table.column_names, lambda position: pointer("body", position))
+    skipped = dict(unreadable or {})
+    layout = layout.without_absent(lambda name: name in positions and name not in skipped)
+    raise_absent(
+        [absent_column("/body", entry.name) for entry in layout.fields if entry.name not in positions]
+    )
     if table.num_rows == 0:
         raise no_rows("/body")
     if table.num_rows > max_rows:
         raise too_many_rows("/body", max_rows)
     matrix = layout.empty_matrix(table.num_rows)
-    categories: dict[int, Coded] = {}
+    categories: dict[int, Labels] = {}
     errors: list[FieldError] = []
     for entry in layout.fields:
-        column = table.column(at[entry.name])
+        column = table.column(positions[entry.name])
         found: list[FieldError] = []
         if pa.types.is_null(column.type):
             values = np.full(len(column), math.nan)
         elif entry.kind != "category":
-            values = _numbers(column, entry, found)
+            values = _encode_numbers(column, entry, found)
         else:
-            codes, labels = _coded(column, entry, found)
-            categories[entry.place] = codes, [entry.known(spell(label, entry)) for label in labels]
-            values = _categories(*categories[entry.place], entry, found)
-        if found and entry.place not in layout.used:
-            aside[entry.name] = row_number(found[0].pointer)
+            codes, labels = _labels(column, entry, found)
+            categories[entry.index] = codes, [entry.normalize(parse_label(label, entry)) for label in labels]
+            values = _encode_categories(*categories[entry.index], entry, found)
+        if found and entry.index not in layout.used:
+            skipped[entry.name] = row_number(found[0].pointer)
             continue
-        matrix[:, entry.place] = values
+        matrix[:, entry.index] = values
         errors += found
-        if len(errors) >= MOST_ERRORS:
+        if len(errors) >= MAX_ERRORS:
             break
-    refuse(errors)
-    layout = layout.lacking(lambda name: name not in aside)
+    raise_errors(errors)
+    layout = layout.without_absent(lambda name: name not in skipped)
 
-    def cell(row: int, place: int) -> Any:
-        codes, labels = categories[place]
+    def cell(row: int, index: int) -> Any:
+        codes, labels = categories[index]
         return labels[codes[row]]
 
-    ignored = [name for name in at if name not in layout.names]
+    ignored = [name for name in positions if name not in layout.names]
     return Batch(
         *(matrix, layout, ignored, cell),
-        where=lambda row, place: where(row, layout.by_place[place]),
+        pointer=lambda row, index: _cell_pointer(row, layout.by_index[index]),
         read_as=read_as or {},
-        unreadable=aside,
+        unreadable=skipped,
     )
 
 
-def where(row: int, entry: Field) -> str:
+def _cell_pointer(row: int, entry: Field) -> str:
     return pointer("body", "rows", row, entry.name)
 
 
@@ -85,30 +94,31 @@ def _wrong_type(entry: Field) -> FieldError:
     return FieldError(pointer("body", entry.name), "TYPE", f"{entry.name}: expected {entry.expected}.")
 
 
-def _numbers(column: Any, entry: Field, errors: list[FieldError]) -> Floats:
+def _encode_numbers(column: Any, entry: Field, errors: list[FieldError]) -> Floats:
     kind, types = column.type, pa.types
     if types.is_boolean(kind) and entry.kind == "boolean":
         column = column.cast(pa.int8())
     elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)):
         errors.append(_wrong_type(entry))
         return np.zeros(len(column))
-    values: Floats = nearest_doubles(column).to_numpy()  # null is NaN
+    values: Floats = to_doubles(column).to_numpy()  # null is NaN
     if entry.kind == "boolean":
         bad = np.flatnonzero(~((values == 0) | (values == 1) | np.isnan(values)))
-        errors += [wrong_cell(row, entry) for row in bad[:MOST_ERRORS].tolist()]
+        errors += [wrong_cell(row, entry) for row in bad[:MAX_ERRORS].tolist()]
     return values
 
 
 def wrong_cell(row: int, entry: Field) -> FieldError:
-    message = f"{entry.name}: expected {entry.expected}, or nothing where the value is missing."
-    return FieldError(where(row, entry), "TYPE", message)
+    message = f"{entry.name}: expected {entry.expected}, or an empty cell if the value is missing."
+    return FieldError(_cell_pointer(row, entry), "TYPE", message)
 
 
-def _coded(column: Any, entry: Field, errors: list[FieldError]) -> Coded:
+def _labels(column: Any, entry: Field, errors: list[FieldError]) -> Labels:
+    """Return the codes of the cells and the labels of the codes."""
     kind, types = column.type, pa.types
     encoded = types.is_dictionary(kind)
     kind = kind.value_type if encoded else kind
-    # Not every type with text in it: a column of views can be longer than memory when it is unfolded.
+    # Columns of string views are not among them, because their decoded text can be larger than memory.
     readable = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
     if not any(is_readable(kind) for is_readable in readable):
         errors.append(_wrong_type(entry))
@@ -118,11 +128,11 @@ def _coded(column: Any, entry: Field, errors: list[FieldError]) -> Coded:
     return codes, part.dictionary.to_pylist()
 
 
-def _categories(
+def _encode_categories(
     codes: npt.NDArray[np.int64], labels: list[Any], entry: Field, errors: list[FieldError]
 ) -> Floats:
     if bad := [code for code, label in enumerate(labels) if type(label) not in entry.types]:
-        rows = np.flatnonzero(np.isin(codes, bad))[:MOST_ERRORS]
+        rows = np.flatnonzero(np.isin(codes, bad))[:MAX_ERRORS]
         errors += [wrong_cell(row, entry) for row in rows.tolist()]
-    values = [entry.index.get(label, UNKNOWN) for label in labels]
-    return np.array([*values, math.nan])[codes]  # code -1 reads the last one: missing
+    values = [entry.codes.get(label, UNKNOWN) for label in labels]
+    return np.array([*values, math.nan])[codes]  # code -1 reads the last value: missing

@@ -1,10 +1,10 @@
-// As much of CSV as the page needs: names of columns, first rows to look at, answers beside their rows.
+// Reads column names and first rows of a CSV, and appends predictions to rows.
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
 export interface CsvRecord { cells: string[]; text: string }
 
-/** Records with their cells and their own text; a quoted cell may hold delimiters and line ends. */
+/** Returns records with their cells and text; a quoted cell may contain delimiters and line breaks. */
 export function* records(text: string, delimiter: string): Generator<CsvRecord> {
   let start = 0;
   let cells: string[] = [];
@@ -39,7 +39,7 @@ export function* records(text: string, delimiter: string): Generator<CsvRecord> 
   }
 }
 
-/** The sign that occurs most often in the first line, outside quotation marks; as the server guesses. */
+/** Returns the delimiter that occurs most often in the first line, as the server does. */
 export function delimiterOf(text: string): string {
   const line = text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/).find((each) => each.trim() !== "") ?? "";
   const bare = line.replace(/"[^"]*"/g, "");
@@ -61,7 +61,7 @@ function written(cell: string, delimiter: string): string {
   return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
-/** Each row with its answer at the end; null if they are not as many. */
+/** Appends the predictions to the rows; null if their numbers differ. */
 export function joined(rows: string, answers: string): string | null {
   const delimiter = delimiterOf(rows);
   const left = [...records(rows, delimiter)].map((record) => record.text);

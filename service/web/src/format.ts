@@ -1,4 +1,4 @@
-// Numbers, sizes, times and labels as people write them.
+// Formats numbers, sizes, times and labels.
 import type { Cell, Label } from "./api/types.ts";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -13,7 +13,7 @@ export function counted(value: number, word: string, plural = `${word}s`): strin
   return `${count(value)} ${value === 1 ? word : plural}`;
 }
 
-/** Four digits are enough to look at; whole numbers keep all of theirs. */
+/** Formats a number with four digits; whole numbers keep all digits. */
 export function number(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return WHOLE.format(value);
   const size = Math.abs(value);
@@ -23,7 +23,7 @@ export function number(value: number): string {
 
 export function percent(share: number, digits = 1): string {
   const value = 100 * share;
-  // Not quite all is not all.
+  // Less than all is never shown as 100 %.
   const text = value.toFixed(digits);
   if (value < 100 && Number(text) === 100) return `${(100 - 10 ** -digits).toFixed(digits)} %`;
   return `${Number.isInteger(value) ? value : text} %`;
@@ -56,7 +56,7 @@ export function moment(at: string): string {
     : date.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
-/** A class or category as the data spells it. */
+/** Returns a class or category as in the data. */
 export function cell(value: Cell | unknown): string {
   if (value === null || value === undefined) return "missing";
   if (value === "") return "(empty)";
@@ -68,19 +68,19 @@ export function label(entry: Label): string {
   return cell(entry.value);
 }
 
-/** The key under which the API's answers have a class. */
+/** Returns the key of a class in the API's responses. */
 export function labelKey(entry: Label): string {
   return entry.type === "float" && Number.isInteger(entry.value) ? `${String(entry.value)}.0` : String(entry.value);
 }
 
-/** The words in a sentence: "a, b and c", at most `most` of them. */
+/** Joins words for a sentence: "a, b and c", at most `most` of them. */
 export function listed(words: string[], last = "and", most = 8): string {
   if (words.length > most) return `${words.slice(0, most).join(", ")} ${last} ${words.length - most} more`;
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} ${last} ${words[words.length - 1]}`;
 }
 
-/** Numbers with as many digits as it takes to tell them apart and to be near them. */
+/** Formats numbers with enough digits to distinguish them. */
 export function apart(numbers: number[], span: number): string[] {
   for (let digits = 3; digits < 17; digits += 1) {
     const texts = numbers.map((x) => Number(x.toPrecision(digits)));
@@ -96,7 +96,7 @@ function plainNumber(value: number, grouped = false): string {
   return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: grouped && size >= 10000 }).format(value);
 }
 
-/** The number itself, without digits that only the binary system knows; no commas, for it stands in sentences. */
+/** Formats the exact number without binary rounding digits and without commas. */
 export function exact(value: number): string {
   for (let digits = 3; digits < 17; digits += 1) {
     const near = Number(value.toPrecision(digits));

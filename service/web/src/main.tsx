@@ -7,7 +7,7 @@ import "./styles/views.css";
 import "./styles/tree.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
-import { Jobs, MOST_TOGETHER } from "./jobs/list.tsx";
+import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";
 import { JobView } from "./jobs/view.tsx";
 import { Compare } from "./models/compare.tsx";
 import { ModelView } from "./models/detail.tsx";
@@ -29,13 +29,13 @@ function View({ at }: { at: Place }) {
   if (view === "train") return <Train key={at.query.toString()} query={at.query} />;
   if (view === "jobs" && !rest[0]) return <Jobs />;
   if (view === "jobs") {
-    const ids = rest[0].split(",").slice(0, MOST_TOGETHER);
+    const ids = rest[0].split(",").slice(0, MAX_TOGETHER);
     if (ids.length === 1) return <JobView key={ids[0]} id={ids[0]} alone />;
     return (
       <>
         <header class="view-head">
-          <nav class="crumbs" aria-label="Where you are"><a href="#/jobs">Jobs</a></nav>
-          <h1 tabIndex={-1}>Side by side</h1>
+          <nav class="crumbs" aria-label="Breadcrumb"><a href="#/jobs">Jobs</a></nav>
+          <h1 tabIndex={-1}>Compare jobs</h1>
         </header>
         <div class="together">{ids.map((id) => <JobView key={id} id={id} alone={false} />)}</div>
       </>
@@ -44,7 +44,7 @@ function View({ at }: { at: Place }) {
   if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models />;
   if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
   if (view === "predict") return <Predict key={rest.join()} path={rest} />;
-  return <Empty title="There is nothing here"><p><a href="#/">To the beginning</a></p></Empty>;
+  return <Empty title="Page not found"><p><a href="#/">Go to the start page</a></p></Empty>;
 }
 
 function Page() {
@@ -61,7 +61,7 @@ function Page() {
   return <Shell here={here}><View at={at} /></Shell>;
 }
 
-// A file that misses its place must not take the page's: a browser would open it instead.
+// A file dropped outside a drop zone must not replace the page.
 for (const kind of ["dragover", "drop"] as const) {
   addEventListener(kind, (event) => {
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();

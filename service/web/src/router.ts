@@ -1,4 +1,4 @@
-// Addresses after the `#`: the server knows only `/`.
+// Routes by the part of the URL after `#`.
 import { Signal } from "./state/signal.ts";
 
 export interface Place { path: string[]; query: URLSearchParams }

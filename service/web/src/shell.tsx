@@ -1,4 +1,4 @@
-// What stands around every view: the bar, the sign-in, the lost connection, the announcements.
+// The frame of every view: navigation, sign-in, connection state and announcements.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
@@ -13,7 +13,7 @@ import { useSignal } from "./state/signal.ts";
 const VIEWS = { datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", predict: "Predict" };
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 const THEMES: Record<Theme, { icon: string; words: string }> = {
-  system: { icon: "system", words: "Theme: as the system" },
+  system: { icon: "system", words: "Theme: system" },
   light: { icon: "sun", words: "Theme: light" },
   dark: { icon: "moon", words: "Theme: dark" },
 };
@@ -44,7 +44,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
       {away && (
         <div class="lost" role="alert">
           <Icon name="warning" />
-          <span>The connection is lost. What you see may be old; it comes back by itself.</span>
+          <span>The connection is lost, so this page may be outdated. It reconnects automatically.</span>
           <button type="button" class="small" onClick={askNow}>Try now</button>
         </div>
       )}
@@ -74,10 +74,10 @@ function SignIn({ wrong }: { wrong: boolean }) {
         if (text.trim()) signIn(text.trim());
         setText("");
       }}>
-        <p>This server wants an API key. It is kept in this tab only, and forgotten when you close it.</p>
+        <p>This server requires an API key. It is kept in this tab only, until you close the tab.</p>
         <Field
-          name="API key" help="It begins with lit_. The server's operator makes one with python -m service.keys add."
-          error={wrong ? "The server does not know this key." : undefined}
+          name="API key" help="It starts with lit_. The server's operator creates one with python -m service.keys add."
+          error={wrong ? "This key is not valid." : undefined}
         >
           <input type="password" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
         </Field>

@@ -1,4 +1,4 @@
-// States and reasons in words.
+// Job states and stop reasons in words.
 import type { Job, JobState, StopReason } from "./api/types.ts";
 
 const STATES: Record<JobState, string> = {
@@ -33,7 +33,7 @@ const SPACES: Record<string, string> = {
   all: "every cut of every feature",
 };
 
-/** The sentence of `literati.nodes.BEYOND_SPACE`; a test compares the two. */
+/** The sentence of `literati.tree.nodes.BEYOND_SPACE`; a test compares the two. */
 export const BEYOND_SPACE =
   "This tree was improved beyond the searched space, so it costs less than the upper bound; both bounds are only about trees of that space.";
 
@@ -49,7 +49,7 @@ export function spaceWords(space: string): string {
   return SPACES[space] ?? space;
 }
 
-/** Colour of a state: moving, good, bad, or at rest. */
+/** Returns the colour class of a state. */
 export function tone(job: Pick<Job, "state" | "stop_reason">): "live" | "good" | "bad" | "rest" {
   if (job.state === "FAILED") return "bad";
   if (job.state === "SUCCEEDED") return "good";

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from literati.table import build
+from literati.data.table import build
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_weights_stay_countable() -> None:
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1, 1], "sample_weight: expected 3 numbers, one a row, got 2"),
+        ([1, 1], "sample_weight: expected 3 numbers, one for each row, got 2"),
         ([1, -1, 1], "sample_weight: expected finite numbers"),
         ([1, np.nan, 1], "sample_weight: expected finite numbers"),
         ([1, np.inf, 1], "sample_weight: expected finite numbers"),

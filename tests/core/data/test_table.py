@@ -16,7 +16,8 @@ import pytest
 from scipy import sparse
 
 from literati import DataWarning
-from literati.table import UNKNOWN, TrainingTable, build, rank
+from literati.data.schema import UNKNOWN
+from literati.data.table import TrainingTable, build, rank
 
 Y = np.array([0, 1, 0, 1, 1, 0])
 CELLS: dict[str, list[Any]] = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from engines import EXPANSION_LIMIT, MEMORY_LIMIT, PATIENCE, PROVEN, engine
-from problems import Problem, rank
+from tests.support.solver.engines import EXPANSION_LIMIT, MEMORY_LIMIT, PATIENCE, PROVEN, engine
+from tests.support.solver.problems import Problem, rank
 
 
 def parity(n_rows: int, n_features: int, seed: int, **options: Any) -> Problem:
@@ -20,8 +20,6 @@ def parity(n_rows: int, n_features: int, seed: int, **options: Any) -> Problem:
         "weights": None,
         "max_depth": 3,
         "max_changepoints": 1,
-        "split_penalty": 0.0,
-        "changepoint_penalty": 0.0,
         "candidates": "adaptive",
         "candidate_leaves": [9],
     }

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from literati._search import Engine
+from literati._engine._engine import Engine
 
-from engines import MEMORY_LIMIT, PROVEN, SLICE_OVER, STOPPED, engine
-from problems import MODES, random_problem
-
-TESTS = Path(__file__).resolve().parents[1]
+from tests.support.paths import ROOT
+from tests.support.solver.engines import MEMORY_LIMIT, PROVEN, SLICE_OVER, STOPPED, engine
+from tests.support.solver.problems import MODES, random_problem
 
 
 def large_engine(mode: str, *, rows: int = 20_000, **options: Any) -> Any:
@@ -37,8 +36,6 @@ def large_engine(mode: str, *, rows: int = 20_000, **options: Any) -> Any:
     given: dict[str, Any] = {
         "max_depth": 6,
         "max_changepoints": 3,
-        "split_penalty": 0.0,
-        "changepoint_penalty": 0.0,
         "candidates": mode,
         "candidate_leaves": [17],
         "or_selection": "informative",
@@ -53,6 +50,7 @@ def large_engine(mode: str, *, rows: int = 20_000, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.alone
 def test_a_stop_request_is_heard_within_a_tenth_of_a_second(mode: str) -> None:
     delays = []
     for attempt in range(5):
@@ -84,6 +82,7 @@ def test_a_stopped_search_goes_on_to_the_same_end() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.alone
 def test_a_slice_takes_about_its_time(mode: str) -> None:
     search = large_engine(mode)
     search.run(0.0)
@@ -104,6 +103,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
+@pytest.mark.slow
 def test_ten_thousand_cancelled_searches_leave_nothing_behind() -> None:
     problems = [random_problem(seed, depth=3 + seed % 2, mode=MODES[seed % 4]) for seed in range(8)]
 
@@ -160,9 +160,9 @@ def test_the_memory_limit_holds() -> None:
 
 SCRIPT = """
 import json, sys
-from engines import engine
-from literati._search import simd
-from problems import MODES, random_problem
+from literati._engine._engine import simd
+from tests.support.solver.engines import engine
+from tests.support.solver.problems import MODES, random_problem
 out = []
 for seed in range(400):
     problem = random_problem(seed, depth=2 + seed % 3, mode=MODES[seed % 4])
@@ -174,7 +174,7 @@ print(json.dumps([simd(), out]))
 
 
 def run_with(level: str) -> Any:
-    environment = os.environ | {"LITERATI_SIMD": level, "PYTHONPATH": str(TESTS)}
+    environment = os.environ | {"LITERATI_SIMD": level, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env=environment,

@@ -7,11 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from literati._predict import route
-from literati.nodes import Node, Settings, Split
-from literati.routing import flatten, leaves_by_numpy
-from literati.table import UNKNOWN, Column, Schema, build
-from random_trees import random_frame, random_tree
+from literati._predict._leaves import route
+from literati.data.schema import UNKNOWN, Column, Schema
+from literati.data.table import build
+from literati.tree.nodes import Node, Settings, Split
+from literati.tree.routing import flatten, leaves_by_numpy
+from tests.support.solver.random_trees import random_frame, random_tree
 
 LEAF = Node(1, (1.0, 0.0), 0, 0.0, 0.0, 0.0, True)
 
@@ -60,7 +61,7 @@ def test_a_lone_leaf_and_no_rows() -> None:
 
 def test_the_output_must_fit() -> None:
     flat = flatten((LEAF,), Schema((Column("x", "number"),), True))
-    with pytest.raises(ValueError, match="one entry a row"):
+    with pytest.raises(ValueError, match="one entry for each row"):
         route(np.zeros((3, 1)), flat.records, flat.thresholds, flat.sides, np.zeros(2, dtype=np.int32))
 
 
@@ -80,6 +81,7 @@ def test_kernel_agrees_with_numpy(seed: int) -> None:
     np.testing.assert_array_equal(flatten(tree.nodes, tree.schema).leaves(matrix), expected)
 
 
+@pytest.mark.alone
 def test_a_million_rows_in_well_under_a_second() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1_000_000, 20))

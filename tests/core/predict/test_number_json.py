@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from literati._number_json import numbers_in_arrays, numbers_in_records
+from literati._predict._number_json import numbers_in_arrays, numbers_in_records
 
 
 def read_one(text: str) -> float | None:

@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 
-import oracle
-from engines import proven_engine
-from problems import MODES, random_problem
-from trees import check_legal, objective
+from tests.support.solver import oracle
+from tests.support.solver.engines import proven_engine
+from tests.support.solver.problems import MODES, random_problem
+from tests.support.solver.trees import check_legal, objective
 
 OR_SELECTIONS = ("informative", "admissible")
 AND_SELECTIONS = ("round_robin", "worst_primal", "worst_heuristic")

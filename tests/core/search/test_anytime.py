@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle
-from engines import EXPANSION_LIMIT, GAP_REACHED, PATIENCE, PROVEN, engine, proven_engine
-from problems import MODES, Problem, random_problem
-from trees import check_legal, objective, rows_by_node, subtree_objective
+from tests.support.solver import oracle
+from tests.support.solver.engines import EXPANSION_LIMIT, GAP_REACHED, PATIENCE, PROVEN, engine, proven_engine
+from tests.support.solver.problems import MODES, Problem, random_problem
+from tests.support.solver.trees import check_legal, objective, rows_by_node, subtree_objective
 
 SWITCHES: list[dict[str, Any]] = [
     {},
@@ -35,6 +35,7 @@ def hard_problems(mode: str, count: int) -> list[Problem]:
 
 @pytest.mark.parametrize("switch", SWITCHES, ids=lambda switch: "-".join(switch.values()) or "default")
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_bounds_hold_at_every_step(mode: str, switch: dict[str, Any]) -> None:
     for problem in hard_problems(mode, 12):
         best = oracle.optimum(problem)

@@ -13,8 +13,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from literati import LiteratiClassifier, ModelFormatError, Search, SearchLimits, SearchReport, ShapeTree
-from literati.model_json import with_bounds
-from literati.nodes import BEYOND_SPACE
+from literati.tree.model_json import with_bounds
+from literati.tree.nodes import BEYOND_SPACE
 
 BEYOND: dict[str, Any] = {
     "max_depth": 3,

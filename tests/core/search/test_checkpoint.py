@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
-from problems import MODES, Problem, random_problem
-from trees import check_legal, objective
+from tests.support.solver.engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
+from tests.support.solver.problems import MODES, Problem, random_problem
+from tests.support.solver.trees import check_legal, objective
 
 
 def long_problems(mode: str, count: int) -> list[Problem]:
@@ -22,6 +22,7 @@ def long_problems(mode: str, count: int) -> list[Problem]:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_resume_after_every_expansion(mode: str) -> None:
     for problem in long_problems(mode, 8):
         whole = proven_engine(problem)

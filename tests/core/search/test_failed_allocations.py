@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from literati._search import Engine
+from literati._engine._engine import Engine
 
-import oracle
-from engines import MEMORY_LIMIT, PATIENCE, PROVEN, engine, proven_engine
-from problems import MODES, Problem, random_problem
-from trees import check_legal, objective
+from tests.support.solver import oracle
+from tests.support.solver.engines import MEMORY_LIMIT, PATIENCE, PROVEN, engine, proven_engine
+from tests.support.solver.problems import MODES, Problem, random_problem
+from tests.support.solver.trees import check_legal, objective
 
 NEVER = 1 << 40
 ALL_OF_THEM = 1 << 40
@@ -98,8 +98,6 @@ def test_a_solve_of_depth_two_that_needs_more_room_is_not_retried_for_ever() -> 
             2,
             max_depth=2,
             max_changepoints=1,
-            split_penalty=0.0,
-            changepoint_penalty=0.0,
             candidates="all",
             candidate_leaves=[17],
         )

@@ -6,9 +6,9 @@ from collections import defaultdict
 
 import pytest
 
-import mask_oracle
-from engines import engine
-from problems import MODES, Problem, larger_problem, random_problem
+from tests.support.solver import mask_oracle
+from tests.support.solver.engines import engine
+from tests.support.solver.problems import MODES, Problem, larger_problem, random_problem
 
 
 def bound_from_classes(problem: Problem) -> float:
@@ -31,6 +31,7 @@ def bound_from_classes(problem: Problem) -> float:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_the_first_lower_bound_is_that_of_the_classes(mode: str) -> None:
     for seed in range(300):
         for problem in (random_problem(seed, mode=mode), larger_problem(seed, mode=mode)):

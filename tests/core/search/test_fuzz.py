@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from fuzz import checks
-from fuzz.__main__ import attempt
-from fuzz.cases import Case, draw
-from fuzz.checks import Finding, examine
-from fuzz.reproduction import minimal, script
 from literati import StopReason
+from tests.fuzz import checks
+from tests.fuzz.__main__ import attempt
+from tests.fuzz.cases import Case, draw
+from tests.fuzz.checks import Finding, examine
+from tests.fuzz.reproduction import minimal, script
 
 BLOCK = 25
 
 
 @pytest.mark.parametrize("block", range(20))
+@pytest.mark.slow
 def test_random_fits_keep_every_promise(block: int) -> None:
     failures: list[tuple[int, Finding]] = []
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
@@ -88,7 +89,7 @@ def test_a_failing_case_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None
         tuple([2.0] * 12),
         {"gap": 0.1, "max_depth": 2},
     )
-    monkeypatch.setattr("fuzz.reproduction.examine", broken)
+    monkeypatch.setattr("tests.fuzz.reproduction.examine", broken)
     found = minimal(case, "made up", 10.0)
     assert len(found.columns) == 1
     assert 3.0 in found.columns[0]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from literati import Search, SearchLimits, StopReason
-from literati.patient import call_patiently
+from literati.search.interruptible import call_interruptibly
 
 
 def slow_work(stop: threading.Event) -> int:
@@ -23,9 +23,9 @@ def slow_work(stop: threading.Event) -> int:
 def test_waiting_ends_at_the_deadline() -> None:
     stop = threading.Event()
     start = time.perf_counter()
-    assert call_patiently(lambda: slow_work(stop), stop.set, 0.2) == 5
+    assert call_interruptibly(lambda: slow_work(stop), stop.set, 0.2) == 5
     assert 0.2 <= time.perf_counter() - start < 2.0
-    assert call_patiently(lambda: 3, stop.set, math.inf) == 3
+    assert call_interruptibly(lambda: 3, stop.set, math.inf) == 3
 
 
 @pytest.mark.usefixtures("heard_interrupts")
@@ -40,7 +40,7 @@ def test_waiting_hears_an_interrupt_and_waits_for_the_end() -> None:
 
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        call_patiently(work, stop.set, math.inf)
+        call_interruptibly(work, stop.set, math.inf)
     assert ended.is_set()
 
 
@@ -49,7 +49,7 @@ def test_errors_of_the_work_are_raised() -> None:
         raise MemoryError("none left")
 
     with pytest.raises(MemoryError, match="none left"):
-        call_patiently(work, lambda: None, math.inf)
+        call_interruptibly(work, lambda: None, math.inf)
 
 
 def test_a_long_step_ends_at_the_time_limit() -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from literati._engine._engine import Engine
 
-from literati import Search, SearchLimits, StopReason, checkpoint, polishing
-from literati import search as search_module
-from literati.costs import exact_costs
-from literati.engines import make_polisher
+from literati import Search, SearchLimits, StopReason
 from literati.errors import Interrupted
+from literati.search import checkpoint, engine_factory
+from literati.search import search as search_module
+from literati.search.costs import exact_costs
+from literati.search.incumbent import IncumbentKeeper
 
 
 def noise(rows: int = 3000, columns: int = 10, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
@@ -35,11 +37,12 @@ def test_a_search_without_memory_ends(after: int) -> None:
 def test_a_search_that_cannot_polish_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
-    def none(*given: Any) -> Any:
-        tries.append(given)
-        raise MemoryError
+    class EngineWithoutPolisher(Engine):  # type: ignore[misc]
+        def polisher(self) -> Any:
+            tries.append(self)
+            raise MemoryError
 
-    monkeypatch.setattr(polishing, "make_polisher", none)
+    monkeypatch.setattr(engine_factory, "Engine", EngineWithoutPolisher)
     search = Search(*noise(600, 6), max_depth=5, limits=SearchLimits(max_expansions=100))
     assert search.run().stop_reason is StopReason.EXPANSION_LIMIT
     assert 1 <= len(tries) <= 60
@@ -63,16 +66,16 @@ def test_a_polish_that_was_broken_off_at_the_end_is_made_up_for(monkeypatch: pyt
     whole = Search(X, y, max_depth=3, candidate_leaves=4)
     best = whole.run()
     assert best.objective < best.upper_bound, "nothing to be lost"
-    honest = Search._searched_tree
-    broken: list[StopReason] = []
+    honest = IncumbentKeeper.tree_of
+    broken: list[IncumbentKeeper] = []
 
-    def fragile(self: Search, *given: Any) -> Any:
+    def fragile(self: IncumbentKeeper, *given: Any) -> Any:
         if len(broken) < 3:
-            broken.append(self._reason)
+            broken.append(self)
             raise Interrupted
         return honest(self, *given)
 
-    monkeypatch.setattr(Search, "_searched_tree", fragile)
+    monkeypatch.setattr(IncumbentKeeper, "tree_of", fragile)
     search = Search(X, y, max_depth=3, candidate_leaves=4)
     for _ in range(4):
         report = search.run()
@@ -114,7 +117,7 @@ def test_a_checkpoint_of_version_0_1_0(
         search = Search(X, y, sample_weight=weights, limits=SearchLimits(max_expansions=20), **options)
         search.run()
         header, payload = checkpoint.unpack(search.checkpoint())
-    del header["scale"]
+    assert "scale" not in header
     resumed = Search.resume(
         X, y, checkpoint.pack(header, payload), sample_weight=weights, limits=SearchLimits()
     )
@@ -141,6 +144,7 @@ def test_a_solve_of_depth_two_that_is_stopped_again_and_again_gets_done() -> Non
     assert search._engine.work == whole._engine.work, "what is done again counts once"
 
 
+@pytest.mark.slow
 def test_a_step_that_is_interrupted_takes_no_turn() -> None:
     X, y = noise(20_000, 12, classes=5)
     options: dict[str, Any] = {"max_depth": 5, "max_changepoints": 2, "polish": False}
@@ -183,10 +187,13 @@ def test_a_polish_that_is_stopped_is_made_again(monkeypatch: pytest.MonkeyPatch)
     best = whole.run()
     assert whole._polishing is not None
     assert whole._polishing.work > 0
+
+    class EngineWithStops(Engine):  # type: ignore[misc]
+        def polisher(self) -> Any:
+            return StoppedPolisher(super().polisher(), search.stop)
+
+    monkeypatch.setattr(engine_factory, "Engine", EngineWithStops)
     search = Search(X, y, **options)
-    monkeypatch.setattr(
-        polishing, "make_polisher", lambda *given: StoppedPolisher(make_polisher(*given), search.stop)
-    )
     report, stops = search.run(), 0
     while report.stop_reason is StopReason.USER_STOP:
         report, stops = search.run(), stops + 1

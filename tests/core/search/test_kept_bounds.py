@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from literati._checkpoint import HEADER, NODE, VALUE
-from literati._search import _row_hashes
+from literati._engine._checkpoint import HEADER, NODE, VALUE
+from literati._engine._engine import _row_hashes
 
-from engines import PROVEN, engine
-from literati.costs import choose_scale
-from mask_oracle import MaskOracle
-from problems import MODES, Problem, larger_problem, random_table
+from literati.search.costs import choose_scale
+from tests.support.solver.engines import PROVEN, engine
+from tests.support.solver.mask_oracle import MaskOracle
+from tests.support.solver.problems import MODES, Problem, larger_problem, random_table
 
 ROWS = 18
 
@@ -72,6 +72,7 @@ def problem_of(seed: int, mode: str, depth: int, rng: random.Random) -> Problem:
 
 @pytest.mark.parametrize("depth", [3, 4])
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_no_bound_is_higher_than_the_optimum_of_its_rows(mode: str, depth: int, subsets: Subsets) -> None:
     rng = random.Random(depth)
     checked = 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from literati._search import Engine
+from literati._engine._engine import Engine
 from sklearn import datasets
 
 CONTREE = [
@@ -38,8 +38,6 @@ def errors(name: str, **options: Any) -> float:
     codes, values, y = bundled(name)
     given: dict[str, Any] = {
         "max_changepoints": 1,
-        "split_penalty": 0.0,
-        "changepoint_penalty": 0.0,
         "candidates": "all",
         "candidate_leaves": [17],
         "or_selection": "informative",

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from literati._checkpoint import HEADER
+from literati._engine._checkpoint import HEADER
 
-import mask_oracle
-from engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
-from mask_oracle import MaskOracle
-from problems import MODES, Problem, larger_problem, random_table
-from trees import check_legal, check_shape, objective, rows_by_node, subtree_objective
+from tests.support.solver import mask_oracle
+from tests.support.solver.engines import EXPANSION_LIMIT, PATIENCE, PROVEN, engine, proven_engine
+from tests.support.solver.mask_oracle import MaskOracle
+from tests.support.solver.problems import MODES, Problem, larger_problem, random_table
+from tests.support.solver.trees import check_legal, check_shape, objective, rows_by_node, subtree_objective
+
+pytestmark = pytest.mark.slow
 
 BLOCK = 75
 

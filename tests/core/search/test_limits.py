@@ -191,7 +191,7 @@ def test_polishing_gets_its_share_of_the_work_and_no_more() -> None:
         search.run(0.25)
     polishing, engine = search._polishing, search._engine
     assert polishing is not None
-    assert 0 < polishing.work <= engine.work / 4 + 8 * polishing._turn
+    assert 0 < polishing.work <= engine.work / 4 + 8 * polishing._min_budget
 
 
 def test_polishing_does_not_depend_on_the_clock() -> None:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-import mask_oracle
-import oracle
-from mask_oracle import MaskOracle
-from problems import MODES, larger_problem, random_problem, random_table
+from tests.support.paths import ROOT
+from tests.support.solver import mask_oracle, oracle
+from tests.support.solver.mask_oracle import MaskOracle
+from tests.support.solver.problems import MODES, larger_problem, random_problem, random_table
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_it_agrees_with_the_naive_oracle(mode: str, depth: int) -> None:
     for seed in range(30_000, 30_150):
         problem = random_problem(seed, depth=depth, mode=mode)
@@ -92,10 +93,16 @@ def test_too_many_rows_are_refused() -> None:
 
 def test_processes_may_compile_it_at_the_same_time(tmp_path: Path) -> None:
     script = (
-        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import mask_oracle;"
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); from tests.support.solver import mask_oracle;"
         "mask_oracle.BUILD = pathlib.Path(sys.argv[2]); mask_oracle.library()"
     )
-    command = [sys.executable, "-c", script, str(Path(mask_oracle.__file__).parent), str(tmp_path / "made")]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        str(ROOT),
+        str(tmp_path / "made"),
+    ]
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda _: subprocess.run(command, check=True, timeout=120), range(3)))
     assert len(list((tmp_path / "made").iterdir())) == 1

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-import oracle
-from problems import Problem, random_problem, random_table, rank
+from tests.support.solver import oracle
+from tests.support.solver.problems import Problem, random_problem, random_table, rank
 
 PLAIN = Problem(
     codes=[],

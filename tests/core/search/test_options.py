@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, asdict
-from typing import Any
+import re
+from dataclasses import FrozenInstanceError, asdict, dataclass
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 from literati import Search, SearchLimits
-from literati.options import SolverOptions
+from literati.search.options import ProgressOptions, SolverOptions
+from literati.search.parameters import Choice, ParameterSet, Range, parameter
 
 
 @pytest.mark.parametrize(
@@ -107,5 +109,42 @@ def test_options_through_json() -> None:
         candidate_leaves=[9, 5], class_weight={"a": 2, ("b", 1): 0.5}, categories="one_hot"
     )
     assert SolverOptions.from_json(options.to_json()) == options
-    with pytest.raises(ValueError, match="not those of this version"):
-        SolverOptions.from_json({})
+    limits = SearchLimits(time_limit=None, gap=0.5)
+    assert SearchLimits.from_json(limits.to_json()) == limits
+
+
+@pytest.mark.parametrize("group", [SolverOptions, SearchLimits])
+def test_json_of_other_versions(group: type[ParameterSet]) -> None:
+    """Absent values take their defaults; parameters of a later version are refused by name."""
+    assert group.from_json({}) == group()
+    with pytest.raises(ValueError, match="speed: this version of literati does not have this parameter"):
+        group.from_json({"speed": 2})
+    with pytest.raises(TypeError, match="expected an object, got list"):
+        group.from_json([])
+
+
+@dataclass(frozen=True)
+class Later(ParameterSet):
+    old: int = parameter(1, Range(int, ge=0), "Known to version 0.1.0.")
+    new: int = parameter(2, Range(int, ge=0), "Added later.", added="0.2.0")
+
+
+def test_later_parameters_are_written_only_if_they_are_used() -> None:
+    """So that version 0.1.0, which refuses what it does not know, reads the others."""
+    assert Later().to_json() == {"old": 1}
+    assert Later(new=3).to_json() == {"old": 1, "new": 3}
+    assert Later.from_json({"old": 1}) == Later()
+
+
+def test_choices_are_those_of_the_types() -> None:
+    hints = get_type_hints(SolverOptions)
+    for name, definition in SolverOptions.definitions().items():
+        if isinstance(definition.values, Choice):
+            assert tuple(definition.values.meanings) == get_args(hints[name])
+
+
+@pytest.mark.parametrize("group", [SolverOptions, SearchLimits, ProgressOptions])
+def test_every_parameter_is_described_in_sentences(group: type[ParameterSet]) -> None:
+    for definition in group.definitions().values():
+        assert re.fullmatch(r"[A-Z].*\.", definition.sentences()), definition.name
+        assert definition.added is None, "version 0.1.0 has all of these"

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-import oracle
-from engines import proven_engine
-from problems import MODES, Problem, random_problem, random_table
-from trees import check_legal, objective
+from tests.support.solver import oracle
+from tests.support.solver.engines import proven_engine
+from tests.support.solver.problems import MODES, Problem, random_problem, random_table
+from tests.support.solver.trees import check_legal, objective
 
 BLOCK = 100  # 4 modes, 4 depths, 4 blocks: 6,400 problems
 
@@ -91,6 +91,7 @@ def test_deep_trees(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("rows", [17_000, 70_000])
+@pytest.mark.slow
 def test_more_rows_than_16_bits_count(mode: str, rows: int) -> None:
     rng = random.Random(5)
     for classes, k, depth in ((2, 3, 2), (3, 2, 2), (2, 1, 3)):

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from literati._mutable_tree import NODE_DTYPE
-from literati._polish import Polisher, polish
+from literati._engine._engine import Engine
+from literati._engine._polish import Polisher
+from literati._engine._tree_writer import NODE_DTYPE
 
-import oracle
-from problems import Problem, random_problem
-from trees import (
+from literati.search.costs import whole_weights
+from tests.support.solver import oracle
+from tests.support.solver.engines import engine
+from tests.support.solver.problems import Problem, random_problem
+from tests.support.solver.trees import (
     check_shape,
     class_weights,
     depths,
@@ -27,21 +30,16 @@ from trees import (
 )
 
 
-def polisher(problem: Problem, **changes: Any) -> Polisher:
-    options: dict[str, Any] = {
-        "max_changepoints": problem.max_changepoints,
-        "split_penalty": problem.split_penalty,
-        "changepoint_penalty": problem.changepoint_penalty,
-        "max_depth": problem.max_depth,
-    }
-    return Polisher(
-        np.array(problem.codes, dtype=np.int32),
-        [np.array(column) for column in problem.values],
-        np.array(problem.y, dtype=np.int32),
-        problem.n_classes,
-        None if problem.weights is None else np.array(problem.weights),
-        **options | changes,
-    )
+def polisher(problem: Problem, **changes: Any) -> Any:
+    return engine(problem, **changes).polisher()
+
+
+def polished(problem: Problem, tree: Any) -> Any:
+    """Polish a tree to its end, for which some milliseconds are enough."""
+    tool = polisher(problem)
+    result = tool.polish(tree, seconds=5.0)
+    assert tool.finished
+    return result
 
 
 def random_tree(rng: random.Random, problem: Problem) -> Any:
@@ -144,12 +142,9 @@ def test_single_nodes_are_optimal_and_nothing_got_worse(block: int) -> None:
         problem = random_problem(seed)
         tree = random_tree(rng, problem)
         before = objective(problem, tree)
-        tool = polisher(problem)
-        assert tool.objective(tree) == before
-        result = tool.polish(tree)
+        result = polished(problem, tree)
         after = objective(problem, result)
         assert after <= before
-        assert tool.objective(result) == after
         improved += after < before
         if after < before:
             check_shape(problem, result)
@@ -167,7 +162,7 @@ def test_single_nodes_are_optimal_and_nothing_got_worse(block: int) -> None:
 def test_a_single_leaf_becomes_the_best_tree_of_depth_one(block: int) -> None:
     for seed in range(block * 100, block * 100 + 100):
         problem = random_problem(seed, depth=1, mode="all")
-        result = polisher(problem).polish(LEAF)
+        result = polished(problem, LEAF)
         check_shape(problem, result)
         assert objective(problem, result) == oracle.optimum(problem), seed
 
@@ -178,35 +173,32 @@ def test_polish_is_deterministic_and_settled() -> None:
         tree = random_tree(random.Random(seed), problem)
         given = tree.copy()
         tool = polisher(problem)
-        first = tool.polish(tree)
+        first = tool.polish(tree, seconds=5.0)
         assert (tree == given).all(), "the given tree was written to"
-        again = polish(
-            tree,
-            np.array(problem.codes, dtype=np.int32),
-            [np.array(column) for column in problem.values],
-            np.array(problem.y, dtype=np.int32),
-            problem.n_classes,
-            None if problem.weights is None else np.array(problem.weights),
-            problem.max_changepoints,
-            problem.split_penalty,
-            problem.changepoint_penalty,
-            problem.max_depth,
-        )
+        again = polished(problem, tree)
         assert (first == again).all()
         assert (tool.polish(first) == first).all()
 
 
+@pytest.mark.slow
 def test_weights_that_round_never_make_it_worse() -> None:
+    """The engine rounds such weights to whole units, of which it counts the objective."""
     improved = 0
     for seed in range(100):
         rng = random.Random(seed)
         problem = random_problem(seed)
         problem = problem.but(weights=[rng.random() for _ in problem.y], split_penalty=0.1 * rng.random())
-        tool = polisher(problem)
+        scale = 2.0**20
+        rounded = problem.but(
+            weights=whole_weights(np.array(problem.weights), scale).tolist(),
+            split_penalty=float(round(problem.split_penalty * scale)),
+            changepoint_penalty=float(round(problem.changepoint_penalty * scale)),
+        )
         tree = random_tree(rng, problem)
-        result = tool.polish(tree)
-        assert tool.objective(result) <= tool.objective(tree)
-        improved += tool.objective(result) < tool.objective(tree)
+        before = objective(rounded, tree)
+        after = objective(rounded, polisher(problem, scale=scale).polish(tree))
+        assert after <= before
+        improved += after < before
     assert improved > 50
 
 
@@ -235,10 +227,58 @@ def test_bounds_stay_only_where_the_rows_did() -> None:
         ],
         dtype=NODE_DTYPE,
     )
-    result = polisher(problem).polish(nodes)
+    result = polished(problem, nodes)
     assert objective(problem, result) == 0
     assert result["proven"].tolist() == [0, 1, 1, 1, 0, 0, 0]
     assert result["lower_bound"].tolist() == [0.5, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0]
+
+
+def small_problem(codes: list[list[int]], y: list[int], **changes: Any) -> Problem:
+    """Columns whose values are their codes, without weights or penalties."""
+    plain = {"weights": None, "split_penalty": 0.0, "changepoint_penalty": 0.0, "grid": None}
+    return random_problem(3, depth=2, mode="all").but(
+        codes=codes,
+        values=[[float(code) for code in range(max(column) + 1)] for column in codes],
+        y=y,
+        n_classes=max(y) + 1,
+        max_changepoints=2,
+        **plain | changes,
+    )
+
+
+def split(feature: int, cuts: list[int], left: int, right: int) -> tuple[Any, ...]:
+    return (feature, len(cuts), cuts + [0] * (8 - len(cuts)), 0, 0, left, right, 0.0)
+
+
+A_LEAF = (-1, 0, [0] * 8, 0, 0, -1, -1, 0.0)
+
+
+@pytest.mark.parametrize("above", ["leaves", "a split"])
+def test_a_shape_of_the_same_cost_with_fewer_change_points_is_taken(above: str) -> None:
+    if above == "leaves":
+        problem = small_problem([[0, 1, 2, 3], [0, 1, 1, 0]], [0, 1, 1, 0])
+        tree = [split(0, [1, 3], 1, 2), A_LEAF, A_LEAF]
+    else:
+        problem = small_problem([[0, 1, 2, 3], [0, 1, 1, 0], [0, 0, 1, 0]], [0, 1, 2, 0])
+        tree = [split(0, [1, 3], 1, 2), A_LEAF, split(2, [1], 3, 4), A_LEAF, A_LEAF]
+    result = polished(problem, np.array(tree, dtype=NODE_DTYPE))
+    assert objective(problem, result) == 0
+    assert (result[0]["feature"], result[0]["n_changepoints"]) == (1, 1)
+
+
+def test_a_split_that_gains_nothing_is_removed_even_if_it_is_free() -> None:
+    problem = small_problem([[0, 0, 0, 1, 1, 1]], [0, 0, 1, 0, 0, 1])
+    tree = np.array([split(0, [1], 1, 2), A_LEAF, A_LEAF], dtype=NODE_DTYPE)
+    assert len(polished(problem, tree)) == 1
+
+
+def test_a_node_becomes_a_leaf_with_a_label_that_no_child_has() -> None:
+    problem = small_problem([[0] * 5 + [1] * 5], [0, 0, 0, 2, 2, 1, 1, 1, 2, 2], split_penalty=3.0)
+    tree = np.array([split(0, [1], 1, 2), A_LEAF, A_LEAF], dtype=NODE_DTYPE)
+    assert objective(problem, tree) == 7
+    result = polished(problem, tree)
+    assert len(result) == 1
+    assert objective(problem, result) == 6
 
 
 @pytest.mark.parametrize(
@@ -258,11 +298,25 @@ def test_damaged_trees_are_refused(field: str, value: int, message: str) -> None
         polisher(problem).polish(tree)
 
 
-def test_codes_that_are_not_ranks_are_refused() -> None:
-    problem = random_problem(5, depth=3)
-    gaps = problem.but(values=[[*column, 1e300] for column in problem.values])
-    with pytest.raises(ValueError, match="ranks"):
-        polisher(gaps).polish(LEAF)
+def test_values_without_rows_change_nothing() -> None:
+    for seed in range(20):
+        problem = random_problem(seed, mode="all")
+        tree = random_tree(random.Random(seed), problem)
+        more_values = problem.but(values=[[*column, 1e300] for column in problem.values])
+        expected = objective(problem, polished(problem, tree))
+        assert objective(more_values, polished(more_values, tree)) == expected
+
+
+def test_cuts_need_not_lie_on_the_grid() -> None:
+    problem = small_problem([[0, 1, 2, 3]], [0, 0, 0, 1], grid=[[2]], candidates="quantile")
+    result = polished(problem, LEAF)
+    assert result[0]["changepoints"][0] == 3
+    assert objective(problem, result) == 0
+
+
+def test_only_an_engine_makes_a_polisher() -> None:
+    with pytest.raises(TypeError, match=r"Engine\.polisher"):
+        Polisher()
 
 
 def test_a_tree_too_deep_is_refused() -> None:
@@ -283,19 +337,22 @@ def test_time_budget_holds_and_still_helps() -> None:
     codes[:, :5000] = np.arange(5000)
     y = ((codes[0] > 2000) ^ (codes[1] > 3000) ^ (rng.random(n_rows) < 0.1)).astype(np.int32)
     values = [np.arange(5000.0)] * 10
-    tool = Polisher(
+    tool = Engine(
         codes,
         values,
         y,
         2,
         None,
         max_changepoints=3,
-        split_penalty=1.0,
-        changepoint_penalty=1.0,
+        split_cost=1,
+        changepoint_cost=1,
+        scale=1.0,
         max_depth=6,
-    )
+        candidates="adaptive",
+        candidate_leaves=[6],
+    ).polisher()
     start = time.monotonic()
     assert (tool.polish(LEAF, seconds=0.0) == LEAF).all()
     tool.polish(LEAF, seconds=0.05)
     assert time.monotonic() - start < 1.0
-    assert tool.objective(tool.polish(LEAF)) < tool.objective(LEAF)
+    assert len(tool.polish(LEAF)) > 1

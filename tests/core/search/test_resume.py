@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from literati import CheckpointError, Search, SearchLimits, ShapeTree, StopReason
-from literati.checkpoint import pack, unpack
+from literati.search.checkpoint import pack, unpack
 
 
 def hard(rows: int = 600, columns: int = 8, seed: int = 0) -> tuple[Any, Any]:
@@ -140,7 +140,7 @@ def test_checkpoints_with_a_false_inside_are_refused() -> None:
     for change in changes:
         with pytest.raises(CheckpointError, match="blob: "):
             Search.resume(X, y, pack({**header, **change}, payload))
-    with pytest.raises(CheckpointError, match=r"blob: .* other fields"):
+    with pytest.raises(CheckpointError, match=r"blob: version .* wrote the field 'more'"):
         Search.resume(X, y, pack({**header, "more": 1}, payload))
     for bad in (b"", payload[:-3], b"\x00" * len(payload), payload + b"\x00"):
         with pytest.raises(CheckpointError, match="blob: the engine cannot read"):

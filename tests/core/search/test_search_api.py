@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from literati import Search, SearchLimits, SearchReport, ShapeTree, StopReason
-from literati.nodes import BEYOND_SPACE
-from literati.options import CHOICES
+from literati.search.parameters import Candidates, Categories
+from literati.tree.nodes import BEYOND_SPACE
 
 
 def hard(rows: int = 600, columns: int = 8, seed: int = 0) -> tuple[Any, Any]:
@@ -242,8 +242,8 @@ def mixed(rows: int = 200) -> tuple[pd.DataFrame, Any]:
     return frame, np.where(rng.random(rows) < 0.1, "maybe", y)
 
 
-@pytest.mark.parametrize("candidates", CHOICES["candidates"])
-@pytest.mark.parametrize("categories", CHOICES["categories"])
+@pytest.mark.parametrize("candidates", get_args(Candidates))
+@pytest.mark.parametrize("categories", get_args(Categories))
 def test_missing_values_and_categories_in_every_mode(candidates: str, categories: str) -> None:
     frame, y = mixed()
     search = Search(frame, y, candidates=candidates, categories=categories, max_depth=2, max_changepoints=2)

@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from literati._search import Engine
+from literati._engine._engine import Engine
 
-from engines import SLICE_OVER, STOPPED
+from tests.support.solver.engines import SLICE_OVER, STOPPED
 
 
 def slow_engine() -> Engine:
@@ -25,8 +25,6 @@ def slow_engine() -> Engine:
         2,
         max_depth=6,
         max_changepoints=3,
-        split_penalty=0.0,
-        changepoint_penalty=0.0,
         candidates="adaptive",
         candidate_leaves=[17],
     )

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from literati import LiteratiClassifier
-from literati.export import number_text
-from literati.table import build
-from random_trees import random_frame, random_tree
+from literati.data.table import build
+from literati.tree.export.text import number_text
+from tests.support.solver.random_trees import random_frame, random_tree
 
 
 def test_the_rules_of_a_small_tree() -> None:

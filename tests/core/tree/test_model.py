@@ -11,13 +11,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from literati._search import NODE_DTYPE
+from literati._engine._engine import NODE_DTYPE
 
 from literati import DataWarning, SearchInvariantError, ShapeTree
-from literati.labels import plain
-from literati.nodes import Settings
-from literati.table import CATEGORY_MODES, TrainingTable, build
-from random_trees import random_frame, random_tree
+from literati.data.labels import plain
+from literati.data.table import TrainingTable, build
+from literati.tree.nodes import Settings
+from tests.support.solver.random_trees import random_frame, random_tree
 
 
 def hand_made(table: TrainingTable, splits: list[Any]) -> ShapeTree:
@@ -61,7 +61,7 @@ def test_values_route_training_rows_as_codes_do(seed: int) -> None:
     rows = int(rng.integers(8, 80))
     frame, y = random_frame(rng, rows), np.r_[0, 1, rng.integers(0, 3, rows - 2)]
     weights = rng.integers(1, 8, rows) / 4 if seed % 3 == 0 else None
-    table = build(frame, y, sample_weight=weights, categories=CATEGORY_MODES[seed % 2])  # type: ignore[arg-type]
+    table = build(frame, y, sample_weight=weights, categories=("ordered", "one_hot")[seed % 2])
     tree, nodes = random_tree(table, rng)
     leaves = tree.apply(frame)
     groups: dict[int, int] = {}
@@ -301,5 +301,5 @@ def test_evaluate_on_other_rows() -> None:
     assert tree.evaluate([[1.0], [1.0]], ["b", "b"], [2.0, 0.5]) == 3.0
     with pytest.raises(ValueError, match="X and y must have the same number of rows"):
         tree.evaluate([[1.0]], ["a", "b"])
-    with pytest.raises(ValueError, match="sample_weight: expected 1 numbers, one a row, got 2"):
+    with pytest.raises(ValueError, match="sample_weight: expected 1 numbers, one for each row, got 2"):
         tree.evaluate([[1.0]], ["a"], [1.0, 2.0])

@@ -16,22 +16,23 @@ import pandas as pd
 import pytest
 from jsonschema_rs import validator_for
 
-import format_evaluator
-from format_evaluator import Evaluator
-from format_problems import as_frame, random_problem
 from literati import LiteratiClassifier, ModelFormatError, ShapeTree
-from literati.model_schema import tree_schema
-from model_mutations import DATA, HOSTILE, changed, places
+from literati.tree.model_schema import tree_schema
+from tests.support.paths import ROOT
+from tests.support.solver import format_evaluator
+from tests.support.solver.format_evaluator import Evaluator
+from tests.support.solver.format_problems import as_frame, random_problem
+from tests.support.solver.model_mutations import DATA, HOSTILE, changed, places
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = (ROOT / "docs/model-format.md").read_text(encoding="utf-8")
 SCHEMA = validator_for(tree_schema())
 # Rules between fields, which the document states and a JSON Schema cannot: the reader's words for them.
 BETWEEN_FIELDS = re.compile(
-    "not the cost of the root|not the sum|not the heaviest|not the weight outside|a leaf costs its error"
+    "the cost of the root|expected the sum|the sums over|the largest count|of the other classes|is a leaf"
     "|in preorder|reaches every node|is deeper than|lower bound <= upper bound|the bounds differ"
-    "|beyond_space: expected true exactly|more than max_changepoints|not a column that varies|rising"
-    "|nothing goes|a number has no categories|minimum is above|does not fit the dtype|different"
+    "|beyond_space: expected true exactly|more than max_changepoints|that is not constant|rising"
+    "|nothing else goes right|values on both sides"
+    "|a number has no categories|minimum is above|does not fit the dtype|different"
     "|a weight for each class|an integer from 0 to 1$"  # the last: a label beyond the number of classes
 )
 

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from literati import LiteratiClassifier, LiteratiError, ModelFormatError, ShapeTree, __version__
-from literati.table import build
-from model_mutations import DATA, HOSTILE, TREE, changed, places
-from random_trees import random_frame, random_tree
+from literati.data.table import build
+from tests.support.solver.model_mutations import DATA, HOSTILE, TREE, changed, places
+from tests.support.solver.random_trees import random_frame, random_tree
 
 
 def test_it_says_everything() -> None:
@@ -103,31 +103,39 @@ def test_any_place_changed(path: tuple[Any, ...]) -> None:
         (
             ("nodes", 0, "split", "left"),
             2,
-            r"nodes\[0\].split: the children are not those of a tree in preorder",
+            r"nodes\[0\].split: expected the children of a tree in preorder",
         ),
-        (("nodes", 0, "split", "right"), 1, "not those of a tree in preorder"),
-        (("nodes", 0, "split", "right"), 10**5, "not those of a tree in preorder"),
-        (("nodes", 0, "split", "column"), 3, r"split.column: not a column that varies"),
+        (("nodes", 0, "split", "right"), 1, "expected the children of a tree in preorder"),
+        (("nodes", 0, "split", "right"), 10**5, "expected the children of a tree in preorder"),
+        (
+            ("nodes", 0, "split", "column"),
+            3,
+            r"split.column: expected the index of a column that is not constant",
+        ),
         (("nodes", 0, "split", "changepoints"), 9, "split.changepoints: more than max_changepoints"),
-        (("nodes", 0, "rows"), 9, r"nodes\[0\]: its rows and counts are not the sum of its children's"),
+        (
+            ("nodes", 0, "rows"),
+            9,
+            r"nodes\[0\]: expected rows and counts that are the sums over its children",
+        ),
         (("nodes", 0, "counts"), [1.0], r"nodes\[0\].counts: expected a weight for each class"),
         (("nodes", 0, "counts"), [0.0, 0.0], r"nodes\[0\].counts: expected a weight for each class"),
-        (("nodes", 0, "cost"), 3.0, r"nodes\[0\].cost: not the sum"),
-        (("nodes", 0, "error"), 3.0, r"nodes\[0\].error: not the weight"),
+        (("nodes", 0, "cost"), 3.0, r"nodes\[0\].cost: expected the sum"),
+        (("nodes", 0, "error"), 3.0, r"nodes\[0\].error: expected the weight"),
         (("nodes", 0, "proven"), 1, r"nodes\[0\].proven: expected true or false"),
         (("nodes",), [], "nodes: expected one tree"),
         (("columns",), [], "columns: expected one or more"),
         (("columns", 0, "minimum"), 99.0, "the minimum is above the maximum"),
         (("columns", 0, "kind"), "date", "kind: expected 'number', 'boolean' or 'category'"),
-        (("classes", "dtype"), "O8,O8", "classes.dtype: not a type"),
+        (("classes", "dtype"), "O8,O8", "classes.dtype: expected bool, str"),
         (("classes", "dtype"), "int8", "expected labels of type int"),
         (("classes", "labels"), [{"type": "str", "value": "u"}] * 2, "two or more, all different"),
         (("settings", "max_depth"), 65, "settings.max_depth: expected an integer from 0 to 64"),
         (("settings", "max_depth"), 1, "deeper than its max_depth, 1"),
         (("settings", "split_penalty"), -0.5, "settings.split_penalty: expected a finite number >= 0"),
-        (("proof", "objective"), 100.0, "proof.objective: not the cost of the root"),
+        (("proof", "objective"), 100.0, "proof.objective: expected the cost of the root"),
         (("proof", "lower_bound"), 100.0, "expected lower bound <= upper bound"),
-        (("proof", "lower_bound"), -1.0, "the bounds differ, so nothing is proven"),
+        (("proof", "lower_bound"), -1.0, "expected false, because the bounds differ"),
         (("proof", "proven_space"), "everything", "proof.proven_space: expected one of adaptive"),
     ],
 )

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from literati import LiteratiClassifier, ShapeTree
-from literati.svg_text import fit, number_labels, spread, width, wrap
-from literati.table import build
-from random_trees import random_frame, random_tree
+from literati.data.table import build
+from literati.tree.plot.text import fit, number_labels, spread, width, wrap
+from tests.support.solver.random_trees import random_frame, random_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,4 +1,4 @@
-"""Keys: who gets in, who does not, and how the file of keys is kept."""
+"""Authentication by API keys, and the key file."""
 
 from __future__ import annotations
 
@@ -15,40 +15,41 @@ from typing import Any
 import httpx
 import pytest
 
-import store_records
-from event_client import listen
-from jobs import add_dataset, easy
-from service import keyring
-from service.api_keys import Keys
-from service.auth import ANYONE, needed_scope
-from service.binding import refuse_strangers
-from service.keyring import Scope
+from service.auth import key_file
+from service.auth.api_keys import ApiKeys
+from service.auth.authentication import LOCAL_CALLER, needed_scope
+from service.auth.key_file import Scope
+from service.errors import StartError
+from service.listen_address import check_api_keys
 from service.settings import Settings
-from service.state_folder import StartError
-from service_client import problem
-from stack import ROOT, Stack, poll
+from tests.support.http.event_client import listen
+from tests.support.http.service_client import problem
+from tests.support.paths import ROOT
+from tests.support.records import store_records
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.stack.stack import Stack, poll
 
 OPEN = {"/", "/docs", "/assets/docs.js", "/openapi.json", "/healthz", "/readyz", "/version"}
 
 
 def keys_command(path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Where no store runs."""
+    """Run the command without a store."""
     environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path), "LITERATI_STATE_DIR": str(path.parent)}
     command = [sys.executable, "-m", "service.keys", *words]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keys_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
-    keyring.add(path, "the first", "default", frozenset({Scope.READ, Scope.TRAIN}))
+    key_file.add(path, "the first", "default", frozenset({Scope.READ, Scope.TRAIN}))
     return path
 
 
 @pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory, key_file: Path) -> Iterator[Stack]:
-    """On a store of its own: with its keys in it, every API there would want one."""
-    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(key_file)) as stack:
+def closed(tmp_path_factory: pytest.TempPathFactory, keys_path: Path) -> Iterator[Stack]:
+    """Use a separate store, because every API on a store with keys requires one."""
+    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(keys_path)) as stack:
         stack.start_api()
         yield stack
 
@@ -61,18 +62,18 @@ def visitor(closed: Stack) -> Iterator[httpx.Client]:
 
 
 def new_key(path: Path, *scopes: Scope, tenant: str = "default") -> dict[str, str]:
-    key, _ = keyring.add(path, "test", tenant, frozenset(scopes))
+    key, _ = key_file.add(path, "test", tenant, frozenset(scopes))
     return {"Authorization": f"Bearer {key}"}
 
 
-def test_open_routes_are_open(visitor: httpx.Client) -> None:
+def test_public_routes_need_no_key(visitor: httpx.Client) -> None:
     for path in OPEN:
         assert visitor.get(path, follow_redirects=True).status_code == 200
 
 
-def test_scopes(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
+def test_scopes(visitor: httpx.Client, keys_path: Path, closed: Stack) -> None:
     dataset = add_dataset(closed.store, closed.blobs, easy())
-    reader, trainer, admin = (new_key(key_file, scope) for scope in (Scope.READ, Scope.TRAIN, Scope.ADMIN))
+    reader, trainer, admin = (new_key(keys_path, scope) for scope in (Scope.READ, Scope.TRAIN, Scope.ADMIN))
     body = {"dataset_id": dataset.id}
 
     def status(headers: dict[str, str], method: str, path: str, **more: Any) -> int:
@@ -112,91 +113,91 @@ def test_the_scope_that_a_request_needs(method: str, path: str, scope: Scope) ->
     assert needed_scope(method, path) is scope
 
 
-def test_the_file_is_read_again_when_it_changes(visitor: httpx.Client, key_file: Path) -> None:
-    headers = new_key(key_file, Scope.READ)
+def test_the_file_is_read_again_when_it_changes(visitor: httpx.Client, keys_path: Path) -> None:
+    headers = new_key(keys_path, Scope.READ)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
-    keyring.revoke(key_file, headers["Authorization"].split("_")[1])
+    key_file.revoke(keys_path, headers["Authorization"].split("_")[1])
     assert visitor.get("/v1/jobs", headers=headers).status_code == 401
 
 
-def test_a_stream_ends_with_its_key(visitor: httpx.Client, key_file: Path, closed: Stack) -> None:
-    headers = new_key(key_file, Scope.READ, Scope.TRAIN)
+def test_a_stream_ends_with_its_key(visitor: httpx.Client, keys_path: Path, closed: Stack) -> None:
+    headers = new_key(keys_path, Scope.READ, Scope.TRAIN)
     body = {"dataset_id": add_dataset(closed.store, closed.blobs, easy()).id}
     job_id = visitor.post("/v1/jobs", headers=headers, json=body).json()["id"]
     with closed.client(headers=headers) as listener:
         stream = listen(listener, f"/v1/jobs/{job_id}/events", timeout=12.0)  # less than a sign of life takes
         assert next(stream).event == "state"
-        keyring.revoke(key_file, headers["Authorization"].split("_")[1])
+        key_file.revoke(keys_path, headers["Authorization"].split("_")[1])
         assert list(stream) == []
     assert store_records.look(closed.store, job_id).state == "QUEUED", "it was not the job that ended"
 
 
 @pytest.mark.parametrize("damage", ["{", '{"version": 2, "keys": []}', "\0" * 100])
-def test_a_damaged_file_lets_nobody_in(
-    visitor: httpx.Client, key_file: Path, closed: Stack, damage: str
+def test_a_damaged_file_refuses_all_requests(
+    visitor: httpx.Client, keys_path: Path, closed: Stack, damage: str
 ) -> None:
-    headers = new_key(key_file, Scope.READ)
+    headers = new_key(keys_path, Scope.READ)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
-    text = key_file.read_text()
-    key_file.write_text(damage)
+    text = keys_path.read_text()
+    keys_path.write_text(damage)
     for given in (headers, {}):
         detail = problem(visitor.get("/v1/jobs", headers=given), 503, "unavailable")["detail"]
-        assert "keys cannot be read" in detail
-        assert str(key_file) not in detail
+        assert "key file of the server cannot be read" in detail
+        assert str(keys_path) not in detail
     assert visitor.get("/healthz").status_code == 200
-    key_file.write_text(text)
+    keys_path.write_text(text)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
 
 
-def test_a_file_that_others_may_write_is_not_trusted(visitor: httpx.Client, key_file: Path) -> None:
-    headers = new_key(key_file, Scope.READ)
-    key_file.chmod(0o620)
+def test_a_file_that_others_may_write_is_not_trusted(visitor: httpx.Client, keys_path: Path) -> None:
+    headers = new_key(keys_path, Scope.READ)
+    keys_path.chmod(0o620)
     problem(visitor.get("/v1/jobs", headers=headers), 503)
-    key_file.chmod(0o644)
+    keys_path.chmod(0o644)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
-    key_file.chmod(0o600)
+    keys_path.chmod(0o600)
 
 
-def test_a_key_is_replaced_without_a_break(visitor: httpx.Client, key_file: Path) -> None:
-    """Make the new one, let both be used, revoke the old one; no restart."""
-    old, new = new_key(key_file, Scope.READ), new_key(key_file, Scope.READ)
+def test_a_key_is_replaced_without_a_break(visitor: httpx.Client, keys_path: Path) -> None:
+    """Create the new key, use both, and revoke the old one, without a restart."""
+    old, new = new_key(keys_path, Scope.READ), new_key(keys_path, Scope.READ)
     for headers in (old, new):
         assert visitor.get("/v1/jobs", headers=headers).status_code == 200
-    keyring.revoke(key_file, old["Authorization"].split("_")[1])
+    key_file.revoke(keys_path, old["Authorization"].split("_")[1])
     assert visitor.get("/v1/jobs", headers=old).status_code == 401
     assert visitor.get("/v1/jobs", headers=new).status_code == 200
 
 
-def test_a_deleted_file_lets_nobody_in(visitor: httpx.Client, key_file: Path) -> None:
-    headers = new_key(key_file, Scope.READ)
+def test_a_deleted_file_refuses_all_requests(visitor: httpx.Client, keys_path: Path) -> None:
+    headers = new_key(keys_path, Scope.READ)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
-    aside = key_file.rename(key_file.with_name("aside.json"))
+    aside = keys_path.rename(keys_path.with_name("aside.json"))
     assert visitor.get("/v1/jobs", headers=headers).status_code == 401
     assert visitor.get("/v1/jobs").status_code == 401
-    aside.rename(key_file)
+    aside.rename(keys_path)
     assert visitor.get("/v1/jobs", headers=headers).status_code == 200
 
 
 class TestKeysOfOneProcess:
-    def test_no_file_is_open(self) -> None:
-        assert not Keys(None).required
+    def test_no_key_is_required_without_a_file(self) -> None:
+        assert not ApiKeys(None).required
 
-    def test_a_file_without_keys_is_closed(self, tmp_path: Path) -> None:
+    def test_a_key_is_required_with_an_empty_file(self, tmp_path: Path) -> None:
         path = tmp_path / "keys.json"
         path.touch(mode=0o600)
-        assert Keys(path).required
-        _, entry = keyring.add(path, "a", "default", frozenset({Scope.READ}))
-        keyring.revoke(path, entry.id)
-        assert Keys(path).required  # after a restart too
-        assert Keys(path).entries() == ()
+        assert ApiKeys(path).required
+        _, entry = key_file.add(path, "a", "default", frozenset({Scope.READ}))
+        key_file.revoke(path, entry.id)
+        assert ApiKeys(path).required  # after a restart too
+        assert ApiKeys(path).entries() == ()
 
-    def test_nothing_opens_it_again(self, tmp_path: Path) -> None:
+    def test_a_key_stays_required(self, tmp_path: Path) -> None:
         path = tmp_path / "keys.json"
-        key, entry = keyring.add(path, "a", "default", frozenset({Scope.READ}))
-        keys = Keys(path)
+        key, entry = key_file.add(path, "a", "default", frozenset({Scope.READ}))
+        keys = ApiKeys(path)
         assert keys.find(key) is not None
         assert keys.knows(entry.id)
-        keyring.revoke(path, entry.id)
+        key_file.revoke(path, entry.id)
         assert not keys.knows(entry.id)
         assert keys.required
         assert keys.find(key) is None
@@ -206,8 +207,8 @@ class TestKeysOfOneProcess:
 
     @pytest.mark.parametrize("module", ["service.server", "service.embedded"])
     @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-    def test_a_file_that_is_named_must_be_there(self, tmp_path: Path, module: str, host: str) -> None:
-        """Or a slip of the pen would leave the door open."""
+    def test_a_named_file_must_exist(self, tmp_path: Path, module: str, host: str) -> None:
+        """A misspelt path must not disable authentication."""
         path = tmp_path / "kyes.json"
         environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path), "LITERATI_HOST": host}
         environment |= {"LITERATI_STATE_DIR": str(tmp_path / "state"), "LITERATI_PORT": "0"}
@@ -217,7 +218,7 @@ class TestKeysOfOneProcess:
         )
         assert done.returncode == 1
         assert done.stderr == (
-            f"LITERATI_API_KEYS_FILE={path} does not exist; make it and a key in it with "
+            f"LITERATI_API_KEYS_FILE={path} does not exist; create it and a key with "
             f"`python -m service.keys --file {path} add NAME`, or unset the variable.\n"
         )
         assert not (tmp_path / "state").exists()
@@ -230,15 +231,15 @@ class TestKeysOfOneProcess:
             ("", 0o602, "chmod 600"),
         ],
     )
-    def test_a_file_that_cannot_be_trusted(self, tmp_path: Path, text: str, mode: int, reason: str) -> None:
+    def test_a_damaged_or_shared_file(self, tmp_path: Path, text: str, mode: int, reason: str) -> None:
         path = tmp_path / "keys.json"
         path.write_text(text)
         path.chmod(mode)
         with pytest.raises(StartError, match=f"LITERATI_API_KEYS_FILE.*{reason}"):
-            refuse_strangers(Settings(api_keys_file=path))
+            check_api_keys(Settings(api_keys_file=path))
 
     @pytest.mark.parametrize("module", ["service.server", "service.embedded"])
-    def test_it_does_not_start(self, tmp_path: Path, module: str) -> None:
+    def test_the_server_does_not_start(self, tmp_path: Path, module: str) -> None:
         path = tmp_path / "keys.json"
         path.write_text("{")
         environment = {**os.environ, "LITERATI_API_KEYS_FILE": str(path)}
@@ -249,8 +250,8 @@ class TestKeysOfOneProcess:
         assert "LITERATI_API_KEYS_FILE" in done.stderr
         assert "Traceback" not in done.stderr
 
-    def test_anyone_is_the_default_tenant(self) -> None:
-        assert (ANYONE.tenant, ANYONE.scopes) == ("default", frozenset(Scope))
+    def test_local_callers_have_the_default_tenant(self) -> None:
+        assert (LOCAL_CALLER.tenant, LOCAL_CALLER.scopes) == ("default", frozenset(Scope))
 
 
 class TestWithoutKeys:
@@ -259,12 +260,12 @@ class TestWithoutKeys:
         assert client.get("/v1/jobs", headers={"Host": host}).status_code == 200
 
     @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "10.0.0.1", "localhost.evil", ""])
-    def test_other_names_are_not(self, client: httpx.Client, host: str) -> None:
-        """A page that rebinds its own name to 127.0.0.1 must not read anything."""
+    def test_other_names_are_refused(self, client: httpx.Client, host: str) -> None:
+        """A page that rebinds its own name to 127.0.0.1 gets no data."""
         problem(client.get("/v1/jobs", headers={"Host": host}), 403, "keys-needed")
 
     @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-    def test_pages_of_other_sites_are_not(self, client: httpx.Client, site: str) -> None:
+    def test_pages_of_other_sites_are_refused(self, client: httpx.Client, site: str) -> None:
         problem(client.post("/v1/jobs", headers={"Sec-Fetch-Site": site}), 403, "keys-needed")
         assert client.get("/v1/jobs", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
@@ -280,14 +281,14 @@ class TestCommand:
         assert key.split("_", 2)[2] not in path.read_text()
         entry = json.loads(path.read_text())["keys"][0]
         assert (entry["name"], entry["tenant"], entry["scopes"]) == ("nightly", "lab", ["read"])
-        found = keyring.read(path).find(key)
+        found = key_file.read(path).find(key)
         assert found is not None
         assert found.tenant == "lab"
         shown = keys_command(path, "list").stdout
         assert entry["id"] in shown
         assert "nightly" in shown
         assert keys_command(path, "revoke", entry["id"]).returncode == 0
-        assert keyring.read(path).find(key) is None
+        assert key_file.read(path).find(key) is None
         assert keys_command(path, "revoke", entry["id"]).returncode == 1
 
     @pytest.mark.parametrize(
@@ -301,7 +302,7 @@ class TestCommand:
             ["drop"],
         ],
     )
-    def test_bad_words(self, tmp_path: Path, words: list[str]) -> None:
+    def test_invalid_arguments(self, tmp_path: Path, words: list[str]) -> None:
         path = tmp_path / "keys.json"
         assert keys_command(path, *words).returncode == 2
         assert not path.exists()
@@ -312,9 +313,9 @@ class TestCommand:
         assert keys_command(path, "add", "x").returncode == 1
         assert path.read_text() == "{"
 
-    def test_many_at_once_lose_none(self, tmp_path: Path) -> None:
+    def test_concurrent_changes(self, tmp_path: Path) -> None:
         path = tmp_path / "keys.json"
         words = [sys.executable, "-m", "service.keys", "--file", str(path), "add"]
         running = [subprocess.Popen([*words, f"n{i}"], cwd=ROOT, stdout=subprocess.DEVNULL) for i in range(6)]
         poll(lambda: all(process.poll() == 0 for process in running), what="six keys")
-        assert sorted(entry.name for entry in keyring.read(path).keys) == [f"n{i}" for i in range(6)]
+        assert sorted(entry.name for entry in key_file.read(path).keys) == [f"n{i}" for i in range(6)]

@@ -1,4 +1,4 @@
-"""Every route of the app with every kind of key: a new route must be added to the table to pass."""
+"""Every route with every kind of key. A new route must be added to the table."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any, Literal
 import httpx
 import pytest
 
-import jobs
-from model_maker import mixed_tree
-from service import keyring
 from service.app import create_app
-from service.keyring import Scope
+from service.auth import key_file
+from service.auth.key_file import Scope
 from service.settings import Settings
-from service_client import problem
-from stack import Stack
-from store_records import SUCCESS, checkpoint
-from wire import talk
-from worker.messages import Dataset, NewIncumbent
-from worker.store import Claim
+from tests.support.http.service_client import problem
+from tests.support.http.wire import talk
+from tests.support.records import jobs
+from tests.support.records.model_maker import mixed_tree
+from tests.support.records.store_records import SUCCESS, progress_update
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
+from worker.domain.progress import NewIncumbent
+from worker.store.leases import Claim
 
 OURS, THEIRS = "ours", "theirs"
 ROW = {"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 1}
@@ -30,7 +31,7 @@ CSV = "x,label\n1,a\n2,b\n3,a\n"
 
 @dataclass(frozen=True)
 class World:
-    """What the tenant has; a fresh one for each route."""
+    """The records of a tenant, new for each route."""
 
     dataset: str
     job: str
@@ -120,22 +121,22 @@ CLOSED = [route for route in TABLE if route.scope is not None]
 
 
 @pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keys_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("keys") / "keys.json"
 
 
 @pytest.fixture(scope="module")
-def keys(key_file: Path) -> dict[str, dict[str, str]]:
-    """By what is the matter with them, as headers."""
+def keys(keys_path: Path) -> dict[str, dict[str, str]]:
+    """Return headers with invalid keys, by what is wrong with them."""
 
     def header(tenant: str, *scopes: Scope) -> dict[str, str]:
-        key, _ = keyring.add(key_file, "test", tenant, frozenset(scopes))
+        key, _ = key_file.add(keys_path, "test", tenant, frozenset(scopes))
         return {"Authorization": f"Bearer {key}"}
 
     right = header(OURS, READ, TRAIN)
     text = right["Authorization"]
     revoked = header(OURS, *Scope)
-    keyring.revoke(key_file, revoked["Authorization"].split("_")[1])
+    key_file.revoke(keys_path, revoked["Authorization"].split("_")[1])
     return {
         "right": right,
         "admin": header(OURS, ADMIN),
@@ -156,14 +157,15 @@ REFUSED = ("none", "empty", "unknown", "other secret", "other scheme", "in the a
 
 
 @pytest.fixture(scope="module")
-def closed(tmp_path_factory: pytest.TempPathFactory, key_file: Path, keys: dict[str, Any]) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(key_file)) as stack:
-        stack.start_api()
+def closed(
+    tmp_path_factory: pytest.TempPathFactory, keys_path: Path, keys: dict[str, Any]
+) -> Iterator[Stack]:
+    with Stack.with_api(tmp_path_factory.mktemp("closed"), LITERATI_API_KEYS_FILE=str(keys_path)) as stack:
         yield stack
 
 
 def world(stack: Stack) -> World:
-    """A running job with a tree, and a model with an alias, of the same dataset."""
+    """Add a running job with a tree, and a model with an alias, of the same dataset."""
     stack.connection.flushall()
     dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy(), tenant=OURS)
     done = start(stack, dataset)
@@ -180,8 +182,8 @@ def start(stack: Stack, dataset: Dataset) -> Claim:
     assert claim is not None
     tree = mixed_tree()
     found = NewIncumbent(objective=tree.objective, tree=tree.to_dict(), metrics={"train_accuracy": 0.9})
-    word = checkpoint(upper=100.0).model_copy(update={"incumbent": found})
-    stack.store.jobs.checkpoint(claim.job.spec.id, claim.epoch, word)
+    word = progress_update(upper=100.0).model_copy(update={"incumbent": found})
+    stack.store.jobs.publish_progress(claim.job.spec.id, claim.epoch, word)
     return claim
 
 
@@ -205,7 +207,7 @@ def test_every_route_is_in_the_table() -> None:
     assert found == {(route.method, route.path) for route in TABLE}
 
 
-def test_how_many() -> None:
+def test_the_number_of_routes() -> None:
     print(
         f"{len(CLOSED)} closed routes x {len(REFUSED) + 5} kinds of key, {len(TABLE) - len(CLOSED)} open ones"
     )
@@ -213,7 +215,7 @@ def test_how_many() -> None:
 
 
 @pytest.mark.parametrize("route", CLOSED, ids=lambda route: f"{route.method} {route.path}")
-def test_a_closed_route(closed: Stack, keys: dict[str, dict[str, str]], route: Route) -> None:
+def test_a_protected_route(closed: Stack, keys: dict[str, dict[str, str]], route: Route) -> None:
     here = world(closed)
     before = snapshot(closed)
     with closed.client() as client:
@@ -235,7 +237,7 @@ def test_a_closed_route(closed: Stack, keys: dict[str, dict[str, str]], route: R
 
 
 def _check_other_tenant(client: httpx.Client, route: Route, here: World, headers: dict[str, str]) -> None:
-    """Nothing of ours is to be seen, changed, or told apart from what does not exist."""
+    """Another tenant cannot see or change the records, nor learn whether they exist."""
     answer = ask(client, route, here, headers)
     if route.scope is ADMIN:
         problem(answer, 403, "scope-needed")
@@ -251,7 +253,7 @@ def _check_other_tenant(client: httpx.Client, route: Route, here: World, headers
 
 
 def snapshot(stack: Stack) -> dict[str, object]:
-    """What the tenant can see of its own; refused calls must not change it."""
+    """Return what the tenant sees of its records, which refused calls must not change."""
     store = stack.store
     return {
         "jobs": [(job.spec.id, job.state, job.revision) for job in store.jobs.list(OURS).items],
@@ -265,7 +267,7 @@ def snapshot(stack: Stack) -> dict[str, object]:
 @pytest.mark.parametrize(
     "route", [route for route in TABLE if route.scope is None], ids=lambda route: str(route.path)
 )
-def test_an_open_route(closed: Stack, keys: dict[str, dict[str, str]], route: Route) -> None:
+def test_a_public_route(closed: Stack, keys: dict[str, dict[str, str]], route: Route) -> None:
     path = route.path.replace("{name:path}", "docs.js")
     with closed.client(follow_redirects=True) as client:
         for name in ("none", "unknown", "revoked", "right"):
@@ -279,7 +281,7 @@ ELSEWHERE = """
 
 
 @pytest.mark.parametrize("path", ELSEWHERE.split())
-def test_other_addresses_are_closed(closed: Stack, path: str) -> None:
+def test_unknown_addresses_need_a_key(closed: Stack, path: str) -> None:
     for method in ("GET", "POST", "DELETE", "TRACE"):
         answer = _raw(closed, method, path)
         assert answer.startswith(b"HTTP/1.1 401"), answer[:100]
@@ -298,12 +300,12 @@ def test_other_addresses_are_closed(closed: Stack, path: str) -> None:
         "/assets/docs.js%00.html",
     ],
 )
-def test_no_way_out_of_the_assets(closed: Stack, path: str) -> None:
+def test_path_traversal_in_assets(closed: Stack, path: str) -> None:
     answer = _raw(closed, "GET", path)
     assert answer.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400", b"HTTP/1.1 401")), answer[:100]
     assert b"root:" not in answer
 
 
 def _raw(stack: Stack, method: str, path: str) -> bytes:
-    """As it stands: a client library would tidy it up."""
+    """Send the path unchanged; a client library would normalize it."""
     return talk(stack, f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())

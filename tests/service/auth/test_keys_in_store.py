@@ -1,4 +1,4 @@
-"""Keys in the store: every API process sees a new or revoked key at once, whatever it was started with."""
+"""API keys in the store: every API process sees a new or revoked key at once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from typing import Any
 import httpx
 import pytest
 
-from event_client import listen
-from jobs import add_dataset, easy
-from service import keyring
-from service.keyring import Scope
-from service_client import problem
-from stack import ROOT, Process, Stack, poll
+from service.auth import key_file
+from service.auth.key_file import Scope
+from tests.support.http.event_client import listen
+from tests.support.http.service_client import problem
+from tests.support.paths import ROOT
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.stack.stack import Process, Stack, poll
 
 AT_ONCE = 0.5  # seconds for the news to come round
 
 
 class Site:
-    """A store with API processes, and the command."""
+    """A store with API processes, and the command line."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -61,7 +62,7 @@ class Site:
         return [httpx.get(f"{address}/v1/jobs", headers=headers).status_code for address in self.addresses]
 
     def become(self, key: str | None, expected: list[int], seconds: float = AT_ONCE) -> None:
-        """Fail unless every API answers so within a moment."""
+        """Fail unless every API returns this status soon."""
         deadline = time.monotonic() + seconds
         while (found := self.statuses(key)) != expected:
             assert time.monotonic() < deadline, found
@@ -96,7 +97,7 @@ def test_every_process_sees_a_key_at_once(site: Site) -> None:
     assert "There is no key" in site.command("revoke", identity(key), expected=1)
 
 
-def test_without_its_last_key_nobody_gets_in(site: Site) -> None:
+def test_all_requests_are_refused_after_the_last_key_is_revoked(site: Site) -> None:
     site.start()
     key = site.command("add", "laptop")
     site.command("revoke", identity(key))
@@ -106,7 +107,7 @@ def test_without_its_last_key_nobody_gets_in(site: Site) -> None:
     assert site.statuses(None) == [401, 401], "after a restart too"
 
 
-def test_a_key_is_kept_as_its_digest(site: Site) -> None:
+def test_only_the_digest_of_a_key_is_stored(site: Site) -> None:
     key = site.command("add", "laptop")
     connection: Any = site.stack.connection
     (kept,) = connection.hvals("literati:keys")
@@ -135,25 +136,25 @@ class TestAKeyFile:
         return tmp_path / "keys.json"
 
     def test_is_imported(self, site: Site, file: Path) -> None:
-        key, _ = keyring.add(file, "first", "default", frozenset({Scope.READ}))
+        key, _ = key_file.add(file, "first", "default", frozenset({Scope.READ}))
         site.start(LITERATI_API_KEYS_FILE=str(file))
         site.start()  # knows of no file
         site.become(key, [200, 200])
         assert site.statuses(None) == [401, 401]
-        later, _ = keyring.add(file, "later", "default", frozenset({Scope.READ}))
+        later, _ = key_file.add(file, "later", "default", frozenset({Scope.READ}))
         site.become(later, [200, 200], seconds=2.0)
 
-    def test_a_key_that_leaves_it_is_worthless_everywhere(self, site: Site, file: Path) -> None:
-        key, entry = keyring.add(file, "first", "default", frozenset({Scope.READ}))
-        keyring.add(file, "second", "default", frozenset({Scope.READ}))
+    def test_a_key_removed_from_the_file_is_refused_everywhere(self, site: Site, file: Path) -> None:
+        key, entry = key_file.add(file, "first", "default", frozenset({Scope.READ}))
+        key_file.add(file, "second", "default", frozenset({Scope.READ}))
         site.start(LITERATI_API_KEYS_FILE=str(file))
         site.start()
         site.become(key, [200, 200])
-        keyring.revoke(file, entry.id)
+        key_file.revoke(file, entry.id)
         site.become(key, [401, 401], seconds=2.0)
 
-    def test_a_revoked_key_does_not_come_back_with_a_copy(self, site: Site, file: Path) -> None:
-        key, entry = keyring.add(file, "first", "default", frozenset({Scope.READ}))
+    def test_a_copy_of_the_file_does_not_restore_a_revoked_key(self, site: Site, file: Path) -> None:
+        key, entry = key_file.add(file, "first", "default", frozenset({Scope.READ}))
         copy = file.with_name("copy.json")
         copy.write_bytes(file.read_bytes())
         copy.chmod(0o600)
@@ -162,15 +163,15 @@ class TestAKeyFile:
         site.become(key, [200, 200])
         site.command("revoke", entry.id, LITERATI_API_KEYS_FILE=str(file))
         site.become(key, [401, 401])
-        assert keyring.read(file).keys == ()
-        assert len(keyring.read(copy).keys) == 1
+        assert key_file.read(file).keys == ()
+        assert len(key_file.read(copy).keys) == 1
         site.start(LITERATI_API_KEYS_FILE=str(copy))
         site.become(key, [401, 401, 401])
         assert site.command("list", LITERATI_API_KEYS_FILE=str(copy)) == ""
 
-    def test_that_cannot_be_written_is_no_hindrance(self, site: Site, file: Path) -> None:
-        """As in a container, where secrets are mounted to be read."""
-        key, entry = keyring.add(file, "first", "default", frozenset({Scope.READ}))
+    def test_a_read_only_file(self, site: Site, file: Path) -> None:
+        """Secrets in a container are mounted read-only."""
+        key, entry = key_file.add(file, "first", "default", frozenset({Scope.READ}))
         site.start(LITERATI_API_KEYS_FILE=str(file))
         site.become(key, [200])
         file.with_name("keys.json.lock").unlink()
@@ -178,31 +179,31 @@ class TestAKeyFile:
         assert "revoked" in site.command("revoke", entry.id, LITERATI_API_KEYS_FILE=str(file))
         site.become(key, [401])
 
-    def test_keys_made_in_the_store_work_beside_it(self, site: Site, file: Path) -> None:
-        keyring.add(file, "first", "default", frozenset({Scope.READ}))
+    def test_keys_of_the_store_work_with_a_file(self, site: Site, file: Path) -> None:
+        key_file.add(file, "first", "default", frozenset({Scope.READ}))
         site.start(LITERATI_API_KEYS_FILE=str(file))
         key = site.command("add", "laptop", LITERATI_API_KEYS_FILE=str(file))
         assert site.statuses(key) == [200]
-        assert len(keyring.read(file).keys) == 1
+        assert len(key_file.read(file).keys) == 1
         listed = site.command("list", LITERATI_API_KEYS_FILE=str(file)).splitlines()
         assert sorted(line.split()[-1] for line in listed) == ["first", "laptop"]
 
-    def test_is_what_the_command_uses_where_no_store_runs(self, site: Site, file: Path) -> None:
+    def test_the_command_uses_the_file_without_a_store(self, site: Site, file: Path) -> None:
         away = {"REDIS_URL": "unix:///nowhere/valkey.sock"}
         key = site.command("add", "laptop", expected=0, LITERATI_API_KEYS_FILE=str(file), **away)
-        assert keyring.read(file).find(key) is not None
+        assert key_file.read(file).find(key) is not None
         said = site.command("revoke", "00000000", expected=1, LITERATI_API_KEYS_FILE=str(file), **away)
-        assert "the store does not answer" in said
+        assert "the store, which may have it, does not answer" in said
         assert "LITERATI_API_KEYS_FILE" in site.command("add", "laptop", expected=2, **away)
 
-    def test_a_list_says_what_it_could_not_look_at(self, site: Site, file: Path) -> None:
+    def test_the_list_says_that_the_store_is_missing(self, site: Site, file: Path) -> None:
         away = {"REDIS_URL": "unix:///nowhere/valkey.sock"}
         assert "The store does not answer. Start the service" in site.command("list", expected=2, **away)
         named = {"LITERATI_API_KEYS_FILE": str(file)}
         site.command("add", "laptop", expected=0, **named, **away)
         listed = site.run("list", **named, **away)
         assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 1)
-        assert f"only the keys in {file} can be listed" in listed.stderr
+        assert f"Only the keys in {file} are listed" in listed.stderr
         empty = site.run("list", LITERATI_API_KEYS_FILE=str(file.parent / "none.json"), **away)
         assert "The store does not answer. Start the service" in empty.stderr
         assert "which does not exist" in empty.stderr
@@ -210,7 +211,7 @@ class TestAKeyFile:
 
 
 class TestStart:
-    def test_keys_in_the_store_are_enough_for_an_open_host(self, site: Site) -> None:
+    def test_keys_of_the_store_allow_an_open_host(self, site: Site) -> None:
         environment = {**site.stack.environment, "LITERATI_HOST": "0.0.0.0"}
         command = [sys.executable, "-m", "service.server"]
         refused = subprocess.run(
@@ -224,7 +225,7 @@ class TestStart:
         assert site.statuses(key) == [200]
         assert site.statuses(None) == [401]
 
-    def test_an_open_host_and_a_store_that_is_away(self, tmp_path: Path) -> None:
+    def test_an_open_host_with_an_unavailable_store(self, tmp_path: Path) -> None:
         environment = {**os.environ, "LITERATI_HOST": "0.0.0.0", "REDIS_URL": "unix:///nowhere/valkey.sock"}
         command = [sys.executable, "-m", "service.server"]
         refused = subprocess.run(
@@ -235,8 +236,8 @@ class TestStart:
         assert "Traceback" not in refused.stderr
 
 
-def test_while_the_store_is_away(site: Site) -> None:
-    """Known keys are good for what needs no store, and unknown ones cannot be checked."""
+def test_an_unavailable_store(site: Site) -> None:
+    """Known keys work for what needs no store; unknown keys cannot be checked."""
     site.start()
     admin, revoked = (site.command("add", name, "--scopes", "admin") for name in ("watcher", "old"))
     assert site.statuses(admin) == [200]

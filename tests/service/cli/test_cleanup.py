@@ -1,4 +1,4 @@
-"""The command that cleans up by hand."""
+"""`python -m service.cleanup`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from jobs import TENANT, add_dataset, easy
-from model_maker import add_job, add_model, finish, mixed_tree
-from service.ages import age_seconds
-from stack import ROOT, Stack
-from store_records import checkpoint, look
+from service.cli.ages import age_seconds
+from tests.support.paths import ROOT
+from tests.support.records.jobs import TENANT, add_dataset, easy
+from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
+from tests.support.records.store_records import look, progress_update
+from tests.support.stack.stack import Stack
 
 
 def cleanup(stack: Stack, *words: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +30,7 @@ def test_ages(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "30", "d", "-1d", "1 d", "1y", "1e3d"])
-def test_what_is_no_age(text: str) -> None:
+def test_invalid_ages(text: str) -> None:
     with pytest.raises(ValueError, match="30d"):
         age_seconds(text)
 
@@ -40,7 +41,7 @@ def test_jobs_and_datasets(api: Stack) -> None:
     live = add_job(api, mixed_tree())
     search = api.blobs.put(b"a saved search")
     done = add_job(api, mixed_tree())
-    api.store.jobs.checkpoint(done.spec.id, done.epoch, checkpoint(blob=search))
+    api.store.jobs.publish_progress(done.spec.id, done.epoch, progress_update(snapshot=search))
     finish(api, done)
     words = ["--ended-before", "0s", "--datasets-unused-for", "0s"]
 
@@ -59,16 +60,18 @@ def test_jobs_and_datasets(api: Stack) -> None:
 
 def test_searches(api: Stack) -> None:
     job = add_job(api, mixed_tree())
-    api.store.jobs.checkpoint(job.spec.id, job.epoch, checkpoint(blob=api.blobs.put(b"a saved search")))
+    api.store.jobs.publish_progress(
+        job.spec.id, job.epoch, progress_update(snapshot=api.blobs.put(b"a saved search"))
+    )
     finish(api, job)
     assert cleanup(api, "--searches-ended-before", "0s").stdout == "1 saved search deleted.\n"
     (kept,) = api.store.jobs.list(TENANT).items
-    assert look(api.store, kept.spec.id).blob is None
-    assert not api.store.blobs.garbage()
+    assert look(api.store, kept.spec.id).snapshot is None
+    assert not api.store.blobs.unreferenced()
 
 
 @pytest.mark.parametrize("words", [[], ["--dry-run"], ["--ended-before"], ["--ended-before", "soon"]])
-def test_bad_words(api: Stack, words: list[str]) -> None:
+def test_invalid_arguments(api: Stack, words: list[str]) -> None:
     assert cleanup(api, *words).returncode == 2
 
 

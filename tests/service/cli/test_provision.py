@@ -1,4 +1,4 @@
-"""The secrets of a stack of containers, and that the service can live with the rights they give it."""
+"""`python -m service.provision`, and the service with the rights of its access list."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import redis
 
-from jobs import add_dataset, easy
-from service import healthcheck, keyring, provision
-from service.keyring import Scope
-from service_client import submit
-from stack import Stack, poll
+from service.auth import key_file
+from service.auth.key_file import Scope
+from service.cli import healthcheck, provision
+from tests.support.http.service_client import submit
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.stack.stack import Stack, poll
 
 KEY = re.compile(r"lit_\S+")
 
@@ -27,7 +28,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_key_is_told_once(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_key_is_printed_once(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert provision.main(["--root", str(root)]) == 0
     (key,) = KEY.findall(capsys.readouterr().out)
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
@@ -35,7 +36,7 @@ def test_the_key_is_told_once(root: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "lit_" not in capsys.readouterr().out
     assert {path: path.read_bytes() for path in before} == before, "nothing changes"
 
-    keys = keyring.read(root / "secrets" / "keys.json")
+    keys = key_file.read(root / "secrets" / "keys.json")
     found = keys.find(key)
     assert found is not None
     assert found.scopes == {Scope.READ, Scope.TRAIN}
@@ -44,7 +45,7 @@ def test_the_key_is_told_once(root: Path, capsys: pytest.CaptureFixture[str]) ->
     assert scraping.scopes == {Scope.ADMIN}
 
 
-def test_who_may_read_what(root: Path) -> None:
+def test_file_permissions(root: Path) -> None:
     provision.main(["--root", str(root)])
     modes = {path.name: path.stat().st_mode & 0o777 for path in root.rglob("*") if path.is_file()}
     assert modes == {
@@ -62,11 +63,11 @@ def test_who_may_read_what(root: Path) -> None:
 def test_a_volume_that_cannot_be_written(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (root / "redis").rmdir()
     assert provision.main(["--root", str(root)]) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be created" in capsys.readouterr().err
 
 
 def test_the_default_user_is_off_but_may_read_the_file() -> None:
-    """Or the server would lose what it has kept in transactions."""
+    """Without it the server would lose transactions when it reads its own file."""
     first, second = provision.access_list("password").splitlines()
     assert first == "user default off ~* &* +@all"
     assert second.startswith("user literati on #")
@@ -75,7 +76,7 @@ def test_the_default_user_is_off_but_may_read_the_file() -> None:
 
 @pytest.fixture(scope="module")
 def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """An API and a worker that come to the store as the user of the access list."""
+    """Provide an API and a worker that use the store as the user of the access list."""
     folder = tmp_path_factory.mktemp("confined")
     password = folder / "password"
     password.write_text("its password\n")
@@ -89,7 +90,7 @@ def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         yield stack
 
 
-def test_a_job_needs_no_more_rights(confined: Stack) -> None:
+def test_a_job_runs_with_these_rights(confined: Stack) -> None:
     with confined.client() as client:
         job = submit(client, add_dataset(confined.store, confined.blobs, easy()))["id"]
         poll(lambda: client.get(f"/v1/jobs/{job}").json()["state"] == "SUCCEEDED", what="the job's end")
@@ -100,7 +101,7 @@ def test_a_job_needs_no_more_rights(confined: Stack) -> None:
     assert admin.execute_command("ACL", "LOG") == [], "nothing that was refused"
 
 
-def test_what_the_server_alone_may_do(confined: Stack) -> None:
+def test_administrative_commands_are_denied(confined: Stack) -> None:
     admin: Any = confined.connection
     client: Any = redis.Redis(
         unix_socket_path=str(confined.server.socket), username=provision.USER, password="its password"
@@ -123,7 +124,7 @@ def test_health(confined: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert healthcheck.main([]) == 0, "what process 1 of this machine is no worker of ours"
     monkeypatch.setattr(socket, "gethostname", lambda: "elsewhere")
     assert healthcheck.main(["worker"]) == 1
-    assert "No worker of elsewhere" in capsys.readouterr().out
+    assert "no recent heartbeat of a worker on elsewhere" in capsys.readouterr().out
     monkeypatch.setenv("REDIS_URL", "unix:///nowhere")
     monkeypatch.setenv("LITERATI_PORT", "1")
     assert healthcheck.main(["worker"]) == 1

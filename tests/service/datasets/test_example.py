@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from literati import LiteratiClassifier
-from uploads import made
-from worker.blobs import Blobs
-from worker.tables import load
+from tests.support.http.uploads import made
+from tests.support.paths import ROOT
+from worker.blobs.local import Blobs
+from worker.training.tables import load
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = ROOT / "examples"
 
 
 def test_the_script_writes_the_file(tmp_path: Path) -> None:

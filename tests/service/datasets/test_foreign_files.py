@@ -18,9 +18,9 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-import model_maker
 from literati import LiteratiClassifier, ShapeTree
-from stack import Stack
+from tests.support.records import model_maker
+from tests.support.stack.stack import Stack
 
 ROWS = 3000
 NUMBERS = np.arange(ROWS)
@@ -230,7 +230,7 @@ def test_packed_bodies_that_are_damaged(client: httpx.Client, coding: str) -> No
         headers = {"Content-Type": "text/csv", "Content-Encoding": coding}
         answer = client.post("/v1/datasets?target=label", content=body, headers=headers)
         assert answer.status_code == 422, answer.text
-        assert f"unpacked with {coding}" in answer.json()["detail"]
+        assert f"decompressed with {coding}" in answer.json()["detail"]
     deep = packed(packed(good, coding), coding)
     answer = client.post("/v1/datasets?target=label", content=deep, headers=OCTETS)
     assert "more than twice" in answer.json()["detail"]
@@ -279,6 +279,6 @@ def test_packed_rows_to_predict(api: Stack, tree: ShapeTree) -> None:
         headers = {"Content-Type": "text/csv", "Content-Encoding": "gzip"}
         answer = client.post(address, content=gzip.compress(b"n,word\n")[:-9], headers=headers)
         assert answer.status_code == 400
-        assert "unpacked with gzip" in answer.json()["detail"]
+        assert "decompressed with gzip" in answer.json()["detail"]
         answer = client.post(f"{address}?decimal=,", content=bodies["application/json"], headers=OCTETS)
         assert answer.json()["errors"][0]["code"] == "CSV_ONLY"

@@ -14,10 +14,10 @@ import httpx
 import pyarrow as pa
 import pytest
 
-import jobs
-from stack import Stack, poll
-from uploads import PLAIN, arrow, parquet
-from worker.messages import JobState
+from tests.support.http.uploads import PLAIN, arrow, parquet
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.jobs import JobState
 
 CSV = {"Content-Type": "text/csv"}
 PARQUET = {"Content-Type": "application/vnd.apache.parquet"}
@@ -210,7 +210,7 @@ def test_a_body_that_is_something_else(
     ("data", "query", "words"),
     [
         (PLAIN, {"target": "lable"}, "Did you mean 'label'?"),
-        (PLAIN, {"target": None}, "Say which column holds the classes"),
+        (PLAIN, {"target": None}, "Name the column with the classes"),
         ("x,w,label\n1,1,a\n2,-1,b\n", {"weight": "w"}, "row 2 of 'w' is negative"),
         ("To whom it may concern\nhello\n", {}, "not a table"),
         ("", {}, "The file is empty"),

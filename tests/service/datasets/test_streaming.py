@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from memory_watch import MemoryWatch
-from stack import Stack, poll
-from uploads import PLAIN
+from tests.support.http.uploads import PLAIN
+from tests.support.stack.memory_watch import MemoryWatch
+from tests.support.stack.stack import Stack, poll
 
 HEAD = "POST /v1/datasets?target=label HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
 MEBIBYTE = 1 << 20
@@ -68,7 +68,7 @@ def test_a_wrong_type_is_answered_before_the_body_is_sent(api: Stack) -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """With low caps."""
-    with Stack(
+    with Stack.with_api(
         tmp_path_factory.mktemp("small"),
         LITERATI_MAX_UPLOAD_BYTES=str(MEBIBYTE),
         LITERATI_MAX_ROWS="1000",
@@ -77,7 +77,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         LITERATI_MAX_CATEGORIES="10",
         LITERATI_BODY_GRACE_SECONDS="1",
     ) as stack:
-        stack.start_api()
         yield stack
 
 
@@ -107,13 +106,13 @@ def test_too_slow(small: Stack) -> None:
 @pytest.mark.parametrize(
     ("data", "code", "named"),
     [
-        ("x,label\n" + "1,2\n" * 1001, "TOO_MANY_ROWS", "1,000 are taken (LITERATI_MAX_ROWS)"),
-        ("a,b,c,d,e,label\n1,2,3,4,5,x\n", "TOO_MANY_COLUMNS", "5 are taken (LITERATI_MAX_COLUMNS)"),
-        (f"x,label\n{'w' * 51},a\nv,b\n", "CELL_TOO_LONG", "50 are taken (LITERATI_MAX_CELL_BYTES)"),
+        ("x,label\n" + "1,2\n" * 1001, "TOO_MANY_ROWS", "limit is 1,000 (LITERATI_MAX_ROWS)"),
+        ("a,b,c,d,e,label\n1,2,3,4,5,x\n", "TOO_MANY_COLUMNS", "limit is 5 (LITERATI_MAX_COLUMNS)"),
+        (f"x,label\n{'w' * 51},a\nv,b\n", "CELL_TOO_LONG", "limit is 50 (LITERATI_MAX_CELL_BYTES)"),
         (
             "x,label\n" + "".join(f"w{i},{i % 2}\n" for i in range(11)),
             "TOO_MANY_CATEGORIES",
-            "10 are taken (LITERATI_MAX_CATEGORIES)",
+            "limit for categories is 10 (LITERATI_MAX_CATEGORIES)",
         ),
     ],
 )
@@ -123,7 +122,7 @@ def test_caps_by_setting(small: Stack, data: str, code: str, named: str) -> None
     assert answer.status_code == 422
     (error,) = answer.json()["errors"]
     assert error["code"] == code
-    assert f"at most {named}" in error["message"]
+    assert f"the {named}" in error["message"]
 
 
 def test_memory_does_not_grow_with_the_upload(tmp_path: Path) -> None:

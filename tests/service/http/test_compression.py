@@ -1,4 +1,4 @@
-"""Answers are compressed for those who ask, and entity tags stay true."""
+"""Compressed responses and their entity tags."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from acting_worker import ActingWorker
-from event_client import listen
-from model_maker import add_model, mixed_tree
-from service.compression import accepted
-from service_client import problem, submit
-from stack import Stack
-from wire import talk
-from worker.messages import Dataset
+from service.http.compression import accepted
+from tests.support.http.event_client import listen
+from tests.support.http.service_client import problem, submit
+from tests.support.http.wire import talk
+from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.stack.acting_worker import ActingWorker
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 ROW = {"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 1}
 
@@ -39,14 +39,14 @@ ROW = {"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 1}
         ("xgzip", ()),
     ],
 )
-def test_what_a_client_takes(header: str, codings: tuple[str, ...]) -> None:
+def test_accepted_codings(header: str, codings: tuple[str, ...]) -> None:
     assert accepted(header) == codings
 
 
 def raw(
     stack: Stack, path: str, accept: str | None, method: str = "GET", more: str = ""
 ) -> tuple[str, bytes]:
-    """Head and body as they come over the wire: a client library would unpack it."""
+    """Return head and body without decompression, which a client library would do."""
     coding = "" if accept is None else f"Accept-Encoding: {accept}\r\n"
     request = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{coding}{more}\r\n"
     head, _, body = talk(stack, request.encode()).partition(b"\r\n\r\n")
@@ -73,7 +73,7 @@ def model(api: Stack) -> str:
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 @pytest.mark.parametrize("path", ["", "/tree.svg"])
-def test_a_large_answer_in_every_coding(api: Stack, model: str, coding: str, path: str) -> None:
+def test_a_large_response_in_every_coding(api: Stack, model: str, coding: str, path: str) -> None:
     plain_head, plain = raw(api, model + path, None)
     assert "content-encoding" not in plain_head
     assert header(plain_head, "vary") == "accept-encoding"
@@ -90,7 +90,7 @@ def test_a_large_answer_in_every_coding(api: Stack, model: str, coding: str, pat
     assert (header(only_head, "content-length"), nothing) == (str(len(body)), b"")
 
 
-def test_tags_of_every_coding_are_known_again(api: Stack, model: str) -> None:
+def test_entity_tags_of_every_coding_match(api: Stack, model: str) -> None:
     tags = {coding: header(raw(api, model, coding)[0], "etag") for coding in ("identity", "gzip", "zstd")}
     assert len(set(tags.values())) == 3
 
@@ -107,7 +107,7 @@ def test_tags_of_every_coding_are_known_again(api: Stack, model: str) -> None:
     assert header(head, "vary") == "accept-encoding"
 
 
-def test_weak_tags_stay(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+def test_weak_tags_are_unchanged(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
     job = f"/v1/jobs/{submit(client, dataset)['id']}"
     plain, packed = (raw(api, job, coding)[0] for coding in ("identity", "gzip"))
     assert header(packed, "content-encoding") == "gzip"
@@ -118,7 +118,7 @@ def test_weak_tags_stay(api: Stack, client: httpx.Client, dataset: Dataset) -> N
     assert head.split()[1] == "304"
 
 
-def test_small_answers_are_sent_as_they_are(api: Stack, client: httpx.Client, model: str) -> None:
+def test_small_responses_are_not_compressed(api: Stack, client: httpx.Client, model: str) -> None:
     for path in ("/v1/jobs", "/healthz", "/nowhere"):
         head, body = raw(api, path, "gzip")
         assert "content-encoding" not in head
@@ -138,7 +138,7 @@ def test_many_predictions_and_a_long_problem(client: httpx.Client, model: str) -
     assert problem(refused, 422)["errors"]
 
 
-def test_event_streams_are_not_held_back(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+def test_event_streams_are_not_compressed(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
     job = submit(client, dataset)["id"]
     stream = listen(client, f"/v1/jobs/{job}/events")  # httpx asks for gzip
     assert next(stream).data["state"] == "QUEUED"
@@ -147,7 +147,7 @@ def test_event_streams_are_not_held_back(api: Stack, client: httpx.Client, datas
     stream.close()  # type: ignore[attr-defined]
 
 
-def test_assets_are_packed_once_and_known_again(api: Stack) -> None:
+def test_assets_are_compressed_once_and_cached(api: Stack) -> None:
     head, body = raw(api, "/", "gzip")
     assert header(head, "content-encoding") == "gzip"
     assert header(head, "vary") == "accept-encoding"

@@ -1,4 +1,4 @@
-"""Where errors are: unions name the member that was meant, and rows count the same way in every format."""
+"""Places of errors: the intended member of a union, and the same row numbers in every format."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from model_maker import add_model, mixed_tree
-from predict_bodies import GOOD, Row, as_arrays, as_csv, as_records, as_table, stream
-from service_client import problem
-from stack import Stack
-from worker.messages import Dataset
+from tests.support.http.predict_bodies import GOOD, Row, as_arrays, as_csv, as_records, as_table, stream
+from tests.support.http.service_client import problem
+from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
@@ -164,12 +164,12 @@ def test_the_row_of_a_cell_in_predict(
             "TYPE",
             "Row 2: size: expected a number",
         ),
-        ({"records": [GOOD, 5]}, "/records/1", "TYPE", "Row 2: A row is an object."),
+        ({"records": [GOOD, 5]}, "/records/1", "TYPE", "Row 2: Expected a row that is an object."),
         (
             {"records": [GOOD, {**GOOD, "age": 10**400}]},
             "/records/1/age",
             "TOO_LARGE",
-            "Row 2: age: an integer",
+            "Row 2: age: the integer",
         ),
         (
             {"columns": list(GOOD), "data": [[*GOOD.values()], [1]]},
@@ -181,7 +181,7 @@ def test_the_row_of_a_cell_in_predict(
             {"columns": list(GOOD), "data": [[*GOOD.values()], 5]},
             "/data/1",
             "TYPE",
-            "Row 2: A row is an array.",
+            "Row 2: Expected a row that is an array.",
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_column_that_a_record_lacks(api: Stack, client: httpx.Client) -> None:
 @pytest.mark.parametrize("blank", ["", "\n\n"], ids=["plain", "blank lines"])
 @pytest.mark.parametrize("many", [1, 60_000], ids=["short", "long"])
 def test_rows_of_another_length_in_csv(api: Stack, client: httpx.Client, blank: str, many: int) -> None:
-    """Upload and predict count alike; blank lines are no rows, and a header is none."""
+    """Upload and predict number rows alike, without blank lines and the header."""
     good = ",".join(str(cell) for cell in GOOD.values())
     text = ",".join(GOOD) + "\n" + blank + f"{good}\n" * many + f"{blank}{good},1\n"
     csv = {"Content-Type": "text/csv"}
@@ -220,7 +220,7 @@ def test_rows_of_another_length_in_csv(api: Stack, client: httpx.Client, blank: 
             many + 1,
             "RAGGED_ROW",
         )
-        assert error["message"].startswith(f"Row {many + 1:,} has 6 cells, the header 5.")
+        assert error["message"].startswith(f"Row {many + 1:,} has 6 cells, but the header has 5.")
 
 
 def test_blank_lines_before_the_header_are_no_rows(client: httpx.Client) -> None:

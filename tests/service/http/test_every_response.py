@@ -1,4 +1,4 @@
-"""Every kind of answer: its security headers, and nothing of how the server is made or what it was sent."""
+"""Every kind of response has the security headers and leaks neither internals nor input."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from model_maker import add_job, add_model, mixed_tree
-from service import keyring
-from service.keyring import Scope
-from service_client import NOWHERE, problem
-from stack import Stack
-from wire import connected, talk
+from service.auth import key_file
+from service.auth.key_file import Scope
+from tests.support.http.service_client import NOWHERE, problem
+from tests.support.http.wire import connected, talk
+from tests.support.records.model_maker import add_job, add_model, mixed_tree
+from tests.support.stack.stack import Stack
 
 SECRET = "tell-nobody-7531"
 ROW = {"size": 0.5, "age": 30, "colour": SECRET, "member": True, "zone": 1}
@@ -46,7 +46,7 @@ def check(status: int, headers: httpx.Headers, content: bytes) -> None:
 
 
 def parted(answer: bytes) -> tuple[int, httpx.Headers, bytes]:
-    """An answer as it came over the wire."""
+    """Split a raw response."""
     head, _, body = answer.partition(b"\r\n\r\n")
     start, *lines = head.split(b"\r\n")
     pairs = [line.split(b": ", 1) for line in lines]
@@ -55,8 +55,8 @@ def parted(answer: bytes) -> tuple[int, httpx.Headers, bytes]:
 
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
-    """Soon out of patience."""
-    with Stack(
+    """Provide an API with short time limits."""
+    with Stack.with_api(
         tmp_path_factory.mktemp("strict"),
         server=api_stack.server,
         LITERATI_HEAD_SECONDS="0.3",
@@ -67,11 +67,10 @@ def strict(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterat
         LITERATI_SUBMISSIONS_PER_MINUTE="1",
         LITERATI_SUBMISSIONS_BURST="3",
     ) as stack:
-        stack.start_api()
         yield stack
 
 
-def test_what_succeeds(api: Stack, client: httpx.Client) -> None:
+def test_successful_responses(api: Stack, client: httpx.Client) -> None:
     model = add_model(api, mixed_tree())
     job = add_job(api, mixed_tree())
     predict = f"/v1/models/{model}/predict"
@@ -137,7 +136,7 @@ def test_problems(api: Stack, client: httpx.Client) -> None:
         check(status, answer.headers, answer.content)
 
 
-def test_refusals_before_the_app(strict: Stack) -> None:
+def test_problems_of_the_protocol(strict: Stack) -> None:
     post = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     for status, parts in (
         (400, [SECRET.encode() + b"\r\n\r\n"]),
@@ -154,8 +153,8 @@ def test_refusals_before_the_app(strict: Stack) -> None:
         check(status, headers, body)
 
 
-def test_too_much(strict: Stack, api: Stack) -> None:
-    """Of live jobs, and of calls."""
+def test_limits(strict: Stack, api: Stack) -> None:
+    """Exceed the limits of live jobs and of calls."""
     job = add_job(strict, mixed_tree())
     body = {"dataset_id": job.spec.dataset_id, "name": SECRET}
     with strict.client() as client:
@@ -167,7 +166,7 @@ def test_too_much(strict: Stack, api: Stack) -> None:
 
 
 def test_a_wrong_key(tmp_path: Path) -> None:
-    keyring.add(tmp_path / "keys.json", "x", "default", frozenset({Scope.READ}))
+    key_file.add(tmp_path / "keys.json", "x", "default", frozenset({Scope.READ}))
     with Stack(tmp_path / "stack", LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
         stack.start_api()
         with stack.client() as client:
@@ -179,8 +178,8 @@ def test_a_wrong_key(tmp_path: Path) -> None:
             check(503, answer.headers, answer.content)
 
 
-def test_our_own_fault(api: Stack, client: httpx.Client) -> None:
-    """A record that no version of ours has written."""
+def test_server_errors(api: Stack, client: httpx.Client) -> None:
+    """A damaged record causes a 500."""
     job = add_job(api, mixed_tree())
     api.connection.hset(f"literati:job:{job.spec.id}", "spec", f'{{"{SECRET}": 1}}')
     answer = client.get(f"/v1/jobs/{job.spec.id}")
@@ -195,7 +194,7 @@ BAD_IDS = [
 
 
 @pytest.mark.parametrize("bad", BAD_IDS)
-def test_ids_that_are_none(api: Stack, bad: str) -> None:
+def test_malformed_ids(api: Stack, bad: str) -> None:
     for method, path in (
         ("GET", "/v1/jobs/{}"),
         ("GET", "/v1/jobs/{}/incumbent"),
@@ -223,7 +222,7 @@ def test_ids_that_are_none(api: Stack, bad: str) -> None:
         *("mdl_x", "UPPER", "-a", "a" * 65, "aliases"),
     ],
 )
-def test_names_that_no_alias_may_have(api: Stack, client: httpx.Client, bad: str) -> None:
+def test_invalid_alias_names(api: Stack, client: httpx.Client, bad: str) -> None:
     body = f'{{"model_id": "{add_model(api, mixed_tree())}"}}'
     head = f"PUT /v1/models/aliases/{bad} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     framing = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
@@ -246,7 +245,7 @@ def test_names_that_no_alias_may_have(api: Stack, client: httpx.Client, bad: str
         b"Transfer-Encoding: chunked\r\nContent-Length: 5",
     ],
 )
-def test_headers_come_back_as_nothing(api: Stack, line: bytes) -> None:
+def test_request_headers_are_not_echoed(api: Stack, line: bytes) -> None:
     head = b"GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + line + b"\r\n\r\n"
     found, headers, body = parted(talk(api, head))
     assert found in (200, 400, 403, 422)
@@ -254,8 +253,8 @@ def test_headers_come_back_as_nothing(api: Stack, line: bytes) -> None:
     check(found, headers, body)
 
 
-def test_no_second_request_in_a_body(api: Stack, client: httpx.Client) -> None:
-    """A length and chunks at once: one of two servers in a row would see another request in it."""
+def test_request_smuggling(api: Stack, client: httpx.Client) -> None:
+    """A Content-Length with chunks, which two servers could read differently, is refused."""
     inner = b"DELETE /v1/jobs/x HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     for framing, refusal in (
@@ -276,7 +275,7 @@ def _ask_on_and_on(wire: socket.socket) -> None:
 
 
 def test_a_client_that_does_not_read(tmp_path: Path, api: Stack) -> None:
-    """It is cut off after a while; others are served meanwhile."""
+    """Its connection is closed, and others are served."""
     with Stack(tmp_path, server=api.server, LITERATI_BODY_GRACE_SECONDS="0.5") as stack:
         stack.start_api()
         with connected(stack) as wire, pytest.raises((BrokenPipeError, ConnectionResetError)):

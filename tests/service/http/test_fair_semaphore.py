@@ -1,4 +1,4 @@
-"""Tenants take turns inside an API process: reading uploads, and requests that are held open."""
+"""Fair shares of tenants in an API process: slots for uploads, and requests that are held open."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import httpx
 import numpy as np
 import pytest
 
-import jobs
-from service import keyring
-from service.keyring import Scope
-from service.turns import Turns
-from stack import Stack, poll
+from service.auth import key_file
+from service.auth.key_file import Scope
+from service.http.fair_semaphore import FairSemaphore
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
 
 LARGE_UPLOADS = 8
 
 
 class Guests:
-    """Tasks that take a slot and hold it until they are told to let it go."""
+    """Tasks that hold a slot until they are released."""
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: FairSemaphore) -> None:
         self.turns = turns
         self.order: list[str] = []
         self.running: list[tuple[str, asyncio.Event]] = []
@@ -54,7 +54,7 @@ class Guests:
 
 
 async def _fewest_first() -> None:
-    guests = Guests(Turns(2))
+    guests = Guests(FairSemaphore(2))
     await guests.come("a", "a", "a", "a", "b", "c")
     assert guests.order == ["a", "a"]
     await guests.leave("a")
@@ -67,7 +67,7 @@ async def _fewest_first() -> None:
 
 
 async def _some_are_left_for_others() -> None:
-    guests = Guests(Turns(3, per_tenant=2))
+    guests = Guests(FairSemaphore(3, per_tenant=2))
     await guests.come("a", "a", "a")
     assert guests.order == ["a", "a"]
     await guests.come("b")
@@ -79,7 +79,7 @@ async def _some_are_left_for_others() -> None:
 
 
 async def _who_gives_up_takes_no_slot() -> None:
-    guests = Guests(Turns(1))
+    guests = Guests(FairSemaphore(1))
     await guests.come("a", "b", "b", "c")
     guests.tasks[1].cancel()
     guests.tasks[3].cancel()
@@ -92,7 +92,7 @@ async def _who_gives_up_takes_no_slot() -> None:
 
 
 async def _given_up_in_the_moment_of_its_turn() -> None:
-    guests = Guests(Turns(1))
+    guests = Guests(FairSemaphore(1))
     await guests.come("a", "b", "c")
     leaving = next(leave for tenant, leave in guests.running if tenant == "a")
     guests.running.clear()
@@ -124,14 +124,15 @@ def test_slots(scenario: object) -> None:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, dict[str, str]]]:
-    """An API with keys of two tenants."""
+    """Provide an API with keys of two tenants."""
     folder = tmp_path_factory.mktemp("turns")
     path = folder / "keys.json"
     scopes = frozenset({Scope.READ, Scope.TRAIN})
-    keys = {tenant: keyring.add(path, tenant, tenant, scopes)[0] for tenant in ("a", "b")}
-    keys["admin"] = keyring.add(path, "admin", "admin", frozenset({Scope.ADMIN}))[0]
-    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(path), LITERATI_MAX_WAITING="6") as stack:
-        stack.start_api()
+    keys = {tenant: key_file.add(path, tenant, tenant, scopes)[0] for tenant in ("a", "b")}
+    keys["admin"] = key_file.add(path, "admin", "admin", frozenset({Scope.ADMIN}))[0]
+    with Stack.with_api(
+        folder / "stack", LITERATI_API_KEYS_FILE=str(path), LITERATI_MAX_WAITING="6"
+    ) as stack:
         yield stack, keys
 
 
@@ -173,7 +174,7 @@ EVENTS = {"Accept": "text/event-stream"}
 
 
 class Waiters:
-    """Clients that wait for news of a job that nobody runs."""
+    """Clients that wait for a change of a job that no worker runs."""
 
     def __init__(self, stack: Stack, keys: dict[str, str]) -> None:
         self._stack = stack
@@ -218,7 +219,7 @@ class Waiters:
 
 
 class TestWaitingRequests:
-    """There is room for six of them."""
+    """Provide an API with room for six waiting requests."""
 
     @pytest.fixture
     def waiters(self, shared: tuple[Stack, dict[str, str]]) -> Iterator[Waiters]:
@@ -227,7 +228,7 @@ class TestWaitingRequests:
         with Waiters(stack, keys) as waiters:
             yield waiters
 
-    def test_a_tenant_below_its_share_gets_in(self, waiters: Waiters) -> None:
+    def test_a_tenant_below_its_share_may_wait(self, waiters: Waiters) -> None:
         ours = waiters.wait("a", 6)
         waiters.count(6)
         theirs = waiters.wait("b", 3)
@@ -243,7 +244,7 @@ class TestWaitingRequests:
                 assert client.get(waiters.stream(tenant), headers=EVENTS).status_code == 503
         waiters.count(6)
 
-    def test_a_stream_of_a_tenant_below_its_share_gets_in(self, waiters: Waiters) -> None:
+    def test_a_tenant_below_its_share_may_stream(self, waiters: Waiters) -> None:
         waiters.wait("a", 6)
         waiters.count(6)
         with waiters.client("b") as client, client.stream("GET", waiters.stream("b"), headers=EVENTS) as told:
@@ -252,7 +253,7 @@ class TestWaitingRequests:
             assert b"event: state" in next(blocks) + next(blocks)
             waiters.count(6)
 
-    def test_who_is_alone_has_all_of_it(self, waiters: Waiters) -> None:
+    def test_a_single_tenant_may_use_all_places(self, waiters: Waiters) -> None:
         waiters.wait("a", 6)
         waiters.count(6)
         (late,) = waiters.wait("a", 1)

@@ -1,4 +1,4 @@
-"""Errors that no route makes itself: unknown addresses, wrong methods, a store that is away, our own bugs."""
+"""Problems outside of routes: unknown addresses, wrong methods, an unavailable store, server errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from starlette.types import Message, Receive, Scope, Send
 from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
-from jobs import add_dataset, easy
-from service.audit import Audit
-from service.front import Front
-from service.metrics import Metrics
-from service_client import NOWHERE, problem, submit
-from stack import Stack, poll
+from service.ops.audit import Audit
+from service.ops.metrics import Metrics
+from service.request_middleware import RequestMiddleware
+from tests.support.http.service_client import NOWHERE, problem, submit
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.stack.stack import Stack, poll
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_request_ids(client: httpx.Client) -> None:
     assert len(ids) == 20
 
 
-def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
+def test_every_response_has_the_security_headers(client: httpx.Client) -> None:
     for path in ("/healthz", "/nope", "/v1/jobs", "/docs", "/assets/docs.js"):
         headers = client.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'")
@@ -76,7 +76,7 @@ def test_every_answer_has_the_security_headers(client: httpx.Client) -> None:
     assert client.get("/v1/jobs").headers["cache-control"] == "no-store"
 
 
-def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_an_unavailable_store(tmp_path_factory: pytest.TempPathFactory) -> None:
     with Stack(tmp_path_factory.mktemp("away")) as stack:
         stack.start_api()
         with stack.client() as client:
@@ -102,7 +102,7 @@ def test_a_store_that_is_away_and_comes_back(tmp_path_factory: pytest.TempPathFa
 
 
 def check_that_news_come_again(stack: Stack, client: httpx.Client) -> None:
-    """Within the time in which nobody would look anyway, so it is news that ends the wait."""
+    """The wait ends before the next regular poll, so a notification ended it."""
     job = submit(client, add_dataset(stack.store, stack.blobs, easy()))["id"]
 
     def wait_is_short() -> bool:
@@ -118,7 +118,7 @@ def check_that_news_come_again(stack: Stack, client: httpx.Client) -> None:
     poll(wait_is_short, what="news of jobs")
 
 
-def test_a_client_that_hangs_up_in_its_own_body(api: Stack, client: httpx.Client) -> None:
+def test_a_client_that_disconnects_within_its_body(api: Stack, client: httpx.Client) -> None:
     address = httpx.URL(api.url)
     for path, kind in (("/v1/jobs", "application/json"), ("/v1/datasets?target=y", "text/csv")):
         with socket.create_connection((address.host, address.port or 0)) as connection:
@@ -145,7 +145,7 @@ def test_not_ready_when_blobs_cannot_be_written(tmp_path_factory: pytest.TempPat
             assert "literati_blobs_writable 0.0" in client.get("/metrics").text
 
 
-def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
+def test_server_errors_have_no_details(api: Stack) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         raise ZeroDivisionError("secret of the house")
 
@@ -159,7 +159,7 @@ def test_our_own_bugs_are_told_without_details(api: Stack) -> None:
     assert logs[0]["exc_info"]
 
 
-def test_an_answer_that_has_begun_is_broken_off(api: Stack) -> None:
+def test_a_response_that_has_begun_is_broken_off(api: Stack) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         raise ZeroDivisionError
@@ -168,8 +168,8 @@ def test_an_answer_that_has_begun_is_broken_off(api: Stack) -> None:
         asyncio.run(_through_the_front(api, broken))
 
 
-def test_a_client_that_has_left_is_no_error_of_ours(api: Stack) -> None:
-    """uvloop knows of it before uvicorn does."""
+def test_a_disconnected_client_is_not_a_server_error(api: Stack) -> None:
+    """uvloop detects the disconnect before uvicorn does."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -193,7 +193,7 @@ async def _through_the_front(api: Stack, app: Any, failure: Exception | None = N
         if failure is not None:
             raise failure
 
-    front = Front(app, Metrics(api.store, api.blobs, lambda: 0), Audit(None), access_log=False)
+    front = RequestMiddleware(app, Metrics(api.store, api.blobs, lambda: 0), Audit(None), access_log=False)
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"x-request-id", b"r1")]}
     await front(scope, receive, send)
     return sent

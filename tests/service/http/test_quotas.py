@@ -1,4 +1,4 @@
-"""How much a tenant may have: each limit is named, with its number, and lifted by deleting something."""
+"""Quotas of a tenant: the problem names the limit, and deleting records makes room."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from jobs import add_dataset, easy
-from model_maker import add_job, add_model, finish, mixed_tree
-from service_client import problem, submit
-from stack import Stack
-from worker.messages import Dataset
+from tests.support.http.service_client import problem, submit
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 LIMITS = {
     "LITERATI_MAX_DATASETS": "3",
@@ -27,8 +27,7 @@ LIMITS = {
 
 @pytest.fixture(scope="module")
 def tight_stack(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("tight"), server=api_stack.server, **LIMITS) as stack:
-        stack.start_api()
+    with Stack.with_api(tmp_path_factory.mktemp("tight"), server=api_stack.server, **LIMITS) as stack:
         yield stack
 
 
@@ -101,7 +100,7 @@ def test_the_queue(client: httpx.Client, tight: Stack) -> None:
 
 
 def test_models(client: httpx.Client, tight: Stack) -> None:
-    """Those that live jobs may make count, so that no job that is done is refused its model."""
+    """Models that live jobs may make count, so that a finished job can always store its model."""
     dataset = add_dataset(tight.store, tight.blobs, easy())
     for _ in range(3):
         finish(tight, add_job(tight, mixed_tree(), dataset=dataset))
@@ -122,7 +121,7 @@ def test_aliases(client: httpx.Client, tight: Stack) -> None:
 
 
 class TestLimitsOfAJob:
-    def test_what_is_left_out_is_the_servers_to_say(self, client: httpx.Client, tight: Stack) -> None:
+    def test_default_limits_of_jobs(self, client: httpx.Client, tight: Stack) -> None:
         dataset = add_dataset(tight.store, tight.blobs, easy())
         limits = self.limits(client, dataset)
         assert limits["time_limit"] == 20.0
@@ -130,7 +129,7 @@ class TestLimitsOfAJob:
         assert self.limits(client, dataset, time_limit=None)["time_limit"] is None
         assert self.limits(client, dataset, memory_limit=900_000)["memory_limit"] == 900_000
 
-    def test_a_maximum_is_one(self, client: httpx.Client, tight: Stack) -> None:
+    def test_maximum_limits_of_jobs(self, client: httpx.Client, tight: Stack) -> None:
         dataset = add_dataset(tight.store, tight.blobs, easy())
         for value in (None, 1_000_001):
             body = {"dataset_id": dataset.id, "limits": {"memory_limit": value}}

@@ -1,4 +1,4 @@
-"""Rate limits: by key or by address, the same in every process, with headers that say how much is left."""
+"""Rate limits by key or by address, shared by all API processes, with their response headers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from jobs import add_dataset, easy
-from service import keyring
-from service.keyring import Scope
-from service.purses import Purses, Spent
-from service_client import problem
-from stack import Stack
-from worker.store.buckets import Bucket, Buckets, Taken
-from worker.valkey import ValkeyServer
+from service.auth import key_file
+from service.auth.key_file import Scope
+from service.http.token_cache import RateLimitResult, TokenCaches
+from tests.support.http.service_client import problem
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.stack.stack import Stack
+from worker.processes.valkey import ValkeyServer
+from worker.store.token_buckets import Bucket, Buckets, Taken
 
 RATES = {
     "LITERATI_CALLS_PER_SECOND": "2",
@@ -30,18 +30,18 @@ STATE = re.compile(r'"(calls|submissions)";r=(\d+);t=(\d+)')
 
 
 @pytest.fixture(scope="module")
-def key_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def keys_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
-    keyring.add(path, "the first", "default", frozenset(Scope))
+    key_file.add(path, "the first", "default", frozenset(Scope))
     return path
 
 
 @pytest.fixture(scope="module")
 def limited_stack(
-    tmp_path_factory: pytest.TempPathFactory, key_file: Path
+    tmp_path_factory: pytest.TempPathFactory, keys_path: Path
 ) -> Iterator[tuple[Stack, list[str]]]:
-    """A store, and the addresses of two API servers on it."""
-    settings = {**RATES, "LITERATI_API_KEYS_FILE": str(key_file)}
+    """Provide a stack, and the addresses of two API servers on its store."""
+    settings = {**RATES, "LITERATI_API_KEYS_FILE": str(keys_path)}
     with Stack(tmp_path_factory.mktemp("limited"), server=None, **settings) as stack:
         addresses = []
         for _ in range(2):
@@ -56,10 +56,10 @@ def limited(limited_stack: tuple[Stack, list[str]]) -> list[str]:
 
 
 @pytest.fixture
-def key(key_file: Path, limited_stack: tuple[Stack, list[str]]) -> dict[str, str]:
-    """A fresh one, on an empty store."""
+def key(keys_path: Path, limited_stack: tuple[Stack, list[str]]) -> dict[str, str]:
+    """Provide a new key on an empty store."""
     limited_stack[0].connection.flushall()
-    text, _ = keyring.add(key_file, "test", "default", frozenset({Scope.READ, Scope.TRAIN}))
+    text, _ = key_file.add(keys_path, "test", "default", frozenset({Scope.READ, Scope.TRAIN}))
     return {"Authorization": f"Bearer {text}"}
 
 
@@ -69,8 +69,8 @@ def state(answer: httpx.Response) -> tuple[str, int, int]:
     return found[1], int(found[2]), int(found[3])
 
 
-def test_calls(limited: list[str], key: dict[str, str], key_file: Path) -> None:
-    """The burst is spent at either server; then both refuse."""
+def test_calls(limited: list[str], key: dict[str, str], keys_path: Path) -> None:
+    """Calls to either server use the same tokens; then both refuse."""
     started = time.monotonic()
     allowed = [httpx.get(f"{limited[0]}/v1/jobs", headers=key)]
     while (refused := httpx.get(f"{limited[len(allowed) % 2]}/v1/jobs", headers=key)).status_code == 200:
@@ -83,7 +83,7 @@ def test_calls(limited: list[str], key: dict[str, str], key_file: Path) -> None:
     assert "LITERATI_CALLS_PER_SECOND" in detail
     assert "2 calls a second" in detail
     assert state(refused)[1] == 0
-    other, _ = keyring.add(key_file, "other", "default", frozenset({Scope.READ}))
+    other, _ = key_file.add(keys_path, "other", "default", frozenset({Scope.READ}))
     assert httpx.get(f"{limited[0]}/v1/jobs", headers={"Authorization": f"Bearer {other}"}).status_code == 200
     for path in ("/healthz", "/readyz", "/version", "/openapi.json"):
         assert httpx.get(limited[0] + path, headers=key).status_code == 200
@@ -91,7 +91,7 @@ def test_calls(limited: list[str], key: dict[str, str], key_file: Path) -> None:
     assert httpx.get(f"{limited[1]}/v1/jobs", headers=key).status_code == 200
 
 
-def test_submissions_have_a_bucket_of_their_own(
+def test_submissions_have_their_own_bucket(
     limited: list[str], limited_stack: tuple[Stack, list[str]], key: dict[str, str]
 ) -> None:
     here = limited_stack[0]
@@ -108,8 +108,8 @@ def test_submissions_have_a_bucket_of_their_own(
     assert httpx.get(f"{limited[0]}/v1/jobs", headers=key).status_code == 200
 
 
-def test_who_is_refused_spends_nothing_of_others(limited: list[str], key: dict[str, str]) -> None:
-    """A wrong key is refused before it counts."""
+def test_unauthenticated_calls_use_no_tokens(limited: list[str], key: dict[str, str]) -> None:
+    """A wrong key is refused before the rate limit."""
     for _ in range(10):
         answer = httpx.get(f"{limited[0]}/v1/jobs", headers={"Authorization": "Bearer lit_no"})
         assert answer.status_code == 401
@@ -117,11 +117,11 @@ def test_who_is_refused_spends_nothing_of_others(limited: list[str], key: dict[s
     assert state(httpx.get(f"{limited[0]}/v1/jobs", headers=key))[1] == 4
 
 
-def test_without_keys_nobody_is_limited(client: httpx.Client) -> None:
+def test_no_limits_without_keys(client: httpx.Client) -> None:
     assert "ratelimit" not in client.get("/v1/jobs").headers
 
 
-def test_without_keys_by_address_if_wanted(tmp_path: Path, api: Stack) -> None:
+def test_limits_by_address(tmp_path: Path, api: Stack) -> None:
     settings = {**RATES, "LITERATI_RATE_LIMITS": "on"}
     with Stack(tmp_path, server=api.server, **settings) as stack:
         stack.start_api()
@@ -155,16 +155,16 @@ class TestBuckets:
         time.sleep(0.02)
         assert self.take(api.server, quick, 9)[0].given == 5  # never more than it holds
 
-    def test_full_buckets_are_forgotten(self, api: Stack) -> None:
+    def test_full_buckets_expire(self, api: Stack) -> None:
         self.take(api.server, Bucket("b", 100.0, 5), 5)
         assert 0 < api.connection.pttl("literati:rate:b") <= 1050
 
-    def test_who_gives_up_waiting_takes_nobody_along(self, api: Stack) -> None:
-        async def ask() -> list[Spent | BaseException]:
+    def test_a_cancelled_request_does_not_cancel_others(self, api: Stack) -> None:
+        async def ask() -> list[RateLimitResult | BaseException]:
             buckets = Buckets(api.server.url)
-            purse = Purses(buckets).of("calls", "someone", 10.0, 10)
+            token_cache = TokenCaches(buckets).get("calls", "someone", 10.0, 10)
             try:
-                asking = [asyncio.create_task(purse.spend()) for _ in range(3)]
+                asking = [asyncio.create_task(token_cache.acquire()) for _ in range(3)]
                 await asyncio.sleep(0)
                 asking[0].cancel()
                 return await asyncio.gather(*asking, return_exceptions=True)
@@ -173,4 +173,4 @@ class TestBuckets:
 
         gone, *others = asyncio.run(ask())
         assert isinstance(gone, asyncio.CancelledError)
-        assert [isinstance(other, Spent) and other.allowed for other in others] == [True, True]
+        assert [isinstance(other, RateLimitResult) and other.allowed for other in others] == [True, True]

@@ -1,4 +1,4 @@
-"""Deletions taken back over HTTP."""
+"""Restoring deleted records over HTTP."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 import httpx
 import pytest
 
-from jobs import TENANT
-from model_maker import add_job, finish, mixed_tree
-from service import keyring
-from service.keyring import Scope
-from service_client import problem
-from stack import Stack
+from service.auth import key_file
+from service.auth.key_file import Scope
+from tests.support.http.service_client import problem
+from tests.support.records.jobs import TENANT
+from tests.support.records.model_maker import add_job, finish, mixed_tree
+from tests.support.stack.stack import Stack
 
 ROW = {"records": [{"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 1}]}
 
 
 @pytest.fixture
 def job(api: Stack, client: httpx.Client) -> dict[str, Any]:
-    """An ended job with a model."""
+    """Add an ended job with a model."""
     made = add_job(api, mixed_tree())
     finish(api, made)
     found: dict[str, Any] = client.get(f"/v1/jobs/{made.spec.id}").json()
@@ -86,7 +86,7 @@ def test_a_model(client: httpx.Client, job: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["self", "dataset", "model"])
-def test_what_can_be_restored_says_so(client: httpx.Client, job: dict[str, Any], name: str) -> None:
+def test_a_404_says_how_to_restore(client: httpx.Client, job: dict[str, Any], name: str) -> None:
     here = job["links"][name]
     before = datetime.now(UTC).replace(microsecond=0)
     assert client.delete(here).status_code == 204
@@ -94,7 +94,7 @@ def test_what_can_be_restored_says_so(client: httpx.Client, job: dict[str, Any],
     asked += [client.post(f"{here}/predict", json=ROW)] if name != "dataset" else []
     for answer in asked:
         detail = problem(answer, 404, "not-found")["detail"]
-        found = re.search(r"`POST (\S+)` takes that back until (\S+)\.$", detail)
+        found = re.search(r"`POST (\S+)` restores it until (\S+)\.$", detail)
         assert found is not None, detail
         until = datetime.fromisoformat(found[2])
         assert before + timedelta(hours=24) <= until <= datetime.now(UTC) + timedelta(hours=24)
@@ -103,9 +103,9 @@ def test_what_can_be_restored_says_so(client: httpx.Client, job: dict[str, Any],
     assert client.get(here).status_code == 200
 
 
-def test_nobody_learns_of_what_another_deleted(tmp_path: Path) -> None:
+def test_other_tenants_do_not_see_deleted_records(tmp_path: Path) -> None:
     path = tmp_path / "keys.json"
-    key, _ = keyring.add(path, "other", "other", frozenset({Scope.READ, Scope.TRAIN}))
+    key, _ = key_file.add(path, "other", "other", frozenset({Scope.READ, Scope.TRAIN}))
     with Stack(tmp_path / "stack", LITERATI_API_KEYS_FILE=str(path)) as stack:
         made = add_job(stack, mixed_tree())
         finish(stack, made)
@@ -117,29 +117,14 @@ def test_nobody_learns_of_what_another_deleted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs/job_", "/v1/datasets/ds_", "/v1/models/mdl_"])
-def test_what_never_was(client: httpx.Client, path: str) -> None:
+def test_unknown_records_cannot_be_restored(client: httpx.Client, path: str) -> None:
     problem(client.post(f"{path}{32 * '0'}/restore"), 404, "not-found")
     problem(client.post(f"{path}x/restore"), 404, "not-found")
 
 
-@pytest.fixture(scope="module")
-def keeps_nothing(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
-    settings = {"LITERATI_KEEP_DELETED_HOURS": "0"}
-    with Stack(tmp_path_factory.mktemp("nothing"), server=api_stack.server, **settings) as stack:
-        stack.start_api()
-        yield stack
-
-
-def test_a_server_that_keeps_nothing(keeps_nothing: Stack, job: dict[str, Any]) -> None:
-    with keeps_nothing.client() as client:
-        for name in ("model", "self", "dataset"):
-            here = job["links"][name]
-            assert client.delete(here).status_code == 204
-            problem(client.post(f"{here}/restore"), 404, "not-found")
-    assert not keeps_nothing.store.retention.count("deleted", 0)
-
-
-def test_a_full_account(tmp_path_factory: pytest.TempPathFactory, api: Stack, job: dict[str, Any]) -> None:
+def test_restoring_respects_quotas(
+    tmp_path_factory: pytest.TempPathFactory, api: Stack, job: dict[str, Any]
+) -> None:
     other = add_job(api, mixed_tree())
     finish(api, other)
     api.store.jobs.delete(TENANT, other.spec.id, keep=True)
@@ -151,3 +136,20 @@ def test_a_full_account(tmp_path_factory: pytest.TempPathFactory, api: Stack, jo
             assert "LITERATI_MAX_JOBS" in told["detail"]
             assert client.delete(job["links"]["self"]).status_code == 204
             assert restored(client, f"/v1/jobs/{other.spec.id}")["id"] == other.spec.id
+
+
+@pytest.fixture(scope="module")
+def keeps_nothing(tmp_path_factory: pytest.TempPathFactory, api_stack: Stack) -> Iterator[Stack]:
+    settings = {"LITERATI_KEEP_DELETED_HOURS": "0"}
+    with Stack(tmp_path_factory.mktemp("nothing"), server=api_stack.server, **settings) as stack:
+        stack.start_api()
+        yield stack
+
+
+def test_a_server_without_retention(keeps_nothing: Stack, job: dict[str, Any]) -> None:
+    with keeps_nothing.client() as client:
+        for name in ("model", "self", "dataset"):
+            here = job["links"][name]
+            assert client.delete(here).status_code == 204
+            problem(client.post(f"{here}/restore"), 404, "not-found")
+    assert not keeps_nothing.store.retention.count("deleted", 0)

@@ -1,4 +1,4 @@
-"""The fuzzer over the whole description, with the stateful phase, against the real stack with keys on."""
+"""Schemathesis over the whole OpenAPI document, with its stateful phase, on a real stack with keys."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz_hooks import TABLE
-from service import keyring
-from service.keyring import Scope
-from stack import Stack, poll
+from service.auth import key_file
+from service.auth.key_file import Scope
+from tests.support.http.schemathesis_hooks import TABLE
+from tests.support.paths import ROOT
+from tests.support.stack.stack import Stack, poll
 
 HERE = Path(__file__).parent
 
@@ -23,10 +24,10 @@ HERE = Path(__file__).parent
 def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, str]]:
     folder = tmp_path_factory.mktemp("fuzzed")
     path = folder / "keys.json"
-    word, _ = keyring.add(path, "fuzzer", "default", frozenset(Scope))
-    with Stack(folder, LITERATI_API_KEYS_FILE=str(path), LITERATI_RATE_LIMITS="off") as stack:
-        stack.start_worker()
-        stack.start_api()
+    word, _ = key_file.add(path, "fuzzer", "default", frozenset(Scope))
+    with Stack.with_worker_and_api(
+        folder, LITERATI_API_KEYS_FILE=str(path), LITERATI_RATE_LIMITS="off"
+    ) as stack:
         yield stack, word
 
 
@@ -37,7 +38,7 @@ def fuzz(stack: Stack, word: str, folder: Path, *words: str) -> str:
             *("run", f"{stack.url}/openapi.json", "--header", f"Authorization: Bearer {word}", *words),
         ],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(HERE.parent), "NO_COLOR": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -50,7 +51,7 @@ def fuzz(stack: Stack, word: str, folder: Path, *words: str) -> str:
 
 
 def generated(told: str) -> int:
-    """How many cases."""
+    """Return the number of test cases."""
     found = re.search(r"Test cases:\s+(\d+) generated", told)
     assert found, told[-3000:]
     print(f"{found[1]} cases")
@@ -58,14 +59,14 @@ def generated(told: str) -> int:
 
 
 def links_covered(told: str) -> tuple[int, int]:
-    """Of how many."""
+    """Return the number of operations."""
     found = re.search(r"API Links:\s+(\d+) covered / (\d+)", told)
     assert found, told[-3000:]
     return int(found[1]), int(found[2])
 
 
 def make_models(stack: Stack, word: str) -> None:
-    """So that the fuzzer finds some in the list when it begins."""
+    """Add records, so that the lists are not empty when Schemathesis starts."""
     with stack.client(headers={"Authorization": f"Bearer {word}"}) as client:
         upload = client.post(
             "/v1/datasets", params={"target": "species"}, content=TABLE, headers={"Content-Type": "text/csv"}
@@ -83,7 +84,7 @@ def test_every_operation(key: tuple[Stack, str], tmp_path: Path) -> None:
 
 
 def test_from_one_operation_to_the_next(key: tuple[Stack, str], tmp_path: Path) -> None:
-    """A job answers as of now, which a replay does not find again: rounds end early, so there are several."""
+    """Run several rounds: jobs change, so a replay may differ, and a round may end early."""
     make_models(*key)
     for seconds in ("12", "60"):  # a busy machine takes longer
         told = fuzz(*key, tmp_path, "--phases", "stateful", "--max-time", seconds)

@@ -1,12 +1,12 @@
-"""Options that an address does not know are refused, not left aside."""
+"""Unknown and repeated query options are refused."""
 
 from __future__ import annotations
 
 import httpx
 import pytest
 
-from service.routes import ROUTERS
-from service_client import problem
+from service.routers import ROUTERS
+from tests.support.http.service_client import problem
 
 CSV = {"Content-Type": "text/csv"}
 TABLE = "x,w,y\n1,1,a\n2,3,b\n3,1,a\n4,2,b\n"
@@ -24,12 +24,12 @@ def test_a_misspelt_option(client: httpx.Client) -> None:
     assert "`null_values`" in error["message"]
 
 
-def test_an_option_that_is_taken_once(client: httpx.Client) -> None:
+def test_a_repeated_option(client: httpx.Client) -> None:
     error = refused(client.post("/v1/datasets?target=y&target=x", content=TABLE, headers=CSV))
     assert (error["pointer"], error["code"]) == ("/query/target", "REPEATED")
 
 
-def test_an_option_that_is_taken_several_times(client: httpx.Client) -> None:
+def test_an_option_with_several_values(client: httpx.Client) -> None:
     assert client.get("/v1/jobs?state=QUEUED&state=RUNNING").status_code == 200
     answer = client.post(
         "/v1/datasets?target=y&types=x:category&types=w:category", content=TABLE, headers=CSV
@@ -38,12 +38,12 @@ def test_an_option_that_is_taken_several_times(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", ["sate", "STATE", "", "ẞ" * 200, "a/b"])
-def test_any_name(client: httpx.Client, name: str) -> None:
+def test_unknown_names(client: httpx.Client, name: str) -> None:
     assert refused(client.get("/v1/jobs", params={name: "RUNNING"}))["code"] == "UNKNOWN_OPTION"
 
 
-def test_every_route_with_options_looks(client: httpx.Client) -> None:
-    """Before it looks for anything else: none of these is there."""
+def test_every_route_with_options_is_checked(client: httpx.Client) -> None:
+    """The check precedes the lookup of records, none of which exists here."""
     nothing = {"job_id": "job_0", "dataset_id": "ds_0", "model": "mdl_0"}
     looked = 0
     for route in (route for router in ROUTERS[:-2] for route in router.routes):

@@ -16,22 +16,22 @@ import pyarrow as pa
 import pytest
 
 from literati import LiteratiClassifier
-from service.ingest.arrow_sizes import unpacked_sizes
+from service.ingest.arrow_sizes import batch_sizes
 from service.ingest.errors import IngestError
-from service.ingest.first_bytes import Form
-from service.prediction.predictor import Predictor, Wanted
-from uploads import all_faults, arrow, cells, fault, info, kind, made, parquet, parsed
+from service.ingest.file_format import FileFormat
+from service.predict.predictor import PredictOptions, Predictor
+from tests.support.http.uploads import all_issues, arrow, cells, info, issue, kind, made, parquet, parsed
 
-FORMS: list[Form] = ["parquet", "arrow"]
+FORMS: list[FileFormat] = ["parquet", "arrow"]
 LABEL = ["a", "b", "a"]
 
 
-def packed(table: Any, form: Form) -> bytes:
+def packed(table: Any, form: FileFormat) -> bytes:
     return parquet(table) if form == "parquet" else arrow(table)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_type_that_can_be_learned_from(tmp_path: Path, form: Form) -> None:
+def test_every_type_that_can_be_learned_from(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table(
         {
             "int8": pa.array([1, None, 3], pa.int8()),
@@ -93,7 +93,7 @@ def test_dictionaries_of_all_kinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: Form) -> None:
+def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: FileFormat) -> None:
     day = datetime.date(2024, 1, 5)
     table = pa.table(
         {
@@ -106,27 +106,27 @@ def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: Form)
             "label": LABEL,
         }
     )
-    found = all_faults(tmp_path, packed(table, form), form)
-    assert [(f.place[-1], f.code) for f in found] == [
+    found = all_issues(tmp_path, packed(table, form), form)
+    assert [(f.location[-1], f.code) for f in found] == [
         ("bytes", "UNSUPPORTED_TYPE"),
         ("list", "UNSUPPORTED_TYPE"),
         ("struct", "UNSUPPORTED_TYPE"),
     ]
-    assert all(f"drop={f.place[-1]}" in f.message for f in found)
+    assert all(f"drop={f.location[-1]}" in f.message for f in found)
     drop = "bytes,list,struct"
     result = parsed(tmp_path, packed(table, form), form, drop=drop, types="day:category")
     assert cells(result, "day") == ["2024-01-05"] * 3
     assert result.plan.dropped == ("bytes", "list", "struct", "moment")
-    assert [w for w in result.warnings if "'moment' holds dates or times and is left out" in w]
-    found = all_faults(tmp_path, packed(table, form), form, types="day:number", drop=drop)
-    assert [(f.place[-1], f.code) for f in found] == [("day", "DATES")]
+    assert [w for w in result.warnings if "'moment' holds dates or times and was left out" in w]
+    found = all_issues(tmp_path, packed(table, form), form, types="day:number", drop=drop)
+    assert [(f.location[-1], f.code) for f in found] == [("day", "DATES")]
     for given in ({"target": "day"}, {"weight": "day"}):
-        (fault_,) = all_faults(tmp_path, packed(table, form), form, drop=drop, **given)
+        (fault_,) = all_issues(tmp_path, packed(table, form), form, drop=drop, **given)
         assert fault_.code == "DATES"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_forced_types(tmp_path: Path, form: Form) -> None:
+def test_forced_types(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table(
         {
             "code": [3, 1, 3],
@@ -150,9 +150,9 @@ def test_forced_types(tmp_path: Path, form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_infinity_and_large_integers(tmp_path: Path, form: Form) -> None:
+def test_infinity_and_large_integers(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table({"x": [1.0, 2.0, float("-inf")], "label": LABEL})
-    assert fault(tmp_path, packed(table, form), form).place == ("body", "rows", 3, "x")
+    assert issue(tmp_path, packed(table, form), form).location == ("body", "rows", 3, "x")
     table = pa.table({"x": pa.array([1, 2, 2**64 - 1], pa.uint64()), "y": [1, 2, 2**53 + 1], "label": LABEL})
     table = table.append_column("z", pa.array([2**60, 2**60 + 1, 2**62]))
     table = table.append_column("exact", pa.array([2**60, 2**61, 2**62]))
@@ -160,50 +160,50 @@ def test_infinity_and_large_integers(tmp_path: Path, form: Form) -> None:
     assert info(dataset, "x").maximum == 2.0**64
     told = [warning for warning in dataset.warnings if "beyond" in warning]
     assert len(told) == 3
-    assert "'x' holds whole numbers beyond 2^63, kept as floating-point numbers with about 16" in told[0]
+    assert "'x' holds whole numbers beyond 2^63, stored as floating-point numbers with about 16" in told[0]
     assert "'y' holds whole numbers beyond 2^53" in told[1]
-    assert "3 of its 3 different values can be told apart" in told[1]
-    assert "2 of its 3 different values can be told apart" in told[2]
+    assert "3 of its 3 different values can be distinguished" in told[1]
+    assert "2 of its 3 different values can be distinguished" in told[2]
     result = parsed(tmp_path, packed(table, form), form, types="z:category")
     assert cells(result, "z") == [2**60, 2**60 + 1, 2**62], "as categories they keep their digits"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_options_of_csv_are_refused(tmp_path: Path, form: Form) -> None:
+def test_options_of_csv_are_refused(tmp_path: Path, form: FileFormat) -> None:
     data = packed(pa.table({"x": [1, 2, 3], "label": LABEL}), form)
-    found = all_faults(tmp_path, data, form, delimiter=",", decimal=".", null_values="NA")
-    assert [f.place[1] for f in found] == ["delimiter", "decimal", "null_values"]
+    found = all_issues(tmp_path, data, form, delimiter=",", decimal=".", null_values="NA")
+    assert [f.location[1] for f in found] == ["delimiter", "decimal", "null_values"]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_names(tmp_path: Path, form: Form) -> None:
+def test_names(tmp_path: Path, form: FileFormat) -> None:
     x = pa.array([1, 2, 3])
     for names, code in (
         (["x", "x", "label"], "DUPLICATE_COLUMN"),
         (["", "x", "label"], "NO_NAME"),
     ):
         table = pa.Table.from_arrays([x, x, pa.array(LABEL)], names=names)
-        assert fault(tmp_path, packed(table, form), form).code == code
+        assert issue(tmp_path, packed(table, form), form).code == code
     table = pa.Table.from_arrays([x, x, pa.array(LABEL)], names=["a.b", "a", "label"])
     assert cells(parsed(tmp_path, packed(table, form), form), "a.b") == [1, 2, 3]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_limits(tmp_path: Path, form: Form) -> None:
+def test_limits(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table({"x": list(range(300)), "y": list(range(300)), "label": LABEL * 100})
     data = packed(table, form)
-    assert fault(tmp_path, data, form, limits={"max_rows": 299}).code == "TOO_MANY_ROWS"
-    assert fault(tmp_path, data, form, limits={"max_columns": 2}).code == "TOO_MANY_COLUMNS"
-    too_large = fault(tmp_path, data, form, limits={"max_table_bytes": 4000})
+    assert issue(tmp_path, data, form, limits={"max_rows": 299}).code == "TOO_MANY_ROWS"
+    assert issue(tmp_path, data, form, limits={"max_columns": 2}).code == "TOO_MANY_COLUMNS"
+    too_large = issue(tmp_path, data, form, limits={"max_table_bytes": 4000})
     assert too_large.code == "TABLE_TOO_LARGE"
-    assert "4,000 are taken (LITERATI_MAX_TABLE_BYTES)" in too_large.message
+    assert "the limit is 4,000 (LITERATI_MAX_TABLE_BYTES)" in too_large.message
     assert parsed(tmp_path, data, form, limits={"max_rows": 300, "max_columns": 3}).rows == 300
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_rows(tmp_path: Path, form: Form) -> None:
+def test_no_rows(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table({"x": pa.array([], pa.int64()), "label": pa.array([], pa.string())})
-    assert fault(tmp_path, packed(table, form), form).code == "NO_ROWS"
+    assert issue(tmp_path, packed(table, form), form).code == "NO_ROWS"
 
 
 def test_parquet_in_groups_and_text_that_repeats(tmp_path: Path) -> None:
@@ -223,27 +223,27 @@ def test_a_stream_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, codec
     zeros = pa.table({"x": np.zeros(1_000_000), "label": pa.array([0, 1] * 500_000, pa.int8())})
     data = arrow(zeros, compression=codec)
     assert len(data) < 200_000
-    found = fault(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000})
+    found = issue(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000})
     assert found.code == "TABLE_TOO_LARGE"
     # What a buffer says of itself is believed before memory is asked for.
     assert data.count(struct.pack("<q", 8_000_000)) == 1
     lying = data.replace(struct.pack("<q", 8_000_000), struct.pack("<q", 1 << 50))
-    assert fault(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
+    assert issue(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
     lying = data.replace(struct.pack("<q", 8_000_000), struct.pack("<q", -7))
-    assert fault(tmp_path, lying, "arrow").code == "UNREADABLE"
+    assert issue(tmp_path, lying, "arrow").code == "UNREADABLE"
     assert parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 9_100_000}).rows == 1_000_000
 
 
 def test_sizes_of_a_stream_are_those_of_its_buffers() -> None:
     table = pa.table({"x": np.arange(10_000), "word": pa.array(["x", "y"] * 5000).dictionary_encode()})
-    plain = list(unpacked_sizes(pa.BufferReader(arrow(table, batch=4000))))
+    plain = list(batch_sizes(pa.BufferReader(arrow(table, batch=4000))))
     assert [part.rows for part in plain] == [0, 4000, 4000, 2000]
-    assert sum(part.unpacked_bytes for part in plain) >= 10_000 * 12
-    small = list(unpacked_sizes(pa.BufferReader(arrow(table, batch=4000, compression="zstd"))))
+    assert sum(part.bytes for part in plain) >= 10_000 * 12
+    small = list(batch_sizes(pa.BufferReader(arrow(table, batch=4000, compression="zstd"))))
     assert [part.rows for part in small] == [0, 4000, 4000, 2000]
     for packed_size, plain_size in zip(small, plain, strict=True):
         # Arrow pads what it does not compress to multiples of 8 bytes.
-        assert abs(packed_size.unpacked_bytes - plain_size.unpacked_bytes) < 128
+        assert abs(packed_size.bytes - plain_size.bytes) < 128
 
 
 def test_a_stream_of_many_batches(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_stream_of_many_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form: Form) -> None:
+def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table(
         {
             "x": np.arange(500.0),
@@ -264,8 +264,8 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form
         }
     )
     good = packed(table, form)
-    assert fault(tmp_path, b"nonsense", form).code == "UNREADABLE"
-    assert fault(tmp_path, good[: len(good) // 2], form).code == "UNREADABLE"
+    assert issue(tmp_path, b"nonsense", form).code == "UNREADABLE"
+    assert issue(tmp_path, good[: len(good) // 2], form).code == "UNREADABLE"
     rng = random.Random(1)
     for _ in range(150):
         bad = bytearray(good)
@@ -318,10 +318,10 @@ def test_a_file_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None
     zeros = pa.table({"x": np.zeros(1_000_000), "label": pa.array([0, 1] * 500_000, pa.int8())})
     data = arrow_file(zeros, compression="zstd")
     assert len(data) < 200_000
-    assert fault(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000}).code == "TABLE_TOO_LARGE"
-    assert fault(tmp_path, data, "arrow", limits={"max_rows": 999_999}).code == "TOO_MANY_ROWS"
+    assert issue(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000}).code == "TABLE_TOO_LARGE"
+    assert issue(tmp_path, data, "arrow", limits={"max_rows": 999_999}).code == "TOO_MANY_ROWS"
     lying = data.replace(struct.pack("<q", 3_200_000), struct.pack("<q", 1 << 50))
-    assert fault(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
+    assert issue(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
     assert parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 9_100_000}).rows == 1_000_000
 
 
@@ -330,7 +330,7 @@ def test_damaged_arrow_files(tmp_path: Path) -> None:
     good = arrow_file(pa.table({"x": np.arange(500.0), "word": words, "label": [0, 1] * 250}))
     assert parsed(tmp_path, good, "arrow").rows == 500
     for bad in (good[: len(good) // 2], good[:-6], good[:8], b"ARROW1", good[:-10] + b"\xff" * 4 + b"ARROW1"):
-        assert fault(tmp_path, bad, "arrow").code == "UNREADABLE"
+        assert issue(tmp_path, bad, "arrow").code == "UNREADABLE"
     rng = random.Random(2)
     for place in range(200):
         damaged = bytearray(good)
@@ -358,7 +358,7 @@ def test_views_that_show_more_than_there_is_are_not_unfolded(tmp_path: Path) -> 
     for column in (views, pa.DictionaryArray.from_arrays(pa.array(np.arange(100_000)), views)):
         data = arrow(pa.table({"x": np.arange(100_000), "word": column, "label": label}))
         assert len(data) < 5_000_000
-        found = fault(tmp_path, data, "arrow", limits={"max_table_bytes": 1 << 30})
+        found = issue(tmp_path, data, "arrow", limits={"max_table_bytes": 1 << 30})
         assert found.code == "TABLE_TOO_LARGE"
     same = overlapping_views(100_000, 50_000, step=0)
     data = arrow(pa.table({"x": np.arange(100_000), "word": same, "label": label}))
@@ -386,5 +386,5 @@ def test_decimals_become_the_nearest_double(tmp_path: Path, digits: Any) -> None
     table = pa.table({"x": pa.array([None, *numbers], digits), "label": ["a", "b", "c"] * 167})
     assert cells(parsed(tmp_path, parquet(table), "parquet"), "x") == [None, *map(float, numbers)]
     tree = LiteratiClassifier(max_depth=1).fit(pa.table({"x": [0.0, 1.0]}), [0, 1]).tree_
-    batch = Predictor(tree, {}).read(arrow(table), Wanted(body_format="arrow"), 1000)
+    batch = Predictor(tree, {}).decode(arrow(table), PredictOptions(body_format="arrow"), 1000)
     assert batch.matrix[1:, 0].tolist() == [float(number) for number in numbers]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.ingest.delimited import BLOCK_BYTES, BLOCKS
-from service.ingest.segments import segments
-from uploads import PLAIN, all_faults, cells, fault, info, kind, made, parsed
+from service.ingest.csv_reader import BLOCK_BYTES, BLOCKS
+from service.ingest.csv_segments import segments
+from tests.support.http.uploads import PLAIN, all_issues, cells, info, issue, kind, made, parsed
 
 
 def test_types(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_delimiter_that_is_given_is_not_guessed(tmp_path: Path, given: str) ->
 
 @pytest.mark.parametrize("given", ["ab", '"', "é", "a", "\n", "5"])
 def test_a_delimiter_must_be_one_sign(tmp_path: Path, given: str) -> None:
-    assert fault(tmp_path, PLAIN, delimiter=given).place == ("query", "delimiter")
+    assert issue(tmp_path, PLAIN, delimiter=given).location == ("query", "delimiter")
 
 
 def test_quoted_cells_hold_delimiters_quotation_marks_and_line_breaks(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_decimal_comma(tmp_path: Path) -> None:
     assert info(dataset, "x").type == "number"
     assert any("'x' was read as numbers with a decimal comma" in warning for warning in dataset.warnings)
     assert cells(parsed(tmp_path, data, decimal=",", types="x:number"), "x") == [1.5, 2.25, 3.0]
-    assert fault(tmp_path, data, decimal=";").code == "BAD_DECIMAL"
-    assert fault(tmp_path, data, decimal="x").code == "BAD_DECIMAL"
+    assert issue(tmp_path, data, decimal=";").code == "BAD_DECIMAL"
+    assert issue(tmp_path, data, decimal="x").code == "BAD_DECIMAL"
 
 
 def test_missing_cells(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_number_column_with_a_word_in_it_is_explained(tmp_path: Path) -> None:
     )
     assert info(made(tmp_path, f"x,label\n{rows}unknown,no\n", null_values="unknown"), "x").type == "number"
     rows = "".join(f"{i},{i % 2}\n" for i in range(3000))
-    found = fault(tmp_path, f"x,label\n{rows}unknown,0\n", limits={"max_categories": 3000})
+    found = issue(tmp_path, f"x,label\n{rows}unknown,0\n", limits={"max_categories": 3000})
     assert found.code == "TOO_MANY_CATEGORIES"
     assert "row 3,001 is not a number" in found.message
 
@@ -171,7 +171,7 @@ def test_other_encodings_if_they_are_said(tmp_path: Path, codec: str, charset: s
 def test_latin_1_is_refused_with_its_place(tmp_path: Path) -> None:
     good = "".join(f"{i},plain,no\n" for i in range(200_000))
     data = f"x,word,label\n{good}1,caf".encode() + b"\xe9,yes\n"
-    found = fault(tmp_path, data)
+    found = issue(tmp_path, data)
     assert found.code == "BAD_ENCODING"
     assert "Line 200,002" in found.message
     assert f"byte {data.index(0xE9):,}" in found.message
@@ -182,7 +182,7 @@ def test_latin_1_is_refused_with_its_place(tmp_path: Path) -> None:
     "data", [b"caf\xe9,label\n1,a\n2,b\n", b"x,label\n1,caf\xe9\n2,b\n", b"x,label\n1,\xc3"]
 )
 def test_bad_bytes_anywhere(tmp_path: Path, data: bytes) -> None:
-    assert fault(tmp_path, data).code == "BAD_ENCODING"
+    assert issue(tmp_path, data).code == "BAD_ENCODING"
 
 
 def test_bad_bytes_in_a_dropped_column_do_no_harm(tmp_path: Path) -> None:
@@ -191,10 +191,10 @@ def test_bad_bytes_in_a_dropped_column_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_utf_16_is_refused_with_advice(tmp_path: Path) -> None:
-    found = fault(tmp_path, PLAIN.encode("utf-16"))
+    found = issue(tmp_path, PLAIN.encode("utf-16"))
     assert found.code == "NOT_UTF8"
     assert "charset=utf-16" in found.message
-    assert fault(tmp_path, PLAIN.encode("utf-16-le")).code == "NOT_TEXT"
+    assert issue(tmp_path, PLAIN.encode("utf-16-le")).code == "NOT_TEXT"
 
 
 # What is no table
@@ -202,12 +202,12 @@ def test_utf_16_is_refused_with_advice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", ["", "\n", "  \r\n \n", codecs.BOM_UTF8])
 def test_an_empty_file(tmp_path: Path, data: bytes | str) -> None:
-    assert fault(tmp_path, data).code == "EMPTY"
+    assert issue(tmp_path, data).code == "EMPTY"
 
 
 @pytest.mark.parametrize("data", ["a,label", "a,label\n", "a,label\n\n\n", "a,label\r\n"])
 def test_a_header_alone(tmp_path: Path, data: str) -> None:
-    assert fault(tmp_path, data).code == "NO_ROWS"
+    assert issue(tmp_path, data).code == "NO_ROWS"
 
 
 @pytest.mark.parametrize(
@@ -219,35 +219,35 @@ def test_a_header_alone(tmp_path: Path, data: str) -> None:
     ],
 )
 def test_a_text_file(tmp_path: Path, data: str, words: str) -> None:
-    found = fault(tmp_path, data)
+    found = issue(tmp_path, data)
     assert found.code == "NOT_A_TABLE"
     assert words in found.message
 
 
 def test_prose_with_commas(tmp_path: Path) -> None:
     data = "Dear all, hello\nplease find it attached, signed, and sealed\n"
-    assert fault(tmp_path, data, target="hello").code == "RAGGED_ROW"
+    assert issue(tmp_path, data, target="hello").code == "RAGGED_ROW"
 
 
 def test_a_wrong_delimiter(tmp_path: Path) -> None:
-    assert "with this `delimiter`" in fault(tmp_path, PLAIN, delimiter="|").message
+    assert "with this `delimiter`" in issue(tmp_path, PLAIN, delimiter="|").message
 
 
 def test_ragged_rows_are_found(tmp_path: Path) -> None:
     for bad, cells_ in (("5,6", "2 cells"), ("5,6,7,8", "4 cells"), ("5", "1 cell")):
         rows = "".join(f"{i},b,c\n" for i in range(400_000))
-        found = fault(tmp_path, f"x,y,label\n{rows}{bad}\n1,2,3\n")
+        found = issue(tmp_path, f"x,y,label\n{rows}{bad}\n1,2,3\n")
         assert found.code == "RAGGED_ROW"
-        assert found.place == ("body", "rows", 400_001)
-        assert f"Row 400,001 has {cells_}, the header 3" in found.message
+        assert found.location == ("body", "rows", 400_001)
+        assert f"Row 400,001 has {cells_}, but the header has 3" in found.message
 
 
 def test_a_quotation_mark_that_is_never_closed(tmp_path: Path) -> None:
-    found = fault(tmp_path, 'x,label\n1,a\n2,"b\n3,c\n4,d\n')
+    found = issue(tmp_path, 'x,label\n1,a\n2,"b\n3,c\n4,d\n')
     assert found.code == "OPEN_QUOTE"
-    assert found.place == ("body", "rows", 2, "label")
+    assert found.location == ("body", "rows", 2, "label")
     rows = "".join(f"{i},b\n" for i in range(1_000_000))
-    assert fault(tmp_path, f'x,label\n1,"a\n{rows}').code in ("ROW_TOO_LONG", "OPEN_QUOTE", "CELL_TOO_LONG")
+    assert issue(tmp_path, f'x,label\n1,"a\n{rows}').code in ("ROW_TOO_LONG", "OPEN_QUOTE", "CELL_TOO_LONG")
 
 
 def test_a_stray_quotation_mark_is_text(tmp_path: Path) -> None:
@@ -255,15 +255,15 @@ def test_a_stray_quotation_mark_is_text(tmp_path: Path) -> None:
 
 
 def test_a_row_too_long_to_read(tmp_path: Path) -> None:
-    found = fault(tmp_path, "x,label\n" + "y" * (9 << 20) + ",a\n")
+    found = issue(tmp_path, "x,label\n" + "y" * (9 << 20) + ",a\n")
     assert found.code == "ROW_TOO_LONG"
 
 
 def test_a_cell_too_long(tmp_path: Path) -> None:
     data = f"x,label\nshort,a\n{'y' * 101},b\n"
-    found = fault(tmp_path, data, limits={"max_cell_bytes": 100})
+    found = issue(tmp_path, data, limits={"max_cell_bytes": 100})
     assert found.code == "CELL_TOO_LONG"
-    assert found.place == ("body", "rows", 2, "x")
+    assert found.location == ("body", "rows", 2, "x")
     assert parsed(tmp_path, data, limits={"max_cell_bytes": 101}).rows == 2
 
 
@@ -272,18 +272,18 @@ def test_a_cell_too_long(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", ["1,2\n3,4\n5,6\n", "5.1,3.5,-1e3\n4.9,3.0,2\n"])
 def test_a_missing_header_of_numbers(tmp_path: Path, data: str) -> None:
-    assert fault(tmp_path, data).code == "NO_HEADER"
+    assert issue(tmp_path, data).code == "NO_HEADER"
 
 
 def test_a_missing_header_of_numbers_and_a_word(tmp_path: Path) -> None:
-    found = fault(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target="species")
+    found = issue(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target="species")
     assert found.code == "NO_HEADER"
     assert "'species' among them" in found.message
 
 
 def test_a_missing_header_of_numbers_and_a_word_without_a_target(tmp_path: Path) -> None:
     """Not the advice to take a cell of the first row for the target's name."""
-    found = fault(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target=None)
+    found = issue(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target=None)
     assert found.code == "NO_HEADER"
     assert "?target=" in found.message
 
@@ -296,14 +296,14 @@ def test_years_as_names_are_fine(tmp_path: Path) -> None:
     result = parsed(tmp_path, "2020,2021,label\n7,8,a\n9,7,b\n")
     assert result.rows == 2
     assert result.warnings == [
-        "The first row looks like data; if it is, add a header line with the columns' names."
+        "The first row looks like data; if it is, add a header line with the column names."
     ]
 
 
 def test_duplicate_names(tmp_path: Path) -> None:
-    found = all_faults(tmp_path, "a,b,a,b,label\n1,2,3,4,x\n")
+    found = all_issues(tmp_path, "a,b,a,b,label\n1,2,3,4,x\n")
     assert [f.code for f in found] == ["DUPLICATE_COLUMN"] * 2
-    assert [f.place[-1] for f in found] == ["a", "b"]
+    assert [f.location[-1] for f in found] == ["a", "b"]
     assert "rename" in found[0].message
 
 
@@ -317,10 +317,10 @@ def test_a_column_without_a_name_gets_one(tmp_path: Path) -> None:
 
 def test_limits_of_the_header(tmp_path: Path) -> None:
     wide = ",".join(f"c{i}" for i in range(11)) + ",label\n" + "1," * 11 + "a\n"
-    assert fault(tmp_path, wide, limits={"max_columns": 11}).code == "TOO_MANY_COLUMNS"
+    assert issue(tmp_path, wide, limits={"max_columns": 11}).code == "TOO_MANY_COLUMNS"
     long = f"{'n' * 2000},label\n1,a\n"
-    assert fault(tmp_path, long).code == "LONG_NAME"
-    assert fault(tmp_path, "n" * (2 << 20)).code == "NOT_A_TABLE"
+    assert issue(tmp_path, long).code == "LONG_NAME"
+    assert issue(tmp_path, "n" * (2 << 20)).code == "NOT_A_TABLE"
 
 
 def test_a_wide_table(tmp_path: Path) -> None:
@@ -332,9 +332,9 @@ def test_a_wide_table(tmp_path: Path) -> None:
 
 
 def test_too_many_rows(tmp_path: Path) -> None:
-    found = fault(tmp_path, PLAIN, limits={"max_rows": 3})
+    found = issue(tmp_path, PLAIN, limits={"max_rows": 3})
     assert found.code == "TOO_MANY_ROWS"
-    assert "4 rows; at most 3" in found.message
+    assert "4 rows; the limit is 3" in found.message
 
 
 # What is forced
@@ -354,15 +354,15 @@ def test_types_by_name(tmp_path: Path) -> None:
 
 def test_a_forced_type_that_does_not_fit(tmp_path: Path) -> None:
     data = "x,y,label\n1,0,a\n2.5,1,b\nmany,2,a\n"
-    found = all_faults(tmp_path, data, types=("x:number", "y:boolean"))
+    found = all_issues(tmp_path, data, types=("x:number", "y:boolean"))
     assert [f.code for f in found] == ["NOT_A_NUMBER", "NOT_A_BOOLEAN"]
-    assert [f.place for f in found] == [("body", "rows", 3, "x"), ("body", "rows", 3, "y")]
+    assert [f.location for f in found] == [("body", "rows", 3, "x"), ("body", "rows", 3, "y")]
     assert "many" not in found[0].message, "a cell is not echoed"
 
 
 @pytest.mark.parametrize("types", ["x", "x:text", ":number", "x:"])
 def test_a_type_that_is_none(tmp_path: Path, types: str) -> None:
-    assert fault(tmp_path, "x,label\n1,a\n2,b\n", types=types).code == "BAD_TYPE"
+    assert issue(tmp_path, "x,label\n1,a\n2,b\n", types=types).code == "BAD_TYPE"
 
 
 def test_names_with_commas_and_colons(tmp_path: Path) -> None:
@@ -382,11 +382,11 @@ def test_dates(tmp_path: Path, when: str) -> None:
     assert [column.name for column in dataset.columns] == ["x", "label"]
     assert dataset.dropped == ["when"]
     (warning,) = [warning for warning in dataset.warnings if "'when'" in warning]
-    assert "holds dates or times and is left out" in warning
+    assert "holds dates or times and was left out" in warning
     assert "types=when:category" in warning
-    found = fault(tmp_path, f"when,label\n{when},a\n{when},b\n")
+    found = issue(tmp_path, f"when,label\n{when},a\n{when},b\n")
     assert found.code == "NO_FEATURES"
-    found = fault(tmp_path, data, target="when")
+    found = issue(tmp_path, data, target="when")
     assert found.code in ("DATES", "ONE_CLASS")
     assert cells(parsed(tmp_path, data, types="when:category"), "when") == [when, when]
     assert parsed(tmp_path, data, drop="when").rows == 2
@@ -401,14 +401,14 @@ def test_dates_with_a_word_among_them(tmp_path: Path) -> None:
 
 def test_infinity(tmp_path: Path) -> None:
     for word in ("inf", "-Infinity", "1e999"):
-        found = fault(tmp_path, f"x,label\n1.5,a\n2,b\n{word},a\n")
+        found = issue(tmp_path, f"x,label\n1.5,a\n2,b\n{word},a\n")
         assert found.code == "INFINITE"
-        assert found.place == ("body", "rows", 3, "x")
+        assert found.location == ("body", "rows", 3, "x")
 
 
 def test_too_many_categories(tmp_path: Path) -> None:
     rows = "".join(f"word{i},{i % 2}\n" for i in range(300))
-    found = fault(tmp_path, f"x,label\n{rows}", limits={"max_categories": 299})
+    found = issue(tmp_path, f"x,label\n{rows}", limits={"max_categories": 299})
     assert found.code == "TOO_MANY_CATEGORIES"
     assert "300 different values" in found.message
     assert "drop=x" in found.message
@@ -418,10 +418,10 @@ def test_too_many_categories(tmp_path: Path) -> None:
 
 def test_ten_million_categories_take_no_more_than_the_file(tmp_path: Path) -> None:
     rows = "".join(f"{i:x}q,{i % 2}\n" for i in range(500_000))
-    assert fault(tmp_path, f"x,label\n{rows}").code == "TOO_MANY_CATEGORIES"
+    assert issue(tmp_path, f"x,label\n{rows}").code == "TOO_MANY_CATEGORIES"
 
 
 def test_every_column_at_fault_is_named(tmp_path: Path) -> None:
     data = "a,b,c,label\ninf,2024-01-01,1,x\n1,2024-01-02,2,y\n"
-    found = all_faults(tmp_path, data, types="b:number")
-    assert [(f.place[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "NOT_A_NUMBER")]
+    found = all_issues(tmp_path, data, types="b:number")
+    assert [(f.location[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "NOT_A_NUMBER")]

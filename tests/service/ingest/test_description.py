@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.ingest.columns import Column
 from service.ingest.options import Options, content_key
 from service.ingest.profile import describe
-from uploads import PLAIN, arrow, fault, info, made
-from worker.blobs import Blobs
-from worker.tables import load
+from service.ingest.tables import Column
+from tests.support.http.uploads import PLAIN, arrow, info, issue, made
+from worker.blobs.local import Blobs
+from worker.training.tables import load
 
 
 def number(values: list[Any], kind: Any = None) -> Any:
@@ -112,7 +112,7 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
     said = {name: [w for w in dataset.warnings if f"'{name}'" in w] for name in
             ("same", "gone", "counter", "word", "order_id", "x")}  # fmt: skip
     assert "same value in every row" in said["same"][0]
-    assert "no value at all" in said["gone"][0]
+    assert "is empty" in said["gone"][0]
     assert all("looks like an id" in said[name][0] for name in ("counter", "word", "order_id"))
     assert said["x"] == []
 
@@ -129,7 +129,7 @@ def test_a_measurement_that_differs_in_every_row_is_no_id(tmp_path: Path) -> Non
 
 
 def test_nothing_to_learn_from(tmp_path: Path) -> None:
-    assert fault(tmp_path, "x,y,label\n1,,a\n1,,b\n").code == "NO_FEATURES"
+    assert issue(tmp_path, "x,y,label\n1,,a\n1,,b\n").code == "NO_FEATURES"
     assert made(tmp_path, "x,label\n1,a\n,b\n").rows == 2
 
 

@@ -9,9 +9,9 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from service.ingest.fixes import Fix, as_options, combined, leave_out, take_as
-from stack import Stack
-from uploads import PLAIN, arrow, parquet, upload, with_options
+from service.ingest.fixes import Fix, as_options, combined, leave_out, read_column_as
+from tests.support.http.uploads import PLAIN, arrow, parquet, upload, with_options
+from tests.support.stack.stack import Stack
 
 CSV = "text/csv"
 TSV = "text/tab-separated-values"
@@ -39,28 +39,28 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         parquet(DATED),
         PARQUET,
         {"target": "label", "types": ["x:number,d:number"]},
-        {"Leave out 'd'", "Take 'd' as categories"},
+        {"Leave out 'd'", "Read 'd' as categories"},
     ),
     "dates as weights": (
         parquet(DATED),
         PARQUET,
         {"target": "label", "weight": "d"},
-        {"Learn without the weights in 'd'"},
+        {"Train without the weights in 'd'"},
     ),
     "dates alone": (
         "d,label\n2024-01-05,a\n2024-01-06,b\n",
         CSV,
         {"target": "label"},
-        {"Take the dates as categories"},
+        {"Read the dates as categories"},
     ),
     "commas of two meanings": (
         THOUSANDS,
         CSV,
         {"target": "label", "types": ["x:number"]},
-        {"Read with decimal comma", "Read with decimal point, commas part thousands"},
+        {"Read with a decimal comma", "Read with a decimal point; commas separate thousands"},
     ),
-    "no target": (PLAIN, CSV, {}, {"Take 'label' as the target"}),
-    "a target that is not there": (PLAIN, CSV, {"target": "Lable"}, {"Take 'label' as the target"}),
+    "no target": (PLAIN, CSV, {}, {"Use 'label' as the target"}),
+    "a target that is not there": (PLAIN, CSV, {"target": "Lable"}, {"Use 'label' as the target"}),
     "a dropped column that is not there": (
         PLAIN,
         CSV,
@@ -77,148 +77,148 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         PLAIN,
         CSV,
         {"target": "label", "drop": ["age", "colour"]},
-        {"Leave out no column"},
+        {"Keep all columns"},
     ),
     "a word among forced numbers": (
         "x,y,label\n1,1,a\nmany,2,b\n3,3,a\n",
         CSV,
         {"target": "label", "types": ["x:number"]},
-        {"Take 'x' as categories", "Leave out 'x'"},
+        {"Read 'x' as categories", "Leave out 'x'"},
     ),
     "a word among the only numbers": (
         "x,label\n1,a\nmany,b\n3,a\n",
         CSV,
         {"target": "label", "types": ["x:number"]},
-        {"Take 'x' as categories"},
+        {"Read 'x' as categories"},
     ),
     "no boolean": (
         "x,label\n1,a\n2,b\n",
         CSV,
         {"target": "label", "types": ["x:boolean"]},
-        {"Take 'x' as categories"},
+        {"Read 'x' as categories"},
     ),
     "infinity": ("x,y,label\n1,1,a\ninf,2,b\n", CSV, {"target": "label"}, {"Leave out 'x'"}),
     "fractions as classes": (
         "x,label\n1,1.5\n2,2.5\n3,1.5\n",
         CSV,
         {"target": "label"},
-        {"Take 'label' as categories"},
+        {"Read 'label' as categories"},
     ),
     "weights of zero": (
         "x,w,label\n1,0,a\n2,0,b\n",
         CSV,
         {"target": "label", "weight": "w"},
-        {"Learn without the weights in 'w'"},
+        {"Train without the weights in 'w'"},
     ),
     "weights that are tiny": (
         "x,w,label\n1,1e-300,a\n2,1e-300,b\n",
         CSV,
         {"target": "label", "weight": "w"},
-        {"Learn without the weights in 'w'"},
+        {"Train without the weights in 'w'"},
     ),
     "a weight that is negative": (
         "x,w,label\n1,-1,a\n2,1,b\n",
         CSV,
         {"target": "label", "weight": "w"},
-        {"Learn without the weights in 'w'"},
+        {"Train without the weights in 'w'"},
     ),
     "a wrong delimiter": (
         PLAIN,
         CSV,
         {"target": "label", "delimiter": "|"},
-        {"Read with commas between the cells"},
+        {"Read cells separated by commas"},
     ),
     "no delimiter": (
         PLAIN,
         CSV,
         {"target": "label", "delimiter": "ab"},
-        {"Read with commas between the cells"},
+        {"Read cells separated by commas"},
     ),
-    "commas sent as tabs": (PLAIN, TSV, {"target": "label"}, {"Read with commas between the cells"}),
+    "commas sent as tabs": (PLAIN, TSV, {"target": "label"}, {"Read cells separated by commas"}),
     "semicolons sent as tabs, with another delimiter": (
         PLAIN.replace(",", ";"),
         TSV,
         {"target": "label", "delimiter": "|"},
-        {"Read with semicolons between the cells"},
+        {"Read cells separated by semicolons"},
     ),
     "tabs sent as tabs, with another delimiter": (
         PLAIN.replace(",", "\t"),
         TSV,
         {"target": "label", "delimiter": "ab"},
-        {"Read with tabs between the cells"},
+        {"Read cells separated by tabs"},
     ),
     "weights with commas of two meanings": (
         "x;w;label\n1;1,250;a\n2;12,500;b\n3;999;a\n",
         CSV,
         {"target": "label", "weight": "w"},
-        {"Read with decimal comma", "Read with decimal point, commas part thousands"},
+        {"Read with a decimal comma", "Read with a decimal point; commas separate thousands"},
     ),
     "a weight that is a word": (
         "x,w,label\n1,2,a\n2,much,b\n",
         CSV,
         {"target": "label", "weight": "w"},
-        {"Learn without the weights in 'w'"},
+        {"Train without the weights in 'w'"},
     ),
     "a misspelt weight": (
         "x,width,weight,label\n1,2,1,a\n2,3,2,b\n",
         CSV,
         {"target": "label", "weight": "Weigth"},
-        {"Take 'weight' as the weight", "Learn without weights"},
+        {"Use 'weight' as the weight", "Train without weights"},
     ),
     "a weight that is like nothing": (
         PLAIN,
         CSV,
         {"target": "label", "weight": "q"},
-        {"Learn without weights"},
+        {"Train without weights"},
     ),
     "a misspelt type": (
         PLAIN,
         CSV,
         {"target": "label", "types": ["age:categroy"]},
-        {"Take 'age' as categories", "Give no type for 'age'"},
+        {"Read 'age' as categories", "Remove 'age' from `types`"},
     ),
     "a type by another name": (
         PLAIN,
         CSV,
         {"target": "label", "types": ["age:float,colour:category"]},
-        {"Take 'age' as numbers"},
+        {"Read 'age' as numbers"},
     ),
     "a type of a misspelt column": (
         PLAIN,
         CSV,
         {"target": "label", "types": ["Agee:category"]},
-        {"Take 'age' as categories", "Give no type for 'Agee'"},
+        {"Read 'age' as categories", "Remove 'Agee' from `types`"},
     ),
     "two types": (
         PLAIN,
         CSV,
         {"target": "label", "types": ["age:category", "age:number"]},
-        {"Take 'age' as categories", "Take 'age' as numbers"},
+        {"Read 'age' as categories", "Read 'age' as numbers"},
     ),
     "a dropped column that is like nothing": (
         PLAIN,
         CSV,
         {"target": "label", "drop": ["q"]},
-        {"Do not leave out 'q'"},
+        {"Remove 'q' from `drop`"},
     ),
-    "a target that is like nothing": (PLAIN, CSV, {"target": "q"}, {"Take 'label' as the target"}),
+    "a target that is like nothing": (PLAIN, CSV, {"target": "q"}, {"Use 'label' as the target"}),
     "no target, and a number last": (
         "label,x\n" + "".join(f"{'ab'[i % 2]},{i}.5\n" for i in range(9)),
         CSV,
         {},
-        {"Take 'label' as the target"},
+        {"Use 'label' as the target"},
     ),
     "a decimal that parts cells": (
         PLAIN,
         CSV,
         {"target": "label", "decimal": ","},
-        {"Let the decimal sign be found out"},
+        {"Detect the decimal sign"},
     ),
     "options of CSV": (
         arrow(pa.table({"x": [1, 2], "label": ["a", "b"]})),
         "application/vnd.apache.arrow.stream",
         {"target": "label", "decimal": ",", "delimiter": ";"},
-        {"Leave `delimiter` to the file; Leave `decimal` to the file"},
+        {"Remove `delimiter`; Remove `decimal`"},
     ),
 }
 
@@ -257,8 +257,8 @@ def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
 
 
 def test_predict_options(api: Stack) -> None:
-    import model_maker
-    from predict_bodies import GOOD
+    from tests.support.http.predict_bodies import GOOD
+    from tests.support.records import model_maker
 
     address = f"/v1/models/{model_maker.add_model(api, model_maker.mixed_tree())}/predict"
     body = json.dumps({"records": [GOOD]})
@@ -274,14 +274,14 @@ def test_predict_options(api: Stack) -> None:
             assert client.post(address, params=changed, content=body, headers=headers).status_code == 200
 
 
-# How remedies are put together
+# How fixes are put together
 
 
 def test_remedies_of_several_faults_become_one() -> None:
-    (both,) = combined([[leave_out("a")], [leave_out("b"), take_as("b", "category")]])
+    (both,) = combined([[leave_out("a")], [leave_out("b"), read_column_as("b", "category")]])
     assert (both.label, both.drop) == ("Leave out 'a', 'b'", ("a", "b"))
-    (mixed,) = combined([[leave_out("a")], [take_as("b", "category")]])
-    assert mixed.label == "Leave out 'a'; Take 'b' as categories"
+    (mixed,) = combined([[leave_out("a")], [read_column_as("b", "category")]])
+    assert mixed.label == "Leave out 'a'; Read 'b' as categories"
     assert combined([[leave_out("a")], []]) == (), "a remedy for half of it is none"
     assert combined([[Fix("x", options={"decimal": ","})], [Fix("y", options={"decimal": "."})]]) == ()
 
@@ -299,7 +299,7 @@ def test_options_have_their_whole_new_values() -> None:
 DOUBTFUL = {
     "leading zeros": ("x,y,label\n007,1,a\n08,2,b\n9,3,a\n", "'x' has whole numbers with leading zeros", 2),
     "commas": (THOUSANDS, "its commas may be decimal signs", 2),
-    "points": ("x;label\n1.234;a\n12.500;b\n999;a\n", "may stand between thousands", 2),
+    "points": ("x;label\n1.234;a\n12.500;b\n999;a\n", "may be thousands separators", 2),
     "a word": ("x;y;label\n1,5;1;a\n2,5;2;b\n3,5;3;a\n4,5;4;b\n?;5;a\n", "'?' in row 5 is not a number", 2),
 }
 

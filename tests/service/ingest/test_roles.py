@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from uploads import PLAIN, all_faults, arrow, cells, fault, kind, made, parsed
+from tests.support.http.uploads import PLAIN, all_issues, arrow, cells, issue, kind, made, parsed
 
 
 def csv(labels: list[Any], extra: str = "") -> str:
@@ -48,23 +48,23 @@ def test_classes_in_order_with_their_rows(tmp_path: Path) -> None:
 
 
 def test_no_target_lists_the_columns(tmp_path: Path) -> None:
-    found = fault(tmp_path, PLAIN, target=None)
+    found = issue(tmp_path, PLAIN, target=None)
     assert found.code == "TARGET_REQUIRED"
-    assert found.place == ("query", "target")
+    assert found.location == ("query", "target")
     assert "?target=label" in found.message
     assert "'age', 'colour', 'label'" in found.message
 
 
 @pytest.mark.parametrize(("given", "meant"), [("Label", "label"), ("colours", "colour"), ("lable", "label")])
 def test_an_unknown_target_names_the_near_ones(tmp_path: Path, given: str, meant: str) -> None:
-    found = fault(tmp_path, PLAIN, target=given)
+    found = issue(tmp_path, PLAIN, target=given)
     assert found.code == "UNKNOWN_COLUMN"
     assert f"Did you mean '{meant}'" in found.message
 
 
 def test_all_wrong_options_at_once(tmp_path: Path) -> None:
-    found = all_faults(tmp_path, PLAIN, target="q", weight="r", drop="s,age", types="t:number")
-    assert [f.place[1] for f in found] == ["target", "weight", "drop", "types"]
+    found = all_issues(tmp_path, PLAIN, target="q", weight="r", drop="s,age", types="t:number")
+    assert [f.location[1] for f in found] == ["target", "weight", "drop", "types"]
 
 
 @pytest.mark.parametrize(
@@ -79,30 +79,30 @@ def test_all_wrong_options_at_once(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_go_together(tmp_path: Path, given: dict[str, Any], code: str) -> None:
-    assert fault(tmp_path, PLAIN, **given).code == code
+    assert issue(tmp_path, PLAIN, **given).code == code
 
 
 def test_a_missing_label_is_found(tmp_path: Path) -> None:
-    found = fault(tmp_path, csv(["a", "b", "", "a", "NA"]))
+    found = issue(tmp_path, csv(["a", "b", "", "a", "NA"]))
     assert found.code == "MISSING_LABEL"
-    assert found.place == ("body", "rows", 3, "label")
+    assert found.location == ("body", "rows", 3, "label")
     assert "1 more row" in found.message
     assert "null_values" in found.message
 
 
 @pytest.mark.parametrize("labels", [["a"] * 5, ["1"] * 5, ["true"] * 5])
 def test_one_class(tmp_path: Path, labels: list[str]) -> None:
-    assert fault(tmp_path, csv(labels)).code == "ONE_CLASS"
+    assert issue(tmp_path, csv(labels)).code == "ONE_CLASS"
 
 
 @pytest.mark.parametrize("labels", [["1.5", "2", "3.25"], [str(i / 7) for i in range(2000)]])
 def test_fractions_are_a_regression_target(tmp_path: Path, labels: list[str]) -> None:
-    found = fault(tmp_path, csv(labels))
+    found = issue(tmp_path, csv(labels))
     assert found.code == "CONTINUOUS_TARGET"
     assert "regression" in found.message
     assert "types=label:category" in found.message
     table = pa.table({"x": list(range(len(labels))), "label": [float(label) for label in labels]})
-    assert fault(tmp_path, arrow(table), "arrow").code == "CONTINUOUS_TARGET"
+    assert issue(tmp_path, arrow(table), "arrow").code == "CONTINUOUS_TARGET"
 
 
 def test_fractions_that_are_classes_after_all(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_too_many_classes(tmp_path: Path, form: Any) -> None:
     for labels in (list(range(1025)), [f"w{i}" for i in range(1025)]):
         table = pa.table({"x": list(range(1025)), "label": labels})
         data = csv(labels) if form == "csv" else arrow(table)
-        assert fault(tmp_path, data, form).code == "TOO_MANY_CLASSES"
+        assert issue(tmp_path, data, form).code == "TOO_MANY_CLASSES"
     assert len(made(tmp_path, csv(list(range(1024)))).classes) == 1024
 
 
@@ -140,14 +140,14 @@ def test_weights(tmp_path: Path) -> None:
 )
 def test_weights_that_cannot_be(tmp_path: Path, weights: list[str], code: str, row: int | None) -> None:
     rows = "".join(f"{i},{w},{'b' if i == 1 else 'a'}\n" for i, w in enumerate(weights))
-    found = fault(tmp_path, f"x,w,label\n{rows}", weight="w")
+    found = issue(tmp_path, f"x,w,label\n{rows}", weight="w")
     assert found.code == code
     if row is not None:
-        assert found.place == ("body", "rows", row, "w")
+        assert found.location == ("body", "rows", row, "w")
 
 
 def test_two_rows_are_taken_with_a_warning(tmp_path: Path) -> None:
     dataset = made(tmp_path, csv(["a", "b"]))
     assert dataset.rows == 2
     assert any("only 2 rows" in warning for warning in dataset.warnings)
-    assert fault(tmp_path, csv(["a"])).code == "ONE_CLASS"
+    assert issue(tmp_path, csv(["a"])).code == "ONE_CLASS"

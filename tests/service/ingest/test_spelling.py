@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from literati._leading_zeros import mark_leading_zeros
-from service.ingest.delimited import BLOCK_BYTES, BLOCKS
-from uploads import arrow, cells, fault, info, kind, made, parquet, parsed
+from literati._predict._leading_zeros import mark_leading_zeros
+from service.ingest.csv_reader import BLOCK_BYTES, BLOCKS
+from tests.support.http.uploads import arrow, cells, info, issue, kind, made, parquet, parsed
 
 
 def csv(words: list[str], other: list[str] | None = None, delimiter: str = ";") -> str:
@@ -35,13 +35,25 @@ def csv(words: list[str], other: list[str] | None = None, delimiter: str = ";") 
         (["1,5", "2,25", "3"], [1.5, 2.25, 3], "a decimal comma"),
         (["-1,5", "+2,5", ",5"], [-1.5, 2.5, 0.5], "a decimal comma"),
         (["0,125", "1,250", "2,500"], [0.125, 1.25, 2.5], "a decimal comma"),
-        (["1.234,5", "12", "1.234.567,25"], [1234.5, 12, 1234567.25], "a decimal comma and points between"),
-        (["1.234.567", "12.345.678", "9"], [1234567, 12345678, 9], "a decimal comma and points between"),
-        (["1,234.5", "999", "12,345,678"], [1234.5, 999, 12345678], "commas between thousands"),
-        (["1,234,567", "12", "9,999,999"], [1234567, 12, 9999999], "commas between thousands"),
-        (["1 234,5", "12", "1 234 567"], [1234.5, 12, 1234567], "a decimal comma and blanks between"),
-        (["1\u00a0234,5", "12,0", "7"], [1234.5, 12, 7], "a decimal comma and blanks between thousands"),
-        (["1'234.5", "12", "1\u2019234\u2019567"], [1234.5, 12, 1234567], "apostrophes between thousands"),
+        (
+            ["1.234,5", "12", "1.234.567,25"],
+            [1234.5, 12, 1234567.25],
+            "a decimal comma and points as thousands",
+        ),
+        (["1.234.567", "12.345.678", "9"], [1234567, 12345678, 9], "a decimal comma and points as thousands"),
+        (["1,234.5", "999", "12,345,678"], [1234.5, 999, 12345678], "commas as thousands separators"),
+        (["1,234,567", "12", "9,999,999"], [1234567, 12, 9999999], "commas as thousands separators"),
+        (["1 234,5", "12", "1 234 567"], [1234.5, 12, 1234567], "a decimal comma and spaces as thousands"),
+        (
+            ["1\u00a0234,5", "12,0", "7"],
+            [1234.5, 12, 7],
+            "a decimal comma and spaces as thousands separators",
+        ),
+        (
+            ["1'234.5", "12", "1\u2019234\u2019567"],
+            [1234.5, 12, 1234567],
+            "apostrophes as thousands separators",
+        ),
         (["1,5e3", "2,5E-1", "NA"], [1500, 0.25, None], "a decimal comma"),
         ([" 1,5 ", "2,5", " "], [1.5, 2.5, None], "a decimal comma"),
     ],
@@ -86,9 +98,9 @@ def test_a_comma_that_may_be_either_is_decided_by_what_is_known(tmp_path: Path) 
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, ["0,5", "1,5", "2"])), "x") == [12.5, 1.25, 999]
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, ["0.5", "1.5", "2"])), "x") == [12500, 1250, 999]
     assert cells(parsed(tmp_path, csv(AMBIGUOUS, delimiter=",")), "x") == [12500, 1250, 999]
-    found = fault(tmp_path, csv(AMBIGUOUS), types="x:number")
+    found = issue(tmp_path, csv(AMBIGUOUS), types="x:number")
     assert found.code == "AMBIGUOUS_NUMBERS"
-    assert next(fix.label for fix in found.fixes) == "Read with decimal comma"
+    assert next(fix.label for fix in found.fixes) == "Read with a decimal comma"
 
 
 def test_points_between_thousands_beside_decimal_commas(tmp_path: Path) -> None:
@@ -187,8 +199,8 @@ def test_text_is_stripped_with_a_warning(tmp_path: Path) -> None:
     assert cells(result, "colour") == ["red", "red", "blue", None, None]
     assert cells(result, "label") == ["yes", "no", "no", "yes", "no"]
     assert [(entry.label, entry.count) for entry in dataset.classes] == [("no", 3), ("yes", 2)]
-    assert "Column 'colour': blanks around 4 of its values were removed." in dataset.warnings
-    assert "Column 'label': blanks around 2 of its values were removed." in dataset.warnings
+    assert "Column 'colour': spaces around 4 of its values were removed." in dataset.warnings
+    assert "Column 'label': spaces around 2 of its values were removed." in dataset.warnings
 
 
 def test_numbers_among_blanks_are_numbers(tmp_path: Path) -> None:
@@ -207,10 +219,10 @@ def test_fixed_width_text_of_databases(tmp_path: Path, form: Any) -> None:
 def test_digits_that_are_lost_are_told(tmp_path: Path) -> None:
     ids = [str(10**18 + i) for i in range(3)]
     dataset = made(tmp_path, csv(ids, ["p", "q", "r"]))
-    assert any("1 of its 3 different values can be told apart" in warning for warning in dataset.warnings)
+    assert any("1 of its 3 different values can be distinguished" in warning for warning in dataset.warnings)
     assert cells(parsed(tmp_path, csv(ids), types="x:category"), "x") == [int(word) for word in ids]
     dataset = made(tmp_path, csv([str(10**20 + i) for i in range(3)], ["p", "q", "r"]))
-    assert any("beyond 2^63, kept as floating-point numbers" in warning for warning in dataset.warnings)
+    assert any("beyond 2^63, stored as floating-point numbers" in warning for warning in dataset.warnings)
     dataset = made(tmp_path, csv([str(2**60), str(2**61), "5"]))
     assert not any("beyond" in warning for warning in dataset.warnings), "nothing is lost"
 
@@ -219,11 +231,11 @@ def test_digits_that_are_lost_are_told(tmp_path: Path) -> None:
 def test_the_row_that_is_no_number_is_named_however_the_others_are_written(
     tmp_path: Path, words: list[str]
 ) -> None:
-    found = fault(tmp_path, csv(words), types="x:number")
-    assert (found.code, found.place) == ("NOT_A_NUMBER", ("body", "rows", 3, "x"))
+    found = issue(tmp_path, csv(words), types="x:number")
+    assert (found.code, found.location) == ("NOT_A_NUMBER", ("body", "rows", 3, "x"))
 
 
-POINTS = "'x' was read with decimal points, but they may stand between thousands"
+POINTS = "'x' was read with decimal points, but they may be thousands separators"
 
 
 @pytest.mark.parametrize("words", [["1.234", "12.500", "999.000"], ["1.234", "12.500", "999"]])
@@ -231,8 +243,8 @@ def test_points_that_may_part_thousands_are_told_and_can_be_decided(tmp_path: Pa
     dataset = made(tmp_path, csv(words))
     assert any(POINTS in warning for warning in dataset.warnings)
     assert [(fix.label, fix.options) for fix in dataset.fixes] == [
-        ("Read with decimal comma, points part thousands", {"decimal": ","}),
-        ("Keep to the decimal point", {"decimal": "."}),
+        ("Read with a decimal comma; points separate thousands", {"decimal": ","}),
+        ("Keep the decimal point", {"decimal": "."}),
     ]
     numbers = [1234, 12500, int(words[2].replace(".", ""))]
     assert cells(parsed(tmp_path, csv(words), decimal=","), "x") == numbers
@@ -269,9 +281,12 @@ def test_points_that_are_clear_after_many_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        (["1,5", "2,5", "3,5", "4,25", "5"], " (others are, with a decimal comma)"),
-        (["1.234,5", "2,5", "3,5", "4,25", "5"], " (others are, with a decimal comma and points between"),
-        (["1.5", "2.5", "3.5", "4.25", "5"], ";"),
+        (["1,5", "2,5", "3,5", "4,25", "5"], " (other cells are, with a decimal comma)"),
+        (
+            ["1.234,5", "2,5", "3,5", "4,25", "5"],
+            " (other cells are, with a decimal comma and points as thousands",
+        ),
+        (["1.5", "2.5", "3.5", "4.25", "5"], "."),
     ],
 )
 def test_a_word_among_numbers_is_named_with_its_remedies(
@@ -279,23 +294,23 @@ def test_a_word_among_numbers_is_named_with_its_remedies(
 ) -> None:
     data = csv([*numbers[:3], "many", *numbers[3:]])
     dataset = made(tmp_path, data)
-    (told,) = [warning for warning in dataset.warnings if warning.startswith("Column 'x' is text")]
-    assert told.startswith(f"Column 'x' is text because 'many' in row 4 is not a number{said}")
-    assert "if 'many' means missing, name it with null_values" in told
+    (told,) = [warning for warning in dataset.warnings if warning.startswith("Column 'x' was read as text")]
+    assert told.startswith(f"Column 'x' was read as text, because 'many' in row 4 is not a number{said}")
+    assert "If 'many' means missing, add it to null_values" in told
     assert "types=x:category" in told
     missing, category = dataset.fixes
-    assert missing.label == "Take 'many' as missing"
+    assert missing.label == "Read 'many' as missing"
     assert {"NA", "many"} < set(missing.options["null_values"])
     assert info(made(tmp_path, data, null_values=tuple(missing.options["null_values"])), "x").type == "number"
     assert category.options == {"types": ["x:category"]}
     mended = made(tmp_path, data, types=tuple(category.options["types"]))
-    assert not any("is text" in warning for warning in mended.warnings)
+    assert not any("was read as text" in warning for warning in mended.warnings)
     assert mended.fixes == []
 
 
 def test_an_error_does_not_show_the_word(tmp_path: Path) -> None:
     words = ["1,5", "2,5", "3,5", "4,5", "secret", "6,5"]
-    found = fault(tmp_path, csv(words), limits={"max_categories": 5})
+    found = issue(tmp_path, csv(words), limits={"max_categories": 5})
     assert found.code == "TOO_MANY_CATEGORIES"
     assert "the cell in row 5 is not a number" in found.message
     assert "secret" not in str(found)
@@ -308,5 +323,5 @@ def test_the_word_is_named_where_it_stands_far_below(tmp_path: Path) -> None:
 
 
 def test_numbers_with_thousands_do_not_hide_the_row_that_is_none(tmp_path: Path) -> None:
-    found = fault(tmp_path, csv(["1.234,5", "2.345,5", "x", "3,5"]), types="x:number")
-    assert found.place == ("body", "rows", 3, "x")
+    found = issue(tmp_path, csv(["1.234,5", "2.345,5", "x", "3,5"]), types="x:number")
+    assert found.location == ("body", "rows", 3, "x")

@@ -7,10 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from acting_worker import ActingWorker, costs
-from service_client import pointers, problem, submit
-from stack import Stack
-from worker.messages import Dataset, JobState, StopReason, Wish
+from tests.support.http.service_client import pointers, problem, submit
+from tests.support.stack.acting_worker import ActingWorker, costs
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
+from worker.domain.jobs import ControlRequest, JobState, StopReason
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def test_a_running_job_is_paused_and_resumed(api: Stack, client: httpx.Client, j
     assert do(client, job, "pause", 202)["state"] == "PAUSING"
     assert do(client, job, "pause", 200)["state"] == "PAUSING"
     problem(client.post(f"/v1/jobs/{job}/resume"), 409, "wrong-state")
-    assert worker.checkpoint(11) is Wish.PAUSE
+    assert worker.checkpoint(11) is ControlRequest.PAUSE
     worker.finish(12, state=JobState.PAUSED, reason=None)
     paused = client.get(f"/v1/jobs/{job}").json()
     assert paused["state"] == "PAUSED"
@@ -60,7 +61,7 @@ def test_a_running_job_is_finished(api: Stack, client: httpx.Client, job: str) -
     assert do(client, job, "finish", 202)["state"] == "STOPPING"
     assert do(client, job, "finish", 200)["state"] == "STOPPING"
     problem(client.post(f"/v1/jobs/{job}/cancel"), 409, "wrong-state")
-    assert worker.checkpoint(11) is Wish.FINISH
+    assert worker.checkpoint(11) is ControlRequest.FINISH
 
 
 def test_a_job_that_ended_before_it_was_finished(api: Stack, client: httpx.Client, job: str) -> None:
@@ -68,14 +69,14 @@ def test_a_job_that_ended_before_it_was_finished(api: Stack, client: httpx.Clien
     worker.checkpoint(10, tree=0)
     worker.prove()
     told = problem(client.post(f"/v1/jobs/{job}/finish"), 409, "wrong-state")["detail"]
-    assert "its best tree is its model already" in told
+    assert "its best tree is already its model" in told
 
 
 def test_a_running_job_is_cancelled(api: Stack, client: httpx.Client, job: str) -> None:
     worker = ActingWorker(api.store)
     worker.checkpoint(10, tree=0)
     assert do(client, job, "cancel", 202)["state"] == "STOPPING"
-    assert worker.checkpoint(11) is Wish.CANCEL
+    assert worker.checkpoint(11) is ControlRequest.CANCEL
     worker.finish(12, state=JobState.CANCELLED)
     ended = client.get(f"/v1/jobs/{job}").json()
     assert (ended["state"], ended["model_id"]) == ("CANCELLED", None)

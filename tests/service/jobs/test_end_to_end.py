@@ -11,13 +11,14 @@ import httpx
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from event_client import Seen, listen
-from jobs import add_dataset, easy, noise, spec
 from literati import ShapeTree
-from literati.nodes import BEYOND_SPACE
-from service_client import submit
-from stack import Stack, poll
-from worker.messages import Dataset, ValidationColumn
+from literati.tree.nodes import BEYOND_SPACE
+from tests.support.http.event_client import Seen, listen
+from tests.support.http.service_client import submit
+from tests.support.records.jobs import add_dataset, easy, noise, spec
+from tests.support.stack.stack import Stack, poll
+from worker.domain.datasets import Dataset
+from worker.domain.validation import ValidationColumn
 
 LONG = {"max_depth": 6, "max_changepoints": 3}  # on noise it does not end by itself
 

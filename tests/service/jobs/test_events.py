@@ -13,11 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from acting_worker import ActingWorker, costs, trees
-from event_client import Seen, listen
-from service_client import pointers, submit
-from stack import Stack, poll
-from worker.messages import Dataset
+from tests.support.http.event_client import Seen, listen
+from tests.support.http.service_client import pointers, submit
+from tests.support.stack.acting_worker import ActingWorker, costs, trees
+from tests.support.stack.stack import Stack, poll
+from worker.domain.datasets import Dataset
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_too_many_waiting_requests(narrow: Stack, here: str) -> None:
         assert next(stream).event == "state"
         answer = visitor.get(here, headers={"Accept": "text/event-stream"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-        assert "at most 1 may, shared by the tenants (LITERATI_MAX_WAITING)" in answer.json()["detail"]
+        assert "the limit is 1, shared by all tenants (LITERATI_MAX_WAITING)" in answer.json()["detail"]
         started = time.monotonic()
         answer = visitor.get(here.replace("/events", ""), headers={"Prefer": "wait=30"})
         assert answer.status_code == 200

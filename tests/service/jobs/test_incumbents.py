@@ -11,11 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from acting_worker import ActingWorker, costs, trees
 from literati import ShapeTree
-from service_client import pointers, problem, submit
-from stack import Stack
-from worker.messages import Dataset, JobState, StopReason
+from tests.support.http.service_client import pointers, problem, submit
+from tests.support.stack.acting_worker import ActingWorker, costs, trees
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
+from worker.domain.jobs import JobState, StopReason
 
 FIELDS = {
     *("job_id", "revision", "objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative"),

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from service_client import NO_DATASET, NOWHERE, pointers, problem
-from stack import Stack
-from worker.messages import Dataset
+from tests.support.http.service_client import NO_DATASET, NOWHERE, pointers, problem
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 SECRET = "hunter2"
 
@@ -84,12 +84,12 @@ def test_what_is_wrong_is_pointed_at(
         (
             {"max_depth": 3},
             "/body/max_depth: There is no such field. Did you mean `parameters.max_depth`? "
-            "See /docs for those that there are.",
+            "See /docs for the known fields.",
         ),
-        ({"zzz": 3}, "/body/zzz: There is no such field; see /docs for those that there are."),
+        ({"zzz": 3}, "/body/zzz: There is no such field; see /docs for the known fields."),
         (
             {"priority": 101, "parameters": {"max_depth": 0}, "limits": {"gap": 1}},
-            "/body/priority: Input should be less than or equal to 100. 2 more: see `errors`.",
+            "/body/priority: Input should be less than or equal to 100. See `errors` for 2 more.",
         ),
     ],
 )

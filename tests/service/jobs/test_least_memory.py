@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from service.remedies import merged
-from stack import Stack
-from uploads import parquet
+from service.http.remedies import merged
+from tests.support.http.uploads import parquet
+from tests.support.stack.stack import Stack
 
 WHERE = "/body/limits/memory_limit"
 
@@ -105,8 +105,7 @@ def test_a_change_of_the_limit_is_checked_alike(client: httpx.Client) -> None:
 @pytest.fixture
 def stingy(tmp_path: Path, api: Stack) -> Iterator[Stack]:
     limits = {"LITERATI_DEFAULT_MEMORY_LIMIT": "1000", "LITERATI_MAX_MEMORY_LIMIT": "50000000"}
-    with Stack(tmp_path, server=api.server, **limits) as stack:
-        stack.start_api()
+    with Stack.with_api(tmp_path, server=api.server, **limits) as stack:
         yield stack
 
 

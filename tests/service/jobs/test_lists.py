@@ -7,11 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-import jobs
-from acting_worker import ActingWorker, costs, trees
-from service_client import pointers, problem, submit
-from stack import Stack
-from worker.messages import Dataset, NewIncumbent
+from tests.support.http.service_client import pointers, problem, submit
+from tests.support.records import jobs
+from tests.support.stack.acting_worker import ActingWorker, costs, trees
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
+from worker.domain.progress import NewIncumbent
 
 WIDE = 1000  # classes
 REFUSED: list[dict[str, Any]] = [
@@ -36,7 +37,7 @@ def test_a_job_with_many_classes_is_small_in_a_list(
     worker = ActingWorker(api.store)
     said = worker._word(10, 0)
     found = NewIncumbent(objective=costs()[0], tree=trees()[0], metrics=big_metrics())
-    api.store.jobs.checkpoint(job["id"], worker.epoch, said.model_copy(update={"incumbent": found}))
+    api.store.jobs.publish_progress(job["id"], worker.epoch, said.model_copy(update={"incumbent": found}))
     whole = client.get(f"/v1/jobs/{job['id']}")
     assert len(whole.content) > 100_000
     listed = client.get("/v1/jobs")

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from acting_worker import ActingWorker
-from service_client import NOWHERE, pointers, problem, submit
-from stack import Stack
-from worker.messages import Dataset
+from tests.support.http.service_client import NOWHERE, pointers, problem, submit
+from tests.support.stack.acting_worker import ActingWorker
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_is_refused_by_place(
 
 def test_no_limits_at_all_are_not_what_null_means(client: httpx.Client, job: str) -> None:
     told = problem(patch(client, job, {"name": "x", "limits": None}), 422)
-    assert '{"time_limit": null} takes that limit away; leave `limits` out' in told["detail"]
+    assert '{"time_limit": null} removes that limit; leave out `limits`' in told["detail"]
 
 
 def test_the_servers_maximum_holds(narrow: Stack, dataset: Dataset) -> None:

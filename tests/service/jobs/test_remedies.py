@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from service.remedies import merged
-from service.schemas.jobs import JobRequest
-from service.submission import digest
-from stack import Stack
-from uploads import upload, with_options
+from service.http.remedies import merged
+from service.jobs.schemas import JobRequest
+from service.jobs.submission import digest
+from tests.support.http.uploads import upload, with_options
+from tests.support.stack.stack import Stack
 
 CSV = "text/csv"
 TWELVE = "".join(f"{i},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
@@ -34,43 +34,43 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"parameters": {"class_weight": {"a": 0, "b": 0, "c": 0}}},
         "/body/parameters/class_weight",
         "USELESS_WEIGHTS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "one class weight above zero": (
         {"parameters": {"class_weight": {"a": 0, "b": 0}}},
         "/body/parameters/class_weight",
         "USELESS_WEIGHTS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "class weights that are tiny": (
         {"parameters": {"class_weight": {"a": 1e-300, "b": 1e-300, "c": 1e-300}}},
         "/body/parameters/class_weight",
         "USELESS_WEIGHTS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "class weights that are huge": (
         {"parameters": {"class_weight": {"a": 1e15, "b": 1e15}}},
         "/body/parameters/class_weight",
         "USELESS_WEIGHTS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "a class without weight that is scored": (
         {"parameters": {"class_weight": {"a": 0}}, "validation": {"fraction": 0.3}},
         "/body/parameters/class_weight",
         "UNTRAINED_CLASS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "not a class": (
         {"parameters": {"class_weight": {"z": 2, "a": 3}}},
         "/body/parameters/class_weight/z",
         "NOT_A_CLASS",
-        "Leave out its weight",
+        "Remove this weight",
     ),
     "a byte of memory": (
         {"limits": {"memory_limit": 1}},
         "/body/limits/memory_limit",
         "TOO_SMALL",
-        "Search without a limit of its own",
+        "Remove the memory limit",
     ),
     "a validation column that is not there": (
         {"validation": {"column": "folds", "value": 3}},
@@ -88,7 +88,7 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"validation": {"column": "half"}},
         "/body/validation/column",
         "NO_ROWS",
-        "Keep the rows with half = x for validation",
+        "Validate on the rows with half = x",
     ),
     "measurements": (
         {"validation": {"column": "share"}},
@@ -106,7 +106,7 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"validation": {"column": "fold", "value": 7}},
         "/body/validation/value",
         "NO_ROWS",
-        "Keep the rows with fold = 3 for validation",
+        "Validate on the rows with fold = 3",
     ),
     "too small a fraction": (
         {"validation": {"fraction": 0.001}},
@@ -118,25 +118,25 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"limits": {"memory_limit": 1}, "validation": {"column": "half"}},
         "/body/limits/memory_limit",
         "TOO_SMALL",
-        "Keep the rows with half = x for validation; Search without a limit of its own",
+        "Validate on the rows with half = x; Remove the memory limit",
     ),
     "a memory limit and the target as validation column": (
         {"limits": {"memory_limit": 1}, "validation": {"column": "label"}},
         "/body/limits/memory_limit",
         "TOO_SMALL",
-        "Train on all rows; Search without a limit of its own",
+        "Train on all rows; Remove the memory limit",
     ),
     "folds without a value": (
         {"validation": {"column": "fold"}},
         "/body/validation/column",
         "NOT_A_MARK",
-        "Keep the rows with fold = 2 for validation",
+        "Validate on the rows with fold = 2",
     ),
     "a misspelt column that needs a value": (
         {"validation": {"column": "folds"}},
         "/body/validation/column",
         "NOT_FOUND",
-        "Keep the rows with fold = 2 for validation",
+        "Validate on the rows with fold = 2",
     ),
     "a misspelt column that marks rows": (
         {"validation": {"column": "Part"}},
@@ -148,13 +148,13 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"parameters": {"class_weight": {"A": 5}}},
         "/body/parameters/class_weight/A",
         "NOT_A_CLASS",
-        "Give its weight to 'a'",
+        "Use the weight for 'a'",
     ),
     "a class that is not there, and others of weight zero": (
         {"parameters": {"class_weight": {"neither": 5, "a": 0, "b": 0}}},
         "/body/parameters/class_weight/neither",
         "NOT_A_CLASS",
-        "Weigh all classes alike",
+        "Train without class weights",
     ),
     "parameters that do not go together": (
         {"parameters": {"candidates": "quantile", "candidate_leaves": [3, 4]}},
@@ -297,7 +297,7 @@ def test_a_field_without_a_remedy(client: httpx.Client, folds: str) -> None:
     [
         ({"nmae": "x"}, "Call it `name`"),
         ({"time_limit": 5}, "Call it `limits.time_limit`"),
-        ({"limits": {"memory_limit": 1}}, "Leave `memory_limit` as it is"),
+        ({"limits": {"memory_limit": 1}}, "Do not change `memory_limit`"),
         ({"priority": 1000}, "Use 100"),
         ({"limits": None}, "Leave out `limits`"),
     ],

@@ -10,11 +10,12 @@ import httpx
 import pytest
 from redis import Redis
 
-from acting_worker import ActingWorker, costs
-from jobs import add_dataset, noise
-from service_client import NO_DATASET, NOWHERE, pointers, problem, submit
-from stack import Stack, poll
-from worker.messages import Dataset, JobState, StopReason
+from tests.support.http.service_client import NO_DATASET, NOWHERE, pointers, problem, submit
+from tests.support.records.jobs import add_dataset, noise
+from tests.support.stack.acting_worker import ActingWorker, costs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.datasets import Dataset
+from worker.domain.jobs import JobState, StopReason
 
 FIELDS = {
     *("id", "state", "stop_reason", "revision", "progress", "proven_optimal", "proven_space", "parameters"),
@@ -292,7 +293,7 @@ class TestDelete:
         job = submit(client, dataset)
         worker = ActingWorker(api.store)
         blob = api.blobs.put(b"the search itself")
-        worker.checkpoint(10, tree=0, blob=blob)
+        worker.checkpoint(10, tree=0, snapshot=blob)
         problem(client.delete(f"/v1/jobs/{job['id']}"), 409, "job-live")
         worker.finish(10, state=JobState.FAILED, reason=StopReason.ERROR)
         answer = client.delete(f"/v1/jobs/{job['id']}")

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from jobs import TENANT
 from literati import ShapeTree
-from model_maker import add_job, add_model, finish, mixed_tree
-from service_client import pointers, problem
-from stack import Stack
+from tests.support.http.service_client import pointers, problem
+from tests.support.records.jobs import TENANT
+from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
+from tests.support.stack.stack import Stack
 
 NO_MODEL = "mdl_" + 32 * "f"
 FIELDS = {

@@ -1,8 +1,9 @@
-"""The audit log: a line for every call that changes something, and nothing secret in it."""
+"""The audit log has a line for every call that changes something, and no secrets."""
 
 from __future__ import annotations
 
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,12 +12,14 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog.testing
 
-from model_maker import add_model, mixed_tree
-from service import keyring
-from service.keyring import Scope
-from service.rotating_file import RotatingFile
-from stack import ROOT, Stack, poll
+from service.auth import key_file
+from service.auth.key_file import Scope
+from service.ops.audit import AuditFileHandler
+from tests.support.paths import ROOT
+from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.stack.stack import Stack, poll
 
 SECRET = "a-cell-of-a-row"
 NO_MODEL = "mdl_" + 32 * "0"
@@ -25,16 +28,15 @@ WRITERS, LINES = 3, 2000
 
 @pytest.fixture(scope="module")
 def noted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, str, str]]:
-    """A server with keys; a key and its id."""
+    """Provide a server with keys, a key and its id."""
     folder = tmp_path_factory.mktemp("noted")
-    key, entry = keyring.add(folder / "keys.json", "ann", "lab", frozenset({Scope.READ, Scope.TRAIN}))
-    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(folder / "keys.json")) as stack:
-        stack.start_api()
+    key, entry = key_file.add(folder / "keys.json", "ann", "lab", frozenset({Scope.READ, Scope.TRAIN}))
+    with Stack.with_api(folder / "stack", LITERATI_API_KEYS_FILE=str(folder / "keys.json")) as stack:
         yield stack, key, entry.id
 
 
 def lines(stack: Stack, count: int) -> list[dict[str, Any]]:
-    """Those of the file once there are so many; it is emptied."""
+    """Wait for this number of lines, empty the file and return the lines."""
     path = stack.folder / "state" / "logs" / "audit.log"
     poll(lambda: path.exists() and path.read_bytes().count(b"\n") >= count, what=f"{count} lines")
     found = [json.loads(line) for line in path.read_text().splitlines()]
@@ -43,7 +45,7 @@ def lines(stack: Stack, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_change_is_noted(noted: tuple[Stack, str, str]) -> None:
+def test_every_change_is_recorded(noted: tuple[Stack, str, str]) -> None:
     stack, key, key_id = noted
     stack.connection.flushall()
     with stack.client(headers={"Authorization": f"Bearer {key}"}) as client:
@@ -91,10 +93,10 @@ def test_every_change_is_noted(noted: tuple[Stack, str, str]) -> None:
     assert SECRET not in text
 
 
-def test_a_key_that_may_not(noted: tuple[Stack, str, str]) -> None:
-    """It is known whose it is, though it gets no further."""
+def test_a_key_without_the_scope(noted: tuple[Stack, str, str]) -> None:
+    """The line names the key and its tenant."""
     stack, _, _ = noted
-    key, entry = keyring.add(stack.folder.parent / "keys.json", "bob", "lab", frozenset({Scope.READ}))
+    key, entry = key_file.add(stack.folder.parent / "keys.json", "bob", "lab", frozenset({Scope.READ}))
     with stack.client(headers={"Authorization": f"Bearer {key}"}) as client:
         assert client.post("/v1/jobs", json={}).status_code == 403
     poll(lambda: any(line["key"] == entry.id for line in _noted(stack)), what="its line")
@@ -108,8 +110,8 @@ def _noted(stack: Stack) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def test_who_gets_no_further(noted: tuple[Stack, str, str]) -> None:
-    """Refused at the door: noted, but not so often that the rest is forgotten."""
+def test_lines_about_unauthenticated_callers_are_limited(noted: tuple[Stack, str, str]) -> None:
+    """They are recorded, but not so often that they fill the disk."""
     stack, key, _ = noted
     with stack.client() as client:
         for _ in range(150):
@@ -132,7 +134,7 @@ def test_the_file_is_private(noted: tuple[Stack, str, str]) -> None:
 
 
 @pytest.mark.parametrize("where", ["stderr", "off"])
-def test_elsewhere(tmp_path: Path, api: Stack, where: str) -> None:
+def test_other_destinations(tmp_path: Path, api: Stack, where: str) -> None:
     with Stack(tmp_path, server=api.server, LITERATI_AUDIT_LOG=where) as stack:
         process = stack.start_api()
         model = add_model(stack, mixed_tree())
@@ -144,34 +146,33 @@ def test_elsewhere(tmp_path: Path, api: Stack, where: str) -> None:
 
 
 WRITER = """
-import sys
+import logging, sys, time
 from pathlib import Path
-from service.rotating_file import RotatingFile
-file = RotatingFile(Path(sys.argv[1]), most_bytes=20_000, kept=100)
+from service.ops.audit import AuditFileHandler
+handler = AuditFileHandler(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
-    file.write(f"{sys.argv[2]} {number:05d}\\n".encode())
+    handler.handle(logging.makeLogRecord({"msg": f"{sys.argv[2]} {number:05d}"}))
 """
 
 
-def test_many_writers_lose_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WRITER, str(tmp_path / "audit.log")]
+def test_rotation_by_another_process_loses_no_line(tmp_path: Path) -> None:
+    """Several processes append while the file is renamed, as logrotate does it."""
+    path = tmp_path / "audit.log"
+    command = [sys.executable, "-c", WRITER, str(path)]
     writers = [subprocess.Popen([*command, str(name), str(LINES)], cwd=ROOT) for name in range(WRITERS)]
-    assert [writer.wait() for writer in writers] == [0] * WRITERS
-    files = _files(tmp_path)
-    assert len(files) > 2
-    assert all(file.stat().st_size < 21_000 for file in files)
-    found = [line for file in files for line in file.read_text().splitlines()]
+    rotations = 0
+    while any(writer.poll() is None for writer in writers):
+        if path.exists() and path.stat().st_size > 5000:
+            rotations += 1
+            path.rename(tmp_path / f"audit.log.{rotations}")
+    assert [writer.returncode for writer in writers] == [0] * WRITERS
+    assert rotations > 0
+    found = [line for file in tmp_path.iterdir() for line in file.read_text().splitlines()]
     assert sorted(found) == [f"{name} {number:05d}" for name in range(WRITERS) for number in range(LINES)]
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.suffix != ".lock"]
-
-
-def test_the_oldest_goes(tmp_path: Path) -> None:
-    file = RotatingFile(tmp_path / "audit.log", most_bytes=100, kept=2)
-    for number in range(100):
-        file.write(b"%09d\n" % number)
-    file.close()
-    found = sorted(line for path in _files(tmp_path) for line in path.read_text().splitlines())
-    assert found == [f"{number:09d}" for number in range(70, 100)]
+def test_a_line_that_cannot_be_written_is_logged(tmp_path: Path) -> None:
+    (tmp_path / "logs").touch()
+    with structlog.testing.capture_logs() as logged:
+        AuditFileHandler(tmp_path / "logs" / "audit.log").handle(logging.makeLogRecord({"msg": "a line"}))
+    assert [(entry["event"], entry["line"]) for entry in logged] == [("audit line not written", "a line")]

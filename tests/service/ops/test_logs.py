@@ -1,4 +1,4 @@
-"""Log lines: JSON from every process, and one id from the answer's header to the worker's last word."""
+"""Log lines are JSON, and the request id of the response is in the lines of the worker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 from structlog.contextvars import bound_contextvars, merge_contextvars
 from structlog.testing import capture_logs
 
-import jobs
-from stack import ROOT, Stack, poll
-from worker.baseline import Baseline
+from tests.support.paths import ROOT
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.training.baseline import Baseline
 
 
-def test_an_id_from_the_answer_to_the_worker(stack: Stack) -> None:
+def test_the_request_id_reaches_the_worker(stack: Stack) -> None:
     dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy(seed=5))
     with stack.client() as client:
         answer = client.post("/v1/jobs", json={"dataset_id": dataset.id})
@@ -37,7 +38,7 @@ def _said(stack: Stack, job_id: str, message: str) -> dict[str, Any] | None:
     return next((line for line in about if line["message"] == message), None)
 
 
-def test_every_line_is_json_and_said_once(stack: Stack) -> None:
+def test_every_line_is_json_and_unique(stack: Stack) -> None:
     for name in ("api", "worker"):
         lines = stack.log_lines(name)
         assert lines

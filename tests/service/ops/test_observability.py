@@ -1,4 +1,4 @@
-"""A real Prometheus reads the real stack: every rule and every panel of the dashboard has data."""
+"""A Prometheus server reads a real stack; every rule and every panel of the dashboard has data."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import Any
 import httpx
 import pytest
 
-import jobs
-from service.binding import free_port
-from service_client import submit
-from stack import ROOT, Stack, poll
-from worker.tether import tethered
+from service.listen_address import free_port
+from tests.support.http.service_client import submit
+from tests.support.paths import ROOT
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.processes.parent_death import kill_with_parent
 
 FOLDER = ROOT / "service" / "observability"
 ALERT_TESTS = Path(__file__).with_name("alerts.yml")
@@ -51,7 +52,7 @@ class Prometheus:
         self.log = folder / "prometheus.log"
         with self.log.open("wb") as log:
             command = ["prometheus", *words, f"--web.listen-address={address}"]
-            self.process = subprocess.Popen(tethered(command), stdout=log, stderr=log)
+            self.process = subprocess.Popen(kill_with_parent(command), stdout=log, stderr=log)
 
     def ask(self, path: str, **parameters: str) -> Any:
         answer = self.client.get(path, params=parameters)
@@ -63,7 +64,7 @@ class Prometheus:
         return found
 
     def is_filled(self) -> bool:
-        """It has read the stack often enough for rates, and evaluated its rules since."""
+        """Wait until there are enough samples for rates and the rules were evaluated."""
         assert self.process.poll() is None, self.log.read_text()[-4000:]
         try:
             seen = self.query('count_over_time(literati_running_gap_gcount{job="literati"}[1m])')
@@ -74,7 +75,7 @@ class Prometheus:
 
 @pytest.fixture(scope="module")
 def prometheus(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Looks at a stack with a job that has ended and one that runs."""
+    """Provide a Prometheus server of a stack with an ended and a running job."""
     easy, endless = (jobs.add_dataset(stack.store, stack.blobs, rows) for rows in (jobs.easy(), jobs.noise()))
     prometheus = Prometheus(tmp_path_factory.mktemp("prometheus"), stack.url)
     try:
@@ -112,7 +113,7 @@ def test_every_alert_is_tested() -> None:
     assert set(tested) == set(ALERTS)
 
 
-def test_every_alert_is_explained() -> None:
+def test_every_alert_is_documented() -> None:
     page = (ROOT / "docs" / "observability.md").read_text()
     assert [alert for alert in ALERTS if f"`{alert}`" not in page] == []
 
@@ -155,7 +156,7 @@ def test_panel(prometheus: Prometheus, panel: dict[str, Any]) -> None:
 
 
 @needs_prometheus
-def test_what_prometheus_knows_of_the_jobs(prometheus: Prometheus) -> None:
+def test_job_metrics_in_prometheus(prometheus: Prometheus) -> None:
     def value(expression: str) -> float:
         [sample] = prometheus.query(expression)
         return float(sample["value"][1])

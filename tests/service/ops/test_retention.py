@@ -1,4 +1,4 @@
-"""What a server forgets by its settings, and what it does not take to begin with."""
+"""Settings for retention and default limits."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs import TENANT, add_dataset, easy
-from model_maker import add_job, add_model, finish, mixed_tree
-from service_client import problem
-from stack import Stack, poll
-from store_records import checkpoint
+from tests.support.http.service_client import problem
+from tests.support.records.jobs import TENANT, add_dataset, easy
+from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
+from tests.support.records.store_records import progress_update
+from tests.support.stack.stack import Stack, poll
 
 SETTINGS = {
     "LITERATI_KEEP_SEARCHES_DAYS": "0",
@@ -25,17 +25,16 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("forgetful"), server=None, **SETTINGS) as stack:
-        stack.start_api()
+    with Stack.with_api(tmp_path_factory.mktemp("forgetful"), server=None, **SETTINGS) as stack:
         yield stack
 
 
-def test_what_has_ended_goes_by_age(forgetful: Stack) -> None:
-    """The jobs two seconds after their end, their searches at once; live jobs, their data and models stay."""
+def test_ended_jobs_expire(forgetful: Stack) -> None:
+    """Jobs expire two seconds after their end, searches at once; live jobs, datasets and models are kept."""
     store, blobs = forgetful.store, forgetful.blobs
     live, done = (add_job(forgetful, mixed_tree()) for _ in range(2))
     search = blobs.put(b"a saved search")
-    store.jobs.checkpoint(done.spec.id, done.epoch, checkpoint(blob=search))
+    store.jobs.publish_progress(done.spec.id, done.epoch, progress_update(snapshot=search))
     finish(forgetful, done)
     unused = add_dataset(store, blobs, easy())
     poll(lambda: not (blobs.folder / search[:2] / search).exists(), what="the search goes")
@@ -45,11 +44,11 @@ def test_what_has_ended_goes_by_age(forgetful: Stack) -> None:
     assert store.jobs.get(TENANT, live.spec.id) is not None
     assert store.datasets.get(TENANT, live.spec.dataset_id) is not None
     assert [model.job_id for model in store.models.list(TENANT).items] == [done.spec.id]
-    said = [line for line in forgetful.log_lines("api") if line["message"] == "not kept any longer"]
-    assert {line["what"] for line in said} == {"searches", "jobs", "datasets"}
+    said = [line for line in forgetful.log_lines("api") if line["message"] == "expired records deleted"]
+    assert {line["kind"] for line in said} == {"searches", "jobs", "datasets"}
 
 
-def test_a_disk_that_is_to_stay_free(forgetful: Stack) -> None:
+def test_uploads_leave_free_disk_space(forgetful: Stack) -> None:
     with forgetful.client() as client:
         headers = {"Content-Type": "text/csv"}
         answer = client.post("/v1/datasets?target=label", content="x,label\n1,a\n2,b\n", headers=headers)
@@ -59,7 +58,7 @@ def test_a_disk_that_is_to_stay_free(forgetful: Stack) -> None:
     assert not list(forgetful.blobs.incoming.iterdir())
 
 
-def test_memory_of_a_job_that_names_none(forgetful: Stack) -> None:
+def test_default_memory_limit_of_a_job(forgetful: Stack) -> None:
     live = add_job(forgetful, mixed_tree())
     with forgetful.client() as client:
         body = {"dataset_id": live.spec.dataset_id}
@@ -68,7 +67,7 @@ def test_memory_of_a_job_that_names_none(forgetful: Stack) -> None:
 
 
 def test_rows_that_take_too_long(forgetful: Stack) -> None:
-    """Many are read by a process apart, as tables are."""
+    """Many rows are read in a sandboxed process."""
     model = add_model(forgetful, mixed_tree())
     rows = {"columns": ["size"], "data": [[0.5]] * 300_000}
     with forgetful.client() as client:

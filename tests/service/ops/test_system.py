@@ -1,4 +1,4 @@
-"""Health, readiness, metrics, version, and the pages."""
+"""Health, readiness, metrics, version and the pages."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 
 import literati
-from service.readiness import KEEP_SECONDS
-from service_client import submit
-from stack import Stack
-from worker.messages import Dataset
+from service.ops.readiness import VALID_SECONDS
+from tests.support.http.service_client import submit
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 
 def test_health_readiness_version(client: httpx.Client) -> None:
@@ -23,8 +23,8 @@ def test_health_readiness_version(client: httpx.Client) -> None:
     assert (version["version"], version["api"]) == (literati.__version__, "v1")
 
 
-def test_who_asks_for_readiness_all_the_time_writes_little(api: Stack) -> None:
-    """Anyone may ask, and every look is a write that must reach the disk."""
+def test_frequent_readiness_checks_write_little(api: Stack) -> None:
+    """The route is public, and every check writes to disk."""
 
     def writes() -> int:
         found: Any = api.connection.info("commandstats")
@@ -35,7 +35,7 @@ def test_who_asks_for_readiness_all_the_time_writes_little(api: Stack) -> None:
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: httpx.get(f"{api.url}/readyz").status_code, range(200)))
     assert set(answers) == {200}
-    assert writes() - before <= 2 + (time.monotonic() - started) / KEEP_SECONDS
+    assert writes() - before <= 2 + (time.monotonic() - started) / VALID_SECONDS
 
 
 def test_metrics(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
@@ -60,7 +60,7 @@ def test_metrics(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
     assert "/some/unknown/path" not in text
 
 
-def test_the_page_needs_nothing_from_elsewhere_and_nothing_inline(client: httpx.Client) -> None:
+def test_the_page_has_no_external_or_inline_content(client: httpx.Client) -> None:
     page = client.get("/docs")
     assert page.headers["content-type"].startswith("text/html")
     linked = re.findall(r'(?:src|href)="([^"]+)"', page.text)
@@ -73,6 +73,6 @@ def test_the_page_needs_nothing_from_elsewhere_and_nothing_inline(client: httpx.
         assert not re.search(r"https?://|innerHTML|eval\(|\.style\b", text)
 
 
-def test_assets_can_be_kept(client: httpx.Client) -> None:
+def test_assets_are_cacheable(client: httpx.Client) -> None:
     tag = client.get("/assets/docs.js").headers["etag"]
     assert client.get("/assets/docs.js", headers={"If-None-Match": tag}).status_code == 304

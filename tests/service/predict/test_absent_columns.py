@@ -11,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import model_maker
 from literati import LiteratiClassifier, ShapeTree
-from predict_bodies import WRITERS, Row, as_records, ask, refused, stream
-from service.prediction.predictor import Predictor
-from stack import Stack
+from service.predict.predictor import Predictor
+from tests.support.http.predict_bodies import WRITERS, Row, as_records, ask, refused, stream
+from tests.support.records import model_maker
+from tests.support.stack.stack import Stack
 
 USED = {"size": 0.5, "colour": "red"}
 UNUSED = {"age": 0.1, "shade": "dark", "tall": True}

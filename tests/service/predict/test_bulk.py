@@ -16,16 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs import TENANT
 from literati import LiteratiClassifier
-from model_maker import COLOURS, ZONES, add_model, mixed_tree
-from predict_bodies import GOOD, as_arrays, as_arrow, as_csv, as_records, as_table
 from service.app import create_app
-from service.prediction.predictors import Predictors
+from service.predict.model_cache import Predictors
 from service.settings import Settings
-from stack import Stack
-from worker.errors import ModelGoneError
-from worker.store.resolver import ModelResolver
+from tests.support.http.predict_bodies import GOOD, as_arrays, as_arrow, as_csv, as_records, as_table
+from tests.support.records.jobs import TENANT
+from tests.support.records.model_maker import COLOURS, ZONES, add_model, mixed_tree
+from tests.support.stack.stack import Stack
+from worker.domain.errors import ModelNotFoundError
+from worker.store.model_names import ModelResolver
 
 ROWS = 100_000
 KINDS = {
@@ -71,16 +71,15 @@ def test_a_hundred_thousand_rows(
 
 
 def test_more_rows_than_allowed(tmp_path_factory: pytest.TempPathFactory, api: Stack) -> None:
-    with Stack(
+    with Stack.with_api(
         tmp_path_factory.mktemp("strict"), server=api.server, LITERATI_MAX_PREDICT_ROWS="10"
     ) as strict:
-        strict.start_api()
         model = add_model(api, mixed_tree())
         with strict.client() as client:
             for rows, status in ((10, 200), (11, 422)):
                 answer = client.post(f"/v1/models/{model}/predict", json={"records": [GOOD] * rows})
                 assert answer.status_code == status
-            assert "At most 10 rows" in answer.json()["errors"][0]["message"]
+            assert "the limit is 10 per request" in answer.json()["errors"][0]["message"]
             assert "LITERATI_MAX_PREDICT_ROWS" in answer.json()["errors"][0]["message"]
 
 
@@ -158,16 +157,16 @@ def test_a_model_is_read_once(api: Stack) -> None:
     with_predictors(api, use)
 
 
-@pytest.mark.parametrize("limits", [{"most": 2}, {"most_bytes": 1}])
+@pytest.mark.parametrize("limits", [{"max_entries": 2}, {"max_bytes": 1}])
 def test_few_models_are_kept(api: Stack, limits: dict[str, int]) -> None:
     models = [add_model(api, mixed_tree()) for _ in range(3)]
-    most = limits.get("most", 1)
+    max_entries = limits.get("max_entries", 1)
 
     async def use(predictors: Predictors) -> None:
         first = [await predictors.of_model(TENANT, model) for model in models]
         for age, (model, predictor) in enumerate(zip(reversed(models), reversed(first), strict=True), 1):
             again = await predictors.of_model(TENANT, model)
-            assert (again is predictor) == (age <= most)
+            assert (again is predictor) == (age <= max_entries)
 
     with_predictors(api, use, **limits)
 
@@ -177,7 +176,7 @@ def test_tenants_do_not_share_models(api: Stack) -> None:
 
     async def use(predictors: Predictors) -> None:
         await predictors.of_model(TENANT, model)
-        with pytest.raises(ModelGoneError):
+        with pytest.raises(ModelNotFoundError):
             await predictors.of_model("other", model)
 
     with_predictors(api, use)

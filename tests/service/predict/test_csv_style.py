@@ -16,15 +16,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from literati import LiteratiClassifier
-from predict_bodies import ask, refused
-from service.prediction.csv_rows import CsvOptions
-from service.prediction.predictor import Predictor, Wanted
-from service_client import submit
-from stack import Stack, poll
-from uploads import made
-from worker.blobs import Blobs
-from worker.messages import CsvStyle, Dataset
-from worker.tables import load
+from service.predict.decode.csv_table import CsvOptions
+from service.predict.predictor import PredictOptions, Predictor
+from tests.support.http.predict_bodies import ask, refused
+from tests.support.http.service_client import submit
+from tests.support.http.uploads import made
+from tests.support.stack.stack import Stack, poll
+from worker.blobs.local import Blobs
+from worker.domain.datasets import CsvStyle, Dataset
+from worker.training.tables import load
 
 # `price` is only a number with thousands because `rate` has decimal commas; `share` has points all the same.
 GERMAN = """id;price;rate;share;count;label
@@ -50,14 +50,14 @@ def trained(folder: Path, text: str, **options: Any) -> tuple[Dataset, Any, Pred
 def assert_read_alike(predictor: Predictor, text: str, features: Any) -> None:
     """Each row alone, and all of them, as the numbers that the upload stored."""
     header, *rows = text.splitlines()
-    wanted = Wanted(body_format="csv")
-    whole = predictor.read(text.encode(), wanted, 1000)
+    wanted = PredictOptions(body_format="csv")
+    whole = predictor.decode(text.encode(), wanted, 1000)
     for entry in predictor.layout.numbers:
         stored = features.column(entry.name).cast(pa.float64()).to_numpy()
-        np.testing.assert_array_equal(whole.matrix[:, entry.place], stored, entry.name)
+        np.testing.assert_array_equal(whole.matrix[:, entry.index], stored, entry.name)
         for row, number in zip(rows, stored, strict=True):
-            alone = predictor.read(f"{header}\n{row}\n".encode(), wanted, 1000)
-            np.testing.assert_array_equal(alone.matrix[0, entry.place], number, f"{entry.name} in {row!r}")
+            alone = predictor.decode(f"{header}\n{row}\n".encode(), wanted, 1000)
+            np.testing.assert_array_equal(alone.matrix[0, entry.index], number, f"{entry.name} in {row!r}")
 
 
 def test_each_training_row_alone_is_read_as_in_its_file(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Predictor:
 
 def price(predictor: Predictor, text: str, **options: Any) -> tuple[list[float], list[str]]:
     """How a column of prices is read, and which columns were read in a way that is not plain."""
-    wanted = Wanted(body_format="csv", csv=CsvOptions(**options))
-    batch = predictor.read(text.encode(), wanted, 1000)
-    place = predictor.layout.by_name["price"].place
+    wanted = PredictOptions(body_format="csv", csv=CsvOptions(**options))
+    batch = predictor.decode(text.encode(), wanted, 1000)
+    place = predictor.layout.by_name["price"].index
     told = [
         w["column"]
         for w in ask(predictor, text.encode(), "csv", csv=wanted.csv)["warnings"]

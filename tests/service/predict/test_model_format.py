@@ -13,20 +13,22 @@ import pyarrow as pa
 import pytest
 from jsonschema_rs import validator_for
 
-from format_evaluator import Evaluator, probability_key
-from format_problems import random_problem
-from jobs import add_dataset, easy
 from literati import LiteratiClassifier, ShapeTree
-from literati.columns import read_objects
-from literati.model_schema import tree_schema
-from literati.table import encode_column
-from model_maker import add_model, mixed_tree
-from predict_bodies import GOOD
-from service import openapi
-from service.schemas import examples, metric_examples, model_examples
+from literati.data.columns import read_objects
+from literati.data.schema import encode_column
+from literati.tree.model_schema import tree_schema
+from service.cli import write_openapi
+from service.examples import jobs as examples
+from service.examples import metrics as metric_examples
+from service.examples import models as model_examples
 from service.schemas.metrics import metrics_schema
-from service_client import submit
-from stack import Stack, poll
+from tests.support.http.predict_bodies import GOOD
+from tests.support.http.service_client import submit
+from tests.support.records.jobs import add_dataset, easy
+from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.solver.format_evaluator import Evaluator, probability_key
+from tests.support.solver.format_problems import random_problem
+from tests.support.stack.stack import Stack, poll
 
 TREE = validator_for(tree_schema())
 METRICS = validator_for(metrics_schema())
@@ -123,7 +125,7 @@ def test_numbers_of_32_bits_and_integers_in_arrow_and_csv(
 
 
 def test_the_files_are_current() -> None:
-    for path, content in openapi.files().items():
+    for path, content in write_openapi.files().items():
         assert path.read_text(encoding="utf-8") == content, "run `make openapi`"
 
 
@@ -193,7 +195,7 @@ def test_the_examples_are_true() -> None:
 
 
 def test_answers_refer_to_the_schemas() -> None:
-    schemas = json.loads(openapi.TARGET.read_text())["components"]["schemas"]
+    schemas = json.loads(write_openapi.TARGET.read_text())["components"]["schemas"]
     for name in ("Incumbent", "ModelWithTree"):
         assert schemas[name]["properties"]["tree"]["$ref"] == "#/components/schemas/Tree"
         assert schemas[name]["properties"]["metrics"]["$ref"] == "#/components/schemas/Metrics"

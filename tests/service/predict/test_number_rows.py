@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from literati import LiteratiClassifier
-from service.prediction.faults import RowsError
-from service.prediction.number_rows import read_numbers
-from service.prediction.predictor import Predictor, Wanted
+from service.predict.decode.number_rows import read_numbers
+from service.predict.predictor import PredictOptions, Predictor
+from service.predict.row_errors import RowsError
 
 NAMES = ["a", "length (cm)", "ß", "constant"]
 
@@ -31,7 +31,7 @@ def predictor() -> Predictor:
 
 def outcome(predictor: Predictor, body: bytes) -> Any:
     try:
-        return json.loads(predictor.answer(body, Wanted(), 100).content)
+        return json.loads(predictor.predict(body, PredictOptions(), 100).content)
     except RowsError as error:
         return type(error), error.detail, error.errors
 

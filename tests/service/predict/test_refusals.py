@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from literati import LiteratiClassifier
-from model_maker import mixed_tree
-from predict_bodies import (
+from service.predict.predictor import Format, PredictOptions, Predictor
+from service.predict.row_errors import MalformedError, RowsError
+from tests.support.http.predict_bodies import (
     GOOD,
     WRITERS,
     Row,
@@ -28,9 +29,8 @@ from predict_bodies import (
     refused,
     stream,
 )
-from service.prediction.faults import MalformedError, RowsError
-from service.prediction.predictor import Format, Predictor, Wanted
-from worker.messages import CsvStyle
+from tests.support.records.model_maker import mixed_tree
+from worker.domain.datasets import CsvStyle
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_arrow_views_that_show_more_than_there_is(predictor: Predictor) -> None:
     table = as_table([GOOD] * 20_000)
     table = table.set_column(table.column_names.index("colour"), "colour", column)
     with pytest.raises(RowsError) as caught:
-        predictor.answer(stream(table, rows=20_000), Wanted(body_format="arrow"), 20_000)
+        predictor.predict(stream(table, rows=20_000), PredictOptions(body_format="arrow"), 20_000)
     assert caught.value.errors[0].code == "TOO_LARGE"
 
 
@@ -190,7 +190,7 @@ def test_rows_of_other_lengths(predictor: Predictor) -> None:
 )
 def test_bodies_that_are_not_what_they_say(predictor: Predictor, body: bytes, form: Format) -> None:
     with pytest.raises(MalformedError):
-        predictor.answer(body, Wanted(body_format=form), 1_000)
+        predictor.predict(body, PredictOptions(body_format=form), 1_000)
 
 
 @settings(max_examples=300, deadline=None)
@@ -201,7 +201,7 @@ def test_damaged_arrow_streams_are_refused_or_read(predictor: Predictor, data: s
         place = data.draw(st.integers(0, len(body) - 1))
         body[place] = data.draw(st.integers(0, 255))
     with suppress(RowsError):
-        predictor.answer(bytes(body), Wanted(body_format="arrow"), 1_000)
+        predictor.predict(bytes(body), PredictOptions(body_format="arrow"), 1_000)
 
 
 @settings(max_examples=200, deadline=None)
@@ -216,25 +216,25 @@ def test_no_body_breaks_a_reader(predictor: Predictor, body: bytes) -> None:
                 b"size;age;colour;member;zone\n" + body,
             ):
                 with suppress(RowsError):
-                    reader.answer(text, Wanted(body_format=form), 1_000)
+                    reader.predict(text, PredictOptions(body_format=form), 1_000)
 
 
 def test_too_many_rows(predictor: Predictor) -> None:
     places = {"records": "/body/records", "arrays": "/body/data", "csv": "/body", "arrow": "/body"}
     for name, (write, form) in WRITERS.items():
         with pytest.raises(RowsError) as caught:
-            predictor.answer(write([GOOD] * 11), Wanted(body_format=form), 10)
+            predictor.predict(write([GOOD] * 11), PredictOptions(body_format=form), 10)
         assert [error.pointer for error in caught.value.errors] == [places[name]]
     for write, form in WRITERS.values():
         with pytest.raises(RowsError) as caught:
-            predictor.answer(write([GOOD] * 1001), Wanted(body_format=form, explain=True), 10_000)
+            predictor.predict(write([GOOD] * 1001), PredictOptions(body_format=form, explain=True), 10_000)
         assert [error.pointer for error in caught.value.errors] == ["/query/explain"]
 
 
 def test_errors_are_few_however_many_cells_are_wrong(predictor: Predictor) -> None:
     rows: list[Row] = [{name: {} for name in GOOD}] * 500
     with pytest.raises(RowsError) as caught:
-        predictor.answer(as_records(rows), Wanted(), 1_000)
+        predictor.predict(as_records(rows), PredictOptions(), 1_000)
     assert len(caught.value.errors) == 20
 
 
@@ -243,8 +243,8 @@ def test_an_arrow_stream_that_unpacks_to_too_much(predictor: Predictor) -> None:
     table = pa.table({"size": np.zeros(rows), **{f"extra{i}": np.zeros(rows) for i in range(70)}})
     body = stream(table, rows=rows, options=pa.ipc.IpcWriteOptions(compression="zstd"))
     assert len(body) < 1 << 20
-    with pytest.raises(RowsError, match="unpacks to more"):
-        predictor.answer(body, Wanted(body_format="arrow"), 1 << 24)
+    with pytest.raises(RowsError, match="decompressed body is larger than"):
+        predictor.predict(body, PredictOptions(body_format="arrow"), 1 << 24)
 
 
 def test_cells_that_take_no_bytes_are_counted_too() -> None:
@@ -252,5 +252,5 @@ def test_cells_that_take_no_bytes_are_counted_too() -> None:
     tree = LiteratiClassifier(max_depth=1, max_expansions=1).fit(x, x[:, 0] > 0).tree_
     rows = 1 << 20
     table = pa.table({name: pa.nulls(rows) for name in tree.feature_names})
-    with pytest.raises(RowsError, match="At most"):
-        Predictor(tree, {}).answer(stream(table, rows=1 << 20), Wanted(body_format="arrow"), 1 << 24)
+    with pytest.raises(RowsError, match="too many rows; the limit is"):
+        Predictor(tree, {}).predict(stream(table, rows=1 << 20), PredictOptions(body_format="arrow"), 1 << 24)

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from literati import LiteratiClassifier
-from model_maker import COLOURS, mixed_tree
-from predict_bodies import (
+from service.predict.decode.csv_table import CsvOptions
+from service.predict.predictor import Predictor
+from tests.support.http.predict_bodies import (
     GOOD,
     WRITERS,
     as_csv,
@@ -21,8 +22,7 @@ from predict_bodies import (
     refused,
     stream,
 )
-from service.prediction.csv_rows import CsvOptions
-from service.prediction.predictor import Predictor
+from tests.support.records.model_maker import COLOURS, mixed_tree
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,14 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from jobs import TENANT
 from literati import ShapeTree
-from model_maker import add_job, add_model, finish, mixed_tree
-from predict_bodies import GOOD, as_arrow, as_csv, as_records
-from service.schemas.models import JobPredictions, Predictions
-from service_client import NOWHERE, pointers, problem, submit
-from stack import Stack
-from worker.messages import Dataset
+from service.predict.schemas import JobPredictions, Predictions
+from tests.support.http.predict_bodies import GOOD, as_arrow, as_csv, as_records
+from tests.support.http.service_client import NOWHERE, pointers, problem, submit
+from tests.support.records.jobs import TENANT
+from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
 
 ARROW = "application/vnd.apache.arrow.stream"
 NO_MODEL = "mdl_" + 32 * "f"

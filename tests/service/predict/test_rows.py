@@ -15,17 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from literati import LiteratiClassifier, ShapeTree
-from model_maker import COLOURS, ZONES, mixed_tree
-from predict_bodies import (
-    GOOD,
-    WRITERS,
-    Row,
-    as_records,
-    as_table,
-    ask,
-)
-from service.prediction.paths import MOST_CATEGORIES
-from service.prediction.predictor import Predictor, Wanted
+from service.predict.explanations import MAX_CATEGORIES
+from service.predict.predictor import PredictOptions, Predictor
+from tests.support.http.predict_bodies import GOOD, WRITERS, Row, as_records, as_table, ask
+from tests.support.records.model_maker import COLOURS, ZONES, mixed_tree
 
 numbers = st.none() | st.integers(-200, 200) | st.floats(-1e9, 1e9)
 rows = st.fixed_dictionaries(
@@ -113,10 +106,10 @@ def test_an_explanation_names_few_of_many_categories() -> None:
     for word in words:
         body = json.dumps({"records": [{"word": word, "x": 0}]}).encode()
         (step,) = ask(predictor, body, explain=True)["explanations"][0]["steps"]
-        assert len(step["categories"]) == MOST_CATEGORIES
+        assert len(step["categories"]) == MAX_CATEGORIES
         assert step["categories"].count(word) == 1
-        assert step["more_categories"] == 150 - MOST_CATEGORIES
-        assert step["text"].endswith(f"and {150 - MOST_CATEGORIES} more: {step['side']}")
+        assert step["more_categories"] == 150 - MAX_CATEGORIES
+        assert step["text"].endswith(f"and {150 - MAX_CATEGORIES} more: {step['side']}")
 
 
 def test_probabilities_are_the_library_s(predictor: Predictor) -> None:
@@ -145,7 +138,7 @@ def test_labels_come_back_as_they_were(labels: tuple[Any, ...], keys: list[str])
     answer = ask(predictor, as_records(rows))
     assert {(type(label), label) for label in answer["predictions"]} == {(type(v), v) for v in labels}
     assert list(answer["probabilities"][0]) == keys
-    tables = predictor.answer(as_records(rows), Wanted(answer_format="arrow"), 1000).content
+    tables = predictor.predict(as_records(rows), PredictOptions(response_format="arrow"), 1000).content
     table = pa.ipc.open_stream(tables).read_all()
     assert table.column("prediction").to_pylist() == answer["predictions"]
     assert table.column("leaf_id").to_pylist() == answer["leaf_ids"]
@@ -157,10 +150,10 @@ def test_labels_come_back_as_they_were(labels: tuple[Any, ...], keys: list[str])
 def test_written_csv_holds_no_formulas() -> None:
     predictor = Predictor(mixed_tree(("=cmd()", "-2")), {"model_id": None})
     rows = [{**GOOD, "age": age, "member": age % 2 == 0} for age in range(0, 90, 3)]
-    text = predictor.answer(as_records(rows), Wanted(answer_format="csv"), 1000).content.decode()
+    text = predictor.predict(as_records(rows), PredictOptions(response_format="csv"), 1000).content.decode()
     found = list(csv.DictReader(io.StringIO(text)))
     assert {row["prediction"] for row in found} == {"'=cmd()", "'-2"}
     assert [int(row["leaf_id"]) for row in found] == ask(predictor, as_records(rows))["leaf_ids"]
     numbers = Predictor(mixed_tree((-1, 1)), {"model_id": None})
-    text = numbers.answer(as_records(rows), Wanted(answer_format="csv"), 1000).content.decode()
+    text = numbers.predict(as_records(rows), PredictOptions(response_format="csv"), 1000).content.decode()
     assert {row["prediction"] for row in csv.DictReader(io.StringIO(text))} == {"-1", "1"}

@@ -8,12 +8,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import model_maker
-from model_maker import mixed_tree
-from predict_bodies import GOOD, WRITERS, Row, as_arrow, as_csv, as_records, as_table, ask, refused, stream
-from service.prediction.csv_rows import CsvOptions
-from service.prediction.predictor import Predictor
-from stack import Stack
+from service.predict.decode.csv_table import CsvOptions
+from service.predict.predictor import Predictor
+from tests.support.http.predict_bodies import (
+    GOOD,
+    WRITERS,
+    Row,
+    as_arrow,
+    as_csv,
+    as_records,
+    as_table,
+    ask,
+    refused,
+    stream,
+)
+from tests.support.records import model_maker
+from tests.support.records.model_maker import mixed_tree
+from tests.support.stack.stack import Stack
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +125,8 @@ def test_commas_of_two_meanings_have_two_remedies(api: Stack) -> None:
                 )
                 found.append((fix["label"], [w["code"] for w in changed.json()["warnings"]]))
     assert found == [
-        ("Read with decimal comma", []),
-        ("Read with decimal point, commas part thousands", ["READ_AS", "OUT_OF_RANGE"]),
+        ("Read with a decimal comma", []),
+        ("Read with a decimal point; commas separate thousands", ["READ_AS", "OUT_OF_RANGE"]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Processes apart: what a hostile file does to one happens to nobody else."""
+"""Sandbox apart: what a hostile file does to one happens to nobody else."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ from typing import Any
 import psutil
 import pytest
 
-import hostile
-from memory_watch import MemoryWatch
-from model_maker import mixed_tree
-from service.apart.processes import Processes
-from service.ingest.build import Upload
-from service.ingest.errand import Errand, run, run_quickly
 from service.ingest.errors import IngestError
-from service.ingest.first_bytes import Form
+from service.ingest.file_format import FileFormat
 from service.ingest.options import Options, TableLimits
-from service.prediction import errand as predict
-from service.prediction.faults import MalformedError, RowsError
-from service.prediction.predictor import Predictor, Wanted
-from stack import poll
+from service.ingest.pipeline import Upload
+from service.ingest.sandbox_task import ParseTask, parse_small_upload, parse_upload
+from service.predict import sandbox_task as predict
+from service.predict.predictor import PredictOptions, Predictor
+from service.predict.row_errors import MalformedError, RowsError
+from service.sandbox.client import Sandbox
+from tests.support.http import hostile
+from tests.support.records.model_maker import mixed_tree
+from tests.support.stack.memory_watch import MemoryWatch
+from tests.support.stack.stack import poll
 
 MEBIBYTE = 1 << 20
 LONG = b"x,label\n" + b"1.25,a\n2.5,b\n" * MEBIBYTE  # takes a moment
 
 
 @pytest.fixture(scope="module")
-def apart() -> Iterator[Processes]:
-    processes = Processes(plain_memory=400 * MEBIBYTE)
+def apart() -> Iterator[Sandbox]:
+    processes = Sandbox(base_memory=400 * MEBIBYTE)
     processes.start()
     yield processes
     processes.stop()
 
 
-def errand(folder: Path, data: bytes, form: Form = "csv", **given: Any) -> Errand:
+def parse_task(folder: Path, data: bytes, form: FileFormat = "csv", **given: Any) -> ParseTask:
     path = folder / "upload"
     path.write_bytes(data)
     upload = Upload(path, form, "utf-8", hashlib.sha256(data).hexdigest(), len(data))
-    limits: dict[str, Any] = {"seconds": 60.0, "spare_disk_bytes": 0}
+    limits: dict[str, Any] = {"seconds": 60.0, "min_free_bytes": 0}
     table = TableLimits(max_table_bytes=given.pop("max_table_bytes", 50 * MEBIBYTE))
     options = Options(target="label")
-    return Errand(upload, options, table, folder / "blobs", "ds_1", "default", **{**limits, **given})
+    return ParseTask(upload, options, table, folder / "blobs", "ds_1", "default", **{**limits, **given})
 
 
-def code(apart: Processes, wanted: Errand) -> str:
+def code(apart: Sandbox, wanted: ParseTask) -> str:
     with pytest.raises(IngestError) as caught:
-        run(apart, wanted)
-    return caught.value.faults[0].code
+        parse_upload(apart, wanted)
+    return caught.value.issues[0].code
 
 
-@pytest.mark.parametrize(("name", "most"), [("QUICK_SECONDS", 0.01), ("QUICK_MEMORY", 1 << 20)])
+@pytest.mark.parametrize(("name", "most"), [("SMALL_MAX_SECONDS", 0.01), ("SMALL_MAX_MEMORY", 1 << 20)])
 def test_what_is_not_small_after_all_can_be_read_again(
-    apart: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: float
+    apart: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, most: float
 ) -> None:
     """A small upload is read within limits of its own; one that exceeds them is read as a large one."""
-    wanted = errand(tmp_path, LONG, max_table_bytes=1 << 30)
-    monkeypatch.setattr(f"service.ingest.errand.{name}", most)
-    if name == "QUICK_MEMORY":
-        apart = Processes(plain_memory=100 * MEBIBYTE)
+    wanted = parse_task(tmp_path, LONG, max_table_bytes=1 << 30)
+    monkeypatch.setattr(f"service.ingest.sandbox_task.{name}", most)
+    if name == "SMALL_MAX_MEMORY":
+        apart = Sandbox(base_memory=100 * MEBIBYTE)
     try:
-        assert run_quickly(apart, wanted) is None
-        assert run(apart, wanted).rows == 2 * MEBIBYTE
+        assert parse_small_upload(apart, wanted) is None
+        assert parse_upload(apart, wanted).rows == 2 * MEBIBYTE
     finally:
-        if name == "QUICK_MEMORY":
+        if name == "SMALL_MAX_MEMORY":
             apart.stop()
 
 
-def test_what_is_small_is_read_quickly(apart: Processes, tmp_path: Path) -> None:
-    dataset = run_quickly(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n"))
+def test_what_is_small_is_read_quickly(apart: Sandbox, tmp_path: Path) -> None:
+    dataset = parse_small_upload(apart, parse_task(tmp_path, b"x,label\n1,a\n2,b\n"))
     assert dataset is not None
     assert dataset.rows == 2
     with pytest.raises(IngestError):
-        run_quickly(apart, errand(tmp_path, b"x,other\n1,a\n2,b\n"))
+        parse_small_upload(apart, parse_task(tmp_path, b"x,other\n1,a\n2,b\n"))
 
 
 def forks() -> list[psutil.Process]:
@@ -90,50 +90,50 @@ def forks() -> list[psutil.Process]:
 
 def _is_ours(process: psutil.Process) -> bool:
     try:
-        return "service.apart.nursery" in process.cmdline()
+        return "service.sandbox.fork_server" in process.cmdline()
     except psutil.NoSuchProcess:
         return False
 
 
-def test_a_table(apart: Processes, tmp_path: Path) -> None:
-    dataset = run(apart, errand(tmp_path, b"x,z,label\n1,u,a\n2,v,b\n3,,a\n"))
+def test_a_table(apart: Sandbox, tmp_path: Path) -> None:
+    dataset = parse_upload(apart, parse_task(tmp_path, b"x,z,label\n1,u,a\n2,v,b\n3,,a\n"))
     assert (dataset.id, dataset.rows, dataset.target) == ("ds_1", 3, "label")
     assert [(entry.label, entry.count) for entry in dataset.classes] == [("a", 2), ("b", 1)]
     assert (tmp_path / "blobs" / dataset.blob[:2] / dataset.blob).exists()
 
 
-def test_what_is_wrong_is_told(apart: Processes, tmp_path: Path) -> None:
-    assert code(apart, errand(tmp_path, b"x,label\n1,a\n")) == "ONE_CLASS"
+def test_what_is_wrong_is_told(apart: Sandbox, tmp_path: Path) -> None:
+    assert code(apart, parse_task(tmp_path, b"x,label\n1,a\n")) == "ONE_CLASS"
 
 
-def test_parquet_that_unpacks_to_more_than_it_says(apart: Processes, tmp_path: Path) -> None:
+def test_parquet_that_unpacks_to_more_than_it_says(apart: Sandbox, tmp_path: Path) -> None:
     """Hundreds of megabytes in 20 kB."""
     bomb = hostile.long_words(2, 192 * MEBIBYTE)
     assert len(bomb) < 200_000
     with MemoryWatch(os.getpid()) as memory:
         before = memory.peak
-        assert code(apart, errand(tmp_path, bomb, "parquet")) in ("TABLE_TOO_LARGE", "UNREADABLE")
+        assert code(apart, parse_task(tmp_path, bomb, "parquet")) in ("TABLE_TOO_LARGE", "UNREADABLE")
     assert memory.peak - before < 600 * MEBIBYTE
     poll(lambda: not forks(), what="the end of the reader")
 
 
-def test_a_reader_that_takes_too_long(apart: Processes, tmp_path: Path) -> None:
-    assert code(apart, errand(tmp_path, LONG, seconds=0.05)) == "TABLE_TOO_SLOW"
+def test_a_reader_that_takes_too_long(apart: Sandbox, tmp_path: Path) -> None:
+    assert code(apart, parse_task(tmp_path, LONG, seconds=0.05)) == "TABLE_TOO_SLOW"
     poll(lambda: not forks(), what="the end of the reader")
 
 
-def test_a_reader_that_is_killed_has_a_second_try(apart: Processes, tmp_path: Path) -> None:
+def test_a_reader_that_is_killed_has_a_second_try(apart: Sandbox, tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(run, apart, errand(tmp_path, LONG))
+        found = pool.submit(parse_upload, apart, parse_task(tmp_path, LONG))
         for reader in poll(forks, what="a reader"):
             reader.kill()
         assert found.result().rows == LONG.count(b"\n") - 1
 
 
-def test_a_file_that_breaks_every_reader(apart: Processes, tmp_path: Path) -> None:
+def test_a_file_that_breaks_every_reader(apart: Sandbox, tmp_path: Path) -> None:
     broken = set()
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(code, apart, errand(tmp_path, LONG))
+        found = pool.submit(code, apart, parse_task(tmp_path, LONG))
         while not found.done():
             for reader in forks():
                 broken.add(reader.pid)
@@ -143,60 +143,60 @@ def test_a_file_that_breaks_every_reader(apart: Processes, tmp_path: Path) -> No
     assert len(broken) >= 2  # more, if one was killed before it had begun
 
 
-def test_the_process_that_makes_readers_dies(apart: Processes, tmp_path: Path) -> None:
-    run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n"))
+def test_the_process_that_makes_readers_dies(apart: Sandbox, tmp_path: Path) -> None:
+    parse_upload(apart, parse_task(tmp_path, b"x,label\n1,a\n2,b\n"))
     (process,) = (process for process in psutil.Process().children() if _is_ours(process))
     os.kill(process.pid, signal.SIGKILL)
-    assert run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n")).rows == 2
+    assert parse_upload(apart, parse_task(tmp_path, b"x,label\n1,a\n2,b\n")).rows == 2
 
 
-def test_a_disk_without_room(apart: Processes, tmp_path: Path) -> None:
+def test_a_disk_without_room(apart: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space"):
-        run(apart, errand(tmp_path, b"x,label\n1,a\n2,b\n", spare_disk_bytes=1 << 60))
+        parse_upload(apart, parse_task(tmp_path, b"x,label\n1,a\n2,b\n", min_free_bytes=1 << 60))
     assert not list((tmp_path / "blobs" / "incoming").iterdir())
 
 
-def test_two_at_once(apart: Processes, tmp_path: Path) -> None:
+def test_two_at_once(apart: Sandbox, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("one", "other")]
     for folder in folders:
         folder.mkdir()
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda folder: run(apart, errand(folder, LONG)).rows, folders))
+        found = list(pool.map(lambda folder: parse_upload(apart, parse_task(folder, LONG)).rows, folders))
     assert found == [LONG.count(b"\n") - 1] * 2
 
 
 class TestRowsToPredict:
-    def test_as_in_the_server(self, apart: Processes) -> None:
+    def test_as_in_the_server(self, apart: Sandbox) -> None:
         predictor = Predictor(mixed_tree(), {"model_id": "m"})
         rows = [{"size": 0.5, "age": age, "colour": "mauve", "member": True, "zone": 1} for age in range(200)]
         body = json.dumps({"records": rows}).encode()
-        for wanted in (Wanted(), Wanted(explain=True), Wanted(answer_format="csv")):
-            here = predictor.answer(body, wanted, 1000)
-            assert predict.run(apart, predictor, body, wanted, 1000, 60.0) == here
-            assert here.notices
+        for wanted in (PredictOptions(), PredictOptions(explain=True), PredictOptions(response_format="csv")):
+            here = predictor.predict(body, wanted, 1000)
+            assert predict.predict_in_sandbox(apart, predictor, body, wanted, 1000, 60.0) == here
+            assert here.warnings
 
     @pytest.mark.parametrize(
         ("body", "error"), [(b"{", MalformedError), (b'{"records": [{}]}', RowsError), (b"[]", RowsError)]
     )
-    def test_what_is_wrong_is_told(self, apart: Processes, body: bytes, error: type[RowsError]) -> None:
+    def test_what_is_wrong_is_told(self, apart: Sandbox, body: bytes, error: type[RowsError]) -> None:
         predictor = Predictor(mixed_tree(), {"model_id": "m"})
         with pytest.raises(error) as here:
-            predictor.answer(body, Wanted(), 1000)
+            predictor.predict(body, PredictOptions(), 1000)
         with pytest.raises(error) as there:
-            predict.run(apart, predictor, body, Wanted(), 1000, 60.0)
+            predict.predict_in_sandbox(apart, predictor, body, PredictOptions(), 1000, 60.0)
         assert (there.value.detail, there.value.errors) == (here.value.detail, here.value.errors)
 
     def test_memory_that_is_only_reserved_is_not_counted(self) -> None:
         """Arrow's allocator reserves a gibibyte at once, about what a process may have."""
         line = b"0.5,30,red,true,1\n"
         predictor = Predictor(mixed_tree(), {"model_id": "m"})
-        wanted = Wanted(body_format="csv", answer_format="csv")
-        processes = Processes()
+        wanted = PredictOptions(body_format="csv", response_format="csv")
+        processes = Sandbox()
         try:
             for mebibytes in (3, 4, 5):  # where there was room for that gibibyte, and for little else
                 rows = mebibytes * MEBIBYTE // len(line)
                 body = b"size,age,colour,member,zone\n" + rows * line
-                found = predict.run(processes, predictor, body, wanted, rows, 60.0)
+                found = predict.predict_in_sandbox(processes, predictor, body, wanted, rows, 60.0)
                 assert found.content.count(b"\n") == rows + 1
         finally:
             processes.stop()

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from service.binding import free_port, refuse_strangers
-from service.keyring import Scope, add
+from service.auth.key_file import Scope, add
+from service.errors import StartError
+from service.listen_address import check_api_keys, free_port
 from service.settings import Settings
-from service.state_folder import StartError, StateFolder
-from stack import ROOT
+from service.supervisor.state_folder import StateFolder
+from tests.support.paths import ROOT
 
 
-def test_a_new_folder_is_private_and_says_its_version(tmp_path: Path) -> None:
+def test_a_new_folder_is_private_and_has_a_version(tmp_path: Path) -> None:
     folder = StateFolder(tmp_path / "a" / "b")
     folder.open()
     assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
@@ -25,7 +26,7 @@ def test_a_new_folder_is_private_and_says_its_version(tmp_path: Path) -> None:
     folder.close()
 
 
-def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+def test_an_existing_folder_becomes_private(tmp_path: Path) -> None:
     (tmp_path / "blobs").mkdir()
     (tmp_path / "keys.json").write_text("{}")
     tmp_path.chmod(0o755)
@@ -52,25 +53,26 @@ def test_a_folder_of_the_first_version_is_upgraded(tmp_path: Path) -> None:
     assert (tmp_path / "VERSION").read_text() == "2\n", "an older program refuses it from now on"
 
 
-def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
+def test_a_folder_with_other_content_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Documents").mkdir()
     mode = tmp_path.stat().st_mode
-    with pytest.raises(StartError, match="is no state folder"):
+    with pytest.raises(StartError, match="is not a state folder"):
         StateFolder(tmp_path).open()
     assert tmp_path.stat().st_mode == mode
     assert [entry.name for entry in tmp_path.iterdir()] == ["Documents"]
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(StartError, match=r"cannot be used .*LITERATI_STATE_DIR"):
             StateFolder(path).open()
 
 
-def test_the_lock_goes_with_the_process(tmp_path: Path) -> None:
+def test_the_lock_ends_with_the_process(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from pathlib import Path; from service.state_folder import StateFolder\n"
+        "import sys, time; from pathlib import Path\n"
+        "from service.supervisor.state_folder import StateFolder\n"
         "folder = StateFolder(Path(sys.argv[1])); folder.open(); print('open', flush=True); time.sleep(600)"
     )
     owner = subprocess.Popen(
@@ -94,18 +96,18 @@ def settings(**fields: object) -> Settings:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])
-def test_this_machine_needs_no_key(host: str) -> None:
-    refuse_strangers(settings(host=host))
+def test_loopback_needs_no_key(host: str) -> None:
+    check_api_keys(settings(host=host))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "example.org", ""])
-def test_others_need_a_key(host: str, tmp_path: Path) -> None:
+def test_other_hosts_need_a_key(host: str, tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     for without in (settings(host=host), settings(host=host, api_keys_file=file)):
         with pytest.raises(StartError, match=r"python -m service\.keys .*add NAME"):
-            refuse_strangers(without)
+            check_api_keys(without)
     add(file, "me", "default", frozenset(Scope))
-    refuse_strangers(settings(host=host, api_keys_file=file))
+    check_api_keys(settings(host=host, api_keys_file=file))
 
 
 def test_a_free_port_is_found() -> None:

@@ -1,4 +1,4 @@
-"""Processes that are kept running, without the service: shells stand for its parts."""
+"""Supervised processes, with shells in place of the processes of the service."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from service import children
-from service.children import Child
-from stack import poll
+from service.supervisor import supervised_process
+from service.supervisor.supervised_process import SupervisedProcess
+from tests.support.stack.stack import poll
 
 TRAP = "trap 'echo asked; exit 0' TERM; "
 WAIT = "while true; do sleep 0.05; done"
 
 
-class Shell(Child):
+class Shell(SupervisedProcess):
     def __init__(self, folder: Path, script: str) -> None:
         super().__init__("shell", lambda: ["/bin/sh", "-c", script], dict(os.environ), folder / "shell.log")
 
@@ -32,13 +32,13 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     assert set(psutil.Process().children(recursive=True)) <= before, "nothing is left behind"
 
 
-def stop(child: Child, seconds: float = 10.0) -> float:
+def stop(child: SupervisedProcess, seconds: float = 10.0) -> float:
     before = time.monotonic()
     child.stop(seconds, lambda: False)
     return time.monotonic() - before
 
 
-def test_a_child_is_asked_to_end(folder: Path) -> None:
+def test_a_process_is_terminated(folder: Path) -> None:
     child = Shell(folder, TRAP + "echo up; " + WAIT)
     child.start()
     poll(lambda: "up" in child.output())
@@ -47,7 +47,7 @@ def test_a_child_is_asked_to_end(folder: Path) -> None:
     stop(child)
 
 
-def test_a_child_that_will_not_is_killed_with_its_own(folder: Path) -> None:
+def test_a_process_that_ignores_sigterm_is_killed_with_its_children(folder: Path) -> None:
     child = Shell(folder, f"trap '' TERM; (trap '' TERM; {WAIT}) & echo up; {WAIT}")
     child.start()
     poll(lambda: "up" in child.output())
@@ -57,7 +57,7 @@ def test_a_child_that_will_not_is_killed_with_its_own(folder: Path) -> None:
     poll(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in family))
 
 
-def test_a_hurry_does_not_wait(folder: Path) -> None:
+def test_stop_without_waiting(folder: Path) -> None:
     child = Shell(folder, "trap '' TERM; echo up; " + WAIT)
     child.start()
     poll(lambda: "up" in child.output())
@@ -66,19 +66,19 @@ def test_a_hurry_does_not_wait(folder: Path) -> None:
     assert time.monotonic() - before < 10
 
 
-def test_stopping_what_was_never_started(folder: Path) -> None:
+def test_stop_before_start(folder: Path) -> None:
     stop(Shell(folder, "true"))
 
 
-def test_a_child_that_dies_comes_back_ever_more_slowly(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "FIRST_DELAY", 0.05)
-    monkeypatch.setattr(children, "LONGEST_DELAY", 0.2)
+def test_restarts_with_backoff(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervised_process, "MIN_DELAY", 0.05)
+    monkeypatch.setattr(supervised_process, "MAX_DELAY", 0.2)
     child = Shell(folder, "echo run; exit 3")
     child.start()
     sentences: list[str] = []
 
     def four() -> bool:
-        sentences.extend(filter(None, [child.tend()]))
+        sentences.extend(filter(None, [child.poll()]))
         return child.restarts == 4
 
     poll(four)
@@ -89,24 +89,24 @@ def test_a_child_that_dies_comes_back_ever_more_slowly(folder: Path, monkeypatch
         "0.2",
         "0.2",
     ]
-    assert "shell ended (with code 3)" in sentences[0]
+    assert "shell exited with code 3" in sentences[0]
     assert str(child.log) in sentences[0]
     assert child.log.read_text().count("run") >= 4
 
 
-def test_a_killed_child_leaves_nobody_behind(folder: Path) -> None:
+def test_the_group_of_a_killed_process_is_killed(folder: Path) -> None:
     child = Shell(folder, f"({WAIT}) & echo up; {WAIT}")
     child.start()
     poll(lambda: "up" in child.output())
     left = psutil.Process(child.process.pid).children(recursive=True)
     child.process.kill()
-    sentence = poll(child.tend)
+    sentence = poll(child.poll)
     assert "by SIGKILL" in sentence
     poll(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in left))
     stop(child)
 
 
-def test_the_output_is_of_this_run(folder: Path) -> None:
+def test_the_output_of_the_current_run(folder: Path) -> None:
     child = Shell(folder, "echo $$")
     child.start()
     child.process.wait()
@@ -117,15 +117,17 @@ def test_the_output_is_of_this_run(folder: Path) -> None:
     assert child.log.read_text() == first + child.output()
 
 
-def test_logs_stay_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "LOG_BYTES", 10_000)
+def test_logs_are_rotated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervised_process, "MAX_LOG_BYTES", 10_000)
     writer = "import time\nwhile True: print('x' * 99, flush=True); time.sleep(0.0002)"
-    child = Child("writer", lambda: [sys.executable, "-c", writer], dict(os.environ), folder / "writer.log")
+    child = SupervisedProcess(
+        "writer", lambda: [sys.executable, "-c", writer], dict(os.environ), folder / "writer.log"
+    )
     child.start()
     sizes: list[int] = []
 
     def thrice() -> bool:
-        child.tend()
+        child.poll()
         sizes.append(child.log.stat().st_size)
         return sum(later < earlier for earlier, later in pairwise(sizes)) >= 3
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,78 +14,14 @@ import httpx
 import psutil
 import pytest
 
-import jobs
-from stack import ROOT, poll
-from worker.blobs import Blobs
-from worker.messages import JobState
-from worker.store import Store, connect
-from worker.tether import tethered
+from tests.support.records import jobs
+from tests.support.stack.embedded import PARTS, Embedded
+from tests.support.stack.stack import poll
+from worker.blobs.local import Blobs
+from worker.domain.jobs import JobState
+from worker.store import Store
 
-READY = re.compile(r"Literati is ready at (http://127\.0\.0\.1:\d+)\n")
 LONG = {"max_depth": 6, "max_changepoints": 3}
-PARTS = {"store": "valkey", "worker": "celery", "API": "service.server"}
-
-
-class Embedded:
-    """`make serve` on a folder and a port of its own."""
-
-    def __init__(self, folder: Path, **environment: str) -> None:
-        self.folder = folder
-        self.state = folder / "state"
-        self.out, self.err = folder / "out", folder / "err"
-        inherited = {name: value for name, value in os.environ.items() if name != "REDIS_URL"}
-        with self.out.open("w") as out, self.err.open("a") as err:
-            self.process = subprocess.Popen(
-                tethered([sys.executable, "-m", "service.embedded"]),
-                cwd=ROOT,
-                env={
-                    **inherited,
-                    "LITERATI_STATE_DIR": str(self.state),
-                    "LITERATI_PORT": "0",
-                    "LITERATI_WORKER_CONCURRENCY": "1",
-                    "LITERATI_LEASE_SECONDS": "2",
-                    **environment,
-                },
-                stdout=out,
-                stderr=err,
-            )
-
-    def wait_until_ready(self) -> str:
-        def look() -> re.Match[str] | None:
-            assert self.process.poll() is None, self.err.read_text()
-            return READY.fullmatch(self.out.read_text())
-
-        return poll(look, seconds=120, what="the ready line")[1]
-
-    def family(self) -> list[psutil.Process]:
-        return list(psutil.Process(self.process.pid).children(recursive=True))
-
-    def leader(self, part: str) -> psutil.Process | None:
-        for child in psutil.Process(self.process.pid).children():
-            try:
-                words = child.cmdline()
-            except psutil.Error:
-                continue
-            if any(PARTS[part] in word for word in words):
-                return child
-        return None
-
-    def store(self) -> Store:
-        return Store(connect(f"unix://{self.state}/valkey.sock"))
-
-    def refusal(self) -> str:
-        assert self.process.wait(60) == 1
-        assert self.out.read_text() == ""
-        return self.err.read_text()
-
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(60)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-        self.process.wait()
 
 
 def gone(processes: list[psutil.Process]) -> bool:
@@ -125,7 +59,7 @@ def test_a_killed_part_comes_back(embedded: Embedded, part: str) -> None:
     after = poll(lambda: (now := embedded.leader(part)) and now != before and now, seconds=60)
     assert after
     assert gone(of_before)
-    assert f"The {part} ended (by SIGKILL)" in embedded.err.read_text()
+    assert f"The {part} was killed by SIGKILL" in embedded.err.read_text()
 
     def answers() -> bool:
         try:
@@ -153,7 +87,7 @@ def test_jobs_are_run(embedded: Embedded) -> None:
 def test_a_second_one_on_the_same_folder_is_refused(embedded: Embedded, tmp_path: Path) -> None:
     second = Embedded(tmp_path, LITERATI_STATE_DIR=str(embedded.state))
     assert re.fullmatch(
-        rf"Another Literati \(process {embedded.process.pid}\) runs on .*\n", second.refusal()
+        rf"Another Literati \(process {embedded.process.pid}\) uses the state folder .*\n", second.refusal()
     )
     assert embedded.process.poll() is None
 

@@ -10,14 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-import jobs
-from service import keyring
-from service.key_store import KeyStore
-from service.keyring import Scope
-from service_client import problem, submit
-from stack import Stack, poll
-from worker.errors import WrongStateError
-from worker.messages import Dataset
+from service.auth import key_file
+from service.auth.key_file import Scope
+from service.auth.key_store import KeyStore
+from tests.support.http.service_client import problem, submit
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.datasets import Dataset
+from worker.domain.errors import WrongStateError
 
 CROWD = 1000
 QUICK = {"max_expansions": 1}
@@ -30,10 +30,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, di
     path = folder / "keys.json"
     scopes = {"a": {Scope.READ, Scope.TRAIN}, "b": {Scope.READ, Scope.TRAIN}, "admin": {Scope.ADMIN}}
     keys = {
-        tenant: keyring.add(path, tenant, tenant, frozenset(given))[0] for tenant, given in scopes.items()
+        tenant: key_file.add(path, tenant, tenant, frozenset(given))[0] for tenant, given in scopes.items()
     }
-    with Stack(folder / "stack", LITERATI_API_KEYS_FILE=str(path), LITERATI_RATE_LIMITS="off") as stack:
-        stack.start_api()
+    with Stack.with_api(
+        folder / "stack", LITERATI_API_KEYS_FILE=str(path), LITERATI_RATE_LIMITS="off"
+    ) as stack:
         stack.start_worker()
         yield stack, keys
 
@@ -130,13 +131,13 @@ def test_a_tenant_that_does_not_exist(
         users["admin"].get("/v1/tenants/nobody"),
     ):
         detail = problem(answer, 404, "not-found")["detail"]
-        assert "There are: a, admin, b." in detail
+        assert "The tenants are: a, admin, b." in detail
         assert "service.keys add" in detail
     assert stack.connection.hgetall("literati:weights") == {}
     jobs.add_dataset(stack.store, stack.blobs, jobs.easy(), tenant="former")
     former = users["admin"].put("/v1/tenants/former", json={"weight": 100})
     assert former.status_code == 200, "no key has its name any more, but it has a dataset"
-    _, entry = keyring.new_key("new", "beginner", frozenset({Scope.READ}))
+    _, entry = key_file.new_key("new", "beginner", frozenset({Scope.READ}))
     KeyStore(stack.connection).add(entry)
     assert users["admin"].put("/v1/tenants/beginner", json={"weight": 100}).status_code == 200
 

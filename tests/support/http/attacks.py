@@ -1,4 +1,4 @@
-"""Attacks on a running server, and what they do to a client that has nothing to do with them."""
+"""Attacks on a running server, and the latency of another client during them."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ from urllib.parse import urlsplit
 import httpx
 import pyarrow as pa
 
-import hostile
-from stack import Stack
-from wire import connected, rest, status
+from tests.support.http import hostile
+from tests.support.http.wire import connected, rest, status
+from tests.support.stack.stack import Stack
 
-VICTIM = Path(__file__).resolve().parent / "victim.py"
+PROBE_CLIENT = Path(__file__).resolve().parent / "probe_client.py"
 MEBIBYTE = 1 << 20
 UPLOAD = "/v1/datasets?target=label"
 
-Attack = Callable[[Stack, str], list[int]]  # a stack and the path to predict at, to the statuses it got
+Attack = Callable[[Stack, str], list[int]]  # called with a stack and a path to predict; returns statuses
 
 
 @dataclass
-class Harm:
-    """What the victim saw."""
+class ProbeResult:
+    """The latencies and errors of the probe client."""
 
-    waited: dict[str, list[float]] = field(default_factory=dict)
+    latencies: dict[str, list[float]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    pace: float = 1.0  # seconds that a second of work takes on this machine now
+    slowdown: float = 1.0  # seconds that a second of CPU time takes on this machine now
 
     def p99(self, name: str) -> float:
-        times = sorted(self.waited[name])
+        times = sorted(self.latencies[name])
         return times[max(0, math.ceil(0.99 * len(times)) - 1)]
 
     @property
     def worst(self) -> float:
-        """The larger p99, as it would be on a machine that has nothing else to do."""
-        return max(map(self.p99, self.waited)) / self.pace
+        """The larger 99th percentile, corrected for the load of the machine."""
+        return max(map(self.p99, self.latencies)) / self.slowdown
 
     def __str__(self) -> str:
-        return f"pace {self.pace:.1f}, " + ", ".join(
+        return f"slowdown {self.slowdown:.1f}, " + ", ".join(
             f"{name} p99 {1000 * self.p99(name):.0f} ms, max {1000 * max(times):.0f} ms of {len(times)}"
-            for name, times in self.waited.items()
+            for name, times in self.latencies.items()
         )
 
 
-class Watched:
-    """A victim at work as long as the `with` lasts."""
+class Probe:
+    """A probe client that runs while the context lasts."""
 
     def __init__(self, stack: Stack, path: str, row: dict[str, Any]) -> None:
-        self.harm = Harm()
+        self.result = ProbeResult()
         port = str(urlsplit(stack.url).port)
-        command = [sys.executable, "-S", str(VICTIM), port, path]
+        command = [sys.executable, "-S", str(PROBE_CLIENT), port, path]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._body = json.dumps({"records": [row]})
 
@@ -76,8 +76,8 @@ class Watched:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        said, _ = self._process.communicate()
-        self.harm = Harm(**json.loads(said))
+        output, _ = self._process.communicate()
+        self.result = ProbeResult(**json.loads(output))
 
 
 def upload(stack: Stack, content: Any, kind: str = "application/vnd.apache.parquet", **more: Any) -> int:
@@ -85,7 +85,7 @@ def upload(stack: Stack, content: Any, kind: str = "application/vnd.apache.parqu
 
 
 def post(stack: Stack, path: str, content: Any, kind: str, **more: str) -> int:
-    """The status; 0 if the server closed before all was sent and its answer was lost."""
+    """Return the status; 0 if the server closed the connection and the response was lost."""
     try:
         with stack.client() as client:
             return client.post(path, content=content, headers={"Content-Type": kind, **more}).status_code
@@ -121,13 +121,13 @@ def repeated_rows(stack: Stack, _: str) -> list[int]:
 
 
 def one_line(stack: Stack, _: str) -> list[int]:
-    """Two gigabytes without a line break, made as they are sent."""
+    """Upload two gigabytes without a line break."""
     line = b"a" * MEBIBYTE
     return at_once(2, lambda: upload(stack, (line for _ in range(2048)), "text/csv"))
 
 
 def long_line(stack: Stack, _: str) -> list[int]:
-    """As much of it as is taken."""
+    """Upload a line of the maximum size."""
     return [upload(stack, b"x,label\n" + b"a," * (25 * MEBIBYTE), "text/csv")]
 
 
@@ -143,7 +143,7 @@ def endless_chunks(stack: Stack, _: str) -> list[int]:
 
 
 def packed(stack: Stack, _: str) -> list[int]:
-    """Garbage, and zeros that unpack to more than a body may have."""
+    """Upload damaged data, and zeros that decompress to more than the limit."""
     zeros = pa.compress(bytes(64 * MEBIBYTE), "zstd", asbytes=True) * 20
     return [
         upload(stack, b"\x1f\x8b" + bytes(1000), "text/csv", **{"Content-Encoding": "gzip"}),
@@ -159,7 +159,7 @@ def many_parts(stack: Stack, _: str) -> list[int]:
     headers = b"--b\r\n" + b"X-Many: a\r\n" * 2_000_000
     found.append(upload(stack, headers, kind))
     found.append(upload(stack, b"--b\r\nX-Long: " + b"a" * 20 * MEBIBYTE, kind))
-    near = b"\r\n--" * (4 * MEBIBYTE)  # almost a boundary, again and again
+    near = b"\r\n--" * (4 * MEBIBYTE)  # repeats the beginning of a boundary
     found.append(upload(stack, part % b"file" + near + b"\r\n--b--\r\n", kind))
     return found
 
@@ -224,7 +224,7 @@ def silent_connections(stack: Stack, _: str, count: int = 6000, seconds: float =
 
 
 def _trickle(stack: Stack, heads: list[bytes], count: int, seconds: float) -> list[int]:
-    """More and more connections, each of which sends a byte now and then."""
+    """Open more and more connections, each of which sends a byte now and then."""
     with ExitStack() as held:
         wires: list[socket.socket] = []
         until = time.monotonic() + seconds
@@ -259,7 +259,9 @@ def huge_heads(stack: Stack, _: str) -> list[int]:
     return at_once(4, lambda: _flood(stack, b"GET / HTTP/1.1\r\nHost: localhost\r\n" + block, 100))
 
 
-ATTACKS: dict[str, tuple[Attack, set[int]]] = {  # what they are answered with; 0: cut off
+ATTACKS: dict[
+    str, tuple[Attack, set[int]]
+] = {  # the attack and its allowed statuses; 0 is a closed connection
     "parquet that claims a billion rows": (claimed_rows, {422}),
     "parquet of words that are half a gigabyte": (long_words, {422}),
     "parquet of one row, millions of times": (repeated_rows, {422}),

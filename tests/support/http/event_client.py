@@ -1,4 +1,4 @@
-"""A reader of Server-Sent Events, as strict as a browser."""
+"""A strict parser of Server-Sent Events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Seen:
 
 
 def listen(client: httpx.Client, path: str, last: str | None = None, **options: Any) -> Iterator[Seen]:
-    """Events until the server closes the stream; drop the iterator to hang up before."""
+    """Yield events until the server closes the stream."""
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
     with client.stream("GET", path, headers=headers, **options) as answer:
         assert answer.status_code == 200

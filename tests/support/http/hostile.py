@@ -1,4 +1,4 @@
-"""Uploads that mean harm: small on the wire, large or endless once someone believes what they say."""
+"""Hostile uploads: small files that decompress or claim to decompress to large ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 
 def _zigzag(number: int, size: int = 0) -> bytes:
-    """As Thrift's compact protocol writes it, with empty groups up to a length."""
+    """Encode a number as in Thrift's compact protocol, padded to a length."""
     number <<= 1
     out = bytearray()
     while True:
@@ -39,7 +39,7 @@ def _parquet(table: Any, **options: Any) -> bytes:
 
 
 def long_words(columns: int, word_bytes: int, *, honest: bool = False) -> bytes:
-    """A word of any length packs to nothing, and the footer says that there is little in the file."""
+    """Return Parquet with long words that compress well, and a footer that claims a small size."""
     word = "a" * word_bytes
     cells = {f"c{i}": pa.array([word, "b"]) for i in range(columns)}
     data = _parquet(pa.table({**cells, "label": ["x", "y"]}), dictionary_pagesize_limit=(1 << 31) - 1)
@@ -50,7 +50,7 @@ def long_words(columns: int, word_bytes: int, *, honest: bool = False) -> bytes:
 
 
 def many_rows(rows: int, columns: int = 1) -> bytes:
-    """The same number again and again: a run-length code of a few bytes for any number of rows."""
+    """Return Parquet with one repeated number, which run-length encoding stores in a few bytes."""
     constant = pa.array([1.5]).take(pa.array([0] * rows, pa.int32()))
     labels = pa.DictionaryArray.from_arrays(pa.array([0, 1] * (rows // 2), pa.int8()), ["x", "y"])
     cells = {f"c{i}": constant for i in range(columns)}
@@ -58,13 +58,13 @@ def many_rows(rows: int, columns: int = 1) -> bytes:
 
 
 def claimed_rows(claimed: int) -> bytes:
-    """Three rows, of which the footer says that they are many."""
+    """Return Parquet with three rows, and a footer that claims more."""
     data = _parquet(pa.table({"x": [1, 2, 3], "label": ["a", "b", "a"]}))
     return _footer_changed(data, 3, claimed)
 
 
 def arrow_streams() -> list[bytes]:
-    """Streams whose headers say other things than their bodies."""
+    """Return Arrow streams whose headers contradict their bodies."""
     table = pa.table({"x": pa.array(range(1000), pa.int64()), "label": ["a", "b"] * 500})
     plain, packed = (
         _stream(table),
@@ -73,7 +73,7 @@ def arrow_streams() -> list[bytes]:
     (length,) = (place for place in _places(plain, struct.pack("<q", 1000))[:1])
     found = [plain[:-200], plain[:length] + struct.pack("<q", 1 << 40) + plain[length + 8 :]]
     found.append(plain[:length] + struct.pack("<q", -1) + plain[length + 8 :])
-    for place in _places(packed, struct.pack("<q", 8_000_000)):  # what a buffer says that it unpacks to
+    for place in _places(packed, struct.pack("<q", 8_000_000)):  # the claimed size of a buffer
         found.append(packed[:place] + struct.pack("<q", 1 << 45) + packed[place + 8 :])
         found.append(packed[:place] + struct.pack("<q", 100) + packed[place + 8 :])
     return found

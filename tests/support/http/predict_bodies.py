@@ -1,4 +1,4 @@
-"""Rows for the model of `model_maker`, in every format that predict reads."""
+"""Rows for the model of `model_maker` in every format of predict."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from service.prediction.faults import MalformedError, RowsError
-from service.prediction.predictor import Format, Predictor, Wanted
+from service.predict.predictor import Format, PredictOptions, Predictor
+from service.predict.row_errors import MalformedError, RowsError
 
 Row = dict[str, Any]
 GOOD: Row = {"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 3}
@@ -68,7 +68,7 @@ WRITERS: dict[str, tuple[Callable[[list[Row]], bytes], Format]] = {
 
 
 def ask(predictor: Predictor, body: bytes, form: Format = "json", **wanted: Any) -> dict[str, Any]:
-    content = predictor.answer(body, Wanted(body_format=form, **wanted), 1_000_000).content
+    content = predictor.predict(body, PredictOptions(body_format=form, **wanted), 1_000_000).content
     answer: dict[str, Any] = json.loads(content)
     return answer
 
@@ -77,7 +77,7 @@ def refused(
     predictor: Predictor, body: bytes, form: Format = "json", *, pointers: list[str], **wanted: Any
 ) -> RowsError:
     with pytest.raises(RowsError) as caught:
-        predictor.answer(body, Wanted(body_format=form, **wanted), 1_000)
+        predictor.predict(body, PredictOptions(body_format=form, **wanted), 1_000)
     assert not isinstance(caught.value, MalformedError)
     assert [error.pointer for error in caught.value.errors] == pointers
     return caught.value

@@ -1,8 +1,8 @@
-"""`python victim.py PORT PATH < body`: a client that goes on with its work while others attack the server.
+"""`python probe_client.py PORT PATH < body`: measure the latency of a server during an attack.
 
-Asks for /healthz and predicts a row, in turn, a hundred times a second, until its standard input ends.
-Prints what it waited, in seconds, as JSON, and how many seconds a second of work takes here, which is more
-than one where other programs want the processors too. It needs nothing but the standard library.
+The client requests /healthz and predicts a row, up to a hundred times a second, until its standard input
+ends. It prints the latencies in seconds as JSON, and how long a second of CPU time takes on this loaded
+machine. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ import sys
 import threading
 import time
 
-EVERY = 0.01
-LONGEST = 20.0
-WORK = 0.002  # seconds of it between two questions, to see how long they take
+INTERVAL = 0.01  # seconds between two requests
+MAX_SECONDS = 20.0  # for a response
+WORK = 0.002  # seconds of CPU time between two requests, to measure the load of the machine
 
 
 def main() -> None:
     port, path = int(sys.argv[1]), sys.argv[2]
     body = sys.stdin.readline().encode()
-    over = threading.Event()
-    threading.Thread(target=_wait_for_the_end, args=[over], daemon=True).start()
-    waited: dict[str, list[float]] = {"healthz": [], "predict": []}
+    ended = threading.Event()
+    threading.Thread(target=_wait_for_end, args=[ended], daemon=True).start()
+    latencies: dict[str, list[float]] = {"healthz": [], "predict": []}
     failures: list[str] = []
     worked = 0.0
     print("ready", flush=True)
-    while not over.is_set():
-        for name in waited:
+    while not ended.is_set():
+        for name in latencies:
             started = time.perf_counter()
             try:
                 if name == "healthz":
-                    _ask(port, "GET", "/healthz", b"")
+                    _request(port, "GET", "/healthz", b"")
                 else:
-                    _ask(port, "POST", path, body)
+                    _request(port, "POST", path, body)
             except (OSError, http.client.HTTPException, AssertionError) as error:
                 failures.append(f"{name}: {error!r}")
-            waited[name].append(time.perf_counter() - started)
-            time.sleep(EVERY)
+            latencies[name].append(time.perf_counter() - started)
+            time.sleep(INTERVAL)
         worked += _work()
-    pace = worked / (WORK * len(waited["healthz"]))
-    print(json.dumps({"waited": waited, "failures": failures, "pace": max(1.0, pace)}))
+    slowdown = worked / (WORK * len(latencies["healthz"]))
+    print(json.dumps({"latencies": latencies, "failures": failures, "slowdown": max(1.0, slowdown)}))
 
 
 def _work() -> float:
@@ -51,19 +51,19 @@ def _work() -> float:
     return time.perf_counter() - started
 
 
-def _wait_for_the_end(over: threading.Event) -> None:
+def _wait_for_end(ended: threading.Event) -> None:
     sys.stdin.read()
-    over.set()
+    ended.set()
 
 
-def _ask(port: int, method: str, path: str, body: bytes) -> None:
-    """On a new connection each time: what attackers do to the listening socket counts too."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST)
+def _request(port: int, method: str, path: str, body: bytes) -> None:
+    """Send a request on a new connection, because an attack may fill the listening socket."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=MAX_SECONDS)
     try:
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
-        answer = connection.getresponse()
-        answer.read()
-        assert answer.status == 200, answer.status
+        response = connection.getresponse()
+        response.read()
+        assert response.status == 200, response.status
     finally:
         connection.close()
 

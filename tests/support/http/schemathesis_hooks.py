@@ -1,7 +1,7 @@
-"""What the fuzzer is told about meaning, so that it gets past the first step.
+"""Hooks of Schemathesis that make its stateful phase succeed.
 
-Random text is never a table, so that no dataset, job or model would ever come to be. Where the fuzzer follows
-links from one answer to the next, the upload is a table, jobs are short, and rows have its columns.
+Random text is not a table, so no dataset, job or model would be created. When Schemathesis follows links, the
+upload is a table, jobs are short, and rows have the columns of the table.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from schemathesis.generation.meta import TestPhase
 TABLE = "x,colour,species\n" + "".join(
     f"{i % 7},{'red' if i % 3 else 'blue'},{'rose' if i % 5 < 2 else 'tulip'}\n" for i in range(60)
 )
-LONGEST_ADDRESS = 8000  # beyond it servers and proxies refuse before they know whose API it is
+MAX_QUERY_LENGTH = 8000  # servers and proxies refuse longer addresses before the API sees them
 
 
 @schemathesis.hook
 def filter_query(context: schemathesis.HookContext, query: dict[str, Any] | None) -> bool:
-    return len(str(query)) < LONGEST_ADDRESS
+    return len(str(query)) < MAX_QUERY_LENGTH
 
 
 @schemathesis.hook

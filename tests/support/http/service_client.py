@@ -1,4 +1,4 @@
-"""Words that tests of the service share."""
+"""Helpers for requests to the service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from worker.messages import Dataset
+from worker.domain.datasets import Dataset
 
 NOWHERE = "job_" + 32 * "f"
 NO_DATASET = "ds_" + 32 * "f"
@@ -20,7 +20,7 @@ def submit(client: httpx.Client, dataset: Dataset, **fields: Any) -> dict[str, A
 
 
 def problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict[str, Any]:
-    """The answer is a problem of this status (and kind), as RFC 9457 wants it."""
+    """Check that the response is a problem (RFC 9457) of this status and kind, and return it."""
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     body: dict[str, Any] = answer.json()

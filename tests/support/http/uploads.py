@@ -1,4 +1,4 @@
-"""Small uploads for tests of datasets: a file in, what the service makes of it out."""
+"""Ingest small files in tests of datasets."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet
 
-from service.ingest.build import Parsed, Upload, make_dataset, parse
-from service.ingest.errors import Fault, IngestError
-from service.ingest.first_bytes import Form
+from service.ingest.errors import IngestError, Issue
+from service.ingest.file_format import FileFormat
 from service.ingest.options import Options, TableLimits
-from worker.blobs import Blobs
-from worker.messages import ColumnInfo, Dataset
+from service.ingest.parse_table import SourceFile, TypedTable, parse_table
+from service.ingest.pipeline import Upload, make_dataset
+from worker.blobs.local import Blobs
+from worker.domain.datasets import ColumnInfo, Dataset
 
 PLAIN = "age,colour,label\n30,red,no\n40,blue,yes\n50,red,no\n61,,yes\n"
 
 
-def parsed(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Parsed:
-    """Through every step but the description and the blob."""
+def parsed(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any) -> TypedTable:
+    """Parse a file, without describing and storing it."""
     charset = given.pop("charset", "utf-8")
     limits = TableLimits(**given.pop("limits", {}))
     path = _saved(folder, data)
     with ThreadPoolExecutor(2) as pool:
-        return parse(path, form, charset, _options(given), limits, pool)
+        return parse_table(SourceFile(path, form, charset, limits, pool), _options(given))
 
 
-def made(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Dataset:
-    """The whole way: the record, with the blob in `folder`."""
+def made(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any) -> Dataset:
+    """Make a dataset of a file; its blob is in `folder`."""
     charset = given.pop("charset", "utf-8")
     limits = TableLimits(**given.pop("limits", {}))
     path = _saved(folder, data)
@@ -40,31 +41,31 @@ def made(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> D
     return make_dataset(upload, _options(given), limits, blobs, dataset_id="ds_1", tenant="default")
 
 
-def fault(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> Fault:
-    """The one thing that is wrong with it."""
-    faults = all_faults(folder, data, form, **given)
-    assert len(faults) == 1, faults
-    return faults[0]
+def issue(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any) -> Issue:
+    """Return the only issue of a file."""
+    issues = all_issues(folder, data, form, **given)
+    assert len(issues) == 1, issues
+    return issues[0]
 
 
-def all_faults(folder: Path, data: bytes | str, form: Form = "csv", **given: Any) -> tuple[Fault, ...]:
+def all_issues(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any) -> tuple[Issue, ...]:
     before = set((folder / "blobs").rglob("*"))
     try:
         made(folder, data, form, **given)
     except IngestError as error:
         left = set((folder / "blobs").rglob("*")) - before - {folder / "blobs" / "incoming"}
-        assert not left, "a refused upload left something behind"
-        return error.faults
-    raise AssertionError("it was taken")
+        assert not left, "a rejected upload left files behind"
+        return error.issues
+    raise AssertionError("the upload was accepted")
 
 
-def cells(result: Parsed, name: str) -> list[Any]:
+def cells(result: TypedTable, name: str) -> list[Any]:
     column = next(column for column in result.columns if column.name == name)
     values: list[Any] = column.array.to_pylist()
     return values
 
 
-def kind(result: Parsed, name: str) -> str:
+def kind(result: TypedTable, name: str) -> str:
     return next(column.kind for column in result.columns if column.name == name)
 
 
@@ -99,7 +100,7 @@ def _saved(folder: Path, data: bytes | str) -> Path:
 
 
 def with_options(query: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """What a client does with a remedy for the query."""
+    """Return the query with the options of a fix."""
     changed = {**query, **options}
     return {name: value for name, value in changed.items() if value is not None}
 

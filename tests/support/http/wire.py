@@ -1,4 +1,4 @@
-"""HTTP by hand: requests that no client library would send."""
+"""Raw HTTP over sockets, for requests that no client library would send."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from stack import Stack
+from tests.support.stack.stack import Stack
 
 
 def connected(stack: Stack, *, timeout: float = 30.0) -> socket.socket:
@@ -17,7 +17,7 @@ def connected(stack: Stack, *, timeout: float = 30.0) -> socket.socket:
 
 
 def talk(stack: Stack, *parts: bytes, pause: float = 0.0) -> bytes:
-    """Send these, and read until the server closes; what it says before it breaks off counts."""
+    """Send the parts and return everything that the server sends until it closes the connection."""
     with connected(stack) as wire:
         with suppress(BrokenPipeError, ConnectionResetError):
             for part in parts:

@@ -1,4 +1,4 @@
-"""A real Chromium for tests of the page, and an eye on what it complains about."""
+"""Chromium for tests of the page, with a record of errors, requests and long tasks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect
 
-from stack import ROOT
+from tests.support.paths import ROOT
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-PATIENCE = 20_000  # milliseconds: a machine that is busy with other things is no failure
+PATIENCE = 20_000  # milliseconds, enough for a busy machine
 _REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
 # Tasks that keep the page from answering, as the browser itself counts them.
 _LONG_TASKS = """
@@ -32,7 +32,7 @@ def executable() -> str | None:
 
 
 def launch(playwright: Playwright, path: str) -> Browser:
-    # A sandbox needs a user of its own, which a build machine's root is not.
+    # Chromium's sandbox does not work for root, as whom build machines run.
     arguments = ["--no-sandbox"] if os.getuid() == 0 else []
     return playwright.chromium.launch(executable_path=path, args=arguments)
 
@@ -45,7 +45,7 @@ def free_port() -> int:
 
 
 class Tab:
-    """A page of the browser on one server, which notes every complaint, request and long task."""
+    """A page of the browser on one server. It records every error, request and long task."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
         self.url = url
@@ -57,7 +57,7 @@ class Tab:
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[Request] = []
-        self.refusals: set[int] = set()  # statuses that the test provokes
+        self.refusals: set[int] = set()  # error statuses that the test expects
         self.page.on("console", self._on_console)
         self.page.on("pageerror", lambda error: self.complaints.append(f"exception: {error}"))
         self.page.on("request", lambda request: self.requests.append(request))
@@ -66,11 +66,11 @@ class Tab:
         refused = _REFUSED.search(message.text)
         if refused and int(refused[1]) in self.refusals:
             return
-        if message.type == "error":  # a refusal by the content security policy is one
+        if message.type == "error":  # this includes violations of the content security policy
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
     def go(self, place: str) -> Page:
-        """To a view by its address after the `#`."""
+        """Open a view by the part of its address after the `#`."""
         self.page.goto(f"/#{place}")
         return self.page
 
@@ -78,7 +78,7 @@ class Tab:
         return [request for request in self.requests if request.method == method and part in request.url]
 
     def foreign(self) -> list[str]:
-        """Addresses asked for that are not this server's."""
+        """Return the requested addresses that are not on this server."""
         return [r.url for r in self.requests if not r.url.startswith((self.url, "blob:", "data:"))]
 
     def shoot(self, name: str) -> None:
@@ -90,7 +90,7 @@ class Tab:
 
 
 def drop(page: Page, place: str, file: Path, kind: str = "") -> None:
-    """A file falls onto an element, as from a file manager."""
+    """Drop a file onto an element, as from a file manager."""
     transfer = page.evaluate_handle(
         """([name, kind, bytes]) => {
           const transfer = new DataTransfer();
@@ -105,14 +105,14 @@ def drop(page: Page, place: str, file: Path, kind: str = "") -> None:
 
 
 def saved(page: Page, act: Callable[[], None]) -> tuple[str, str]:
-    """Name and text of the file that the page saves."""
+    """Return the name and text of the file that the page saves."""
     with page.expect_download() as download:
         act()
     return download.value.suggested_filename, Path(download.value.path()).read_text()
 
 
 def until(page: Page, look: Callable[[], object], what: str) -> None:
-    """As `stack.poll`, while the browser's events go on being heard."""
+    """Wait like `stack.poll`, while the browser's events are processed."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not look():
         assert time.monotonic() < deadline, f"{what} did not happen"

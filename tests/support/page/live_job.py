@@ -1,4 +1,4 @@
-"""A job whose worker is the test itself, so that each moment is known, and a tab that looks at it."""
+"""A job whose worker is the test itself, and a tab that shows the job."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-import jobs
-from acting_worker import ActingWorker
-from browsing import Tab
-from stack import Stack
-from worker.messages import JobState
+from tests.support.page.browser import Tab
+from tests.support.records import jobs
+from tests.support.stack.acting_worker import ActingWorker
+from tests.support.stack.stack import Stack
+from worker.domain.jobs import JobState
 
 
 class Live:
-    """A job with a worker, and a tab that looks at it."""
+    """A job, the worker that the test plays, and a tab that shows the job."""
 
     def __init__(self, stack: Stack, tab: Tab) -> None:
         dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy())

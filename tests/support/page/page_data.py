@@ -12,13 +12,13 @@ from typing import Any
 
 import httpx
 
-from stack import poll
+from tests.support.stack.stack import poll
 
 COLUMNS = ("length", "width", "zip", "colour", "fresh", "kind")
 
 
 def flowers(rows: int = 240, seed: int = 5) -> list[list[Any]]:
-    """Numbers with gaps, numbers that are categories, words, truth values; all but `zip` decide the kind."""
+    """Return rows of numbers, numeric categories, texts and booleans; all but `zip` affect the kind."""
     rng = random.Random(seed)
     found = []
     for _ in range(rows):
@@ -47,7 +47,7 @@ def write_csv(folder: Path, name: str = "flowers.csv", **options: Any) -> Path:
 
 @dataclass
 class Service:
-    """A client that makes what a test wants to look at."""
+    """Make datasets, jobs and models for the page to show."""
 
     client: httpx.Client
     _models: dict[int, str] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Service:
         return self.look(job)
 
     def model(self, depth: int = 3) -> str:
-        """One of this depth, made once."""
+        """Return the id of a model of this depth, which is made once."""
         if depth not in self._models:
             job = self.job(
                 f"flowers {depth}", parameters={"max_depth": depth}, validation={"fraction": 0.25, "seed": 1}

@@ -7,8 +7,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from browsing import Tab
-from page_data import Service
+from tests.support.page.browser import Tab
+from tests.support.page.page_data import Service
 
 
 def open_model(tab: Tab, service: Service) -> Page:

@@ -1,4 +1,4 @@
-"""Datasets and jobs for tests that need no HTTP: written straight into the store."""
+"""Datasets and jobs for tests without HTTP, written directly to the store."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from worker.blobs import Blobs
-from worker.messages import ClassInfo, ColumnInfo, Dataset, Limits, NewJob, Parameters, new_id
+from worker.blobs.local import Blobs
+from worker.domain.base import new_id
+from worker.domain.datasets import ClassInfo, ColumnInfo, Dataset
+from worker.domain.jobs import NewJob
+from worker.domain.parameters import Limits, Parameters
 from worker.store import Store
 
 TENANT = "default"
 
 
 def noise(rows: int = 600, columns: int = 8, seed: int = 0) -> dict[str, Any]:
-    """A search on it does not end by itself within a test."""
+    """Return a table whose search does not end by itself within a test."""
     rng = np.random.default_rng(seed)
     table: dict[str, Any] = {f"x{j}": rng.normal(size=rows) for j in range(columns)}
     table["label"] = rng.choice(["a", "b", "c"], rows)
@@ -24,7 +27,7 @@ def noise(rows: int = 600, columns: int = 8, seed: int = 0) -> dict[str, Any]:
 
 
 def easy(rows: int = 300, seed: int = 0) -> dict[str, Any]:
-    """Proven within a moment."""
+    """Return a table whose tree is proven optimal at once."""
     rng = np.random.default_rng(seed)
     x, z = rng.normal(size=rows).round(2), rng.integers(0, 5, rows)
     flipped = rng.random(rows) < 0.05
@@ -34,13 +37,13 @@ def easy(rows: int = 300, seed: int = 0) -> dict[str, Any]:
 def add_dataset(
     store: Store, blobs: Blobs, cells: dict[str, Any], weight: str | None = None, *, tenant: str = TENANT
 ) -> Dataset:
-    """What an upload leaves behind, without the upload."""
+    """Write the record and the blob that an upload would leave."""
     dataset_id = new_id("ds")
     table = pa.table(cells).replace_schema_metadata({"literati.dataset": dataset_id})
-    with blobs.draft() as file:
+    with blobs.temporary_file() as file:
         with pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
-        blob = blobs.adopt(file)
+        blob = blobs.commit(file)
     labels, counts = np.unique(np.asarray(cells["label"]), return_counts=True)
     roles: dict[str | None, Any] = {"label": "target", weight: "weight"}
     dataset = Dataset(

@@ -1,4 +1,4 @@
-"""Trees over columns of every kind, and models of them in a store, made as a worker makes them."""
+"""Trees over columns of every kind, and models of them in a store, made as a worker does."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import jobs
 from literati import LiteratiClassifier, ShapeTree
 from literati.errors import DataWarning
-from stack import Stack
-from worker.messages import Checkpoint, Dataset, Job, JobState, NewIncumbent, Outcome, StopReason
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack
+from worker.domain.datasets import Dataset
+from worker.domain.jobs import Job, JobState, Outcome, StopReason
+from worker.domain.progress import NewIncumbent, ProgressUpdate
 
 COLOURS = ("red", "green", "blue", "night, sky", 'so "called"', "élan")
 ZONES = (1, 2, 3, 20)
 
 
 def training_table(rows: int = 400, seed: int = 3) -> Any:
-    """Numbers with gaps, whole numbers, words, truth values, numbers that are categories, and a constant."""
+    """Return missing and whole numbers, texts, booleans, numeric categories and a constant column."""
     rng = np.random.default_rng(seed)
     size = rng.normal(size=rows).round(2)
     size[rng.random(rows) < 0.1] = np.nan
@@ -38,7 +40,7 @@ def training_table(rows: int = 400, seed: int = 3) -> Any:
 
 
 def _labels(table: Any) -> Any:
-    """Every column but the constant decides somewhere."""
+    """Return labels that depend on every column but the constant one."""
     size = np.nan_to_num(table["size"].to_numpy(), nan=0.9)
     age = table["age"].to_numpy()
     member = table["member"].to_numpy(zero_copy_only=False)
@@ -49,7 +51,7 @@ def _labels(table: Any) -> Any:
 
 @cache
 def mixed_tree(labels: tuple[Any, ...] = ("no", "yes"), depth: int = 4) -> ShapeTree:
-    """Its classes are these labels."""
+    """Return a tree with these labels as its classes."""
     table = training_table()
     spelt = np.empty(len(labels), dtype=object)
     spelt[:] = labels
@@ -61,18 +63,18 @@ def mixed_tree(labels: tuple[Any, ...] = ("no", "yes"), depth: int = 4) -> Shape
 
 
 def add_job(stack: Stack, tree: ShapeTree, *, dataset: Dataset | None = None) -> Job:
-    """A job that has found this tree and goes on."""
+    """Add a job that has found this tree and is still running."""
     dataset = dataset or jobs.add_dataset(stack.store, stack.blobs, jobs.easy())
     submitted = stack.store.jobs.submit(jobs.spec(dataset, name="made"))
     claim = stack.store.jobs.claim("maker")
     assert claim is not None
     assert claim.job.spec.id == submitted.job.spec.id
-    stack.store.jobs.checkpoint(claim.job.spec.id, claim.epoch, _found(tree))
+    stack.store.jobs.publish_progress(claim.job.spec.id, claim.epoch, _found(tree))
     return job_of(stack, claim.job.spec.id)
 
 
 def finish(stack: Stack, job: Job, tree: ShapeTree | None = None) -> str:
-    """The id of the model that the job makes."""
+    """End the job, and return the id of its model."""
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
     stack.store.jobs.finish(job.spec.id, job.epoch, outcome, None if tree is None else _found(tree))
     model_id = job_of(stack, job.spec.id).model_id
@@ -90,8 +92,8 @@ def job_of(stack: Stack, job_id: str) -> Job:
     return job
 
 
-def _found(tree: ShapeTree) -> Checkpoint:
-    return Checkpoint(
+def _found(tree: ShapeTree) -> ProgressUpdate:
+    return ProgressUpdate(
         upper_bound=tree.proof.upper_bound,
         lower_bound=tree.proof.lower_bound,
         expansions=10,

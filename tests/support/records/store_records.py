@@ -1,4 +1,4 @@
-"""Records for tests of the store alone: no data behind the datasets, no search behind the checkpoints."""
+"""Records for tests of the store alone, without data or searches behind them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from worker.messages import (
-    Checkpoint,
-    ClassInfo,
-    ColumnInfo,
-    Dataset,
-    Job,
-    JobState,
-    NewIncumbent,
-    NewJob,
-    Outcome,
-    StopReason,
-    TracePoint,
-    new_id,
-)
-from worker.store import Claim, Store
+from worker.domain.base import new_id
+from worker.domain.datasets import ClassInfo, ColumnInfo, Dataset
+from worker.domain.jobs import Job, JobState, NewJob, Outcome, StopReason
+from worker.domain.progress import NewIncumbent, ProgressUpdate, TracePoint
+from worker.store import Store
+from worker.store.leases import Claim
 
 TENANT = "default"
 SUCCESS = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
@@ -69,7 +60,7 @@ def submit(store: Store, of: Dataset | None = None, *, request_id: str | None = 
 
 
 def start(store: Store, **fields: Any) -> Claim:
-    """A job that a worker has."""
+    """Return a claimed job."""
     submit(store, **fields)
     claim = store.jobs.claim("worker")
     assert claim is not None
@@ -77,9 +68,9 @@ def start(store: Store, **fields: Any) -> Claim:
 
 
 def run(store: Store, **fields: Any) -> Claim:
-    """A job with a first tree."""
+    """Return a claimed job that has its first tree."""
     claim = start(store, **fields)
-    store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(objective=10.0))
+    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(objective=10.0))
     return claim
 
 
@@ -93,14 +84,14 @@ def look(store: Store, job_id: str, tenant: str = TENANT) -> Job:
     return job
 
 
-def checkpoint(
+def progress_update(
     upper: float = 10.0,
     lower: float = 0.0,
     objective: float | None = None,
     expansions: int = 1,
     seconds: float = 0.5,
     **fields: Any,
-) -> Checkpoint:
+) -> ProgressUpdate:
     """Every one has its point of the trace; with an objective it has a tree."""
     found = None
     if objective is not None:
@@ -110,7 +101,7 @@ def checkpoint(
             metrics={"accuracy": objective / 100},
             found_seconds=seconds,
         )
-    return Checkpoint(
+    return ProgressUpdate(
         upper_bound=upper,
         lower_bound=lower,
         expansions=expansions,
@@ -124,7 +115,7 @@ def checkpoint(
 
 
 def tree(objective: float) -> dict[str, Any]:
-    """As much of a JSON model as the store looks at."""
+    """Return the part of a JSON model that the store reads."""
     return {
         "proof": {"objective": objective, "upper_bound": 1e9, "lower_bound": 0.0, "proven_optimal": False},
         "nodes": [{"cost": objective, "bound": 0.0, "proven": False}],
@@ -140,6 +131,6 @@ def wait_until(done: Callable[[], object], seconds: float = 10.0) -> None:
 
 
 def expire(store: Store, job_id: str) -> None:
-    """As if the lease had run out a while ago, for tests that cannot wait for each of very many."""
+    """Set the lease to a time in the past, for tests with too many leases to wait for."""
     store.client.hset(f"literati:job:{job_id}", "lease_until", 1)
     store.client.zadd("literati:leases", {job_id: 1})

@@ -1,13 +1,14 @@
-"""The engine on a problem of `problems.py`."""
+"""Engines for the problems of `problems.py`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from literati._search import Engine
+from literati._engine._engine import Engine
 
-from problems import Problem
+from literati.search.costs import choose_scale, whole_weights
+from tests.support.solver.problems import Problem
 
 SLICE_OVER, PROVEN, GAP_REACHED, EXPANSION_LIMIT, MEMORY_LIMIT, STOPPED = range(6)
 
@@ -16,11 +17,14 @@ PATIENCE = 60.0
 
 
 def engine(problem: Problem, **options: Any) -> Any:
+    weights = None if problem.weights is None else np.array(problem.weights, dtype=np.float64)
+    scale = choose_scale(weights, len(problem.y), (problem.split_penalty, problem.changepoint_penalty))
     given: dict[str, Any] = {
         "max_depth": problem.max_depth,
         "max_changepoints": problem.max_changepoints,
-        "split_penalty": problem.split_penalty,
-        "changepoint_penalty": problem.changepoint_penalty,
+        "split_cost": round(problem.split_penalty * scale),
+        "changepoint_cost": round(problem.changepoint_penalty * scale),
+        "scale": scale,
         "candidates": problem.candidates,
         "candidate_leaves": problem.candidate_leaves,
         "or_selection": "informative",
@@ -36,13 +40,13 @@ def engine(problem: Problem, **options: Any) -> Any:
         [np.array(column, dtype=np.float64) for column in problem.values],
         np.array(problem.y, dtype=np.int32),
         problem.n_classes,
-        None if problem.weights is None else np.array(problem.weights, dtype=np.float64),
+        None if weights is None else whole_weights(weights, scale),
         **given | options,
     )
 
 
 def proven_engine(problem: Problem, **options: Any) -> Any:
-    """An engine that has run to its proof."""
+    """Return an engine that has run to its proof."""
     search = engine(problem, **options)
     status = search.run(PATIENCE)
     assert status == PROVEN, f"{problem.name}: status {status}"

@@ -1,4 +1,4 @@
-"""Random models over every kind of column, and rows for them that sit on every edge of the format."""
+"""Random models over every kind of column, and rows that cover the corner cases of the format."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from literati.model import ShapeTree
-from literati.table import build
-from random_trees import random_tree
+from literati.data.table import build
+from literati.tree.model import ShapeTree
+from tests.support.solver.random_trees import random_tree
 
 ROWS = 120
 WORDS = [

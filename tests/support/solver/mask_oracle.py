@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from problems import MODES, Problem
+from tests.support.paths import ROOT
+from tests.support.solver.problems import MODES, Problem
 
 SOURCE = Path(__file__).with_name("mask_oracle.c")
-BUILD = Path(__file__).resolve().parent.parent / "build" / "mask_oracle"
+BUILD = ROOT / "build" / "mask_oracle"
 MOST_ROWS = 63
 
 _DOUBLE, _INT, _WORD, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations, pairwise
 from math import log2
 
-from problems import Problem
+from tests.support.solver.problems import Problem
 
 Cuts = list[set[int]]  # per feature: the positions where a change point may lie
 CandidateFunction = Callable[["Rows", int, int], Cuts]

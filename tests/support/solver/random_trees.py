@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from literati._search import NODE_DTYPE
+from literati._engine._engine import NODE_DTYPE
 
-from literati.model import ShapeTree
-from literati.nodes import Settings
-from literati.table import TrainingTable
+from literati.data.table import TrainingTable
+from literati.tree.model import ShapeTree
+from literati.tree.nodes import Settings
 
 COLOURS = ["red", "green", "blue", "cyan", "teal", "plum", "gold", "grey"]
 

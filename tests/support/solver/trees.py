@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import oracle
-from problems import Problem
+from tests.support.solver import oracle
+from tests.support.solver.problems import Problem
 
 Nodes = Any  # a NumPy structured array; its fields are read one by one
 

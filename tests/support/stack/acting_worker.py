@@ -1,4 +1,4 @@
-"""A worker whose every word the test decides: it claims a job and publishes what it is told to."""
+"""A worker that the test controls: it claims a job and publishes what the test says."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from literati import LiteratiClassifier
-from worker.messages import Checkpoint, JobState, NewIncumbent, Outcome, StopReason, TracePoint, Wish
+from worker.domain.jobs import ControlRequest, JobState, Outcome, StopReason
+from worker.domain.progress import NewIncumbent, ProgressUpdate, TracePoint
 from worker.store import Store
 
 
 @cache
 def trees() -> list[dict[str, Any]]:
-    """Trees of one problem, each better than the one before."""
+    """Return trees of one dataset, each better than the one before."""
     rng = np.random.default_rng(7)
     x = rng.normal(size=(300, 2)).round(2)
-    y = rng.choice(["in", "out"], 300)  # noise: every more flexible tree fits it better
+    y = rng.choice(["in", "out"], 300)  # noise, which every more flexible tree fits better
     shapes = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)]
     found = [
         LiteratiClassifier(max_depth=depth, max_changepoints=cuts, candidates="quantile").fit(x, y).tree_
@@ -33,7 +34,7 @@ def costs() -> list[float]:
 
 
 class ActingWorker:
-    """Has one job from the moment it is made. The upper bound is the cost of the last tree it published."""
+    """A worker that claims a job when it is created. Its upper bound is the cost of its last tree."""
 
     def __init__(self, store: Store) -> None:
         claim = store.jobs.claim("acting")
@@ -42,8 +43,10 @@ class ActingWorker:
         self.expansions = claim.job.progress.expansions
         self.upper = claim.job.progress.upper_bound or costs()[0]
 
-    def checkpoint(self, lower: float, tree: int | None = None, **more: Any) -> Wish:
-        return self.store.jobs.checkpoint(self.id, self.epoch, self._word(lower, tree, **more)).wish
+    def checkpoint(self, lower: float, tree: int | None = None, **more: Any) -> ControlRequest:
+        return self.store.jobs.publish_progress(
+            self.id, self.epoch, self._word(lower, tree, **more)
+        ).control_request
 
     def finish(
         self,
@@ -65,10 +68,10 @@ class ActingWorker:
         self.store.jobs.finish(self.id, self.epoch, outcome, word)
 
     def prove(self) -> None:
-        """The bounds meet, and the job succeeds."""
+        """Let the bounds meet and the job succeed."""
         self.finish(self.upper, reason=StopReason.PROVEN_OPTIMAL)
 
-    def _word(self, lower: float, tree: int | None, **more: Any) -> Checkpoint:
+    def _word(self, lower: float, tree: int | None, **more: Any) -> ProgressUpdate:
         self.expansions += 10
         seconds = self.expansions / 100
         found = None
@@ -77,7 +80,7 @@ class ActingWorker:
             found = NewIncumbent(
                 objective=self.upper, tree=trees()[tree], metrics={"train_accuracy": 1 - self.upper / 300}
             )
-        return Checkpoint(
+        return ProgressUpdate(
             upper_bound=self.upper,
             lower_bound=lower,
             expansions=self.expansions,

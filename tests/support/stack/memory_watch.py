@@ -1,4 +1,4 @@
-"""The largest resident size of a process and all its descendants, those that live for a moment too."""
+"""The peak memory of a process and all its descendants."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 import psutil
 
-_EVERY = 0.01
+_INTERVAL = 0.01
 
 
 class MemoryWatch:
-    """Looks as long as the `with` lasts; `peak` is the largest sum of all of them at one time."""
+    """Sample the memory while the context lasts; `peak` is the largest sum over all processes."""
 
     def __init__(self, pid: int) -> None:
         self.peak = 0
@@ -21,7 +21,7 @@ class MemoryWatch:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
-        while not self._stop.wait(_EVERY):
+        while not self._stop.wait(_INTERVAL):
             self.peak = max(self.peak, self._now())
 
     def _now(self) -> int:

@@ -1,4 +1,4 @@
-"""An S3 server on loopback: rclone's, which checks signatures and keeps its objects as files in a folder."""
+"""An S3 server on loopback: rclone's, which checks signatures and stores objects as files in a folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from worker.tether import tethered
+from worker.processes.parent_death import kill_with_parent
 
 ACCESS_KEY, SECRET_KEY = "tests", "only-for-tests"
 BUCKET = "literati"
@@ -19,7 +19,7 @@ START_SECONDS = 30.0
 
 
 class S3Server:
-    """`environment` is what a client of it needs. Tests part their blobs by prefixes in one bucket."""
+    """An S3 server. `environment` configures a client; tests use different prefixes of one bucket."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class S3Server:
         words += ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", "--vfs-cache-mode", "off"]
         with open(self.folder / "s3.log", "ab") as log:
             self._process = subprocess.Popen(
-                tethered([*words, str(self._bucket.parent)]), stdout=log, stderr=log
+                kill_with_parent([*words, str(self._bucket.parent)]), stdout=log, stderr=log
             )
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
@@ -63,7 +63,7 @@ class S3Server:
             self._process = None
 
     def objects(self, prefix: str) -> dict[str, Path]:
-        """By key, without the prefix. They are for looking: the server has a picture of its own."""
+        """Return the files of objects by key, for reading only, because the server caches them."""
         root = self._bucket / prefix
         return {str(path.relative_to(root)): path for path in root.rglob("*") if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""The real parts as processes: a Valkey, an API server, a Celery worker, each with a log of its own."""
+"""The processes of the service for tests: Valkey, API servers and Celery workers, each with a log file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
-from worker.blobs import Blobs
-from worker.store import Store, connect
-from worker.tether import tethered
-from worker.valkey import ValkeyServer
+from tests.support.paths import ROOT
+from worker.blobs.local import Blobs
+from worker.processes.parent_death import kill_with_parent
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
-ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 _LISTENING = re.compile(r"running on (http://[0-9.]+:[0-9]+)")
@@ -30,7 +31,7 @@ Seen = TypeVar("Seen")
 
 
 def poll(look: Callable[[], Seen | None], *, seconds: float = 30.0, what: str = "it") -> Seen:
-    """What `look` returns once that is something true."""
+    """Call `look` until it returns something true, and return that."""
     deadline = time.monotonic() + seconds
     while True:
         if seen := look():
@@ -40,11 +41,11 @@ def poll(look: Callable[[], Seen | None], *, seconds: float = 30.0, what: str = 
 
 
 class Process:
-    """A Python module as a process of its own, which ends with the tests however they end."""
+    """A Python module in a child process, which is killed when the test process ends."""
 
     def __init__(self, name: str, words: list[str], environment: dict[str, str], folder: Path) -> None:
         self.log = folder / f"{name}.log"
-        command = tethered([sys.executable, "-m", *words])
+        command = kill_with_parent([sys.executable, "-m", *words])
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
@@ -61,7 +62,7 @@ class Process:
         return poll(look, seconds=START_SECONDS, what=pattern.pattern)
 
     def stop(self) -> None:
-        """As an operator would; what does not end is killed with all its children."""
+        """Terminate the process, and kill its group if it does not end."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
@@ -72,7 +73,7 @@ class Process:
 
 
 class Stack:
-    """A store and the processes on it. `start_api` and `start_worker` add one each."""
+    """A store, and the processes that `start_api` and `start_worker` start on it."""
 
     def __init__(self, folder: Path, *, server: ValkeyServer | None = None, **environment: str) -> None:
         self.folder = folder
@@ -93,6 +94,23 @@ class Stack:
         self.blobs = Blobs(folder / "state" / "blobs")
         self.url = ""
         self._processes: list[Process] = []
+        self._start_on_entry: tuple[Callable[[], Process], ...] = ()
+
+    @classmethod
+    def with_api(cls, folder: Path, *, server: ValkeyServer | None = None, **environment: str) -> Self:
+        """Return a stack that starts an API server when it is entered."""
+        stack = cls(folder, server=server, **environment)
+        stack._start_on_entry = (stack.start_api,)
+        return stack
+
+    @classmethod
+    def with_worker_and_api(
+        cls, folder: Path, *, server: ValkeyServer | None = None, **environment: str
+    ) -> Self:
+        """Return a stack that starts a worker and an API server when it is entered."""
+        stack = cls(folder, server=server, **environment)
+        stack._start_on_entry = (stack.start_worker, stack.start_api)
+        return stack
 
     def start_api(self) -> Process:
         api = self._start("api", ["service.server"])
@@ -111,7 +129,7 @@ class Stack:
         return process
 
     def log_lines(self, name: str) -> list[dict[str, Any]]:
-        """What the processes of this name (`api`, `worker`) said; fails if any of it is not JSON."""
+        """Return the log lines of the processes `api` or `worker`. A line that is not JSON is an error."""
         return [
             json.loads(line)
             for process in self._processes
@@ -130,6 +148,12 @@ class Stack:
             self.server.stop()
 
     def __enter__(self) -> Self:
+        try:
+            for start in self._start_on_entry:
+                start()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(

@@ -1,4 +1,4 @@
-"""What holds for blobs wherever they are kept: in a folder, or in a bucket of a real S3 server."""
+"""Test blobs in a local folder and in a bucket of a real S3 server."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from s3_server import S3Server
-from worker.blobs import BlobGoneError, Blobs
-from worker.bucket import BucketBlobs
+from tests.support.stack.s3_server import S3Server
+from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.blobs.s3 import BucketBlobs
 
 Files = Callable[[], list[str]]
 
@@ -29,7 +29,7 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Blobs:
 
 @pytest.fixture
 def files(blobs: Blobs, request: pytest.FixtureRequest, tmp_path: Path) -> Files:
-    """The names of everything that is kept, and of drafts."""
+    """Return the names of all blobs and temporary files."""
     if not isinstance(blobs, BucketBlobs):
         return lambda: sorted(path.name for path in blobs.folder.rglob("*") if path.is_file())
     s3: S3Server = request.getfixturevalue("s3")
@@ -57,7 +57,7 @@ def test_nobody_else_may_look(blobs: Blobs) -> None:
 
 def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs, files: Files) -> None:
     def broken_off() -> None:
-        with blobs.draft() as file:
+        with blobs.temporary_file() as file:
             file.write(b"half")
             raise ConnectionError
 
@@ -67,11 +67,11 @@ def test_a_draft_that_is_not_adopted_leaves_nothing(blobs: Blobs, files: Files) 
 
 
 def test_a_draft_is_adopted_under_its_digest(blobs: Blobs) -> None:
-    with blobs.draft() as file:
+    with blobs.temporary_file() as file:
         file.write(b"one")
         file.seek(0)
         file.write(b"two")
-        assert blobs.adopt(file) == hashlib.sha256(b"two").hexdigest()
+        assert blobs.commit(file) == hashlib.sha256(b"two").hexdigest()
     assert blobs.get(hashlib.sha256(b"two").hexdigest()) == b"two"
 
 
@@ -93,9 +93,9 @@ def test_what_is_gone_is_gone(blobs: Blobs) -> None:
         blobs.delete(name)
         blobs.delete(name)
         assert opened.read() == b"x"
-    with pytest.raises(BlobGoneError):
+    with pytest.raises(BlobNotFoundError):
         blobs.get(name)
-    with pytest.raises(BlobGoneError):
+    with pytest.raises(BlobNotFoundError):
         blobs.path(name)
 
 
@@ -110,43 +110,43 @@ def test_discard_asks_when_the_blob_is_out_of_the_way(blobs: Blobs, files: Files
     name = blobs.put(b"x")
 
     def wanted() -> bool:
-        with pytest.raises(BlobGoneError):
+        with pytest.raises(BlobNotFoundError):
             blobs.get(name)
         return False
 
-    blobs.discard(name, wanted)
+    blobs.delete_unless(name, wanted)
     assert files() == []
-    blobs.discard(name, wanted)  # gone already: not asked
+    blobs.delete_unless(name, wanted)  # gone already: not asked
 
 
 def test_discard_puts_back_what_is_wanted(blobs: Blobs, files: Files) -> None:
     name = blobs.put(b"x")
-    blobs.discard(name, lambda: True)
+    blobs.delete_unless(name, lambda: True)
     assert blobs.get(name) == b"x"
 
     def unreachable() -> bool:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        blobs.discard(name, unreachable)
+        blobs.delete_unless(name, unreachable)
     assert blobs.get(name) == b"x"
     assert files() == [name]
 
 
 @pytest.mark.parametrize("wanted", [False, True])
 def test_whoever_adopts_meanwhile_has_it(blobs: Blobs, wanted: bool) -> None:
-    with blobs.draft() as file:
+    with blobs.temporary_file() as file:
         file.write(b"x")
-        name = blobs.adopt(file)
+        name = blobs.commit(file)
 
         def recorded() -> bool:
-            """An upload of the same bytes adopts again when it has made its record, before or after this."""
+            """Act like an upload of the same bytes, which commits again after it has added its record."""
             if wanted:
-                blobs.adopt(file, name)
+                blobs.commit(file, name)
             return wanted
 
-        blobs.discard(name, recorded)
-        blobs.adopt(file, name)
+        blobs.delete_unless(name, recorded)
+        blobs.commit(file, name)
     assert blobs.get(name) == b"x"
 
 
@@ -158,5 +158,5 @@ def test_old_drafts_are_dropped(blobs: Blobs, files: Files) -> None:
     yesterday = time.time() - 90_000
     os.utime(old, (yesterday, yesterday))
     os.utime(blobs.path(name), (yesterday, yesterday))
-    blobs.drop_drafts(86_400)
+    blobs.delete_temporary_files(86_400)
     assert files() == sorted([name, "young"])

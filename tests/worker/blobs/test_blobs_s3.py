@@ -1,4 +1,4 @@
-"""What only blobs in a bucket do, against a real S3 server that is stopped, started and tampered with."""
+"""Test blobs in a bucket of a real S3 server that is stopped, started and given wrong bytes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from s3_server import BUCKET, S3Server
-from worker import bucket as module
-from worker.blobs import BlobGoneError, Blobs
-from worker.bucket import BucketAwayError, BucketBlobs
-from worker.open_blobs import open_blobs
+from tests.support.stack.s3_server import BUCKET, S3Server
+from worker.blobs import s3 as module
+from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.blobs.open import open_blobs
+from worker.blobs.s3 import BucketBlobs, BucketUnavailableError
 from worker.settings import WorkerSettings
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading is tried three times all the same."""
+    """Shorten the pauses between the three attempts to read."""
     monkeypatch.setattr(module, "READ_PAUSES", (0.01, 0.02))
 
 
@@ -51,14 +51,14 @@ def test_in_parts(bucket: BucketBlobs, s3: S3Server, monkeypatch: pytest.MonkeyP
     name = bucket.put(data)
     assert name == hashlib.sha256(data).hexdigest()
     assert bucket.path(name).read_bytes() == data
-    bucket.discard(name, lambda: True)
+    bucket.delete_unless(name, lambda: True)
     assert bucket.get(name) == data
 
 
 def test_what_another_process_adopted_is_published(bucket: BucketBlobs, tmp_path: Path, s3: S3Server) -> None:
     name = Blobs(bucket.folder).put(b"a table")
     assert s3.objects(tmp_path.name) == {}
-    bucket.publish(name)
+    bucket.upload(name)
     elsewhere = BucketBlobs(f"s3://{BUCKET}/{tmp_path.name}", tmp_path / "other", cache_bytes=0)
     assert elsewhere.get(name) == b"a table"
 
@@ -70,7 +70,7 @@ def test_other_bytes_are_not_taken_for_the_blob(
     (path,) = s3.objects(tmp_path.name).values()
     path.write_bytes(b"as it was damaged")
     for read in (bucket.get, bucket.path):
-        with pytest.raises(BucketAwayError, match="other bytes"):
+        with pytest.raises(BucketUnavailableError, match="other bytes"):
             read(name)
     assert not list(bucket.incoming.iterdir()), "no draft is left"
 
@@ -80,12 +80,16 @@ class TestAway:
     def test_it_is_said(self, bucket: BucketBlobs, stopped: None) -> None:
         name = "0" * 64
         for method in (bucket.get, bucket.path, bucket.delete):
-            with pytest.raises(BucketAwayError):
+            with pytest.raises(BucketUnavailableError):
                 method(name)
-        for use in (lambda: bucket.put(b"x"), bucket.check, lambda: bucket.discard(name, lambda: False)):
-            with pytest.raises(BucketAwayError):
+        for use in (
+            lambda: bucket.put(b"x"),
+            bucket.check,
+            lambda: bucket.delete_unless(name, lambda: False),
+        ):
+            with pytest.raises(BucketUnavailableError):
                 use()
-        assert bucket.room()[0] is False
+        assert bucket.disk_status()[0] is False
         assert not list(bucket.incoming.iterdir()), "no draft is left"
 
     def test_what_was_read_before_is_still_there(self, bucket: BucketBlobs, s3: S3Server) -> None:
@@ -102,28 +106,28 @@ class TestAway:
         name = bucket.put(b"x")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "guessed")
         stranger = BucketBlobs(f"s3://{BUCKET}/{bucket._prefix}", bucket.folder, cache_bytes=0)
-        with pytest.raises(BucketAwayError, match="SignatureDoesNotMatch"):
+        with pytest.raises(BucketUnavailableError, match="SignatureDoesNotMatch"):
             stranger.get(name)
-        with pytest.raises(BucketAwayError, match="SignatureDoesNotMatch"):
+        with pytest.raises(BucketUnavailableError, match="SignatureDoesNotMatch"):
             stranger.check()
 
     def test_a_wrong_bucket_is_not_a_missing_blob(self, s3: S3Server, tmp_path: Path) -> None:
         blobs = BucketBlobs("s3://no-such-bucket", tmp_path, cache_bytes=0)
-        with pytest.raises(BucketAwayError, match="NoSuchBucket"):
+        with pytest.raises(BucketUnavailableError, match="NoSuchBucket"):
             blobs.get("0" * 64)
 
     def test_an_endpoint_that_is_no_address(
         self, bucket: BucketBlobs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", "not an address")
-        with pytest.raises(BucketAwayError, match="Invalid endpoint"):
+        with pytest.raises(BucketUnavailableError, match="Invalid endpoint"):
             bucket.check()
 
 
 class TestCache:
     @pytest.fixture
     def cached(self, bucket: BucketBlobs) -> list[str]:
-        """Three, and room for two of them; the first one was used last."""
+        """Return three blobs in a cache for two, of which the first was used last."""
         names = [bucket.put(bytes([i]) * 400_000) for i in range(3)]
         paths = [bucket.path(name) for name in names]
         for age, path in zip((1_000, 3_000, 2_000), paths, strict=True):
@@ -131,19 +135,19 @@ class TestCache:
         return names
 
     def test_the_one_longest_unused_goes(self, bucket: BucketBlobs, cached: list[str]) -> None:
-        bucket.drop_drafts(86_400)
+        bucket.delete_temporary_files(86_400)
         kept = {path.name for path in bucket.folder.glob("??/*")}
         assert kept == {cached[0], cached[2]}
         assert bucket.get(cached[1]) == b"\x01" * 400_000, "the bucket has it"
 
     def test_who_has_it_mapped_keeps_it(self, bucket: BucketBlobs, cached: list[str]) -> None:
         with open(bucket.folder / cached[1][:2] / cached[1], "rb") as opened:
-            bucket.drop_drafts(86_400)
+            bucket.delete_temporary_files(86_400)
             assert opened.read() == b"\x01" * 400_000
 
     def test_using_counts(self, bucket: BucketBlobs, cached: list[str]) -> None:
         bucket.path(cached[1])
-        bucket.drop_drafts(86_400)
+        bucket.delete_temporary_files(86_400)
         assert {path.name for path in bucket.folder.glob("??/*")} == {cached[0], cached[1]}
 
     def test_what_is_in_use_is_not_in_danger(self, s3: S3Server, tmp_path: Path) -> None:
@@ -151,16 +155,16 @@ class TestCache:
         assert blobs.path(blobs.put(b"larger than the cache")).exists()
 
     def test_what_is_deleted_is_gone_from_it(self, bucket: BucketBlobs) -> None:
-        for delete in (bucket.delete, lambda name: bucket.discard(name, lambda: False)):
+        for delete in (bucket.delete, lambda name: bucket.delete_unless(name, lambda: False)):
             name = bucket.put(b"x")
             bucket.path(name)
             delete(name)
-            with pytest.raises(BlobGoneError):
+            with pytest.raises(BlobNotFoundError):
                 bucket.get(name)
 
 
 def test_a_child_that_is_forked_while_others_talk(bucket: BucketBlobs) -> None:
-    """Celery forks workers' children at any time, and its own process sweeps."""
+    """Celery may fork children while the main process uses the bucket."""
     name = bucket.put(b"x")
     over = threading.Event()
 

@@ -1,3 +1,5 @@
+"""Test finding, starting and stopping the private server."""
+
 from __future__ import annotations
 
 import os
@@ -13,9 +15,20 @@ import psutil
 import pytest
 import redis
 
-from store_records import PAUSED, TENANT, add_dataset, checkpoint, run, spec, start, submit, wait_until
-from worker.store import Store, connect
-from worker.valkey import ServerBinary, ValkeyError, ValkeyServer, find_binary
+from tests.support.records.store_records import (
+    PAUSED,
+    TENANT,
+    add_dataset,
+    progress_update,
+    run,
+    spec,
+    start,
+    submit,
+    wait_until,
+)
+from worker.processes.valkey import ServerBinary, ValkeyError, ValkeyServer, find_binary
+from worker.store import Store
+from worker.store.client import connect
 
 
 def kill(server: ValkeyServer) -> None:
@@ -42,7 +55,7 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
         data = add_dataset(store)
         running = run(store).job.spec.id
         paused = run(store).job.spec.id
-        store.jobs.finish(paused, 1, PAUSED, checkpoint(objective=2.0, blob="9" * 64))
+        store.jobs.finish(paused, 1, PAUSED, progress_update(objective=2.0, snapshot="9" * 64))
         queued = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1").job
         for round_ in range(3):
             before = everything(client)
@@ -51,7 +64,7 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
             assert everything(client) == before, f"after kill {round_}"
         again = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1")
         assert (again.created, again.job) == (False, queued)
-        store.jobs.checkpoint(running, 1, checkpoint(objective=1.0))
+        store.jobs.publish_progress(running, 1, progress_update(objective=1.0))
         store.jobs.control(TENANT, paused, "resume")
         claims = [store.jobs.claim("worker") for _ in range(3)]
         assert [claim and claim.job.spec.id for claim in claims] == [paused, queued.spec.id, None]
@@ -64,8 +77,9 @@ def test_every_acknowledged_write_survives_a_kill_in_mid_write(tmp_path: Path) -
         code = (
             "import sys; sys.path[:0] = sys.argv[3:]\n"
             "import redis\n"
-            "from store_records import spec\n"
-            "from worker.store import Store, connect\n"
+            "from tests.support.records.store_records import spec\n"
+            "from worker.store import Store\n"
+            "from worker.store.client import connect\n"
             "store = Store(connect(sys.argv[1]))\n"
             "data = store.datasets.get('default', sys.argv[2])\n"
             "try:\n"
@@ -73,7 +87,7 @@ def test_every_acknowledged_write_survives_a_kill_in_mid_write(tmp_path: Path) -
             "except redis.RedisError: pass\n"
         )
         writer = subprocess.Popen(
-            [sys.executable, "-c", code, server.url, data.id, ".", "tests"], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, server.url, data.id, "."], stdout=subprocess.PIPE, text=True
         )
         assert writer.stdout is not None
         told = [writer.stdout.readline().strip() for _ in range(100)]
@@ -156,7 +170,7 @@ def test_a_server_left_behind_is_replaced(tmp_path: Path) -> None:
 def test_the_server_ends_with_its_owner(tmp_path: Path) -> None:
     code = (
         "import pathlib, sys, time\n"
-        "from worker.valkey import ValkeyServer\n"
+        "from worker.processes.valkey import ValkeyServer\n"
         "print(ValkeyServer(pathlib.Path(sys.argv[1])).process.pid, flush=True)\n"
         "time.sleep(600)\n"
     )
@@ -174,7 +188,7 @@ def test_a_start_that_fails_says_so(tmp_path: Path) -> None:
     ValkeyServer(tmp_path).stop()
     [manifest] = (tmp_path / "appendonlydir").glob("*.manifest")
     manifest.write_text("nonsense\n")
-    with pytest.raises(ValkeyError, match="ended with code 1"):
+    with pytest.raises(ValkeyError, match="ended with exit code 1"):
         ValkeyServer(tmp_path)
     assert "manifest" in (tmp_path / "valkey.log").read_text()
 

@@ -1,4 +1,4 @@
-"""What a client has been told is never taken back: bounds, trees, trace and effort only get better."""
+"""Test that published progress never goes back: bounds, trees, trace and effort only improve."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store_records import TENANT, checkpoint, expire, look, run, start
-from worker.messages import TracePoint
+from tests.support.records.store_records import TENANT, expire, look, progress_update, run, start
+from worker.domain.progress import TracePoint
 from worker.store import Store
 
 
 def test_worse_bounds_change_nothing(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=3, objective=8, expansions=10, seconds=2.0))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=9, lower=2, objective=9, expansions=5, seconds=1.0))
+    store.jobs.publish_progress(
+        job_id, 1, progress_update(upper=8, lower=3, objective=8, expansions=10, seconds=2.0)
+    )
+    store.jobs.publish_progress(
+        job_id, 1, progress_update(upper=9, lower=2, objective=9, expansions=5, seconds=1.0)
+    )
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.lower_bound, progress.objective) == (8, 3, 8)
     assert (progress.expansions, progress.elapsed_seconds, progress.incumbents) == (10, 2.0, 1)
@@ -26,9 +30,9 @@ def test_worse_bounds_change_nothing(store: Store) -> None:
 
 def test_each_bound_moves_on_its_own(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=3, objective=8))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=7, lower=2))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=9, lower=4, objective=6))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=3, objective=8))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=7, lower=2))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=9, lower=4, objective=6))
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.lower_bound, progress.objective) == (8, 4, 6), (
         "upper stays at the objective that stood when it was said"
@@ -37,11 +41,11 @@ def test_each_bound_moves_on_its_own(store: Store) -> None:
 
 def test_bounds_that_cross_stop_at_each_other(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=5, objective=3))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=4, lower=5))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=5, objective=3))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=4, lower=5))
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.lower_bound) == (5, 5)
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=5, lower=7))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=5, lower=7))
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.lower_bound) == (5, 5)
     assert (progress.gap_absolute, progress.gap_relative) == (0, 0)
@@ -49,7 +53,7 @@ def test_bounds_that_cross_stop_at_each_other(store: Store) -> None:
 
 def test_bounds_are_known_together_with_the_tree(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=5, expansions=4))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=5, expansions=4))
     job = look(store, job_id)
     progress = job.progress
     assert (progress.objective, progress.upper_bound, progress.lower_bound, progress.gap_absolute) == (
@@ -59,7 +63,7 @@ def test_bounds_are_known_together_with_the_tree(store: Store) -> None:
     assert job.first_incumbent_at is None
     assert store.jobs.trace(TENANT, job_id) == []
     assert store.jobs.incumbent(TENANT, job_id) is None
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=5, objective=8))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=5, objective=8))
     job = look(store, job_id)
     assert job.progress.lower_bound == 5
     assert job.first_incumbent_at is not None
@@ -67,24 +71,24 @@ def test_bounds_are_known_together_with_the_tree(store: Store) -> None:
 
 def test_gaps_are_of_the_merged_numbers(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=2, objective=8))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=2, objective=8))
     progress = look(store, job_id).progress
     assert (progress.gap_absolute, progress.gap_relative) == (6, 0.75)
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=0, lower=0, objective=0))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=0, lower=0, objective=0))
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.gap_absolute, progress.gap_relative) == (2, 0, 0)
     other = start(store).job.spec.id
-    store.jobs.checkpoint(other, 1, checkpoint(upper=0, lower=0, objective=0))
+    store.jobs.publish_progress(other, 1, progress_update(upper=0, lower=0, objective=0))
     progress = look(store, other).progress
     assert (progress.gap_absolute, progress.gap_relative) == (0, 0)
 
 
 def test_incumbents_are_numbered_and_frozen(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=1, objective=8))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=2, objective=8))  # not better
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=6, lower=3, objective=5))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=6, lower=4))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=1, objective=8))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=2, objective=8))  # not better
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=6, lower=3, objective=5))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=6, lower=4))
     first, second = (store.jobs.incumbent(TENANT, job_id, revision) for revision in (1, 2))
     assert first is not None
     assert second is not None
@@ -101,16 +105,18 @@ def test_incumbents_are_numbered_and_frozen(store: Store) -> None:
 def test_the_trace_of_a_search_that_started_over_goes_on_where_it_was(store: Store) -> None:
     job_id = start(store).job.spec.id
     for i in range(5):
-        store.jobs.checkpoint(
-            job_id, 1, checkpoint(upper=9 - i, lower=i / 2, objective=9 - i, expansions=i, seconds=float(i))
+        store.jobs.publish_progress(
+            job_id,
+            1,
+            progress_update(upper=9 - i, lower=i / 2, objective=9 - i, expansions=i, seconds=float(i)),
         )
     expire(store, job_id)
     store.jobs.reconcile()
     claim = store.jobs.claim("next")
     assert claim is not None
-    for i in range(2, 7):  # from an older checkpoint, with looser bounds
-        store.jobs.checkpoint(
-            job_id, 2, checkpoint(upper=12 - i, lower=i / 3, expansions=i, seconds=float(i))
+    for i in range(2, 7):  # from an older progress_update, with looser bounds
+        store.jobs.publish_progress(
+            job_id, 2, progress_update(upper=12 - i, lower=i / 3, expansions=i, seconds=float(i))
         )
     points = store.jobs.trace(TENANT, job_id)
     assert [point.seconds for point in points] == [0, 1, 2, 3, 4, 5, 6]
@@ -120,12 +126,12 @@ def test_the_trace_of_a_search_that_started_over_goes_on_where_it_was(store: Sto
 
 def test_a_repeated_checkpoint_adds_nothing(store: Store) -> None:
     job_id = start(store).job.spec.id
-    said = checkpoint(upper=8, lower=1, objective=8, blob="f" * 64)
-    store.jobs.checkpoint(job_id, 1, said)
+    said = progress_update(upper=8, lower=1, objective=8, snapshot="f" * 64)
+    store.jobs.publish_progress(job_id, 1, said)
     before = look(store, job_id), store.jobs.trace(TENANT, job_id), store.jobs.events(TENANT, job_id)
-    ack = store.jobs.checkpoint(job_id, 1, said)
+    ack = store.jobs.publish_progress(job_id, 1, said)
     now = look(store, job_id)
-    assert ack.replaced_blob is None
+    assert ack.replaced_snapshot is None
     assert before[0].model_copy(update={"heartbeat_at": now.heartbeat_at}) == now
     assert before[1:] == (store.jobs.trace(TENANT, job_id), store.jobs.events(TENANT, job_id))
 
@@ -135,10 +141,10 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends(store: Store) -> None:
     total = 20_011
     points = [TracePoint(seconds=i / 100, expansions=i, upper=8, lower=i / total) for i in range(total)]
     last = points[-1]
-    store.jobs.checkpoint(
+    store.jobs.publish_progress(
         job_id,
         1,
-        checkpoint(objective=8, upper=8, lower=1, expansions=total, seconds=201.0).model_copy(
+        progress_update(objective=8, upper=8, lower=1, expansions=total, seconds=201.0).model_copy(
             update={"trace": points}
         ),
     )
@@ -146,20 +152,20 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends(store: Store) -> None:
     assert 10_000 <= len(kept) <= 10_007
     assert (kept[0], kept[-1]) == (points[0], last)
     assert kept == sorted(kept, key=lambda point: point.seconds)
-    store.jobs.checkpoint(job_id, 1, checkpoint(lower=1.5, expansions=total + 1, seconds=300.0))
+    store.jobs.publish_progress(job_id, 1, progress_update(lower=1.5, expansions=total + 1, seconds=300.0))
     assert len(store.jobs.trace(TENANT, job_id)) == len(kept) + 1
 
 
 def test_a_new_blob_replaces_the_old(store: Store) -> None:
     job_id = start(store).job.spec.id
     first, second = "1" * 64, "2" * 64
-    assert store.jobs.checkpoint(job_id, 1, checkpoint(blob=first)).replaced_blob is None
-    assert store.jobs.checkpoint(job_id, 1, checkpoint()).replaced_blob is None
-    assert look(store, job_id).blob == first
-    assert store.jobs.checkpoint(job_id, 1, checkpoint(blob=second)).replaced_blob == first
-    assert store.blobs.garbage() == [first]
-    assert not store.blobs.wanted(first)
-    assert store.blobs.wanted(second)
+    assert store.jobs.publish_progress(job_id, 1, progress_update(snapshot=first)).replaced_snapshot is None
+    assert store.jobs.publish_progress(job_id, 1, progress_update()).replaced_snapshot is None
+    assert look(store, job_id).snapshot == first
+    assert store.jobs.publish_progress(job_id, 1, progress_update(snapshot=second)).replaced_snapshot == first
+    assert store.blobs.unreferenced() == [first]
+    assert not store.blobs.is_referenced(first)
+    assert store.blobs.is_referenced(second)
 
 
 @pytest.mark.parametrize("word", ["state", "progress", "beat", "read"])
@@ -175,9 +181,9 @@ def test_the_revision_rises_with_what_is_seen_and_waiters_are_woken(
         if word == "state":
             store.jobs.control(TENANT, job_id, "pause")
         elif word == "progress":
-            store.jobs.checkpoint(job_id, 1, checkpoint(expansions=50))
+            store.jobs.publish_progress(job_id, 1, progress_update(expansions=50))
         elif word == "beat":
-            store.jobs.beat(job_id, 1)
+            store.jobs.renew_lease(job_id, 1)
         else:
             store.jobs.events(TENANT, job_id)
         seen = word in ("state", "progress")
@@ -207,8 +213,8 @@ def test_whatever_is_said_nothing_gets_worse(
     job_id = start(store).job.spec.id
     before = look(store, job_id).progress
     for upper, lower, objective, expansions, seconds in said:
-        store.jobs.checkpoint(
-            job_id, 1, checkpoint(upper, lower, objective, expansions=expansions, seconds=seconds)
+        store.jobs.publish_progress(
+            job_id, 1, progress_update(upper, lower, objective, expansions=expansions, seconds=seconds)
         )
         now = look(store, job_id).progress
         known = (now.objective, now.upper_bound, now.lower_bound)

@@ -1,4 +1,4 @@
-"""Changes to the name, tags, priority and limits of jobs."""
+"""Test changes of the name, tags, priority and limits of jobs."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Callable
 import pytest
 import redis
 
-from store_records import (
+from tests.support.records.store_records import (
     CANCELLED,
     SUCCESS,
     TENANT,
     add_dataset,
-    checkpoint,
     expire,
     look,
+    progress_update,
     run,
     start,
     submit,
 )
-from worker.errors import PreconditionFailedError
-from worker.messages import JobSettings, JobState, Limits, Outcome, StopReason
-from worker.store import JobGoneError, Store, WrongStateError
+from worker.domain.errors import JobNotFoundError, PreconditionFailedError, WrongStateError
+from worker.domain.jobs import JobSettings, JobState, Outcome, StopReason
+from worker.domain.parameters import Limits
+from worker.store import Store
 
 Change = Callable[[JobSettings], JobSettings]
 
@@ -56,7 +57,7 @@ def test_no_change_is_no_revision(store: Store) -> None:
 
 def test_another_tenants_job_cannot_be_changed(store: Store) -> None:
     job = submit(store, name="mine")
-    with pytest.raises(JobGoneError):
+    with pytest.raises(JobNotFoundError):
         store.jobs.change("other", job.spec.id, to(name="yours"))
     assert look(store, job.spec.id) == job
 
@@ -87,14 +88,14 @@ def test_a_new_priority_counts_when_a_job_is_queued_again(store: Store) -> None:
     assert [claim and claim.job.spec.id for claim in claimed] == [paused, running, other]
 
 
-def test_a_worker_hears_of_new_limits_and_the_next_one_has_them(store: Store) -> None:
+def test_a_worker_reads_new_limits_and_the_next_one_has_them(store: Store) -> None:
     claim = run(store, limits=Limits(time_limit=10, max_expansions=7))
     job_id = claim.job.spec.id
-    assert store.jobs.orders(job_id, claim.epoch).limits_revision == claim.job.limits_revision
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision
     store.jobs.change(TENANT, job_id, limits(time_limit=20.0))
-    assert store.jobs.orders(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
     store.jobs.change(TENANT, job_id, to(name="only the name"))
-    assert store.jobs.orders(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
     expire(store, job_id)
     store.jobs.reconcile()
     again = store.jobs.claim("another")
@@ -118,11 +119,11 @@ def test_a_limit_that_was_changed_a_moment_ago_does_not_end_the_job(store: Store
     job_id = claim.job.spec.id
     store.jobs.change(TENANT, job_id, limits(time_limit=600.0))
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=reason)
-    last = checkpoint(9.0, 2.0, 9.0, blob="b" * 64)
+    last = progress_update(9.0, 2.0, 9.0, snapshot="b" * 64)
     store.jobs.finish(job_id, claim.epoch, outcome, last, limits_revision=claim.job.limits_revision)
     job = look(store, job_id)
     assert (job.state, job.transitions[-1].reason) == (JobState.QUEUED, "LIMITS_CHANGED")
-    assert (job.progress.objective, job.blob, job.model_id) == (9.0, "b" * 64, None)
+    assert (job.progress.objective, job.snapshot, job.model_id) == (9.0, "b" * 64, None)
     again = store.jobs.claim("worker")
     assert again is not None
     revision = again.job.limits_revision
@@ -139,7 +140,7 @@ def test_any_other_end_stands_whatever_the_limits(store: Store, reason: StopReas
     assert look(store, claim.job.spec.id).stop_reason is reason
 
 
-def test_a_wish_to_finish_is_granted_whatever_the_limits(store: Store) -> None:
+def test_a_finish_request_is_carried_out_whatever_the_limits(store: Store) -> None:
     claim = run(store)
     job_id = claim.job.spec.id
     store.jobs.control(TENANT, job_id, "finish")
@@ -189,7 +190,7 @@ def test_a_change_may_depend_on_the_revision(store: Store) -> None:
 
 
 def _as_version_0_1_0_kept_it(client: redis.Redis, job_id: str) -> None:
-    """Everything stood in the spec then."""
+    """Store the job as version 0.1.0 did, with its settings in the spec."""
     key = f"literati:job:{job_id}"
     spec, settings = client.hmget(key, ["spec", "settings"])
     assert spec is not None
@@ -204,7 +205,7 @@ def test_records_of_an_older_version_are_read_changed_and_finished(store: Store,
     before = look(store, job_id)
     _as_version_0_1_0_kept_it(client, job_id)
     assert look(store, job_id) == before
-    assert store.jobs.orders(job_id, claim.epoch).limits_revision == 0
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == 0
     store.jobs.finish(job_id, claim.epoch, SUCCESS, limits_revision=0)
     (model,) = store.models.list(TENANT).items
     assert model.name == "old"
@@ -219,5 +220,5 @@ def test_the_limits_of_a_running_job_of_an_older_version_change_too(
     claim = start(store, limits=Limits(time_limit=5))
     _as_version_0_1_0_kept_it(client, claim.job.spec.id)
     store.jobs.change(TENANT, claim.job.spec.id, limits(time_limit=50.0))
-    assert store.jobs.orders(claim.job.spec.id, claim.epoch).limits_revision == 1
+    assert store.jobs.read_control(claim.job.spec.id, claim.epoch).limits_revision == 1
     assert look(store, claim.job.spec.id).settings.limits.time_limit == 50

@@ -1,4 +1,4 @@
-"""finish, cancel, pause and resume in every state, with and without a worker."""
+"""Test finish, cancel, pause and resume in every state, with and without a worker."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from typing import get_args
 
 import pytest
 
-from store_records import (
+from tests.support.records.store_records import (
     PAUSED,
     SUCCESS,
     TENANT,
-    checkpoint,
     expire,
     look,
+    progress_update,
     run,
     start,
     state_of,
     submit,
 )
-from worker.messages import JobError, JobState, Outcome, StopReason, Wish
-from worker.store import FencedError, JobGoneError, Store, WrongStateError, connect
-from worker.store.jobs import Verb
-from worker.valkey import ValkeyServer
+from worker.domain.errors import FencedError, JobNotFoundError, WrongStateError
+from worker.domain.jobs import ControlRequest, JobError, JobState, Outcome, StopReason
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
+from worker.store.jobs import ControlAction
 
 
 def queued(store: Store) -> str:
@@ -45,7 +47,7 @@ def running(store: Store) -> str:
     return run(store).job.spec.id
 
 
-def wished(verb: Verb) -> Callable[[Store], str]:
+def requested(verb: ControlAction) -> Callable[[Store], str]:
     def arrange(store: Store) -> str:
         job_id = running(store)
         store.jobs.control(TENANT, job_id, verb)
@@ -89,7 +91,7 @@ def cancelled(store: Store) -> str:
 
 
 def stopped_by_finish(store: Store) -> str:
-    """A wish to finish that met a proof: it is done all the same."""
+    """Return a job whose worker proved its tree while a finish was pending."""
     job_id = running(store)
     store.jobs.control(TENANT, job_id, "finish")
     store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL))
@@ -110,9 +112,9 @@ TABLE = {
     resumed: (None, "CANCELLED", "PAUSED", "QUEUED+"),
     starting: ("STOPPING", "STOPPING", "PAUSING", None),
     running: ("STOPPING", "STOPPING", "PAUSING", None),
-    wished("pause"): ("STOPPING", "STOPPING", "PAUSING+", None),
-    wished("finish"): ("STOPPING+", None, None, None),
-    wished("cancel"): (None, "STOPPING+", None, None),
+    requested("pause"): ("STOPPING", "STOPPING", "PAUSING+", None),
+    requested("finish"): ("STOPPING+", None, None, None),
+    requested("cancel"): (None, "STOPPING+", None, None),
     paused: (None, "CANCELLED", "PAUSED+", "QUEUED"),
     paused_with_tree: ("SUCCEEDED", "CANCELLED", "PAUSED+", "QUEUED"),
     succeeded: (None, None, None, None),
@@ -120,7 +122,7 @@ TABLE = {
     cancelled: (None, "CANCELLED+", None, None),
     failed: (None, None, None, None),
 }
-VERBS: tuple[Verb, ...] = ("finish", "cancel", "pause", "resume")
+VERBS: tuple[ControlAction, ...] = ("finish", "cancel", "pause", "resume")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ VERBS: tuple[Verb, ...] = ("finish", "cancel", "pause", "resume")
     ],
 )
 def test_every_verb_in_every_state(
-    store: Store, arrange: Callable[[Store], str], verb: Verb, expected: str | None
+    store: Store, arrange: Callable[[Store], str], verb: ControlAction, expected: str | None
 ) -> None:
     job_id = arrange(store)
     before = look(store, job_id)
@@ -158,7 +160,7 @@ def test_every_verb_in_every_state(
 
 
 def test_the_table_is_whole() -> None:
-    assert set(VERBS) == set(get_args(Verb))
+    assert set(VERBS) == set(get_args(ControlAction))
 
 
 def test_a_finish_that_the_worker_granted_is_repeated(store: Store) -> None:
@@ -169,7 +171,7 @@ def test_a_finish_that_the_worker_granted_is_repeated(store: Store) -> None:
 
 
 def test_an_absent_job(store: Store) -> None:
-    with pytest.raises(JobGoneError):
+    with pytest.raises(JobNotFoundError):
         store.jobs.control(TENANT, "job_0", "cancel")
 
 
@@ -206,7 +208,7 @@ def test_finish_without_a_worker_keeps_the_stored_tree(store: Store) -> None:
 def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
     claim = start(store)
     job_id = claim.job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=10.0, lower=10.0, objective=10.0))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=10.0, lower=10.0, objective=10.0))
     store.jobs.release(job_id, 1)
     job = store.jobs.control(TENANT, job_id, "finish").job
     assert (job.proven_optimal, job.stop_reason) == (True, StopReason.PROVEN_OPTIMAL)
@@ -218,7 +220,7 @@ def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
 )
 def test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it(store: Store, reason: StopReason) -> None:
     job_id = start(store).job.spec.id
-    last = checkpoint(upper=10.0, lower=10.0, objective=9.0)
+    last = progress_update(upper=10.0, lower=10.0, objective=9.0)
     store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=reason), last)
     job = look(store, job_id)
     assert (job.proven_optimal, job.stop_reason) == (True, StopReason.PROVEN_OPTIMAL)
@@ -229,34 +231,37 @@ def test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it(store: Store, 
 
 
 @pytest.mark.parametrize(
-    ("verb", "wish"), [("finish", Wish.FINISH), ("cancel", Wish.CANCEL), ("pause", Wish.PAUSE)]
+    ("verb", "expected"),
+    [("finish", ControlRequest.FINISH), ("cancel", ControlRequest.CANCEL), ("pause", ControlRequest.PAUSE)],
 )
-def test_the_worker_hears_of_a_wish_by_every_word(store: Store, verb: Verb, wish: Wish) -> None:
+def test_every_call_of_a_worker_returns_the_control_request(
+    store: Store, verb: ControlAction, expected: ControlRequest
+) -> None:
     job_id = running(store)
-    assert store.jobs.beat(job_id, 1) is Wish.NONE
+    assert store.jobs.renew_lease(job_id, 1) is ControlRequest.NONE
     store.jobs.control(TENANT, job_id, verb)
-    assert look(store, job_id).wish is wish
-    assert store.jobs.beat(job_id, 1) is wish
-    assert store.jobs.orders(job_id, 1).wish is wish
-    assert store.jobs.checkpoint(job_id, 1, checkpoint()).wish is wish
+    assert look(store, job_id).control_request is expected
+    assert store.jobs.renew_lease(job_id, 1) is expected
+    assert store.jobs.read_control(job_id, 1).control_request is expected
+    assert store.jobs.publish_progress(job_id, 1, progress_update()).control_request is expected
     assert state_of(store, job_id) is (JobState.PAUSING if verb == "pause" else JobState.STOPPING)
 
 
-def test_a_stronger_wish_replaces_pause(store: Store) -> None:
-    job_id = wished("pause")(store)
+def test_a_stronger_request_replaces_pause(store: Store) -> None:
+    job_id = requested("pause")(store)
     store.jobs.control(TENANT, job_id, "finish")
-    assert store.jobs.orders(job_id, 1).wish is Wish.FINISH
-    job_id = wished("pause")(store)
+    assert store.jobs.read_control(job_id, 1).control_request is ControlRequest.FINISH
+    job_id = requested("pause")(store)
     store.jobs.control(TENANT, job_id, "cancel")
-    assert store.jobs.orders(job_id, 1).wish is Wish.CANCEL
+    assert store.jobs.read_control(job_id, 1).control_request is ControlRequest.CANCEL
 
 
 @pytest.mark.parametrize(
     "outcome", [SUCCESS, PAUSED, Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)]
 )
 def test_a_pending_cancel_wins(store: Store, outcome: Outcome) -> None:
-    job_id = wished("cancel")(store)
-    store.jobs.finish(job_id, 1, outcome, checkpoint(objective=5.0))
+    job_id = requested("cancel")(store)
+    store.jobs.finish(job_id, 1, outcome, progress_update(objective=5.0))
     job = look(store, job_id)
     assert (job.state, job.stop_reason, job.model_id) == (JobState.CANCELLED, StopReason.USER_CANCEL, None)
     assert store.models.list(TENANT).items == []
@@ -264,7 +269,7 @@ def test_a_pending_cancel_wins(store: Store, outcome: Outcome) -> None:
 
 
 def test_a_pending_finish_wins_over_paused(store: Store) -> None:
-    job_id = wished("finish")(store)
+    job_id = requested("finish")(store)
     store.jobs.finish(job_id, 1, PAUSED)
     assert look(store, job_id).stop_reason is StopReason.USER_FINISH
 
@@ -274,14 +279,17 @@ def test_a_pending_finish_without_a_tree_goes_to_the_next_worker(store: Store) -
     store.jobs.control(TENANT, job_id, "finish")
     store.jobs.release(job_id, 1)
     job = look(store, job_id)
-    assert (job.state, job.wish) == (JobState.QUEUED, Wish.FINISH)
+    assert (job.state, job.control_request) == (JobState.QUEUED, ControlRequest.FINISH)
     assert store.jobs.control(TENANT, job_id, "finish").repeated
     with pytest.raises(WrongStateError):
         store.jobs.control(TENANT, job_id, "pause")
     claim = store.jobs.claim("next")
     assert claim is not None
-    assert claim.job.wish is Wish.FINISH
-    assert store.jobs.checkpoint(job_id, 2, checkpoint(objective=3.0)).wish is Wish.FINISH
+    assert claim.job.control_request is ControlRequest.FINISH
+    assert (
+        store.jobs.publish_progress(job_id, 2, progress_update(objective=3.0)).control_request
+        is ControlRequest.FINISH
+    )
     assert state_of(store, job_id) is JobState.STOPPING
 
 
@@ -289,12 +297,12 @@ def test_a_pending_finish_without_a_tree_goes_to_the_next_worker(store: Store) -
     ("verb", "state"),
     [("finish", JobState.SUCCEEDED), ("cancel", JobState.CANCELLED), ("pause", JobState.PAUSED)],
 )
-def test_a_lease_that_ran_out_is_not_waited_for(store: Store, verb: Verb, state: JobState) -> None:
+def test_a_lease_that_ran_out_is_not_waited_for(store: Store, verb: ControlAction, state: JobState) -> None:
     job_id = running(store)
     expire(store, job_id)
     assert store.jobs.control(TENANT, job_id, verb).job.state is state
     with pytest.raises(FencedError):
-        store.jobs.beat(job_id, 1)
+        store.jobs.renew_lease(job_id, 1)
     with pytest.raises(FencedError):
         store.jobs.finish(job_id, 1, SUCCESS)
     assert state_of(store, job_id) is state
@@ -304,14 +312,19 @@ def test_pause_and_resume_keep_the_search(store: Store) -> None:
     claim = start(store)
     job_id = claim.job.spec.id
     store.jobs.control(TENANT, job_id, "pause")
-    store.jobs.finish(job_id, 1, PAUSED, checkpoint(objective=9.0, expansions=50, blob="c" * 64))
+    store.jobs.finish(job_id, 1, PAUSED, progress_update(objective=9.0, expansions=50, snapshot="c" * 64))
     job = look(store, job_id)
-    assert (job.state, job.wish, job.stop_reason, job.finished_at) == (JobState.PAUSED, Wish.NONE, None, None)
+    assert (job.state, job.control_request, job.stop_reason, job.finished_at) == (
+        JobState.PAUSED,
+        ControlRequest.NONE,
+        None,
+        None,
+    )
     assert store.jobs.claim("worker") is None
     store.jobs.control(TENANT, job_id, "resume")
     again = store.jobs.claim("worker")
     assert again is not None
-    assert (again.epoch, again.blob) == (2, "c" * 64)
+    assert (again.epoch, again.job.snapshot) == (2, "c" * 64)
     assert again.job.progress.expansions == 50
     assert again.job.started_at == claim.job.started_at
 

@@ -1,3 +1,5 @@
+"""Test the records of datasets."""
+
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
@@ -5,10 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 
-from store_records import SUCCESS, TENANT, add_dataset, dataset, run, submit
-from worker.messages import Dataset, new_id
-from worker.store import DatasetGoneError, DatasetInUseError, Store, connect
-from worker.valkey import ValkeyServer
+from tests.support.records.store_records import SUCCESS, TENANT, add_dataset, dataset, run, submit
+from worker.domain.base import new_id
+from worker.domain.datasets import Dataset
+from worker.domain.errors import DatasetInUseError, DatasetNotFoundError
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 
 
 def test_a_dataset_reads_back_as_added(store: Store) -> None:
@@ -78,10 +83,10 @@ def test_a_dataset_is_free_when_its_jobs_succeeded(store: Store) -> None:
 def test_deleting_leaves_nothing(store: Store, client: redis.Redis) -> None:
     before = set(client.keys("*"))
     data = store.datasets.add(dataset(), content_key="k")
-    with pytest.raises(DatasetGoneError):
+    with pytest.raises(DatasetNotFoundError):
         store.datasets.delete("other", data.id)
     store.datasets.delete(TENANT, data.id)
-    with pytest.raises(DatasetGoneError):
+    with pytest.raises(DatasetNotFoundError):
         store.datasets.delete(TENANT, data.id)
     assert store.datasets.find(TENANT, "k") is None
     assert set(client.keys("*")) - before <= {b"literati:seq", b"literati:garbage"}
@@ -92,10 +97,10 @@ def test_a_shared_blob_is_garbage_when_the_last_one_goes(store: Store) -> None:
     blob = "7" * 64
     mine, theirs = add_dataset(store, blob=blob), add_dataset(store, "other", blob=blob)
     store.datasets.delete(TENANT, mine.id)
-    assert store.blobs.garbage() == []
-    assert store.blobs.wanted(blob)
+    assert store.blobs.unreferenced() == []
+    assert store.blobs.is_referenced(blob)
     store.datasets.delete("other", theirs.id)
-    assert store.blobs.garbage() == [blob]
+    assert store.blobs.unreferenced() == [blob]
     add_dataset(store, blob=blob)
-    assert store.blobs.wanted(blob), "it came back before it was swept"
-    assert store.blobs.garbage() == []
+    assert store.blobs.is_referenced(blob), "it came back before it was swept"
+    assert store.blobs.unreferenced() == []

@@ -1,11 +1,23 @@
+"""Test the event stream of jobs."""
+
 from __future__ import annotations
 
 import pytest
 import redis
 
-from store_records import SUCCESS, TENANT, checkpoint, expire, look, run, start, submit
-from worker.messages import Event, JobState, Outcome, StopReason
-from worker.store import BadTokenError, JobGoneError, Store
+from tests.support.records.store_records import (
+    SUCCESS,
+    TENANT,
+    expire,
+    look,
+    progress_update,
+    run,
+    start,
+    submit,
+)
+from worker.domain.errors import InvalidTokenError, JobNotFoundError
+from worker.domain.jobs import Event, JobState, Outcome, StopReason
+from worker.store import Store
 
 
 def shown(events: list[Event]) -> list[str]:
@@ -14,11 +26,11 @@ def shown(events: list[Event]) -> list[str]:
 
 def test_the_life_of_a_job_in_events(store: Store) -> None:
     job_id = start(store).job.spec.id
-    store.jobs.checkpoint(
-        job_id, 1, checkpoint(upper=8, lower=1, objective=7.5, log='A "quoted" sentence, né')
+    store.jobs.publish_progress(
+        job_id, 1, progress_update(upper=8, lower=1, objective=7.5, log='A "quoted" sentence, né')
     )
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=1, expansions=9))
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=8, lower=2, expansions=10, seconds=1.5))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=1, expansions=9))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=2, expansions=10, seconds=1.5))
     store.jobs.control(TENANT, job_id, "finish")
     store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH))
     page = store.jobs.events(TENANT, job_id)
@@ -123,7 +135,7 @@ def test_a_lost_worker_is_told_in_the_reason(store: Store) -> None:
 def test_trimmed_history_is_said_once_and_then_goes_on(store: Store, client: redis.Redis) -> None:
     job_id = run(store).job.spec.id
     for i in range(30):
-        store.jobs.checkpoint(job_id, 1, checkpoint(lower=i / 10))
+        store.jobs.publish_progress(job_id, 1, progress_update(lower=i / 10))
     whole = store.jobs.events(TENANT, job_id).events
     client.xtrim(f"literati:job:{job_id}:events", maxlen=10, approximate=False)
     assert store.jobs.events(TENANT, job_id).resync
@@ -140,14 +152,14 @@ def test_streams_stay_bounded(store: Store, client: redis.Redis) -> None:
     for i in range(10_500):
         pipeline.xadd(f"literati:job:{job_id}:events", {"type": "log", "data": f'{{"message":"{i}"}}'})
     pipeline.execute()
-    store.jobs.checkpoint(job_id, 1, checkpoint(objective=8.0))
+    store.jobs.publish_progress(job_id, 1, progress_update(objective=8.0))
     assert client.xlen(f"literati:job:{job_id}:events") < 10_200
 
 
 @pytest.mark.parametrize("after", ["", "x", "1-", "-1", "1-2-3", "1" * 20, "(1", "+", "٣"])
 def test_strange_event_ids_are_refused(store: Store, after: str) -> None:
     job_id = submit(store).spec.id
-    with pytest.raises(BadTokenError):
+    with pytest.raises(InvalidTokenError):
         store.jobs.events(TENANT, job_id, after)
 
 
@@ -159,5 +171,5 @@ def test_ids_from_elsewhere_do_no_harm(store: Store, after: str) -> None:
 
 
 def test_events_of_an_absent_job(store: Store) -> None:
-    with pytest.raises(JobGoneError):
+    with pytest.raises(JobNotFoundError):
         store.jobs.events(TENANT, "job_0")

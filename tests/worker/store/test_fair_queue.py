@@ -1,4 +1,4 @@
-"""Tenants take turns: in what order jobs start, by weight, by cores and by what already runs."""
+"""Test the fair queue: the order in which jobs start, by weight, cores and running jobs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from typing import Any
 import pytest
 import redis
 
-from store_records import SUCCESS, add_dataset, checkpoint, expire, look, spec, submit
-from worker.messages import Dataset, JobState
-from worker.store import Claim, LimitReachedError, Store
-from worker.store.claims import Room
+from tests.support.records.store_records import (
+    SUCCESS,
+    add_dataset,
+    expire,
+    look,
+    progress_update,
+    spec,
+    submit,
+)
+from worker.domain.datasets import Dataset
+from worker.domain.errors import LimitReachedError
+from worker.domain.jobs import JobState
+from worker.store import Store
 from worker.store.jobs import Quota
+from worker.store.leases import Claim, WorkerCores
 
 
 @pytest.fixture
@@ -26,19 +36,19 @@ def fill(store: Store, of: Dataset, count: int, **fields: Any) -> list[str]:
     return [submit(store, of, **fields).spec.id for _ in range(count)]
 
 
-def claim(store: Store, room: Room | None = None) -> Claim:
-    found = store.jobs.claim("worker", room)
+def claim(store: Store, cores: WorkerCores | None = None) -> Claim:
+    found = store.jobs.claim("worker", cores)
     assert found is not None
     return found
 
 
 def finish(store: Store, claim: Claim) -> None:
-    last = checkpoint(objective=1.0)
+    last = progress_update(objective=1.0)
     store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS, last)
 
 
 def one_slot(store: Store, count: int) -> list[str]:
-    """The tenants of the next jobs when one runs at a time."""
+    """Return the tenants of the next jobs if one job runs at a time."""
     order = []
     for _ in range(count):
         job = claim(store)
@@ -93,7 +103,7 @@ def test_who_was_idle_gains_nothing(store: Store, datasets: dict[str, Dataset]) 
 
 
 def test_who_comes_one_at_a_time_gains_nothing(store: Store, datasets: dict[str, Dataset]) -> None:
-    """A tenant whose queue is empty again and again gets no more than its turns."""
+    """A tenant whose queue is often empty gets no more than its share."""
     fill(store, datasets["a"], 30)
     order = []
     fill(store, datasets["b"], 1)
@@ -121,7 +131,7 @@ def test_weights(store: Store, datasets: dict[str, Dataset], weights: dict[str, 
 
 
 def simulate(store: Store, slots: int, starts: int, seconds: Any) -> Counter[str]:
-    """How many jobs of each tenant are started when so many run at a time and each takes so long."""
+    """Return how many jobs of each tenant start, for a number of slots and a duration of each job."""
     random.seed(0)
     started: Counter[str] = Counter()
     running: list[tuple[float, int, Claim]] = []
@@ -138,7 +148,7 @@ def simulate(store: Store, slots: int, starts: int, seconds: Any) -> Counter[str
 
 
 def test_long_jobs_do_not_take_every_core(store: Store, datasets: dict[str, Dataset]) -> None:
-    """Turns alone would soon give all cores to the tenant whose jobs last."""
+    """Virtual time alone would soon give all cores to the tenant with the long jobs."""
     for tenant in "ab":
         fill(store, datasets[tenant], 200)
     started = simulate(store, 4, 150, {"a": 1000.0, "b": 1.0}.__getitem__)
@@ -150,9 +160,7 @@ def test_the_last_one_gets_all_cores(store: Store, datasets: dict[str, Dataset])
     assert [claim(store).job.spec.tenant for _ in range(6)] == ["a"] * 6
 
 
-def test_turns_of_paused_and_cancelled_jobs_are_not_waited_for(
-    store: Store, datasets: dict[str, Dataset]
-) -> None:
+def test_paused_and_cancelled_jobs_do_not_delay_others(store: Store, datasets: dict[str, Dataset]) -> None:
     (first, second), (other,) = fill(store, datasets["a"], 2), fill(store, datasets["b"], 1)
     store.jobs.control("a", first, "cancel")
     store.jobs.control("a", second, "pause")
@@ -185,63 +193,65 @@ def test_what_is_counted_goes_back_to_nothing(
 
 
 class TestCores:
-    """Jobs of several cores beside jobs of one."""
+    """Jobs of several cores and jobs of one core."""
 
     def test_a_job_that_does_not_fit_is_not_given(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 1, cores=4)
-        assert store.jobs.claim("child", Room("small", 2, 2)) is None
-        assert claim(store, Room("large", 4, 8)).job.spec.cores == 4
+        assert store.jobs.claim("child", WorkerCores("small", 2, 2)) is None
+        assert claim(store, WorkerCores("large", 4, 8)).job.spec.cores == 4
 
     def test_a_worker_that_is_too_small_runs_the_others(
         self, store: Store, datasets: dict[str, Dataset]
     ) -> None:
         fill(store, datasets["a"], 1, cores=4)
         (narrow,) = fill(store, datasets["a"], 1)
-        assert claim(store, Room("small", 1, 2)).job.spec.id == narrow
+        assert claim(store, WorkerCores("small", 1, 2)).job.spec.id == narrow
 
     def test_a_wide_job_is_not_starved_by_narrow_ones(
         self, store: Store, datasets: dict[str, Dataset]
     ) -> None:
-        """The worker keeps the cores that become free for it, whosever turn it is."""
+        """The worker reserves the cores that become free for the wide job."""
         (wide,) = fill(store, datasets["a"], 1, cores=3)
         fill(store, datasets["b"], 50)
         fill(store, datasets["c"], 50)
-        assert store.jobs.claim("w1", Room("w", 1, 4)) is None, "it is the turn of the wide job"
-        assert store.jobs.claim("w1", Room("w", 2, 4)) is None
-        assert claim(store, Room("w", 3, 4)).job.spec.id == wide
-        assert claim(store, Room("w", 1, 4)).job.spec.tenant in "bc"
+        assert store.jobs.claim("w1", WorkerCores("w", 1, 4)) is None, "it is the turn of the wide job"
+        assert store.jobs.claim("w1", WorkerCores("w", 2, 4)) is None
+        assert claim(store, WorkerCores("w", 3, 4)).job.spec.id == wide
+        assert claim(store, WorkerCores("w", 1, 4)).job.spec.tenant in "bc"
 
     def test_one_worker_keeps_cores_for_it_and_the_others_go_on(
         self, store: Store, datasets: dict[str, Dataset]
     ) -> None:
         (wide,) = fill(store, datasets["a"], 1, cores=3)
         fill(store, datasets["b"], 5)
-        assert store.jobs.claim("w", Room("first", 1, 4)) is None
-        assert claim(store, Room("second", 1, 4)).job.spec.tenant == "b"
-        assert claim(store, Room("third", 4, 4)).job.spec.id == wide, "it fits there at once"
-        assert claim(store, Room("first", 1, 4)).job.spec.tenant == "b", "nothing is kept for it any more"
+        assert store.jobs.claim("w", WorkerCores("first", 1, 4)) is None
+        assert claim(store, WorkerCores("second", 1, 4)).job.spec.tenant == "b"
+        assert claim(store, WorkerCores("third", 4, 4)).job.spec.id == wide, "it fits there at once"
+        assert claim(store, WorkerCores("first", 1, 4)).job.spec.tenant == "b", (
+            "nothing is kept for it any more"
+        )
 
     def test_a_worker_that_is_gone_keeps_nothing(
         self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
     ) -> None:
         (wide,) = fill(store, datasets["a"], 1, cores=3)
-        assert store.jobs.claim("w", Room("gone", 1, 4)) is None
+        assert store.jobs.claim("w", WorkerCores("gone", 1, 4)) is None
         assert 0 < client.pttl("literati:kept-cores:gone") <= 60_000
         client.delete("literati:kept-cores:gone")
-        assert store.jobs.claim("w", Room("other", 2, 4)) is None
-        assert claim(store, Room("other", 3, 4)).job.spec.id == wide
+        assert store.jobs.claim("w", WorkerCores("other", 2, 4)) is None
+        assert claim(store, WorkerCores("other", 3, 4)).job.spec.id == wide
 
     def test_a_worker_without_a_free_core_keeps_none(
         self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
     ) -> None:
         fill(store, datasets["a"], 5)
-        assert store.jobs.claim("w", Room("full", 0, 4)) is None
+        assert store.jobs.claim("w", WorkerCores("full", 0, 4)) is None
         (single,) = fill(store, datasets["b"], 1)
-        assert [claim(store, Room("full", 1, 4)).job.spec.tenant for _ in range(2)] == ["a", "b"]
+        assert [claim(store, WorkerCores("full", 1, 4)).job.spec.tenant for _ in range(2)] == ["a", "b"]
         assert look(store, single, "b").state is JobState.STARTING
         assert client.exists("literati:kept-cores:full") == 0
 
-    def test_a_wide_job_uses_up_more_turns(self, store: Store, datasets: dict[str, Dataset]) -> None:
+    def test_a_wide_job_uses_more_virtual_time(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 10, cores=4)
         fill(store, datasets["b"], 40)
         order = one_slot(store, 40)
@@ -258,7 +268,7 @@ class TestCores:
 
 class TestAFullQueue:
     def test_a_tenant_below_its_share_gets_in(self, store: Store, datasets: dict[str, Dataset]) -> None:
-        quota = Quota(queued=6)
+        quota = Quota(max_queued=6)
 
         def submit_as(tenant: str) -> None:
             store.jobs.submit(spec(datasets[tenant]), quota=quota)
@@ -276,7 +286,7 @@ class TestAFullQueue:
 
 
 class TestAStoreOfTheFirstFormat:
-    """All queued jobs are in one sorted set, records have no cores, and nothing counts those in use."""
+    """One sorted set holds all queued jobs, and neither jobs nor tenants have a number of cores."""
 
     @pytest.fixture
     def old(self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]) -> dict[str, list[str]]:
@@ -320,7 +330,7 @@ class TestAStoreOfTheFirstFormat:
         assert store.tenants.get("a").busy_cores == 1
         job_id, tenant = old["running"]
         epoch = int(client.hget(f"literati:job:{job_id}", "epoch") or 0)
-        store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=1.0))
+        store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=1.0))
         assert store.tenants.get(tenant).busy_cores == 0
 
 
@@ -346,9 +356,9 @@ def test_the_others_start_narrow_jobs_while_one_worker_keeps_cores(
 ) -> None:
     fill(store, datasets["a"], 1, cores=3)
     fill(store, datasets["b"], 2)
-    assert store.jobs.claim("w", Room("first", 1, 4)) is None, "it keeps its core for the wide job"
-    assert claim(store, Room("second", 1, 4)).job.spec.tenant == "b"
-    assert store.jobs.claim("w", Room("first", 2, 4)) is None
+    assert store.jobs.claim("w", WorkerCores("first", 1, 4)) is None, "it keeps its core for the wide job"
+    assert claim(store, WorkerCores("second", 1, 4)).job.spec.tenant == "b"
+    assert store.jobs.claim("w", WorkerCores("first", 2, 4)) is None
 
 
 def test_another_worker_keeps_cores_when_the_one_that_did_is_gone(
@@ -356,8 +366,10 @@ def test_another_worker_keeps_cores_when_the_one_that_did_is_gone(
 ) -> None:
     (wide,) = fill(store, datasets["a"], 1, cores=3)
     fill(store, datasets["b"], 2)
-    assert store.jobs.claim("w", Room("gone", 1, 4)) is None
+    assert store.jobs.claim("w", WorkerCores("gone", 1, 4)) is None
     client.delete("literati:kept-cores:gone")
-    assert store.jobs.claim("w", Room("other", 1, 4)) is None, "it keeps its core, though b has a narrow job"
+    assert store.jobs.claim("w", WorkerCores("other", 1, 4)) is None, (
+        "it keeps its core, though b has a narrow job"
+    )
     assert look(store, wide, "a").state is JobState.QUEUED
-    assert claim(store, Room("other", 3, 4)).job.spec.id == wide
+    assert claim(store, WorkerCores("other", 3, 4)).job.spec.id == wide

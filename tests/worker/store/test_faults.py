@@ -1,4 +1,4 @@
-"""Scripts that fail on the server: no job is stranded, and none keeps the others from going on.
+"""Test scripts that fail on the server: no job is lost, and no job blocks the others.
 
 A script that raises an error keeps what it wrote before. Keys of a wrong type make the real scripts fail.
 """
@@ -12,27 +12,26 @@ import pytest
 import redis
 from structlog.testing import capture_logs
 
-import jobs
-import store_records
-from store_records import (
+from tests.support.records import jobs, store_records
+from tests.support.records.store_records import (
     SUCCESS,
     TENANT,
     add_dataset,
-    checkpoint,
     expire,
     look,
+    progress_update,
     run,
     start,
     state_of,
     submit,
     wait_until,
 )
-from worker.blobs import Blobs
-from worker.errors import FencedError, is_store_fault
-from worker.messages import JobState, StopReason
-from worker.runner import JobRun
-from worker.store import Claim, Store
-from worker.store.claims import MOST_STALLS
+from worker.blobs.local import Blobs
+from worker.domain.errors import FencedError, is_store_fault
+from worker.domain.jobs import JobState, StopReason
+from worker.store import Store
+from worker.store.leases import MAX_STALLS, Claim
+from worker.training.runner import JobRun
 
 LONG = {"max_depth": 6, "max_changepoints": 3}
 
@@ -43,7 +42,7 @@ def break_key(store: Store, key: str) -> None:
 
 
 def fail_half_way(store: Store, claim: Claim) -> str:
-    """Let `finish` fail after it has given up the lease and before it has ended the job."""
+    """Let `finish` fail after it has removed the lease and before it has ended the job."""
     break_key(store, "literati:ended")
     with pytest.raises(redis.ResponseError) as caught:
         store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
@@ -59,7 +58,7 @@ def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: 
     job_id = fail_half_way(store, run(store))
     with capture_logs() as logs:
         assert store.jobs.reconcile() == 1
-    assert [line["event"] for line in logs] == ["neither queued nor leased"]
+    assert [line["event"] for line in logs] == ["a job was neither queued nor leased"]
     job = look(store, job_id)
     assert (job.state, job.stop_reason, job.finished_at) == (JobState.QUEUED, None, None)
     again = store.jobs.claim("another")
@@ -71,7 +70,7 @@ def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: 
     assert [model.id for model in models] == [job.model_id], "one model, though two were begun"
 
 
-def test_a_wish_is_granted_to_a_job_that_a_failed_script_left_behind(store: Store) -> None:
+def test_a_request_is_carried_out_for_a_job_that_a_failed_script_left(store: Store) -> None:
     claim = run(store)
     break_key(store, "literati:ended")
     store.jobs.control(TENANT, claim.job.spec.id, "cancel")
@@ -96,7 +95,7 @@ def test_a_queued_job_that_was_taken_out_of_its_queue_only_comes_back(store: Sto
 
 
 def test_a_stranded_job_of_an_earlier_version_is_found(store: Store) -> None:
-    """Earlier versions kept no index of the active jobs."""
+    """Earlier versions had no index of the active jobs."""
     job_id = fail_half_way(store, run(store))
     waiting = submit(store).spec.id
     store.client.delete("literati:active", "literati:active-indexed")
@@ -131,7 +130,7 @@ def test_one_job_that_cannot_be_settled_does_not_keep_back_the_others(store: Sto
     with capture_logs() as logs:
         store.jobs.reconcile()
     assert state_of(store, fine.job.spec.id) is JobState.QUEUED
-    assert any("there is no metrics to make a model of" in line.get("error", "") for line in logs)
+    assert any("has no metrics for a model" in line.get("error", "") for line in logs)
 
 
 def test_a_lease_without_a_job_does_not_keep_back_the_others(store: Store) -> None:
@@ -149,7 +148,7 @@ def test_a_damaged_job_is_failed_when_its_worker_speaks(store: Store, part: str)
     job_id = claim.job.spec.id
     break_key(store, f"literati:job:{job_id}:{part}")
     with pytest.raises(FencedError):
-        store.jobs.checkpoint(job_id, claim.epoch, checkpoint(objective=5.0, expansions=9))
+        store.jobs.publish_progress(job_id, claim.epoch, progress_update(objective=5.0, expansions=9))
     job = look(store, job_id)
     assert (job.state, job.stop_reason) == (JobState.FAILED, StopReason.ERROR)
     assert job.error is not None
@@ -205,13 +204,13 @@ def begin(store: Store, blobs: Blobs) -> tuple[JobRun, threading.Thread]:
 
 
 def test_a_worker_gives_up_a_job_that_the_store_fails_on(store: Store, tmp_path: Path) -> None:
-    """It says why, its search ends, and the job is retried as that of a lost worker."""
+    """The worker logs the reason and stops the search; the job is retried as if the worker were lost."""
     with capture_logs() as logs:
         run, thread = begin(store, Blobs(tmp_path / "blobs"))
         break_key(store, "literati:totals")
         thread.join(20)
     assert not thread.is_alive()
-    assert run.stepper.done.is_set()
+    assert not run.search_thread.is_alive()
     failed = [line for line in logs if line["event"].startswith("the store failed on this job")]
     assert len(failed) == 1
     assert "WRONGTYPE" in failed[0]["error"]
@@ -223,15 +222,15 @@ def test_a_worker_gives_up_a_job_that_the_store_fails_on(store: Store, tmp_path:
 
 def test_a_job_that_the_store_fails_on_again_and_again_is_failed(store: Store) -> None:
     job_id = start(store).job.spec.id
-    for attempt in range(MOST_STALLS):
+    for attempt in range(MAX_STALLS):
         break_key(store, "literati:totals")
         with pytest.raises(redis.ResponseError):
-            store.jobs.checkpoint(job_id, attempt + 1, checkpoint(expansions=0))
+            store.jobs.publish_progress(job_id, attempt + 1, progress_update(expansions=0))
         store.client.delete("literati:totals")
         expire(store, job_id)
         store.jobs.reconcile()
         again = store.jobs.claim("worker")
-        assert (again is None) == (attempt == MOST_STALLS - 1)
+        assert (again is None) == (attempt == MAX_STALLS - 1)
     assert state_of(store, job_id) is JobState.FAILED
 
 

@@ -1,3 +1,5 @@
+"""Test submitting, reading and deleting jobs."""
+
 from __future__ import annotations
 
 import math
@@ -7,20 +9,33 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import redis
 
-from store_records import SUCCESS, TENANT, add_dataset, checkpoint, look, run, spec, start, submit
-from worker.messages import JobState, Limits, NewJob, ValidationFraction, Wish, new_id
-from worker.store import (
-    BadTokenError,
-    DatasetGoneError,
-    IdempotencyConflictError,
-    JobGoneError,
-    JobLiveError,
-    LimitReachedError,
-    Store,
-    connect,
+from tests.support.records.store_records import (
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    look,
+    progress_update,
+    run,
+    spec,
+    start,
+    submit,
 )
+from worker.domain.base import new_id
+from worker.domain.errors import (
+    DatasetNotFoundError,
+    IdempotencyConflictError,
+    InvalidTokenError,
+    JobNotEndedError,
+    JobNotFoundError,
+    LimitReachedError,
+)
+from worker.domain.jobs import ControlRequest, JobState, NewJob
+from worker.domain.parameters import Limits
+from worker.domain.validation import ValidationFraction
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
 from worker.store.jobs import Quota
-from worker.valkey import ValkeyServer
 
 
 def test_a_new_job_is_queued_and_reads_back_as_submitted(store: Store) -> None:
@@ -37,11 +52,16 @@ def test_a_new_job_is_queued_and_reads_back_as_submitted(store: Store) -> None:
     job = store.jobs.get(TENANT, wanted.id)
     assert job == submitted.job
     assert NewJob(**dict(job.spec), **dict(job.settings)) == wanted
-    assert (job.state, job.wish, job.epoch, job.attempts) == (JobState.QUEUED, Wish.NONE, 0, 0)
+    assert (job.state, job.control_request, job.epoch, job.attempts) == (
+        JobState.QUEUED,
+        ControlRequest.NONE,
+        0,
+        0,
+    )
     assert job.revision == 1
     assert job.progress.upper_bound is None
     assert job.progress.expansions == 0
-    assert (job.model_id, job.stop_reason, job.error, job.started_at, job.blob) == (None,) * 5
+    assert (job.model_id, job.stop_reason, job.error, job.started_at, job.snapshot) == (None,) * 5
     assert [(step.state, step.reason) for step in job.transitions] == [(JobState.QUEUED, None)]
     assert abs(datetime.now(UTC) - job.created_at) < timedelta(seconds=60)
     assert job.created_at == job.queued_at == job.transitions[0].at
@@ -51,7 +71,7 @@ def test_an_absent_dataset_is_refused_and_leaves_nothing(store: Store, client: r
     theirs = add_dataset(store, "other")
     before = set(client.keys("*"))
     for dataset_id, tenant in ((new_id("ds"), TENANT), (theirs.id, TENANT)):
-        with pytest.raises(DatasetGoneError):
+        with pytest.raises(DatasetNotFoundError):
             store.jobs.submit(spec(theirs).model_copy(update={"dataset_id": dataset_id, "tenant": tenant}))
     assert set(client.keys("*")) == before
 
@@ -69,7 +89,7 @@ def test_other_tenants_see_nothing(store: Store) -> None:
         lambda: store.jobs.trace("other", job_id),
         lambda: store.jobs.events("other", job_id),
     ):
-        with pytest.raises(JobGoneError):
+        with pytest.raises(JobNotFoundError):
             call()
     assert look(store, job_id).state is JobState.RUNNING
 
@@ -99,8 +119,8 @@ def test_keys_belong_to_a_tenant_and_are_kept_for_a_day(store: Store, client: re
 
 def test_a_known_key_answers_although_the_limit_is_reached_and_the_dataset_gone(store: Store) -> None:
     data = add_dataset(store)
-    first = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(live=1))
-    again = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(live=1))
+    first = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(max_live=1))
+    again = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1", quota=Quota(max_live=1))
     assert again.job.spec.id == first.job.spec.id
     store.jobs.control(TENANT, first.job.spec.id, "cancel")
     store.datasets.delete(TENANT, data.id)
@@ -131,7 +151,7 @@ def test_many_at_once_with_one_key_make_one_job(store: Store, server: ValkeyServ
 
 
 def test_submitting_twice_with_one_id_is_harmless(store: Store) -> None:
-    """What the client library does when the answer is lost."""
+    """The client library sends the command again when the answer is lost."""
     wanted = spec(add_dataset(store))
     first = store.jobs.submit(wanted)
     assert store.jobs.submit(wanted) == first
@@ -143,13 +163,13 @@ def test_live_jobs_are_limited_by_tenant(store: Store) -> None:
     job = submit(store, data)
     submit(store, data)
     with pytest.raises(LimitReachedError, match="live_jobs"):
-        store.jobs.submit(spec(data), quota=Quota(live=2))
-    store.jobs.submit(spec(theirs), quota=Quota(live=2))
+        store.jobs.submit(spec(data), quota=Quota(max_live=2))
+    store.jobs.submit(spec(theirs), quota=Quota(max_live=2))
     store.jobs.control(TENANT, job.spec.id, "pause")
     with pytest.raises(LimitReachedError, match="live_jobs"):
-        store.jobs.submit(spec(data), quota=Quota(live=2))
+        store.jobs.submit(spec(data), quota=Quota(max_live=2))
     store.jobs.control(TENANT, job.spec.id, "cancel")
-    store.jobs.submit(spec(data), quota=Quota(live=2))
+    store.jobs.submit(spec(data), quota=Quota(max_live=2))
 
 
 def test_pages_go_from_the_newest_and_do_not_shift(store: Store) -> None:
@@ -179,9 +199,9 @@ def test_a_full_last_page_has_no_token(store: Store) -> None:
     "token", ["", "x", "AAAAAAAAAA", "AAAAAAAAAAA=", "(((((((((((", "é" * 11, "A" * 5000]
 )
 def test_strange_tokens_are_refused(store: Store, token: str) -> None:
-    with pytest.raises(BadTokenError):
+    with pytest.raises(InvalidTokenError):
         store.jobs.list(TENANT, page_token=token)
-    with pytest.raises(BadTokenError):
+    with pytest.raises(InvalidTokenError):
         store.datasets.list(TENANT, page_token=token)
 
 
@@ -211,7 +231,7 @@ def test_lists_by_state_follow_the_jobs(store: Store) -> None:
             ids[1],
         ]
         assert listed(size=size) == ids[::-1]
-    counts = store.jobs.count_by_state()
+    counts = store.measure().states
     assert counts[JobState.QUEUED] == 3
     assert counts[JobState.CANCELLED] == 2
     assert sum(counts.values()) == 6
@@ -221,12 +241,12 @@ def test_lists_by_state_follow_the_jobs(store: Store) -> None:
 def test_only_a_job_that_has_ended_is_deleted(store: Store) -> None:
     claim = run(store)
     job_id = claim.job.spec.id
-    with pytest.raises(JobLiveError):
+    with pytest.raises(JobNotEndedError):
         store.jobs.delete(TENANT, job_id)
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     store.jobs.delete(TENANT, job_id)
     assert store.jobs.get(TENANT, job_id) is None
-    with pytest.raises(JobGoneError):
+    with pytest.raises(JobNotFoundError):
         store.jobs.delete(TENANT, job_id)
 
 
@@ -234,7 +254,7 @@ def test_deleting_leaves_only_the_model_and_the_dataset(store: Store, client: re
     claim = start(store)
     job_id = claim.job.spec.id
     for i in range(3):
-        store.jobs.checkpoint(job_id, 1, checkpoint(objective=9.0 - i, blob=str(i) * 64))
+        store.jobs.publish_progress(job_id, 1, progress_update(objective=9.0 - i, snapshot=str(i) * 64))
     store.jobs.finish(job_id, 1, SUCCESS)
     model_id = look(store, job_id).model_id
     assert model_id is not None
@@ -242,17 +262,19 @@ def test_deleting_leaves_only_the_model_and_the_dataset(store: Store, client: re
     assert not [key for key in client.keys("*") if job_id.encode() in key]
     assert store.models.get(TENANT, model_id) is not None
     assert store.jobs.list(TENANT).items == store.jobs.list(TENANT, states=list(JobState)).items == []
-    assert sum(store.jobs.count_by_state().values()) == 0
+    assert sum(store.measure().states.values()) == 0
     assert store.jobs.claim("worker") is None
 
 
 def test_numbers_come_back_to_the_last_digit(store: Store) -> None:
     claim = start(store)
     upper, lower, objective = 1e15 / 3, math.nextafter(0.1, 1), math.nextafter(1e15 / 3, 0)
-    store.jobs.checkpoint(
+    store.jobs.publish_progress(
         claim.job.spec.id,
         1,
-        checkpoint(upper=upper, lower=lower, objective=objective, expansions=(1 << 53) - 1, seconds=1 / 3),
+        progress_update(
+            upper=upper, lower=lower, objective=objective, expansions=(1 << 53) - 1, seconds=1 / 3
+        ),
     )
     progress = look(store, claim.job.spec.id).progress
     assert (progress.upper_bound, progress.lower_bound, progress.objective) == (upper, lower, objective)

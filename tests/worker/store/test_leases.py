@@ -1,4 +1,4 @@
-"""Claims, leases and fencing: one worker at a time, and no word of one that was replaced."""
+"""Test claims, leases and fencing: one worker has a job, and updates of earlier workers are rejected."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import redis
 
-from store_records import (
+from tests.support.records.store_records import (
     CANCELLED,
     PAUSED,
     SUCCESS,
     TENANT,
     add_dataset,
-    checkpoint,
     expire,
     look,
+    progress_update,
     run,
     start,
     state_of,
@@ -23,18 +23,20 @@ from store_records import (
     wait_until,
 )
 from worker.app import QUEUE
-from worker.messages import JobError, JobState, Outcome, StopReason, Wish
-from worker.store import FencedError, NoTreeError, Store, connect
-from worker.store.claims import CELERY_QUEUE
-from worker.store.jobs import Verb
-from worker.valkey import ValkeyServer
+from worker.domain.errors import FencedError, NoTreeError
+from worker.domain.jobs import ControlRequest, JobError, JobState, Outcome, StopReason
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
+from worker.store.jobs import ControlAction
+from worker.store.leases import CELERY_QUEUE
 
 
 def test_a_claim_starts_the_job(store: Store) -> None:
     job = submit(store)
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert (claim.job.spec.id, claim.epoch, claim.blob) == (job.spec.id, 1, None)
+    assert (claim.job.spec.id, claim.epoch, claim.job.snapshot) == (job.spec.id, 1, None)
     now = look(store, job.spec.id)
     assert now == claim.job
     assert (now.state, now.attempts, now.epoch) == (JobState.STARTING, 1, 1)
@@ -45,7 +47,7 @@ def test_a_claim_starts_the_job(store: Store) -> None:
 
 def test_the_first_checkpoint_makes_it_run(store: Store) -> None:
     claim = start(store)
-    store.jobs.checkpoint(claim.job.spec.id, 1, checkpoint())
+    store.jobs.publish_progress(claim.job.spec.id, 1, progress_update())
     assert state_of(store, claim.job.spec.id) is JobState.RUNNING
 
 
@@ -91,7 +93,7 @@ def test_a_lease_runs_out_and_another_worker_goes_on(client: redis.Redis) -> Non
     store = Store(client, lease_seconds=0.2)
     claim = start(store)
     job_id = claim.job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(objective=9.0, expansions=5, blob="d" * 64))
+    store.jobs.publish_progress(job_id, 1, progress_update(objective=9.0, expansions=5, snapshot="d" * 64))
     store.jobs.reconcile()
     assert state_of(store, job_id) is JobState.RUNNING
     wait_until(lambda: store.jobs.reconcile() == 1)
@@ -100,7 +102,7 @@ def test_a_lease_runs_out_and_another_worker_goes_on(client: redis.Redis) -> Non
     assert job.transitions[-1].reason == "WORKER_LOST"
     again = store.jobs.claim("next")
     assert again is not None
-    assert (again.epoch, again.blob, again.job.attempts) == (2, "d" * 64, 2)
+    assert (again.epoch, again.job.snapshot, again.job.attempts) == (2, "d" * 64, 2)
 
 
 def test_beats_keep_the_lease(client: redis.Redis) -> None:
@@ -111,7 +113,7 @@ def test_beats_keep_the_lease(client: redis.Redis) -> None:
     assert first is not None
 
     def beaten() -> bool:
-        store.jobs.beat(job_id, 1)
+        store.jobs.renew_lease(job_id, 1)
         store.jobs.reconcile()
         return (look(store, job_id).heartbeat_at or first).timestamp() > first.timestamp() + 1
 
@@ -121,13 +123,15 @@ def test_beats_keep_the_lease(client: redis.Redis) -> None:
 
 
 @pytest.mark.parametrize("word", ["beat", "checkpoint"])
-def test_a_late_word_before_anyone_noticed_still_counts(store: Store, word: str) -> None:
+def test_a_late_update_counts_until_the_lease_is_reconciled(store: Store, word: str) -> None:
     job_id = run(store).job.spec.id
     expire(store, job_id)
     if word == "beat":
-        assert store.jobs.beat(job_id, 1) is Wish.NONE
+        assert store.jobs.renew_lease(job_id, 1) is ControlRequest.NONE
     else:
-        assert store.jobs.checkpoint(job_id, 1, checkpoint()).wish is Wish.NONE
+        assert (
+            store.jobs.publish_progress(job_id, 1, progress_update()).control_request is ControlRequest.NONE
+        )
     store.jobs.reconcile()
     assert state_of(store, job_id) is JobState.RUNNING
 
@@ -140,11 +144,11 @@ def test_whatever_a_lost_worker_says_is_refused(store: Store, replaced: bool) ->
     if replaced:
         store.jobs.claim("next")
     before = look(store, job_id), store.jobs.trace(TENANT, job_id), store.jobs.events(TENANT, job_id)
-    better = checkpoint(upper=1.0, objective=1.0, expansions=99, seconds=9.0, blob="e" * 64)
+    better = progress_update(upper=1.0, objective=1.0, expansions=99, seconds=9.0, snapshot="e" * 64)
     for word in (
-        lambda: store.jobs.checkpoint(job_id, 1, better),
-        lambda: store.jobs.beat(job_id, 1),
-        lambda: store.jobs.orders(job_id, 1).wish,
+        lambda: store.jobs.publish_progress(job_id, 1, better),
+        lambda: store.jobs.renew_lease(job_id, 1),
+        lambda: store.jobs.read_control(job_id, 1).control_request,
         lambda: store.jobs.finish(job_id, 1, SUCCESS, better),
         lambda: store.jobs.finish(job_id, 1, PAUSED),
         lambda: store.jobs.release(job_id, 1),
@@ -163,9 +167,9 @@ def test_whatever_a_lost_worker_says_is_refused(store: Store, replaced: bool) ->
 def test_other_epochs_are_refused(store: Store, epoch: int) -> None:
     job_id = start(store).job.spec.id
     with pytest.raises(FencedError):
-        store.jobs.checkpoint(job_id, epoch, checkpoint())
+        store.jobs.publish_progress(job_id, epoch, progress_update())
     with pytest.raises(FencedError):
-        store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=1.0))
+        store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=1.0))
     assert state_of(store, job_id) is JobState.STARTING
 
 
@@ -173,7 +177,7 @@ def test_a_deleted_job_fences(store: Store) -> None:
     job_id = run(store).job.spec.id
     store.jobs.finish(job_id, 1, CANCELLED)
     store.jobs.delete(TENANT, job_id)
-    for word in (store.jobs.beat, store.jobs.orders, store.jobs.release):
+    for word in (store.jobs.renew_lease, store.jobs.read_control, store.jobs.release):
         with pytest.raises(FencedError):
             word(job_id, 1)
     with pytest.raises(FencedError):
@@ -183,7 +187,7 @@ def test_a_deleted_job_fences(store: Store) -> None:
 def test_finish_makes_the_model_in_the_same_step(store: Store) -> None:
     job_id = run(store).job.spec.id
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL, proven_optimal=True)
-    store.jobs.finish(job_id, 1, outcome, checkpoint(upper=8.0, lower=8.0, objective=8.0, expansions=77))
+    store.jobs.finish(job_id, 1, outcome, progress_update(upper=8.0, lower=8.0, objective=8.0, expansions=77))
     job = look(store, job_id)
     assert (job.state, job.stop_reason, job.proven_optimal) == (
         JobState.SUCCEEDED,
@@ -208,7 +212,7 @@ def test_finishing_twice_is_harmless(store: Store) -> None:
     job_id = run(store).job.spec.id
     store.jobs.finish(job_id, 1, SUCCESS)
     before = look(store, job_id)
-    store.jobs.finish(job_id, 1, SUCCESS, checkpoint(objective=1.0))
+    store.jobs.finish(job_id, 1, SUCCESS, progress_update(objective=1.0))
     store.jobs.finish(job_id, 1, CANCELLED)
     assert look(store, job_id) == before
     assert len(store.models.list(TENANT).items) == 1
@@ -225,11 +229,11 @@ def test_pausing_twice_after_a_resume_is_harmless(store: Store) -> None:
 
 def test_success_needs_a_tree(store: Store) -> None:
     job_id = start(store).job.spec.id
-    for last in (None, checkpoint()):
+    for last in (None, progress_update()):
         with pytest.raises(NoTreeError):
             store.jobs.finish(job_id, 1, SUCCESS, last)
     assert state_of(store, job_id) is JobState.STARTING
-    store.jobs.finish(job_id, 1, SUCCESS, checkpoint(objective=4.0))
+    store.jobs.finish(job_id, 1, SUCCESS, progress_update(objective=4.0))
     assert state_of(store, job_id) is JobState.SUCCEEDED
 
 
@@ -264,7 +268,7 @@ def test_a_job_that_gets_further_each_time_is_not_given_up(store: Store) -> None
     for attempt in range(1, 12):
         claim = store.jobs.claim("worker")
         assert claim is not None
-        store.jobs.checkpoint(job_id, claim.epoch, checkpoint(objective=5.0, expansions=attempt))
+        store.jobs.publish_progress(job_id, claim.epoch, progress_update(objective=5.0, expansions=attempt))
         expire(store, job_id)
         store.jobs.reconcile()
     assert state_of(store, job_id) is JobState.QUEUED
@@ -301,8 +305,8 @@ def test_release_says_so(store: Store) -> None:
         ("finish", JobState.SUCCEEDED, StopReason.USER_FINISH),
     ],
 )
-def test_the_wish_to_a_worker_that_is_gone_is_completed(
-    store: Store, verb: Verb, state: JobState, reason: StopReason | None, how: str
+def test_the_request_to_a_lost_worker_is_carried_out(
+    store: Store, verb: ControlAction, state: JobState, reason: StopReason | None, how: str
 ) -> None:
     job_id = run(store).job.spec.id
     store.jobs.control(TENANT, job_id, verb)
@@ -312,7 +316,7 @@ def test_the_wish_to_a_worker_that_is_gone_is_completed(
     else:
         store.jobs.release(job_id, 1)
     job = look(store, job_id)
-    assert (job.state, job.stop_reason, job.wish) == (state, reason, Wish.NONE)
+    assert (job.state, job.stop_reason, job.control_request) == (state, reason, ControlRequest.NONE)
     assert (job.model_id is not None) == (verb == "finish")
 
 
@@ -324,7 +328,7 @@ def test_reconciling_takes_any_number(store: Store) -> None:
     for job_id in ids:
         expire(store, job_id)
     assert store.jobs.reconcile() == 32
-    assert store.jobs.count_by_state()[JobState.QUEUED] == 250
+    assert store.measure().states[JobState.QUEUED] == 250
     assert store.jobs.reconcile() == 32
 
 

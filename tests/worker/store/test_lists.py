@@ -1,4 +1,4 @@
-"""Lists: small whatever the jobs hold, and only of the jobs that are wanted."""
+"""Test lists: their filters, and that large records do not make them large."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from typing import Any
 import pytest
 import redis
 
-from store_records import SUCCESS, TENANT, add_dataset, checkpoint, look, run, submit
-from worker.messages import JobState, NewIncumbent, Scores
-from worker.store import Store, pages
-from worker.store.job_filter import EVERY_JOB, JobFilter
+from tests.support.records.store_records import (
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    look,
+    progress_update,
+    run,
+    submit,
+)
+from worker.domain.jobs import JobState, Scores
+from worker.domain.progress import NewIncumbent
+from worker.store import Store
+from worker.store import paging as pages
+from worker.store.job_filter import ALL_JOBS, JobFilter
 
 
 def names(store: Store, **options: Any) -> list[str | None]:
-    """Over all pages."""
+    """Return the names of the jobs of all pages."""
     found: list[str | None] = []
     token = None
     while True:
@@ -29,7 +39,7 @@ def names(store: Store, **options: Any) -> list[str | None]:
 
 @pytest.fixture
 def four(store: Store) -> dict[str, str]:
-    """Datasets by letter; jobs a1, b1, a2, b2 of them, oldest first."""
+    """Return two datasets by letter, after submitting the jobs a1, b1, a2 and b2 in this order."""
     data = {letter: add_dataset(store) for letter in "ab"}
     for number in "12":
         for letter in "ab":
@@ -72,8 +82,8 @@ def test_with_states_and_after_changes(store: Store, four: dict[str, str]) -> No
 def test_one_call_looks_at_so_many_and_the_token_goes_on(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages, "LOOKED_AT_ONCE", 3)
-    monkeypatch.setattr(pages, "MOST_LOOKED_AT", 6)
+    monkeypatch.setattr(pages, "SCAN_BATCH", 3)
+    monkeypatch.setattr(pages, "MAX_SCANNED", 6)
     data = add_dataset(store)
     for number in range(20):
         submit(store, data, name="rare" if number in (0, 1, 9) else "common")
@@ -108,21 +118,23 @@ def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
     job_id = claim.job.spec.id
     assert store.jobs.list(TENANT).items[0].scores == Scores()
     metrics = {"train_accuracy": 0.75, "validation_accuracy": 0.5, "train": {"much": "more"}}
-    tree = checkpoint(8.0, 1.0, 8.0).incumbent
+    tree = progress_update(8.0, 1.0, 8.0).incumbent
     assert tree is not None
     better = NewIncumbent(objective=8.0, tree=tree.tree, metrics=metrics)
-    store.jobs.checkpoint(job_id, claim.epoch, checkpoint(8.0, 1.0).model_copy(update={"incumbent": better}))
+    store.jobs.publish_progress(
+        job_id, claim.epoch, progress_update(8.0, 1.0).model_copy(update={"incumbent": better})
+    )
     scores = Scores(train_accuracy=0.75, validation_accuracy=0.5)
     assert store.jobs.list(TENANT).items[0].scores == look(store, job_id).scores == scores
     last = better.model_copy(update={"metrics": {**metrics, "validation_accuracy": 0.25}})
-    said = checkpoint(8.0, 1.0).model_copy(update={"incumbent": last})
+    said = progress_update(8.0, 1.0).model_copy(update={"incumbent": last})
     store.jobs.finish(job_id, claim.epoch, SUCCESS, said)
     now = Scores(train_accuracy=0.75, validation_accuracy=0.25)
     assert store.jobs.list(TENANT).items[0].scores == store.models.list(TENANT).items[0].scores == now
 
 
 def test_no_condition_is_every_job() -> None:
-    assert JobFilter() == EVERY_JOB
+    assert JobFilter() == ALL_JOBS
 
 
 def test_datasets_are_listed_without_their_columns(store: Store, client: redis.Redis) -> None:

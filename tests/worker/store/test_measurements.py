@@ -1,4 +1,4 @@
-"""What the store counts for Prometheus: every process reads the same, and nothing is counted twice."""
+"""Test the numbers for Prometheus: every process reads the same, and nothing is counted twice."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ import time
 import pytest
 import redis
 
-from store_records import CANCELLED, SUCCESS, TENANT, add_dataset, checkpoint, expire, look, run, submit
-from worker.messages import JobState
-from worker.store import FencedError, Store, WorkerSeat, connect
-from worker.valkey import ValkeyServer
+from tests.support.records.store_records import (
+    CANCELLED,
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    expire,
+    look,
+    progress_update,
+    run,
+    submit,
+)
+from worker.domain.errors import FencedError
+from worker.domain.jobs import JobState
+from worker.processes.valkey import ValkeyServer
+from worker.store import Store
+from worker.store.client import connect
+from worker.store.measurements import WorkerInfo
 
 
 def test_an_empty_store_measures_nothing(store: Store) -> None:
@@ -27,13 +40,13 @@ def test_an_empty_store_measures_nothing(store: Store) -> None:
 def test_a_job_from_its_submission_to_its_end(store: Store) -> None:
     claim = run(store)
     job_id, epoch = claim.job.spec.id, claim.epoch
-    store.jobs.checkpoint(job_id, epoch, checkpoint(upper=10.0, lower=4.0, expansions=50))
+    store.jobs.publish_progress(job_id, epoch, progress_update(upper=10.0, lower=4.0, expansions=50))
     found = store.measure()
     assert found.states[JobState.RUNNING] == 1
     assert list(found.gaps) == [pytest.approx(0.6)]
     assert list(found.memory) == [1000]
-    store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=9.0, expansions=70))
-    store.jobs.finish(job_id, epoch, SUCCESS, checkpoint(objective=8.0, expansions=90))  # said before
+    store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=9.0, expansions=70))
+    store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=8.0, expansions=90))  # said before
     found = store.measure()
     assert not found.gaps
     assert dict(found.totals) == {
@@ -47,23 +60,23 @@ def test_a_job_from_its_submission_to_its_end(store: Store) -> None:
 
 
 def test_work_done_again_is_not_counted_again(store: Store) -> None:
-    """A search that went on from an older checkpoint tells some of its way twice."""
+    """A search that continues from a snapshot repeats a part of its work."""
     claim = run(store)
     for expansions in (40, 30, 45):
-        store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(expansions=expansions))
+        store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(expansions=expansions))
     assert store.measure().totals["expansions"] == 45
 
 
-def test_lost_leases_and_the_words_of_fenced_workers(store: Store) -> None:
+def test_lost_leases_and_the_updates_of_fenced_workers(store: Store) -> None:
     claim = run(store, request_id="a-request")
     job_id, epoch = claim.job.spec.id, claim.epoch
     expire(store, job_id)
     store.jobs.reconcile()
     store.jobs.reconcile()
     for say in (
-        lambda: store.jobs.checkpoint(job_id, epoch, checkpoint()),
-        lambda: store.jobs.beat(job_id, epoch),
-        lambda: store.jobs.beat(job_id, epoch),
+        lambda: store.jobs.publish_progress(job_id, epoch, progress_update()),
+        lambda: store.jobs.renew_lease(job_id, epoch),
+        lambda: store.jobs.renew_lease(job_id, epoch),
         lambda: store.jobs.finish(job_id, epoch, CANCELLED),
         lambda: store.jobs.release(job_id, epoch),
     ):
@@ -97,7 +110,7 @@ def test_bytes_of_saved_searches(store: Store) -> None:
     claim = run(store)
     job_id, epoch = claim.job.spec.id, claim.epoch
     for name, size in (("c" * 64, 100), ("d" * 64, 250), ("d" * 64, 250)):
-        store.jobs.checkpoint(job_id, epoch, checkpoint(blob=name, blob_bytes=size))
+        store.jobs.publish_progress(job_id, epoch, progress_update(snapshot=name, snapshot_bytes=size))
         assert store.measure().totals["saved_bytes"] == size
     store.jobs.finish(job_id, epoch, SUCCESS)
     assert store.measure().totals["saved_bytes"] == 250
@@ -106,14 +119,14 @@ def test_bytes_of_saved_searches(store: Store) -> None:
 
 
 def test_workers_that_say_so_are_alive(store: Store) -> None:
-    here, there = WorkerSeat("here:1", 4), WorkerSeat("the host:2", 2)
-    store.alive(here, 60)
-    store.alive(here, 60)
-    store.alive(there, 0.05)
+    here, there = WorkerInfo("here:1", 4), WorkerInfo("the host:2", 2)
+    store.report_alive(here, 60)
+    store.report_alive(here, 60)
+    store.report_alive(there, 0.05)
     time.sleep(0.06)
     assert list(store.measure().workers) == [here]
-    store.alive(there, 60)
-    store.alive(here, 0)
+    store.report_alive(there, 60)
+    store.report_alive(here, 0)
     assert list(store.measure().workers) == [there]
 
 

@@ -1,19 +1,26 @@
+"""Test the records of models and their aliases."""
+
 from __future__ import annotations
 
 import json
 
 import pytest
 
-from store_records import TENANT, checkpoint, look, start
-from worker.messages import CsvStyle, JobState, Model, Outcome, Parameters, StopReason, new_id
-from worker.store import AliasGoneError, BadTokenError, ModelGoneError, ModelInUseError, Store
+from tests.support.records.store_records import TENANT, look, progress_update, start
+from worker.domain.base import new_id
+from worker.domain.datasets import CsvStyle
+from worker.domain.errors import AliasNotFoundError, InvalidTokenError, ModelInUseError, ModelNotFoundError
+from worker.domain.jobs import JobState, Outcome, StopReason
+from worker.domain.models import Model
+from worker.domain.parameters import Parameters
+from worker.store import Store
 
 
 def make_model(store: Store, **fields: object) -> Model:
     job_id = start(store, **fields).job.spec.id
-    store.jobs.checkpoint(job_id, 1, checkpoint(upper=9, lower=1, objective=8.5))
+    store.jobs.publish_progress(job_id, 1, progress_update(upper=9, lower=1, objective=8.5))
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.GAP_REACHED)
-    store.jobs.finish(job_id, 1, outcome, checkpoint(upper=9, lower=4.25))
+    store.jobs.finish(job_id, 1, outcome, progress_update(upper=9, lower=4.25))
     model_id = look(store, job_id).model_id
     assert model_id is not None
     model = store.models.get(TENANT, model_id)
@@ -41,7 +48,7 @@ def test_a_model_knows_how_its_csv_was_written(store: Store) -> None:
 
 
 def test_a_model_of_before_does_not_know_it(store: Store) -> None:
-    """Records that earlier versions stored have no such field."""
+    """Records of earlier versions do not have this field."""
     model = make_model(store)
     client = store.client
     for key in (f"literati:model:{model.id}", f"literati:job:{model.job_id}"):
@@ -81,11 +88,11 @@ def test_other_tenants_see_nothing(store: Store) -> None:
         assert store.models.tree("other", name) is None
     assert store.models.list("other").items == []
     assert store.models.aliases("other") == {}
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.delete("other", model.id)
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.set_alias("other", "best", model.id)
-    with pytest.raises(AliasGoneError):
+    with pytest.raises(AliasNotFoundError):
         store.models.delete_alias("other", "best")
 
 
@@ -101,16 +108,16 @@ def test_aliases_name_a_model_and_move(store: Store) -> None:
     assert store.models.aliases(TENANT) == {"also": first.id, "best": second.id}
     store.models.delete_alias(TENANT, "best")
     assert store.models.resolve(TENANT, "best") is None
-    with pytest.raises(AliasGoneError):
+    with pytest.raises(AliasNotFoundError):
         store.models.delete_alias(TENANT, "best")
 
 
 def test_an_alias_names_only_models_that_are_there(store: Store) -> None:
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.set_alias(TENANT, "best", new_id("mdl"))
     model = make_model(store)
     store.models.set_alias(TENANT, "best", model.id)
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.set_alias(TENANT, "other", "best")
 
 
@@ -119,14 +126,14 @@ def test_a_model_with_an_alias_is_kept(store: Store) -> None:
     store.models.set_alias(TENANT, "best", model.id)
     with pytest.raises(ModelInUseError):
         store.models.delete(TENANT, model.id)
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.delete(TENANT, "best")  # by its id only
     store.models.delete_alias(TENANT, "best")
     store.models.delete(TENANT, model.id)
     for absent in (store.models.get, store.models.resolve, store.models.tree):
         assert absent(TENANT, model.id) is None
     assert store.models.list(TENANT).items == []
-    with pytest.raises(ModelGoneError):
+    with pytest.raises(ModelNotFoundError):
         store.models.delete(TENANT, model.id)
     assert look(store, model.job_id).model_id == model.id
 
@@ -139,5 +146,5 @@ def test_pages(store: Store) -> None:
     more = {"parameters", "metrics", "csv_style"}
     assert listed == [{name: value for name, value in model if name not in more} for model in models[::-1]]
     assert rest.next_page_token is None
-    with pytest.raises(BadTokenError):
+    with pytest.raises(InvalidTokenError):
         store.models.list(TENANT, page_token="?")

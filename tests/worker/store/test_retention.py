@@ -1,4 +1,4 @@
-"""What is deleted by age, and what never is; how much is kept of one job."""
+"""Test which records are deleted by age, and how much of a job's history is kept."""
 
 from __future__ import annotations
 
@@ -8,25 +8,37 @@ from pathlib import Path
 import pytest
 import redis
 
-from store_records import SUCCESS, TENANT, add_dataset, checkpoint, look, run, spec, submit, wait_until
-from worker.blobs import Blobs
-from worker.messages import Dataset, Job, JobState
-from worker.open_store import open_store
+from tests.support.records.store_records import (
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    look,
+    progress_update,
+    run,
+    spec,
+    submit,
+    wait_until,
+)
+from worker.blobs.local import Blobs
+from worker.domain.datasets import Dataset
+from worker.domain.errors import LimitReachedError
+from worker.domain.jobs import Job, JobState
+from worker.processes.valkey import ValkeyServer
 from worker.reconciler import Reconciler
 from worker.settings import WorkerSettings
-from worker.store import LimitReachedError, Store
+from worker.store import Store
 from worker.store.jobs import Quota
+from worker.store.open import open_store
 from worker.store.retention import KINDS
-from worker.valkey import ValkeyServer
 
 DAY = 86_400.0
 AT_ONCE = 0.0  # seconds: whatever has ended by now
 
 
 def ended(store: Store, of: Dataset | None = None, blob: str = "c" * 64) -> Job:
-    """A job that has made a model and left its search."""
+    """Return an ended job with a model and a search snapshot."""
     claim = run(store, of=of)
-    store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(blob=blob))
+    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot=blob))
     store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
     return look(store, claim.job.spec.id)
 
@@ -48,7 +60,7 @@ def test_ended_jobs_go_and_their_models_stay(store: Store) -> None:
         assert store.jobs.get(TENANT, job.spec.id) is None
         assert job.model_id is not None
         assert store.models.tree(TENANT, job.model_id) is not None
-    assert store.jobs.count_by_state()[JobState.SUCCEEDED] == 0
+    assert store.measure().states[JobState.SUCCEEDED] == 0
 
 
 def test_in_steps_the_oldest_first(store: Store) -> None:
@@ -65,7 +77,7 @@ def test_nothing_is_left_of_a_job(store: Store, client: redis.Redis) -> None:
     assert job.model_id is not None
     store.models.delete(TENANT, job.model_id)
     assert store.retention.expire("jobs", AT_ONCE, 10) == 1
-    store.blobs.wanted("c" * 64)
+    store.blobs.is_referenced("c" * 64)
     left = keys(client) - before
     assert not [key for key in left if job.spec.id in key]
     turns = {"literati:virtual-time", "literati:rested"}  # of tenants, not of jobs
@@ -75,24 +87,24 @@ def test_nothing_is_left_of_a_job(store: Store, client: redis.Redis) -> None:
 def test_searches_of_ended_jobs(store: Store) -> None:
     job, other = ended(store), ended(store, blob="d" * 64)
     claim = run(store)
-    store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(blob="e" * 64))
+    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
     assert store.retention.count("searches", AT_ONCE) == 2
     assert store.retention.expire("searches", AT_ONCE, 10) == 2
-    assert look(store, job.spec.id).blob is None
-    assert look(store, other.spec.id).blob is None
-    assert look(store, claim.job.spec.id).blob == "e" * 64
-    assert sorted(store.blobs.garbage()) == ["c" * 64, "d" * 64]
+    assert look(store, job.spec.id).snapshot is None
+    assert look(store, other.spec.id).snapshot is None
+    assert look(store, claim.job.spec.id).snapshot == "e" * 64
+    assert sorted(store.blobs.unreferenced()) == ["c" * 64, "d" * 64]
     assert store.retention.expire("searches", AT_ONCE, 10) == 0
     store.jobs.delete(TENANT, job.spec.id)
 
 
 def test_a_paused_job_keeps_its_search(store: Store) -> None:
     claim = run(store)
-    store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(blob="e" * 64))
+    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
     store.jobs.control(TENANT, claim.job.spec.id, "pause")
     for what in KINDS:
         assert store.retention.expire(what, AT_ONCE, 10) == 0
-    assert look(store, claim.job.spec.id).blob == "e" * 64
+    assert look(store, claim.job.spec.id).snapshot == "e" * 64
 
 
 def test_unused_datasets(store: Store) -> None:
@@ -105,7 +117,7 @@ def test_unused_datasets(store: Store) -> None:
     assert [found.id for found in store.datasets.list(TENANT).items] == [used.id]
     assert store.datasets.get(TENANT, unused.id) is None
     assert store.jobs.get(TENANT, ended_job.spec.id) is not None
-    assert sorted(store.blobs.garbage()) == ["a" * 64, "c" * 64]
+    assert sorted(store.blobs.unreferenced()) == ["a" * 64, "c" * 64]
     assert store.retention.expire("datasets", AT_ONCE, 10) == 0
 
 
@@ -128,19 +140,23 @@ def test_the_reconciler_applies_it(store: Store, tmp_path: Path) -> None:
     search, rows = blobs.put(b"search"), blobs.put(b"rows")
     job = ended(store, add_dataset(store, blob=rows), blob=search)
     reconciler = Reconciler(
-        store, lambda _: None, blobs, every=0.05, keep={"searches": 0.0, "jobs": math.inf, "datasets": 7.0}
+        store,
+        lambda _: None,
+        blobs,
+        interval=0.05,
+        retention={"searches": 0.0, "jobs": math.inf, "datasets": 7.0},
     )
     reconciler.start()
     try:
         wait_until(lambda: not blobs._path(search).exists())
     finally:
         reconciler.stop()
-    assert look(store, job.spec.id).blob is None
+    assert look(store, job.spec.id).snapshot is None
     assert blobs.path(rows).exists()
 
 
 class TestHowMuchIsKeptOfAJob:
-    """By the settings, as every process reads them."""
+    """The limits come from the settings."""
 
     @pytest.fixture
     def store(self, client: redis.Redis, server: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> Store:
@@ -152,7 +168,9 @@ class TestHowMuchIsKeptOfAJob:
     def test_trees(self, store: Store) -> None:
         claim = run(store)
         for objective in range(90, 80, -1):
-            store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(objective=objective / 10))
+            store.jobs.publish_progress(
+                claim.job.spec.id, claim.epoch, progress_update(objective=objective / 10)
+            )
         newest = look(store, claim.job.spec.id).progress.incumbents
         there = [
             revision
@@ -164,8 +182,8 @@ class TestHowMuchIsKeptOfAJob:
     def test_points_of_the_trace(self, store: Store) -> None:
         claim = run(store)
         for number in range(1, 100):
-            word = checkpoint(lower=number / 100, expansions=number, seconds=float(number))
-            store.jobs.checkpoint(claim.job.spec.id, claim.epoch, word)
+            word = progress_update(lower=number / 100, expansions=number, seconds=float(number))
+            store.jobs.publish_progress(claim.job.spec.id, claim.epoch, word)
         points = store.jobs.trace(TENANT, claim.job.spec.id)
         assert 10 <= len(points) <= 20
         assert points[-1].seconds == 99.0
@@ -173,7 +191,7 @@ class TestHowMuchIsKeptOfAJob:
     def test_events(self, store: Store, client: redis.Redis) -> None:
         claim = run(store)
         for number in range(1000):
-            store.jobs.checkpoint(claim.job.spec.id, claim.epoch, checkpoint(log=f"line {number}"))
+            store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(log=f"line {number}"))
         assert 100 <= int(client.xlen(f"literati:job:{claim.job.spec.id}:events")) < 400
         assert store.jobs.events(TENANT, claim.job.spec.id).resync
 
@@ -182,13 +200,13 @@ class TestQuotas:
     def test_live_jobs(self, store: Store) -> None:
         data = add_dataset(store)
         submit(store, data)
-        self.refused(store, data, "live_jobs", Quota(live=1))
+        self.refused(store, data, "live_jobs", Quota(max_live=1))
 
     def test_jobs(self, store: Store) -> None:
         data = add_dataset(store)
         job = submit(store, data)
         store.jobs.control(TENANT, job.spec.id, "cancel")
-        self.refused(store, data, "jobs", Quota(live=1, jobs=1))
+        self.refused(store, data, "jobs", Quota(max_live=1, max_jobs=1))
         store.jobs.delete(TENANT, job.spec.id)
         submit(store, data)
 
@@ -196,11 +214,11 @@ class TestQuotas:
         data = add_dataset(store)
         ended(store, data)
         submit(store, data)
-        self.refused(store, data, "models", Quota(models=2))
+        self.refused(store, data, "models", Quota(max_models=2))
 
     def test_the_queue_is_everyones(self, store: Store) -> None:
         submit(store, add_dataset(store, "other"))
-        self.refused(store, add_dataset(store), "queue", Quota(live=1, queued=1))
+        self.refused(store, add_dataset(store), "queue", Quota(max_live=1, max_queued=1))
 
     def refused(self, store: Store, data: Dataset, limit: str, quota: Quota) -> None:
         before = len(store.jobs.list(TENANT).items)

@@ -1,4 +1,4 @@
-"""A server that hangs is waited for once, by one caller; a broken connection is tried again."""
+"""Test retries: one thread waits for a server that hangs, and broken connections are retried."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 import redis
 
-from worker.store.patience import RETRIES, Patience
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+from worker.store.retry import RETRIES, SharedRetry
 
 
 def silent() -> str:
@@ -35,7 +34,7 @@ def test_a_broken_connection_is_tried_again() -> None:
             raise redis.ConnectionError
         return "answer"
 
-    assert Patience().call_with_retry(broken, ignore) == "answer"
+    assert SharedRetry().call_with_retry(broken, ignore) == "answer"
 
 
 def test_a_silent_server_is_not_tried_again() -> None:
@@ -46,12 +45,12 @@ def test_a_silent_server_is_not_tried_again() -> None:
         return silent()
 
     with pytest.raises(redis.TimeoutError):
-        Patience().call_with_retry(count_and_hang, ignore)
+        SharedRetry().call_with_retry(count_and_hang, ignore)
     assert len(tries) == 1
 
 
 def test_one_asks_again_and_the_others_do_not_wait() -> None:
-    patience = Patience()
+    patience = SharedRetry()
     with pytest.raises(redis.TimeoutError):
         patience.call_with_retry(silent, ignore)
     asking, answered = threading.Event(), threading.Event()
@@ -66,7 +65,7 @@ def test_one_asks_again_and_the_others_do_not_wait() -> None:
     thread.start()
     assert asking.wait(10)
     started = time.monotonic()
-    with pytest.raises(redis.TimeoutError, match="a moment ago"):
+    with pytest.raises(redis.TimeoutError, match="asking it again"):
         patience.call_with_retry(lambda: "never called", ignore)
     assert time.monotonic() - started < 1
     answered.set()
@@ -76,7 +75,7 @@ def test_one_asks_again_and_the_others_do_not_wait() -> None:
 
 
 def test_a_server_that_answers_with_an_error_is_not_silent() -> None:
-    patience = Patience()
+    patience = SharedRetry()
     with pytest.raises(redis.TimeoutError):
         patience.call_with_retry(silent, ignore)
 
@@ -89,7 +88,7 @@ def test_a_server_that_answers_with_an_error_is_not_silent() -> None:
 
 
 def test_what_one_connection_learns_all_know() -> None:
-    patience = Patience()
+    patience = SharedRetry()
     assert copy.deepcopy(patience) is patience
 
 

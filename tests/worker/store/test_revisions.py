@@ -1,33 +1,36 @@
-"""Models of trees that are not the best one."""
+"""Test models of trees other than the best one."""
 
 from __future__ import annotations
 
 import pytest
 import redis
 
-from store_records import (
+from tests.support.records.store_records import (
     CANCELLED,
     SUCCESS,
     TENANT,
-    checkpoint,
     expire,
     look,
+    progress_update,
     run,
     tree,
 )
-from worker.errors import LimitReachedError, RevisionGoneError
-from worker.messages import JobState, Model, Outcome, StopReason, Wish
-from worker.store import Claim, JobGoneError, Kept, Store
+from worker.domain.errors import JobNotFoundError, LimitReachedError, RevisionNotFoundError
+from worker.domain.jobs import ControlRequest, JobState, Outcome, StopReason
+from worker.domain.models import Model
+from worker.store import Store
+from worker.store.client import HistoryLimits
+from worker.store.leases import Claim
 
 FAILED = Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)
 
 
 def search(store: Store, lower: float = 4.0) -> Claim:
-    """A job with trees that cost 10, 8 and 6."""
+    """Return a job with trees of cost 10, 8 and 6."""
     claim = run(store)
     for objective in (8.0, 6.0):
-        said = checkpoint(objective, lower, objective)
-        store.jobs.checkpoint(claim.job.spec.id, claim.epoch, said)
+        said = progress_update(objective, lower, objective)
+        store.jobs.publish_progress(claim.job.spec.id, claim.epoch, said)
     return claim
 
 
@@ -52,12 +55,12 @@ def test_a_running_job_is_finished_with_an_earlier_tree(store: Store) -> None:
     claim = search(store)
     job_id = claim.job.spec.id
     asked = store.jobs.control(TENANT, job_id, "finish", revision=2)
-    assert (asked.job.state, asked.repeated, asked.made) == (JobState.STOPPING, False, False)
+    assert (asked.job.state, asked.repeated, asked.model_created) == (JobState.STOPPING, False, False)
     assert store.jobs.control(TENANT, job_id, "finish", revision=2).repeated
     assert store.jobs.control(TENANT, job_id, "finish").repeated
-    assert store.jobs.orders(job_id, claim.epoch).wish is Wish.FINISH
+    assert store.jobs.read_control(job_id, claim.epoch).control_request is ControlRequest.FINISH
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH)
-    store.jobs.finish(job_id, claim.epoch, outcome, checkpoint(5.0, 5.0, 5.0))
+    store.jobs.finish(job_id, claim.epoch, outcome, progress_update(5.0, 5.0, 5.0))
     job = look(store, job_id)
     assert (job.state, job.stop_reason, job.progress.objective) == (
         JobState.SUCCEEDED,
@@ -111,7 +114,7 @@ def test_an_ended_job_makes_a_model_of_any_of_its_trees(store: Store, outcome: O
     before = look(store, job_id)
     events = store.jobs.events(TENANT, job_id, None, 1000)
     made = store.jobs.control(TENANT, job_id, "finish", revision=1)
-    assert (made.made, made.repeated) == (True, False)
+    assert (made.model_created, made.repeated) == (True, False)
     assert made.job.revision == before.revision + 1
     assert made.job.model_revision == 1
     same = {name: getattr(before, name) for name in ("model_id", "model_revision", "revision")}
@@ -141,7 +144,7 @@ def test_a_model_that_was_deleted_is_made_again(store: Store) -> None:
     assert first is not None
     store.models.delete(TENANT, first)
     again = store.jobs.control(TENANT, job_id, "finish", revision=3)
-    assert again.made
+    assert again.model_created
     assert again.job.model_id != first
 
 
@@ -158,18 +161,18 @@ def test_only_a_tree_that_meets_the_bound_is_proven(store: Store) -> None:
     claim = search(store)
     job_id = claim.job.spec.id
     proven = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL, proven_optimal=True)
-    store.jobs.finish(job_id, claim.epoch, proven, checkpoint(6.0, 6.0))
+    store.jobs.finish(job_id, claim.epoch, proven, progress_update(6.0, 6.0))
     for revision, expected in ((1, False), (2, False), (3, True)):
         made = store.jobs.control(TENANT, job_id, "finish", revision=revision).job
         assert model(store, made.model_id).proven_optimal is expected
 
 
 def test_a_tree_below_the_bounds_and_one_at_them_are_both_proven(store: Store) -> None:
-    """Polish leaves the space: a tree may cost less than the best of the space."""
+    """A polished tree may be outside the searched space and cost less than its optimum."""
     claim = run(store)
     job_id = claim.job.spec.id
-    store.jobs.checkpoint(job_id, claim.epoch, checkpoint(8.0, 4.0, 8.0))
-    store.jobs.checkpoint(job_id, claim.epoch, checkpoint(8.0, 8.0, 7.5))
+    store.jobs.publish_progress(job_id, claim.epoch, progress_update(8.0, 4.0, 8.0))
+    store.jobs.publish_progress(job_id, claim.epoch, progress_update(8.0, 8.0, 7.5))
     store.jobs.finish(job_id, claim.epoch, CANCELLED)
     for revision, expected in ((1, False), (2, True), (3, True)):
         made = store.jobs.control(TENANT, job_id, "finish", revision=revision).job
@@ -184,22 +187,22 @@ def test_a_tree_that_is_not_there_is_refused(store: Store, outcome: Outcome | No
         store.jobs.finish(job_id, claim.epoch, outcome)
     before = look(store, job_id)
     for revision in (4, 1 << 53):
-        with pytest.raises(RevisionGoneError):
+        with pytest.raises(RevisionNotFoundError):
             store.jobs.control(TENANT, job_id, "finish", revision=revision)
     assert look(store, job_id) == before
-    with pytest.raises(JobGoneError):
+    with pytest.raises(JobNotFoundError):
         store.jobs.control("other", job_id, "finish", revision=1)
 
 
 def test_the_chosen_tree_is_kept_while_better_ones_push_others_out(client: redis.Redis) -> None:
-    store = Store(client, kept=Kept(incumbents=2))
+    store = Store(client, history=HistoryLimits(max_incumbents=2))
     claim = search(store)  # keeps trees 2 and 3
     job_id = claim.job.spec.id
-    with pytest.raises(RevisionGoneError):
+    with pytest.raises(RevisionNotFoundError):
         store.jobs.control(TENANT, job_id, "finish", revision=1)
     store.jobs.control(TENANT, job_id, "finish", revision=2)
     for objective in (5.5, 5.0, 4.5):
-        store.jobs.checkpoint(job_id, claim.epoch, checkpoint(objective, 4.0, objective))
+        store.jobs.publish_progress(job_id, claim.epoch, progress_update(objective, 4.0, objective))
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     assert model(store, look(store, job_id).model_id).objective == 8.0
     store.jobs.delete(TENANT, job_id)
@@ -211,9 +214,9 @@ def test_models_of_ended_jobs_count_too(store: Store) -> None:
     job_id = claim.job.spec.id
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     with pytest.raises(LimitReachedError, match="models"):
-        store.jobs.control(TENANT, job_id, "finish", revision=1, most_models=1)
-    assert store.jobs.control(TENANT, job_id, "finish", revision=3, most_models=1).repeated
-    assert store.jobs.control(TENANT, job_id, "finish", revision=1, most_models=2).made
+        store.jobs.control(TENANT, job_id, "finish", revision=1, max_models=1)
+    assert store.jobs.control(TENANT, job_id, "finish", revision=3, max_models=1).repeated
+    assert store.jobs.control(TENANT, job_id, "finish", revision=1, max_models=2).model_created
 
 
 def test_a_job_of_an_earlier_version_names_the_tree_of_its_model(store: Store, client: redis.Redis) -> None:

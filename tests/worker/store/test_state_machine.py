@@ -1,4 +1,4 @@
-"""The life of jobs under random calls by clients, workers and time, against a small model of it."""
+"""Test random sequences of calls by clients and workers against a small model of a job's life."""
 
 from __future__ import annotations
 
@@ -18,10 +18,26 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from store_records import CANCELLED, PAUSED, SUCCESS, TENANT, add_dataset, checkpoint, expire, spec
-from worker.errors import RevisionGoneError
-from worker.messages import Job, JobSettings, JobState, Outcome, StopReason
-from worker.store import FencedError, JobGoneError, JobLiveError, NoTreeError, Store, WrongStateError
+from tests.support.records.store_records import (
+    CANCELLED,
+    PAUSED,
+    SUCCESS,
+    TENANT,
+    add_dataset,
+    expire,
+    progress_update,
+    spec,
+)
+from worker.domain.errors import (
+    FencedError,
+    JobNotEndedError,
+    JobNotFoundError,
+    NoTreeError,
+    RevisionNotFoundError,
+    WrongStateError,
+)
+from worker.domain.jobs import Job, JobSettings, JobState, Outcome, StopReason
+from worker.store import Store
 
 LEASED = {JobState.STARTING, JobState.RUNNING, JobState.PAUSING, JobState.STOPPING}
 FAILED = Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)
@@ -30,7 +46,7 @@ OUTCOMES = {"success": SUCCESS, "cancelled": CANCELLED, "paused": PAUSED, "faile
 
 @dataclass
 class Known:
-    """What has to be true of a job."""
+    """The expected state of a job."""
 
     order: int
     priority: int
@@ -38,7 +54,7 @@ class Known:
     epoch: int = 0
     held: bool = False  # by a worker of this epoch
     expired: bool = False
-    wish: str = ""
+    control_request: str = ""
     stalls: int = 0
     at_claim: int = 0  # expansions
     best: float | None = None
@@ -59,18 +75,18 @@ class Known:
 
     def end(self, state: JobState) -> None:
         self.leave()
-        self.state, self.wish = state, ""
+        self.state, self.control_request = state, ""
         if state is JobState.SUCCEEDED:
             self.modelled = self.chosen or self.trees
 
     def settle(self) -> None:
         self.leave()
-        if self.wish == "cancel":
+        if self.control_request == "cancel":
             self.end(JobState.CANCELLED)
-        elif self.wish == "pause":
+        elif self.control_request == "pause":
             self.end(JobState.PAUSED)
             self.stalls = 0
-        elif self.wish == "finish" and self.trees:
+        elif self.control_request == "finish" and self.trees:
             self.end(JobState.SUCCEEDED)
         else:
             self.state = JobState.QUEUED
@@ -109,7 +125,7 @@ class Jobs(RuleBasedStateMachine):
         self.submitted = 0
 
     def pick(self, choice: int, likely: Callable[[Known], object]) -> str:
-        """A job, more likely one of those with which something can happen."""
+        """Choose a job, preferably one that has not ended."""
         some = [job_id for job_id, one in self.known.items() if likely(one)]
         every = [*some * 4, *self.known, "job_that_never_was"]
         return every[choice % len(every)]
@@ -192,17 +208,17 @@ class Jobs(RuleBasedStateMachine):
         objective: float | None,
         expansions: int,
     ) -> None:
-        said = checkpoint(upper, lower, objective, expansions=expansions)
+        said = progress_update(upper, lower, objective, expansions=expansions)
         if not self._allowed(job_id, epoch):
             with pytest.raises(FencedError):
-                self.store.jobs.checkpoint(job_id, epoch, said)
+                self.store.jobs.publish_progress(job_id, epoch, said)
             return
         one = self.known[job_id]
         one.expired = False
         if one.state is JobState.STARTING:
-            one.state = JobState.STOPPING if one.wish else JobState.RUNNING
+            one.state = JobState.STOPPING if one.control_request else JobState.RUNNING
         one.merge(upper, lower, objective, expansions)
-        assert self.store.jobs.checkpoint(job_id, epoch, said).wish == one.wish
+        assert self.store.jobs.publish_progress(job_id, epoch, said).control_request == one.control_request
 
     @precondition(lambda self: self.held)
     @rule(choice=choices, back=st.sampled_from([0, 0, 1]))
@@ -211,11 +227,13 @@ class Jobs(RuleBasedStateMachine):
         epoch = self._epoch(job_id, back)
         if not self._allowed(job_id, epoch):
             with pytest.raises(FencedError):
-                self.store.jobs.beat(job_id, epoch)
+                self.store.jobs.renew_lease(job_id, epoch)
             return
         self.known[job_id].expired = False
-        assert self.store.jobs.orders(job_id, epoch).wish == self.known[job_id].wish
-        assert self.store.jobs.beat(job_id, epoch) == self.known[job_id].wish
+        assert (
+            self.store.jobs.read_control(job_id, epoch).control_request == self.known[job_id].control_request
+        )
+        assert self.store.jobs.renew_lease(job_id, epoch) == self.known[job_id].control_request
 
     @precondition(lambda self: self.held)
     @rule(
@@ -228,7 +246,7 @@ class Jobs(RuleBasedStateMachine):
     def finish(self, choice: int, back: int, outcome: str, objective: float | None, stale: bool) -> None:
         job_id = self.pick(choice, lambda one: one.held)
         epoch, wanted = self._epoch(job_id, back), OUTCOMES[outcome]
-        said = None if objective is None else checkpoint(9.0, 0.0, objective)
+        said = None if objective is None else progress_update(9.0, 0.0, objective)
         one = self.known.get(job_id)
         limits = None if one is None else max(0, one.limits - stale)
         if one is not None and epoch in one.told[-1:]:
@@ -244,13 +262,13 @@ class Jobs(RuleBasedStateMachine):
             if objective is not None:
                 one.merge(9.0, 0.0, objective, 1)
             one.leave(told=True)
-            if one.wish == "cancel":
+            if one.control_request == "cancel":
                 one.end(JobState.CANCELLED)
-            elif wanted is SUCCESS and not one.wish and limits != one.limits:
+            elif wanted is SUCCESS and not one.control_request and limits != one.limits:
                 one.state = JobState.QUEUED
             elif wanted is not PAUSED:
                 one.end(wanted.state)
-            elif one.wish == "finish":
+            elif one.control_request == "finish":
                 one.settle()
             else:
                 one.end(JobState.PAUSED)
@@ -307,7 +325,7 @@ class Jobs(RuleBasedStateMachine):
             assert before is JobState.PAUSED
             one.state = JobState.QUEUED
         elif one.held:
-            one.wish = verb
+            one.control_request = verb
             one.state = JobState.PAUSING if verb == "pause" else JobState.STOPPING
         elif verb == "pause":
             one.end(JobState.PAUSED)
@@ -318,7 +336,7 @@ class Jobs(RuleBasedStateMachine):
 
     @rule(choice=choices, revision=st.integers(1, 4))
     def finish_with(self, choice: int, revision: int) -> None:
-        """Make a model of one of the trees, of a job that has ended or not."""
+        """Make a model of one of the trees of a job, which may have ended."""
         job_id = self.pick(choice, lambda one: one.trees)
         one = self.known.get(job_id)
         if one is None:
@@ -328,12 +346,12 @@ class Jobs(RuleBasedStateMachine):
         before = one.state
         try:
             answer = self.store.jobs.control(TENANT, job_id, "finish", revision=revision)
-        except RevisionGoneError:
+        except RevisionNotFoundError:
             assert revision > one.trees
             return
         except WrongStateError:
             assert before is JobState.STOPPING
-            assert one.wish == "cancel"
+            assert one.control_request == "cancel"
             return
         assert revision <= one.trees
         if before.terminal:
@@ -342,7 +360,7 @@ class Jobs(RuleBasedStateMachine):
             return
         one.chosen = revision
         if one.held:
-            one.wish, one.state = "finish", JobState.STOPPING
+            one.control_request, one.state = "finish", JobState.STOPPING
         else:
             one.end(JobState.SUCCEEDED)
 
@@ -381,7 +399,7 @@ class Jobs(RuleBasedStateMachine):
                 self.deleted[job_id] = one
             del self.known[job_id]
         else:
-            with pytest.raises(JobLiveError):
+            with pytest.raises(JobNotEndedError):
                 self.store.jobs.delete(TENANT, job_id, keep=keep)
 
     @precondition(lambda self: self.deleted)
@@ -392,7 +410,7 @@ class Jobs(RuleBasedStateMachine):
         job_id = list(self.deleted)[choice % len(self.deleted)]
         if purge:
             self.deleted.clear()
-            with pytest.raises(JobGoneError):
+            with pytest.raises(JobNotFoundError):
                 self.store.jobs.restore(TENANT, job_id)
         else:
             self.store.jobs.restore(TENANT, job_id)
@@ -403,7 +421,7 @@ class Jobs(RuleBasedStateMachine):
         for job_id, one in self.known.items():
             job = self.store.jobs.get(TENANT, job_id)
             assert job is not None
-            assert (job.state, job.wish, job.epoch) == (one.state, one.wish, one.epoch)
+            assert (job.state, job.control_request, job.epoch) == (one.state, one.control_request, one.epoch)
             progress = job.progress
             assert (progress.objective, progress.incumbents) == (one.best, one.trees)
             assert (progress.upper_bound, progress.lower_bound) == (one.upper, one.lower)
@@ -448,7 +466,7 @@ class Jobs(RuleBasedStateMachine):
         assert all(self.store.jobs.get(TENANT, job_id) is None for job_id in self.deleted)
         assert dict(zip(JobState, found[4:], strict=True)) == by_state
         counts = {state: len(jobs) for state, jobs in by_state.items()}
-        assert self.store.jobs.count_by_state() == counts
+        assert self.store.measure().states == counts
 
 
 def test_random_lives(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The cores of a worker are counted across its processes, and none is lost with a killed one."""
+"""Test that processes share the cores of a worker, and that a killed process releases its cores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 # cores it found free, and keeps some.
 WORKER = """
 import os, signal, sys
-from worker.core_slots import CoreSlots
+from worker.training.core_slots import CoreSlots
 
 slots = CoreSlots(4)
 
@@ -17,11 +17,11 @@ def child(kept, *, again=False):
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        with slots.claiming() as free:
+        with slots.reserve() as free:
             slots.keep(kept)
         if again:
             slots.release()
-            with slots.claiming() as free:
+            with slots.reserve() as free:
                 slots.keep(1)
         os.write(write, bytes([free]))
         signal.pause()

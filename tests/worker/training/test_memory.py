@@ -1,4 +1,4 @@
-"""A worker gives no job more memory than it has."""
+"""Test that no job may use more memory than its worker has."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from pathlib import Path
 
 import pytest
 
-import jobs
-from stack import Stack, poll
-from worker.memory import limit_of_a_job, memory_of_this_machine
-from worker.messages import Job, JobState
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.jobs import Job, JobState
+from worker.processes.valkey import ValkeyServer
 from worker.settings import WorkerSettings
-from worker.valkey import ValkeyServer
+from worker.training.memory import available_memory, job_memory_limit
 
 
 @pytest.mark.parametrize("name", ["memory.max", "memory/memory.limit_in_bytes"])
 def test_a_container_may_have_less_than_its_machine(tmp_path: Path, name: str) -> None:
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert memory_of_this_machine(tmp_path) == machine
+    assert available_memory(tmp_path) == machine
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("123456789\n")
-    assert memory_of_this_machine(tmp_path) == 123456789
+    assert available_memory(tmp_path) == 123456789
     file.write_text("max\n")
-    assert memory_of_this_machine(tmp_path) == machine
+    assert available_memory(tmp_path) == machine
 
 
 def test_jobs_share_what_there_is() -> None:
-    alone = limit_of_a_job(WorkerSettings(worker_concurrency=1))
-    assert 0 < alone < memory_of_this_machine()
-    assert limit_of_a_job(WorkerSettings(worker_concurrency=4)) == pytest.approx(alone / 4, abs=1)
-    assert limit_of_a_job(WorkerSettings(worker_concurrency=4, worker_memory_limit=1000)) == 1000
+    alone = job_memory_limit(WorkerSettings(worker_concurrency=1))
+    assert 0 < alone < available_memory()
+    assert job_memory_limit(WorkerSettings(worker_concurrency=4)) == pytest.approx(alone / 4, abs=1)
+    assert job_memory_limit(WorkerSettings(worker_concurrency=4, worker_memory_limit=1000)) == 1000
 
 
 @pytest.mark.parametrize("wanted", [None, 1 << 40])

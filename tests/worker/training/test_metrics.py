@@ -1,4 +1,4 @@
-"""Scores against scikit-learn's, and the cost of a tree against the library's own second opinion."""
+"""Compare the metrics with scikit-learn's, and the cost of a tree with the library's own check."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import pytest
 from sklearn import metrics as reference
 
 from literati import LiteratiClassifier
-from literati.table import EncodedRows
-from worker import metrics
+from literati.data.schema import EncodedRows
+from worker.training import metrics
 
 
-def rows(n: int, n_classes: int, seed: int, weighted: bool) -> tuple[metrics.LabelledRows, metrics.Forecast]:
+def rows(
+    n: int, n_classes: int, seed: int, weighted: bool
+) -> tuple[metrics.LabelledRows, metrics.Predictions]:
     rng = np.random.default_rng(seed)
     probabilities = rng.dirichlet(np.ones(n_classes), n)
     weights = rng.integers(1, 5, n) / 4 if weighted else None
     cells = EncodedRows(rng.normal(size=(n, 2)), {}, ())
     labelled = metrics.LabelledRows(cells, rng.integers(0, n_classes, n), weights)
-    return labelled, metrics.Forecast(probabilities.argmax(axis=1), probabilities)
+    return labelled, metrics.Predictions(probabilities.argmax(axis=1), probabilities)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -46,10 +48,10 @@ def test_scores_are_scikit_learns(n_classes: int, weighted: bool) -> None:
 
 
 def test_what_cannot_be_said_is_null() -> None:
-    """A class that validation rows do not have, and one that is never predicted."""
+    """One class has no validation rows, and another is never predicted."""
     cells = EncodedRows(np.zeros((4, 1)), {}, ())
     labelled = metrics.LabelledRows(cells, np.array([0, 0, 1, 1]), None)
-    said = metrics.Forecast(np.zeros(4, dtype=np.intp), np.tile([1.0, 0.0, 0.0], (4, 1)))
+    said = metrics.Predictions(np.zeros(4, dtype=np.intp), np.tile([1.0, 0.0, 0.0], (4, 1)))
     found = metrics.scores(labelled, said, ["a", "b", "c"])
     assert found["accuracy"] == 0.5
     assert found["balanced_accuracy"] == 0.5
@@ -81,19 +83,19 @@ def test_the_objective_is_worked_out_again(class_weight: Any) -> None:
     labelled = metrics.LabelledRows(tree.encode(X), codes, weights)
     factors = metrics.class_factors(codes, weights, len(labels), class_weight, labels)
     assert metrics.objective(tree, labelled, factors) == pytest.approx(tree.objective)
-    said = metrics.forecast(tree, labelled)
+    said = metrics.predict_tree(tree, labelled)
     assert (np.array(labels)[said.predicted] == tree.predict(X)).all()
 
 
 def test_baselines() -> None:
     labelled, _ = rows(300, 3, 1, True)
-    said = metrics.majority(labelled, labelled, 3)
+    said = metrics.predict_majority(labelled, labelled, 3)
     counts = np.bincount(labelled.y, labelled.weights)
     assert set(said.predicted) == {counts.argmax()}
     assert said.probabilities[0] == pytest.approx(counts / counts.sum())
     cart = metrics.fit_cart(labelled, np.ones(3), 2)
     assert cart.get_depth() <= 2
-    found = metrics.cart_forecast(cart, labelled, 4)  # a class that the training rows do not have
+    found = metrics.predict_cart(cart, labelled, 4)  # a class that the training rows do not have
     assert found.probabilities.shape == (300, 4)
     assert (found.probabilities[:, 3] == 0).all()
     assert (found.predicted == cart.predict(labelled.matrix)).all()

@@ -1,4 +1,4 @@
-"""Limits that are changed while a real worker searches."""
+"""Test changes of the limits while a real worker runs the job."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import psutil
 import pytest
 import redis
 
-import jobs
 from literati import Search, SearchLimits, StopReason
-from stack import Stack, poll
-from worker import messages
-from worker.messages import Job, JobState
-from worker.valkey import ValkeyServer
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.jobs import Job, JobState
+from worker.domain.parameters import Limits
+from worker.processes.valkey import ValkeyServer
 
 LONG = {"max_depth": 6, "max_changepoints": 3}  # on noise it does not end by itself
 
@@ -84,7 +84,7 @@ def test_every_limit_reaches_a_running_search(bench: Stack) -> None:
 def test_the_next_worker_has_the_new_limits_and_counts_the_seconds_of_the_first(bench: Stack) -> None:
     job_id = submit(bench, time_limit=600.0)
     worker = bench.start_worker()
-    saved = wait(bench, job_id, lambda job: job.blob is not None)
+    saved = wait(bench, job_id, lambda job: job.snapshot is not None)
     for child in psutil.Process(worker.process.pid).children(recursive=True):
         child.send_signal(signal.SIGKILL)
     change(bench, job_id, time_limit=saved.progress.elapsed_seconds + 3.0)
@@ -108,4 +108,4 @@ def test_a_search_goes_on_under_other_limits() -> None:
     assert search.run().expansions == 100
     assert time.monotonic() - start < 30
     with pytest.raises(TypeError, match="limits"):
-        search.change_limits(messages.Limits())  # type: ignore[arg-type]
+        search.change_limits(Limits())  # type: ignore[arg-type]

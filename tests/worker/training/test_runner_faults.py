@@ -1,4 +1,4 @@
-"""A run that goes wrong on its own thread: its job is told so, and nothing of it goes on or stays behind."""
+"""Test failures while a job runs: the job gets the right outcome, and no search or blob is left behind."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-import jobs
-import store_records
-from literati import Search, SearchReport, table
-from worker import stepper
-from worker.blobs import Blobs
-from worker.messages import Job, JobState, StopReason, Wish
-from worker.opening import Opened
-from worker.problem import Problem
-from worker.runner import GRACE_SECONDS, JobRun
+from literati import Search, SearchReport
+from literati.data import table
+from literati.data.columns import Floats
+from tests.support.records import jobs, store_records
+from worker.blobs.local import Blobs
+from worker.domain.jobs import ControlRequest, Job, JobState, StopReason
 from worker.store import Store
+from worker.training import search_thread
+from worker.training.runner import STOP_SECONDS, JobRun
+from worker.training.search_thread import SearchThread
+from worker.training.training_task import TrainingTask
 
 LONG = {"max_depth": 6, "max_changepoints": 3}
 
@@ -33,16 +34,6 @@ def begin(store: Store, blobs: Blobs, leaving: Callable[[], bool]) -> tuple[JobR
     thread = threading.Thread(target=run.run, daemon=True)
     thread.start()
     return run, thread
-
-
-class SlowToRead(JobRun):
-    """Its rows come when the test says so."""
-
-    may_read = threading.Event()
-
-    def _prepare(self) -> tuple[Problem, Opened]:
-        assert self.may_read.wait(30)
-        return super()._prepare()
 
 
 def look(store: Store, run: JobRun) -> Job:
@@ -65,17 +56,17 @@ def test_an_error_beside_the_search_ends_the_job_and_the_search(
     assert job.error is not None
     assert job.error.code == code
     assert "secret" not in job.error.message
-    assert run.stepper.done.is_set(), "nobody would hear what it finds"
+    assert not run.search_thread.is_alive(), "nobody would hear what it finds"
 
 
 def test_who_lost_the_job_leaves_no_saved_search_behind(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stepper, "SAVE_SECONDS", 0.0)  # saved all the time
-    monkeypatch.setattr(stepper, "SAVE_SHARE", 0)
+    monkeypatch.setattr(search_thread, "SNAPSHOT_SECONDS", 0.0)  # saved all the time
+    monkeypatch.setattr(search_thread, "SNAPSHOT_FACTOR", 0)
     blobs = Blobs(tmp_path / "blobs")
     run, thread = begin(store, blobs, lambda: False)
-    store_records.wait_until(lambda: look(store, run).blob is not None)
+    store_records.wait_until(lambda: look(store, run).snapshot is not None)
     store_records.expire(store, run.job_id)
     store.jobs.reconcile()
     assert store.jobs.claim("another") is not None
@@ -84,30 +75,38 @@ def test_who_lost_the_job_leaves_no_saved_search_behind(
     assert job.state is JobState.STARTING
     dataset = store.datasets.get(jobs.TENANT, job.spec.dataset_id)
     assert dataset is not None
-    assert job.blob is not None
+    assert job.snapshot is not None
     files = {path.name for path in blobs.folder.rglob("*") if path.is_file()}
-    assert files == {dataset.blob, job.blob}
+    assert files == {dataset.blob, job.snapshot}
 
 
 def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
-    store: Store, tmp_path: Path
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next worker finds the first tree and finishes with it."""
+    may_load = threading.Event()
+    load = SearchThread._load
+
+    def slow_load(thread: SearchThread) -> TrainingTask:
+        assert may_load.wait(30)
+        return load(thread)
+
+    monkeypatch.setattr(SearchThread, "_load", slow_load)
     blobs = Blobs(tmp_path / "blobs")
     job_id = store.jobs.submit(jobs.spec(jobs.add_dataset(store, blobs, jobs.noise()), LONG)).job.spec.id
     claim = store.jobs.claim("here")
     assert claim is not None
     store.jobs.control(jobs.TENANT, job_id, "finish")
-    run = SlowToRead(store, blobs, claim, 30.0, lambda: True, 1 << 30)
+    run = JobRun(store, blobs, claim, 30.0, lambda: True, 1 << 30)
     thread = threading.Thread(target=run.run, daemon=True)
     thread.start()
-    store_records.wait_until(lambda: run.stopped_at and time.monotonic() - run.stopped_at > 2 * GRACE_SECONDS)
+    store_records.wait_until(lambda: run.stopped_at and time.monotonic() - run.stopped_at > 2 * STOP_SECONDS)
     job = look(store, run)
-    assert (job.state, job.wish, job.error) == (JobState.STOPPING, Wish.FINISH, None)
-    run.may_read.set()
+    assert (job.state, job.control_request, job.error) == (JobState.STOPPING, ControlRequest.FINISH, None)
+    may_load.set()
     thread.join(30)
     job = look(store, run)
-    assert (job.state, job.wish) == (JobState.QUEUED, Wish.FINISH)
+    assert (job.state, job.control_request) == (JobState.QUEUED, ControlRequest.FINISH)
     claim = store.jobs.claim("there")
     assert claim is not None
     JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30).run()
@@ -118,11 +117,11 @@ def test_a_worker_that_leaves_before_the_first_tree_of_a_job_to_be_finished(
 def test_a_stop_is_heard_while_the_rows_are_encoded(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A column at a time; what is cancelled then was never searched."""
+    """The stop is checked after every column."""
     encoding, columns = threading.Event(), []
     honest = table.rank
 
-    def slow(numbers: table.Floats) -> tuple[table.Codes, table.Floats]:
+    def slow(numbers: Floats) -> tuple[table.Codes, Floats]:
         encoding.set()
         columns.append(1)
         time.sleep(0.5)
@@ -135,8 +134,9 @@ def test_a_stop_is_heard_while_the_rows_are_encoded(
     thread.join(30)
     job = look(store, run)
     assert (job.state, job.stop_reason, job.error) == (JobState.CANCELLED, StopReason.USER_CANCEL, None)
-    assert run.stepper.done.is_set()
-    assert run.stepper.failure is None
+    assert not run.search_thread.is_alive()
+    assert run.ended is not None
+    assert run.ended.error is None
     assert len(columns) < 8
 
 
@@ -144,7 +144,7 @@ def test_a_stop_is_heard_while_the_rows_are_encoded(
 def test_a_limit_that_is_used_up_when_it_is_set_is_not_overtime(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paused: bool
 ) -> None:
-    """The search ends at once; nobody says that it went on beyond its time limit."""
+    """The search ends at once, and no warning about its time limit is logged."""
     honest = Search.run
 
     def slow(self: Search, seconds: float | None = None) -> SearchReport:
@@ -180,7 +180,7 @@ def test_a_limit_that_is_used_up_when_it_is_set_is_not_overtime(
 def test_a_search_that_ignores_its_time_limit_is_ended_by_the_worker(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The job ends with the tree that was published, within its limit and a few seconds."""
+    """The job ends with the published tree, a few seconds after its limit."""
     released = threading.Event()
     honest = Search.run
 

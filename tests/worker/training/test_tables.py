@@ -1,4 +1,4 @@
-"""A dataset's table as a job sees it: loaded from its file, and split for validation."""
+"""Test loading the table of a dataset and splitting it for validation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from literati import Search
-from worker.messages import ColumnInfo, Dataset, ValidationColumn, ValidationFraction
-from worker.tables import Loaded, label_array, load, split
+from worker.domain.datasets import ColumnInfo, Dataset
+from worker.domain.validation import ValidationColumn, ValidationFraction
+from worker.training.tables import DatasetRows, label_array, load, split
 
 
 def dataset(table: Any, target: str, weight: str | None = None) -> Dataset:
@@ -40,9 +41,9 @@ def written(table: Any, path: Path) -> Path:
     return path
 
 
-def rows(y: list[Any], weights: list[float] | None = None, **features: Any) -> Loaded:
+def rows(y: list[Any], weights: list[float] | None = None, **features: Any) -> DatasetRows:
     X = pa.table({"row": list(range(len(y))), **features})
-    return Loaded(X, np.asarray(y), None if weights is None else np.asarray(weights))
+    return DatasetRows(X, np.asarray(y), None if weights is None else np.asarray(weights))
 
 
 def test_load_parts_features_labels_and_weights(tmp_path: Path) -> None:
@@ -132,7 +133,7 @@ def test_rows_without_weight_are_not_drawn() -> None:
 
 
 def test_a_fraction_of_too_few_rows_is_refused() -> None:
-    with pytest.raises(ValueError, match="leaves no row to validate with"):
+    with pytest.raises(ValueError, match="leaves no row for validation"):
         split(rows([0, 1]), ValidationFraction(fraction=0.5))
 
 
@@ -159,7 +160,7 @@ def test_a_column_marks_the_rows_and_is_no_feature(fold: Any) -> None:
     ("fold", "message"),
     [
         (pa.array(["train", "a"]).dictionary_encode(), "no row of column 'fold'.*`validation`"),
-        ([0, None], "no row of column 'fold'.*say true or 1"),
+        ([0, None], "no row of column 'fold'.*use true or 1"),
         ([True, True], "marks every row"),
         (pa.array([None, None], pa.dictionary(pa.int32(), pa.string())), "no row of column 'fold'"),
     ],

@@ -1,4 +1,4 @@
-"""A real worker of two cores: jobs of two cores run alone, and are not starved by jobs of one."""
+"""Test a real worker of two cores: a job of two cores runs alone and is not starved by smaller jobs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import jobs
-from stack import Stack, poll
-from worker.messages import Job
-from worker.valkey import ValkeyServer
+from tests.support.records import jobs
+from tests.support.stack.stack import Stack, poll
+from worker.domain.jobs import Job
+from worker.processes.valkey import ValkeyServer
 
 LONG: dict[str, Any] = {"parameters": {"max_depth": 6, "max_changepoints": 3}, "limits": {"time_limit": 1.0}}
 

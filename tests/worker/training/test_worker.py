@@ -1,4 +1,4 @@
-"""Jobs through a real Celery worker: proof, limits, wishes, a killed child, a worker that leaves."""
+"""Test jobs in a real Celery worker: proof, limits, control requests, a killed child, a shutdown."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ import pyarrow as pa
 import pytest
 import redis
 
-import jobs
 from literati import Search, SearchLimits, ShapeTree
+from tests.support.paths import ROOT
+from tests.support.records import jobs
 from worker.app import QUEUE, TASK, make_app
-from worker.blobs import Blobs
-from worker.messages import Job, JobState, Limits, StopReason, ValidationFraction
+from worker.blobs.local import Blobs
+from worker.domain.jobs import Job, JobState, StopReason
+from worker.domain.parameters import Limits
+from worker.domain.validation import ValidationFraction
+from worker.processes.valkey import ValkeyServer
 from worker.settings import WorkerSettings
 from worker.store import Store
-from worker.valkey import ValkeyServer
 
-ROOT = Path(__file__).resolve().parents[2]
 LEASE = 2.0
 LONG = {"max_depth": 6, "max_changepoints": 3}
 
 
 class Bench:
-    """A store, a blob folder, and workers on them."""
+    """A store, a blob folder, and their workers."""
 
     def __init__(self, server: ValkeyServer, client: redis.Redis, folder: Path) -> None:
         self.environment = {
@@ -103,7 +105,7 @@ def bench(server: ValkeyServer, client: redis.Redis, tmp_path: Path) -> Iterator
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    """With a worker that no test takes down; a store of its own, which no test empties."""
+    """Return a store with a running worker, shared by the tests that do not stop it."""
     folder = tmp_path_factory.mktemp("busy")
     with ValkeyServer(folder / "valkey") as server, redis.Redis.from_url(server.url) as client:
         bench = Bench(server, client, folder)
@@ -156,7 +158,7 @@ def _frame(cells: dict[str, Any]) -> Any:
 
 
 def test_the_tree_is_the_one_that_the_library_finds(busy: Bench) -> None:
-    """The same steps, the same tree: workers add nothing of their own."""
+    """A worker makes the same search steps as the library and finds the same tree."""
     cells = jobs.noise(200, 4)
     limits = Limits(time_limit=None, max_expansions=400)
     parameters: dict[str, Any] = {"max_depth": 4, "class_weight": {"a": 2.0}, "split_penalty": 0.5}
@@ -174,7 +176,7 @@ def _library(limits: Limits) -> Any:
     return SearchLimits(**limits.model_dump())
 
 
-def test_bounds_close_in_order_and_wishes_are_obeyed_within_a_second(busy: Bench) -> None:
+def test_bounds_close_in_order_and_requests_are_applied_within_a_second(busy: Bench) -> None:
     job_id = busy.submit(jobs.noise(), LONG)
     busy.wait(job_id, has_tree)
     seen = [busy.job(job_id)]
@@ -207,7 +209,7 @@ def test_bounds_close_in_order_and_wishes_are_obeyed_within_a_second(busy: Bench
     assert done.model_id is not None
     assert not done.proven_optimal
     events = busy.store.jobs.events(jobs.TENANT, job_id, None, 1000).events
-    assert any(event.type == "log" and "checkpoint" in event.data["message"] for event in events)
+    assert any(event.type == "log" and "resuming" in event.data["message"] for event in events)
 
 
 def test_cancel_leaves_no_model_and_no_saved_search(busy: Bench) -> None:
@@ -228,7 +230,7 @@ def children(worker: subprocess.Popen[bytes]) -> list[psutil.Process]:
 def test_a_killed_child_costs_no_progress(bench: Bench) -> None:
     worker = bench.start_worker()
     job_id = bench.submit(jobs.noise(), LONG)
-    saved = bench.wait(job_id, lambda job: job.blob is not None)
+    saved = bench.wait(job_id, lambda job: job.snapshot is not None)
     for child in children(worker):
         child.kill()
     job = bench.wait(job_id, lambda job: job.attempts == 2 and job.state is JobState.RUNNING)
@@ -237,7 +239,7 @@ def test_a_killed_child_costs_no_progress(bench: Bench) -> None:
     more = bench.wait(job_id, lambda j: j.progress.expansions > saved.progress.expansions)
     assert more.progress.elapsed_seconds >= saved.progress.elapsed_seconds
     events = bench.store.jobs.events(jobs.TENANT, job_id, None, 1000).events
-    assert any("going on from a checkpoint" in e.data["message"] for e in events if e.type == "log")
+    assert any("resuming the saved search" in e.data["message"] for e in events if e.type == "log")
     bench.control(job_id, "finish")
     assert bench.ended(job_id).state is JobState.SUCCEEDED
 
@@ -252,7 +254,7 @@ def test_a_worker_that_leaves_hands_its_job_over(bench: Bench) -> None:
     assert time.monotonic() - start < 15
     job = bench.job(job_id)
     assert job.state is JobState.QUEUED
-    assert job.blob is not None
+    assert job.snapshot is not None
     bench.start_worker()
     running = bench.wait(job_id, lambda job: job.state is JobState.RUNNING)
     assert running.progress.expansions >= job.progress.expansions
@@ -309,7 +311,7 @@ def test_a_parents_tree_serves_another_problem_without_its_bounds(busy: Bench) -
     ("parameters", "limits", "word"),
     [({}, {"memory_limit": 1000}, "memory_limit"), ({"class_weight": {"a": 0, "b": 0}}, {}, "classes")],
 )
-def test_what_cannot_be_searched_fails_with_the_librarys_words(
+def test_what_cannot_be_searched_fails_with_the_librarys_message(
     busy: Bench, parameters: dict[str, Any], limits: dict[str, Any], word: str
 ) -> None:
     job = busy.ended(busy.submit(jobs.noise(), parameters, limits=limits))
@@ -334,8 +336,8 @@ def test_a_damaged_checkpoint_means_starting_again_from_the_best_tree(bench: Ben
     bench.wait(job_id, has_tree)
     bench.control(job_id, "pause")
     paused = bench.wait(job_id, lambda job: job.state is JobState.PAUSED)
-    assert paused.blob is not None
-    path = bench.blobs.path(paused.blob)
+    assert paused.snapshot is not None
+    path = bench.blobs.path(paused.snapshot)
     path.chmod(0o600)
     path.write_bytes(path.read_bytes()[:-40] + bytes(40))
     bench.control(job_id, "resume")

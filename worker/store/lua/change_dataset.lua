@@ -1,4 +1,4 @@
--- id tenant expected(the record that the change was made from) record summary
+-- id tenant expected(the record before the change) record summary
 local id, tenant, expected, record, summary = unpack(ARGV)
 
 local key = 'literati:dataset:' .. id

@@ -1,4 +1,4 @@
--- id tenant expected(the settings that the change was made from, or '' of an older record) settings priority
+-- id tenant expected(the settings before the change, or '' for an older record) settings priority
 -- limits_changed(1 or 0) revision(that the job must have, or '')
 local id, tenant, expected, settings, priority, limits_changed, revision = unpack(ARGV)
 
@@ -20,9 +20,9 @@ if present ~= settings then
     if priority ~= job.priority then
         put(job, 'priority', priority)
         if job.state == 'QUEUED' then
-            requeue(job)
+            place_in_queue(job)
         end
     end
-    changed(job)
+    publish_change(job)
 end
 return { 'OK', call('HGETALL', job.key) }

@@ -1,12 +1,12 @@
 -- worker lease_ms max_stalls error machine free_cores all_cores
--- `machine` is the worker process that the cores belong to; `worker` is the one of its children that asks.
+-- `worker` is the child process that asks for a job; `machine` is its main process, to which the cores belong.
 local worker, lease_ms, max_stalls, failure, machine, free, all = unpack(ARGV)
 free, all = tonumber(free), tonumber(all)
 if free < 1 then
     return { 'NONE' }
 end
 
--- Jobs that kill their workers end here, so this looks on until it finds one to run.
+-- A job that has killed its worker too often is failed here, and the search for a job continues.
 while true do
     local job = next_job(machine, free, all)
     if not job then
@@ -19,11 +19,11 @@ while true do
     if stalls > tonumber(max_stalls) then
         end_job(job, 'FAILED', 'WORKER_LOST', '0', failure, '')
     elseif cores_of(job) > free then
-        keep_cores(job, machine)
+        reserve_cores(job, machine)
         return { 'NONE' }
     else
-        take_turn(job)
-        detach(job)
+        advance_start_time(job)
+        unassign(job)
         put(job, 'epoch', tostring(tonumber(job.epoch) + 1))
         put(job, 'stalls', tostring(stalls))
         put(job, 'claim_expansions', job.expansions)

@@ -1,5 +1,5 @@
 -- what(jobs, searches, datasets or deleted) age_ms
--- How many `expire` would delete, if it went on to the end.
+-- Return how many records `expire` would delete if it were repeated until the end.
 local what, age = unpack(ARGV)
 
 local before = string.format('%.0f', tonumber(now) - tonumber(age))

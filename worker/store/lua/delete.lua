@@ -1,22 +1,23 @@
--- kind(job, dataset or model) id tenant keep(1: it can be restored; 0: it goes for good)
--- Returns the blob that nobody refers to any more, or ''.
+-- kind(job, dataset or model) id tenant keep(1: the record can be restored; 0: it cannot)
+-- Return the blob that has lost its last reference, or ''.
 local kind, id, tenant, keep = unpack(ARGV)
 
 if call('HGET', record_key(kind, id), 'tenant') ~= tenant then
     return { kind:upper() .. '_GONE' }
 end
 
-local REFUSALS = {}
+-- The error that prevents the deletion of a record, if there is one.
+local CHECKS = {}
 
-function REFUSALS.job()
+function CHECKS.job()
     return not TERMINAL[read(id).state] and 'JOB_LIVE'
 end
 
-function REFUSALS.dataset()
+function CHECKS.dataset()
     return dataset_in_use(id) and 'DATASET_IN_USE'
 end
 
-function REFUSALS.model()
+function CHECKS.model()
     for _, named in ipairs(call('HVALS', 'literati:aliases:' .. tenant)) do
         if named == id then
             return 'MODEL_IN_USE'
@@ -24,11 +25,11 @@ function REFUSALS.model()
     end
 end
 
-local refusal = REFUSALS[kind]()
-if refusal then
-    return { refusal }
+local error_code = CHECKS[kind]()
+if error_code then
+    return { error_code }
 elseif keep == '1' then
-    put_aside(kind, id, tenant)
+    soft_delete(kind, id, tenant)
     return { 'OK', '' }
 end
-return { 'OK', forget(kind, id, tenant) }
+return { 'OK', delete_record(kind, id, tenant) }

@@ -1,12 +1,12 @@
--- what(jobs, searches, datasets or deleted) age_ms most
--- Deletes the oldest of what was not used for so long. Returns how many were looked at: fewer than `most`, and
--- there are no more. What is in use is never deleted: it counts as used now.
-local what, age, most = unpack(ARGV)
+-- what(jobs, searches, datasets or deleted) age_ms max_records
+-- Delete the oldest records of at least this age. Return how many were examined, which is less than `max_records` only
+-- if there are no more, and how many were deleted. A record in use is never deleted: it counts as used now.
+local what, age, max_records = unpack(ARGV)
 
 local index = ({ jobs = ENDED, searches = ENDED_SEARCHES, datasets = DATASETS_USED, deleted = DELETED })[what]
 local before = string.format('%.0f', tonumber(now) - tonumber(age))
-local found = call('ZRANGEBYSCORE', index, '-inf', before, 'LIMIT', 0, most)
-local gone = 0
+local found = call('ZRANGEBYSCORE', index, '-inf', before, 'LIMIT', 0, max_records)
+local deleted = 0
 
 local function expire_dataset(id)
     local tenant = call('HGET', 'literati:dataset:' .. id, 'tenant')
@@ -15,8 +15,8 @@ local function expire_dataset(id)
     elseif dataset_in_use(id) then
         call('ZADD', index, now, id)
     else
-        forget('dataset', id, tenant)
-        gone = gone + 1
+        delete_record('dataset', id, tenant)
+        deleted = deleted + 1
     end
 end
 
@@ -26,20 +26,20 @@ local function expire_of_job(id)
         call('ZREM', index, id)
         return
     elseif what == 'jobs' then
-        forget('job', id, job.tenant)
+        delete_record('job', id, job.tenant)
     else
-        forget_search(job)
+        delete_search(job)
     end
-    gone = gone + 1
+    deleted = deleted + 1
 end
 
 local function expire_deleted(member)
     purge(member:match('^(%a+) (.+)$'))
-    gone = gone + 1
+    deleted = deleted + 1
 end
 
 local EXPIRE = { jobs = expire_of_job, searches = expire_of_job, datasets = expire_dataset, deleted = expire_deleted }
 for _, id in ipairs(found) do
     EXPIRE[what](id)
 end
-return { #found, gone }
+return { #found, deleted }

@@ -1,5 +1,5 @@
 -- tenant content(digest)
--- To find it by its content is to use it: who uploads it again wants it.
+-- Finding a dataset by its content is a use of it, because a client uploads it again.
 local tenant, content = unpack(ARGV)
 
 local id = call('GET', 'literati:dataset-content:' .. content)

@@ -1,5 +1,5 @@
--- Everything that Prometheus is told of jobs and workers, in one answer. Its cost grows with the jobs that workers
--- have, never with those that are stored.
+-- Return all numbers of jobs and workers for Prometheus. The cost depends on the number of running jobs, not on the
+-- number of stored ones.
 local written = redis.pcall('SET', 'literati:ready', 1)
 
 local running = {}
@@ -16,6 +16,6 @@ return {
     call('ZRANGE', WAITING, 0, 0, 'WITHSCORES'),
     call('ZRANGEBYSCORE', WORKERS, now, '+inf'),
     running,
-    call('ZCARD', TURNS),
+    call('ZCARD', START_TIMES),
     call('HVALS', RUNNING),
 }

@@ -1,4 +1,4 @@
--- model ids, one for each job that may be settled
+-- model ids, one for each job that may be handled
 local FORMAT, OLD_QUEUE = '2', 'literati:queue'
 
 -- A store of the first format has one queue for all tenants and does not count the cores in use.
@@ -6,7 +6,7 @@ if call('GET', 'literati:format') ~= FORMAT then
     for _, member in ipairs(call('ZRANGE', OLD_QUEUE, 0, -1)) do
         local job = read(member:sub(17))
         if job and job.state == 'QUEUED' then
-            requeue(job)
+            place_in_queue(job)
         end
     end
     call('DEL', OLD_QUEUE, RUNNING)
@@ -20,10 +20,10 @@ if call('GET', 'literati:format') ~= FORMAT then
 end
 
 count('reconciler_rounds')
-local settled, faults = {}, {}
+local handled, faults = {}, {}
 
--- A job on which a script fails must not keep the others from being settled.
-local function settle_one(id, what, model_id)
+-- An error on one job must not prevent that the others are handled.
+local function handle(id, what, model_id)
     local job = read(id)
     if job and is_active(job.state) then
         local request_id = call('HGET', job.key, 'request_id') or ''
@@ -31,39 +31,39 @@ local function settle_one(id, what, model_id)
             put(job, 'stop_reason', '')
             call('HDEL', job.key, 'proven_optimal', 'error', 'finished_at')
         end
-        settle(job, 'WORKER_LOST', model_id)
-        table.insert(settled, { id, job.epoch, request_id, what })
+        end_or_requeue(job, 'WORKER_LOST', model_id)
+        table.insert(handled, { id, job.epoch, request_id, what })
     else
         call('ZREM', LEASES, id)
         call('ZREM', ACTIVE, id)
     end
 end
 
-local function try_to_settle(ids, what)
+local function try_to_handle(ids, what)
     for _, id in ipairs(ids) do
-        local model_id = ARGV[#settled + #faults + 1]
+        local model_id = ARGV[#handled + #faults + 1]
         if not model_id then
             return
         end
-        local done, fault = pcall(settle_one, id, what, model_id)
+        local done, fault = pcall(handle, id, what, model_id)
         if not done then
             table.insert(faults, { id, type(fault) == 'table' and fault.err or tostring(fault) })
         end
     end
 end
 
-try_to_settle(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, #ARGV), 'lease ran out')
+try_to_handle(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, #ARGV), 'the lease of a job ran out')
 
--- A script that failed half-way may have left a job in the state of one that waits or runs, but in no queue and
--- without a lease. Comparing the numbers costs nothing; only if they differ are the jobs themselves compared.
+-- A script that failed may have left an active job in no queue and without a lease. Comparing the counts is cheap; only
+-- if they differ, the jobs themselves are compared.
 local function active_is_complete()
     return call('ZCARD', ACTIVE) == call('ZCARD', WAITING) + call('ZCARD', LEASES)
 end
 
 if not active_is_complete() then
-    try_to_settle(call('ZDIFF', 3, ACTIVE, WAITING, LEASES), 'neither queued nor leased')
-    if not active_is_complete() then -- jobs of a version that kept no such set
+    try_to_handle(call('ZDIFF', 3, ACTIVE, WAITING, LEASES), 'a job was neither queued nor leased')
+    if not active_is_complete() then -- jobs of a version without this set
         call('ZUNIONSTORE', ACTIVE, 3, ACTIVE, WAITING, LEASES, 'AGGREGATE', 'MIN')
     end
 end
-return { 'OK', settled, faults }
+return { 'OK', handled, faults }

@@ -1,4 +1,4 @@
--- "name slots" milliseconds(until it is taken for gone; 0: it goes now)
+-- "name slots" milliseconds(until the worker is not counted any more; 0 if it ends now)
 local worker, milliseconds = unpack(ARGV)
 
 call('ZREMRANGEBYSCORE', WORKERS, '-inf', now)

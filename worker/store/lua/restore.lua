@@ -1,25 +1,25 @@
--- kind(job, dataset or model) id tenant most(records of this kind, or '') most_bytes(of datasets, or '')
--- Restoring what is there already does nothing.
-local kind, id, tenant, most, most_bytes = unpack(ARGV)
+-- kind(job, dataset or model) id tenant max_records(of this kind, or '') max_bytes(of datasets, or '')
+-- Restoring a record that is not deleted does nothing.
+local kind, id, tenant, max_records, max_bytes = unpack(ARGV)
 
-local key, aside = record_key(kind, id), deleted_key(kind, id)
+local key, deleted = record_key(kind, id), deleted_key(kind, id)
 if call('HGET', key, 'tenant') == tenant then
     return { 'OK' }
-elseif call('HGET', aside, 'tenant') ~= tenant then
+elseif call('HGET', deleted, 'tenant') ~= tenant then
     return { kind:upper() .. '_GONE' }
 end
-local count = call('ZCARD', 'literati:tenant-' .. kind .. 's:' .. tenant)
+local records = call('ZCARD', 'literati:tenant-' .. kind .. 's:' .. tenant)
 if kind == 'model' then
-    count = count + live_jobs(tenant)
+    records = records + live_jobs(tenant)
 end
-if most ~= '' and count >= tonumber(most) then
+if max_records ~= '' and records >= tonumber(max_records) then
     return { 'LIMIT_REACHED', kind .. 's' }
 end
-local bytes = tonumber(call('HGET', 'literati:dataset-bytes', tenant) or 0) + deleted_bytes(kind, aside)
-if most_bytes ~= '' and bytes > tonumber(most_bytes) then
+local bytes = tonumber(call('HGET', 'literati:dataset-bytes', tenant) or 0) + deleted_bytes(kind, deleted)
+if max_bytes ~= '' and bytes > tonumber(max_bytes) then
     return { 'LIMIT_REACHED', 'dataset_bytes' }
 end
-leave_deleted(kind, id, tenant, aside)
-call('RENAME', aside, key)
+unlist_deleted(kind, id, tenant, deleted)
+call('RENAME', deleted, key)
 KINDS[kind].list(id, tenant, key)
 return { 'OK' }

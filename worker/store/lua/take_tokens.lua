@@ -1,6 +1,6 @@
 -- bucket rate(tokens a second) burst wanted
--- A token bucket. Returns how many of the wanted tokens are given, how many are left, and the milliseconds until
--- there is one again and until the bucket is full.
+-- Take tokens from a token bucket. Return how many were taken, how many are left, and the milliseconds until there is
+-- one again and until the bucket is full.
 local bucket, rate, burst, wanted = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local key = 'literati:rate:' .. bucket
@@ -10,9 +10,9 @@ if found[1] then
     local passed = math.max(0, tonumber(now) - tonumber(found[2]))
     tokens = math.min(burst, tonumber(found[1]) + passed * rate / 1000)
 end
-local given = math.min(wanted, math.floor(tokens))
-tokens = tokens - given
+local taken = math.min(wanted, math.floor(tokens))
+tokens = tokens - taken
 call('HSET', key, 'tokens', string.format('%.6f', tokens), 'at', now)
-call('PEXPIRE', key, math.ceil(1000 * burst / rate) + 1000) -- full again by then
+call('PEXPIRE', key, math.ceil(1000 * burst / rate) + 1000) -- the bucket is full again by then
 local until_one = tokens >= 1 and 0 or math.ceil(1000 * (1 - tokens) / rate)
-return { given, math.floor(tokens), until_one, math.ceil(1000 * (burst - tokens) / rate) }
+return { taken, math.floor(tokens), until_one, math.ceil(1000 * (burst - tokens) / rate) }

@@ -1,23 +1,23 @@
-"""A tree as text: rules that a person can follow with a finger."""
+"""Write a tree as rules in text."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from .labels import plain
-from .nodes import Split
-from .table import Column
+from literati.data.labels import plain
+from literati.data.schema import Column
+from literati.tree.nodes import Split
 
 if TYPE_CHECKING:
-    from .model import ShapeTree
+    from literati.tree.model import ShapeTree
 
 INDENT = "    "
 ONE_LINE = str.maketrans({"\n": " ", "\r": " ", "\t": " "})
 
 
 def number_text(number: float) -> str:
-    """The shortest decimal that is the number for every practical purpose: 2.4500000000000002 is 2.45."""
+    """Return a short decimal within a relative error of 1e-9, such as 2.45 for 2.4500000000000002."""
     for digits in range(3, 17):
         text = f"{number:.{digits}g}"
         if math.isclose(float(text), number, rel_tol=1e-9):
@@ -26,11 +26,12 @@ def number_text(number: float) -> str:
 
 
 def label_text(label: object) -> str:
-    """A label or a name on one line."""
+    """Return a label or a name on one line."""
     return str(plain(label)).translate(ONE_LINE)
 
 
 def to_text(tree: ShapeTree) -> str:
+    """Return the tree as nested rules."""
     root = tree.nodes[0]
     lines = [
         f"Shape tree of depth {tree.depth} with {tree.n_leaves} leaves, learned from {root.rows} rows",
@@ -61,7 +62,7 @@ def _write(tree: ShapeTree, index: int, level: int, lines: list[str]) -> None:
 
 
 def left_condition(column: Column, split: Split) -> str:
-    """What a known value must be to go left."""
+    """Return the condition under which a known value goes left."""
     name = label_text(column.name)
     if column.kind == "category":
         left = [k for k in range(len(column.categories)) if k not in split.right_categories]
@@ -83,7 +84,7 @@ def _piece(name: str, above: float | None, up_to: float | None) -> str:
 
 
 def _others(column: Column, split: Split, right: bool) -> str:
-    """Which side missing and unknown values take."""
+    """Return a condition for missing and unknown values if they go to this side."""
     words = []
     if column.kind == "category" and split.unknown_right == right:
         words.append("not seen in training")

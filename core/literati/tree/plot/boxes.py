@@ -1,4 +1,4 @@
-"""The boxes of a drawn tree: a split with its shape function as a strip, a leaf with its counts."""
+"""The boxes of a drawn tree: splits with their shape function as a strip, and leaves with their counts."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .export import label_text, left_condition
-from .nodes import Node, Split
-from .svg_text import clean, count_text, fit, number_labels, spread, width
-from .table import Column
+from literati.data.schema import Column
+from literati.tree.export.text import label_text, left_condition
+from literati.tree.nodes import Node, Split
+from literati.tree.plot.text import clean, count_text, fit, number_labels, spread, width
 
 if TYPE_CHECKING:
-    from .model import ShapeTree
+    from literati.tree.model import ShapeTree
 
 PAD = 10.0
 NAME, BODY, SMALL = 13.0, 11.0, 10.0  # font sizes
 STRIP = 14.0  # height of the strip
-NARROWEST = 14.0  # a piece of the strip, so that its side can be seen
+MIN_PIECE = 14.0  # width of a piece of the strip
 MISSING = 52.0  # width of the cell for missing values
-LONGEST_NAME = 250.0
+MAX_NAME = 250.0
 BAR, BAR_NAME = 46.0, 84.0
-MOST_BARS = 5
+MAX_BARS = 5
 CLASS_COLOURS = 12
 
 
@@ -45,7 +45,7 @@ def rect(x: float, y: float, w: float, h: float, style: str, radius: float = 0.0
 
 
 def arrow(x: float, y: float, right: bool) -> str:
-    """A small triangle that points to the side, for those who cannot go by the colour."""
+    """Return a small triangle that points to the side, for readers who cannot see the colours."""
     tip = 3.5 if right else -3.5
     return f'<path d="M{x - tip:.1f} {y - 4:.1f}v8L{x + tip:.1f} {y:.1f}z" class="lt-on"/>'
 
@@ -55,9 +55,10 @@ def side(right: bool) -> str:
 
 
 def split_box(tree: ShapeTree, node: Node) -> Box:
+    """Draw a split: its column, the sides of its values, and the number of rows."""
     assert node.split is not None
     split, column = node.split, tree.schema.columns[node.split.column]
-    name = fit(label_text(column.name), NAME, LONGEST_NAME)
+    name = fit(label_text(column.name), NAME, MAX_NAME)
     rows = f"{node.rows} row{'s' if node.rows != 1 else ''}" + (", proven" if node.proven else "")
     if column.kind == "category":
         strip = _category_strip(column, split)
@@ -108,13 +109,13 @@ def _number_strip(column: Column, split: Split) -> Box:
     labels = number_labels(numbers, span if 0 < span < float("inf") else scale)
     widths = [width(label, BODY) for label in labels]
     full = max(150.0, sum(widths) + 8.0 * len(widths))
-    # Where the range is lopsided, pieces are drawn wider than they are: a side that is not seen is no help.
+    # Every piece has a minimum width, so that all sides can be seen.
     pieces = len(numbers) - 1
-    least = max(NARROWEST, 0.45 * full / pieces if pieces > 3 else 0.0)
+    min_width = max(MIN_PIECE, 0.45 * full / pieces if pieces > 3 else 0.0)
     edges = [0.0]
     for a, b in pairwise(numbers):
         share = (b / scale - a / scale) / (high / scale - low / scale or 1.0)
-        edges.append(edges[-1] + least + (full - least * pieces) * share)
+        edges.append(edges[-1] + min_width + (full - min_width * pieces) * share)
     centres = spread(edges, widths, 0.0, full, 6.0)
     parts = [_pieces(edges, [right for _, _, right in split.intervals()])]
     for i, (label, centre) in enumerate(zip(labels, centres, strict=True)):
@@ -142,9 +143,9 @@ def _category_strip(column: Column, split: Split) -> Box:
     listed = [
         ", ".join(n for n, s in zip(names, sides, strict=True) if s == right) for right in (False, True)
     ]
-    full = min(max(150.0, NARROWEST * count, *(width(line, BODY) + 14 for line in listed)), 320.0)
+    full = min(max(150.0, MIN_PIECE * count, *(width(line, BODY) + 14 for line in listed)), 320.0)
     edges = [full * k / count for k in range(count + 1)]
-    if full / count < NARROWEST:  # too many for cells: runs of one side
+    if full / count < MIN_PIECE:  # too many for one cell each: draw runs of one side
         firsts = [k for k in range(count) if k == 0 or sides[k] != sides[k - 1]]
         edges, sides = [edges[k] for k in firsts] + [full], [sides[k] for k in firsts]
     parts = [_pieces(edges, sides)]
@@ -160,7 +161,7 @@ def _category_strip(column: Column, split: Split) -> Box:
 
 
 def _listed(words: list[str], room: float) -> str:
-    """As many words as fit, and how many more there are."""
+    """Return as many words as fit, and the number of the others."""
     for kept in range(len(words), 0, -1):
         more = f", +{len(words) - kept} more" if kept < len(words) else ""
         line = ", ".join(words[:kept]) + more
@@ -171,12 +172,13 @@ def _listed(words: list[str], room: float) -> str:
 
 
 def leaf_box(tree: ShapeTree, node: Node) -> Box:
+    """Draw a leaf: its class and the counts of the largest classes."""
     name = fit(label_text(tree.classes[node.label]), NAME, 160.0)
     share = f"{100 * node.share:.3g} % of {node.rows} row{'s' if node.rows != 1 else ''}"
     shown = sorted(
         (k for k, count in enumerate(node.counts) if count > 0), key=lambda k: (-node.counts[k], k)
     )
-    rest = shown[MOST_BARS:] if len(shown) > MOST_BARS + 1 else []
+    rest = shown[MAX_BARS:] if len(shown) > MAX_BARS + 1 else []
     shown = sorted(shown[: len(shown) - len(rest)])
     names = {k: fit(label_text(tree.classes[k]), SMALL, BAR_NAME) for k in shown}
     counts = {k: count_text(node.counts[k]) for k in shown}
@@ -196,9 +198,9 @@ def leaf_box(tree: ShapeTree, node: Node) -> Box:
         text(PAD + 16, PAD + NAME - 2, name, NAME, "lt-ink lt-bold"),
         text(PAD, PAD + NAME + SMALL + 3, share, SMALL, "lt-soft"),
     ]
-    heaviest = max(node.counts)
+    largest = max(node.counts)
     for k in shown:
-        length = max(1.5, BAR * node.counts[k] / heaviest)
+        length = max(1.5, BAR * node.counts[k] / largest)
         parts += [
             text(PAD, y + 9, names[k], SMALL, "lt-ink"),
             rect(PAD + label_width + 6, y + 1, length, 9, f"lt-class{k % CLASS_COLOURS}", 1),

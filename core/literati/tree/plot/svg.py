@@ -1,12 +1,12 @@
-"""A tree as SVG: no dependencies, readable on light and dark ground, at home in a page or as a file."""
+"""Draw a tree as SVG, for a page or a file, on a light or dark background."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .export import label_text, to_text
-from .nodes import depths
-from .svg_boxes import (
+from literati.tree.export.text import label_text, to_text
+from literati.tree.nodes import depths
+from literati.tree.plot.boxes import (
     BODY,
     CLASS_COLOURS,
     MISSING,
@@ -20,19 +20,19 @@ from .svg_boxes import (
     split_box,
     text,
 )
-from .svg_text import FONT, clean, fit, width, wrap
+from literati.tree.plot.text import FONT, clean, fit, width, wrap
 
 if TYPE_CHECKING:
-    from .model import ShapeTree
+    from literati.tree.model import ShapeTree
 
 MARGIN = 20.0
 GAP = 14.0  # between neighbouring boxes
-RISE = 44.0  # between levels
-LEAST_WIDTH = 560.0
-WIDEST_TEXT = 900.0
-MOST_CLASSES = 24  # in the legend
+LEVEL_GAP = 44.0  # between levels
+MIN_WIDTH = 560.0
+MAX_TEXT_WIDTH = 900.0
+MAX_CLASSES = 24  # in the legend
 
-# The sides' two colours are none of the classes' colours, so that neither is taken for the other.
+# The colours of the sides differ from those of the classes.
 CLASSES = (
     *("#8e5ea2", "#3a9d5d", "#d1495b", "#8c6d4f", "#2f9aa3", "#97952f"),
     *("#d27fb4", "#7a7f87", "#5f4bb6", "#7fb93f", "#a33f2f", "#5fb3a1"),
@@ -54,11 +54,12 @@ THEMES = {"light": LIGHT, "dark": DARK, "auto": f"{LIGHT}@media (prefers-color-s
 
 
 def to_svg(tree: ShapeTree, theme: str = "auto") -> str:
+    """Return the drawing of the tree."""
     if theme not in THEMES:
         raise ValueError(f"theme: expected one of {', '.join(THEMES)}, got {theme!r}")
     boxes = [leaf_box(tree, n) if n.split is None else split_box(tree, n) for n in tree.nodes]
     places, tree_width, tree_height = _layout(tree, boxes)
-    full = max(LEAST_WIDTH, tree_width + 2 * MARGIN)
+    full = max(MIN_WIDTH, tree_width + 2 * MARGIN)
     header = _header(tree, full)
     left, top = (full - tree_width) / 2, header.height
     parts = [_edges(tree, boxes, places)]
@@ -78,7 +79,10 @@ def to_svg(tree: ShapeTree, theme: str = "auto") -> str:
 
 
 def _layout(tree: ShapeTree, boxes: list[Box]) -> tuple[list[tuple[float, float]], float, float]:
-    """Upper left corners: a subtree takes a column of its own, so boxes of one level cannot meet."""
+    """Return the upper left corner of each box, and the size of the tree.
+
+    Every subtree has a column of its own, so that boxes of one level do not overlap.
+    """
     depth = depths(tree.nodes)
     spans = [0.0] * len(boxes)  # width of each subtree
     for i in range(len(boxes) - 1, -1, -1):
@@ -92,7 +96,7 @@ def _layout(tree: ShapeTree, boxes: list[Box]) -> tuple[list[tuple[float, float]
             starts[node.split.left] = starts[i] + (spans[i] - below) / 2
             starts[node.split.right] = starts[node.split.left] + spans[node.split.left] + GAP
     centres = [start + span / 2 for start, span in zip(starts, spans, strict=True)]
-    for i in range(len(boxes) - 1, -1, -1):  # over the middle of the children, as far as the column allows
+    for i in range(len(boxes) - 1, -1, -1):  # centred above the children, as far as the column allows
         split = tree.nodes[i].split
         if split is not None:
             half = boxes[i].width / 2
@@ -104,19 +108,19 @@ def _layout(tree: ShapeTree, boxes: list[Box]) -> tuple[list[tuple[float, float]
 
 
 def _tops(tree: ShapeTree, boxes: list[Box], depth: list[int], centres: list[float]) -> list[float]:
-    """Where each level starts, and the end of the last. Far children get more height, for lines to follow."""
+    """Return where each level starts, and the end of the last. Distant children get more height."""
     tops = [0.0]
     for level in range(max(depth) + 1):
         here = [i for i, d in enumerate(depth) if d == level]
         splits = [(i, tree.nodes[i].split) for i in here]
         far = [abs(centres[child] - centres[i]) for i, s in splits if s for child in (s.left, s.right)]
-        rise = min(max(RISE, 0.05 * max(far)), 3 * RISE) if far else 0.0
+        rise = min(max(LEVEL_GAP, 0.05 * max(far)), 3 * LEVEL_GAP) if far else 0.0
         tops.append(tops[-1] + max(boxes[i].height for i in here) + rise)
     return tops
 
 
 def _edges(tree: ShapeTree, boxes: list[Box], places: list[tuple[float, float]]) -> str:
-    """Lines to the children in the colour of their side, as thick as the share of rows that takes them."""
+    """Draw lines to the children in the colour of their side, as thick as their share of the rows."""
     total = tree.nodes[0].rows
     parts = []
     for i, node in enumerate(tree.nodes):
@@ -136,8 +140,8 @@ def _edges(tree: ShapeTree, boxes: list[Box], places: list[tuple[float, float]])
 
 
 def _header(tree: ShapeTree, full: float) -> Box:
-    """What the tree is, what is proven about it, and the legend."""
-    room = min(full - 2 * MARGIN, WIDEST_TEXT)
+    """Draw the size of the tree, what is proven about it, and the legend."""
+    room = min(full - 2 * MARGIN, MAX_TEXT_WIDTH)
     heading = (
         f"Depth {tree.depth}, {tree.n_leaves} leaves, {tree.nodes[0].rows} training rows, "
         f"cost {tree.objective:g}"
@@ -161,7 +165,7 @@ def _header(tree: ShapeTree, full: float) -> Box:
 
 
 def _legend(tree: ShapeTree) -> list[tuple[str, float, str]]:
-    """(drawing, its width, words) of each entry."""
+    """Return (drawing, its width, words) of each entry."""
     splits = [node.split for node in tree.nodes if node.split is not None]
     entries = []
     if splits:
@@ -170,9 +174,9 @@ def _legend(tree: ShapeTree) -> list[tuple[str, float, str]]:
     if any(not split.missing_seen for split in splits):
         pale = rect(0, 0, MISSING / 2, STRIP, "lt-left lt-guess", 2)
         entries.append((pale, MISSING / 2, "pale: nothing missing in training, so the larger side"))
-    for k, label in enumerate(tree.classes[:MOST_CLASSES]):
+    for k, label in enumerate(tree.classes[:MAX_CLASSES]):
         mark = rect(0, 2, 10, 10, f"lt-class{k % CLASS_COLOURS}", 2)
         entries.append((mark, 10.0, label_text(label)))
-    if len(tree.classes) > MOST_CLASSES:
-        entries.append(("", 0.0, f"and {len(tree.classes) - MOST_CLASSES} more classes"))
+    if len(tree.classes) > MAX_CLASSES:
+        entries.append(("", 0.0, f"and {len(tree.classes) - MAX_CLASSES} more classes"))
     return entries

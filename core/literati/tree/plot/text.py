@@ -1,4 +1,4 @@
-"""Text in SVG without a font at hand: generous widths, shortening, number labels, escaping."""
+"""Text in SVG: estimated widths, shortening, wrapping, number labels and escaping."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from html import escape
 
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-# Advance widths in em of DejaVu Sans Bold, the widest of those fonts: no text comes out wider than thought.
+# Advance widths in em of DejaVu Sans Bold, the widest of these fonts.
 _WIDTHS = {
     0.40: "ijlIJ',./:;\\| ",
     0.48: "ft!()-[]",
@@ -24,7 +24,7 @@ _WIDTH_OF = {character: width for width, characters in _WIDTHS.items() for chara
 
 
 def width(text: str, size: float) -> float:
-    """At most this wide in any of the fonts."""
+    """Return an upper bound of the width in any of the fonts."""
     return size * sum(_advance(character) for character in text)
 
 
@@ -37,7 +37,7 @@ def _advance(character: str) -> float:
 
 
 def fit(text: str, size: float, room: float) -> str:
-    """The text, its middle left out if it does not fit: names that differ often differ at their ends."""
+    """Return the text, without its middle if it does not fit: names often differ at their ends."""
     if width(text, size) <= room:
         return text
     for kept in range(len(text) - 1, 1, -1):
@@ -48,7 +48,7 @@ def fit(text: str, size: float, room: float) -> str:
 
 
 def wrap(text: str, size: float, room: float) -> list[str]:
-    """Lines of words that fit the room."""
+    """Return lines of words that fit the room."""
     lines: list[str] = []
     for word in text.split():
         if lines and width(f"{lines[-1]} {word}", size) <= room:
@@ -59,7 +59,7 @@ def wrap(text: str, size: float, room: float) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """Escaped, and without the control characters that XML has no way to hold."""
+    """Escape text for XML, and replace control characters that XML does not allow."""
     kept = (
         c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else " " for c in text
     )
@@ -67,7 +67,7 @@ def clean(text: str) -> str:
 
 
 def number_labels(numbers: list[float], span: float) -> list[str]:
-    """Short decimals: as many digits as the span and telling the numbers apart ask for."""
+    """Return short decimals that differ and are precise enough for the span."""
     for digits in range(3, 17):
         texts = [_decimal(f"{number:.{digits}g}") for number in numbers]
         near = all(abs(float(text) - x) <= span / 500 for text, x in zip(texts, numbers, strict=True))
@@ -77,7 +77,7 @@ def number_labels(numbers: list[float], span: float) -> list[str]:
 
 
 def _decimal(text: str) -> str:
-    """1.26e+03 as 1260; the exponent stays, in fewer signs, where zeros would be many."""
+    """Write 1.26e+03 as 1260, and shorten the exponent of very large and very small numbers."""
     if "e" not in text:
         return text
     if 1e-4 <= abs(float(text)) < 1e7:
@@ -87,7 +87,7 @@ def _decimal(text: str) -> str:
 
 
 def spread(places: list[float], widths: list[float], low: float, high: float, gap: float) -> list[float]:
-    """Centres near `places`, in order, so that labels of these widths stay apart and inside low..high."""
+    """Return centres near `places` so that labels of these widths do not overlap, within low..high."""
     centres = places.copy()
     edge = low
     for i, w in enumerate(widths):
@@ -101,7 +101,7 @@ def spread(places: list[float], widths: list[float], low: float, high: float, ga
 
 
 def count_text(weight: float) -> str:
-    """A count as people write it; weights keep a few digits."""
+    """Return a count as an integer, or a weight with a few digits."""
     if weight == math.floor(weight) and weight < 1e15:
         return f"{int(weight)}"
     return f"{weight:.4g}"

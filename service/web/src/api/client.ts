@@ -1,9 +1,9 @@
-// Requests to the API: key, problems, lost connections.
+// Sends requests to the API and handles keys, problems and lost connections.
 import { heard, lost, notHeard } from "../state/connection.ts";
 import { anotherKey, currentKey } from "../state/session.ts";
 import type { FieldError, Problem } from "./types.ts";
 
-/** The server refused; its words are for people. */
+/** The server rejected the request; its message is for users. */
 export class ApiError extends Error {
   readonly problem: Problem;
 
@@ -21,10 +21,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came. */
+/** There was no response. */
 export class LostError extends Error {
   constructor() {
-    super("The server does not answer.");
+    super("The server does not respond.");
   }
 }
 
@@ -33,13 +33,13 @@ export interface Options {
   body?: BodyInit;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  slow?: boolean; // a table on its way may take its time
+  slow?: boolean; // no timeout, for uploads
 }
 
-/** Milliseconds until an answer must have begun: a dead line refuses nothing. */
+/** Milliseconds until a response must have started. */
 const PATIENCE = 20_000;
 
-/** The answer, whatever its status is, except 401: then it asks again with another key. */
+/** Returns the response of any status; after 401 it asks for a key and tries again. */
 async function ask(path: string, { slow, ...options }: Options): Promise<Response> {
   for (;;) {
     const key = currentKey();
@@ -73,9 +73,9 @@ async function problemOf(answer: Response): Promise<Problem> {
   const nothing = { type: "about:blank", title: answer.statusText, status: answer.status };
   try {
     const body = (await answer.json()) as Partial<Problem>;
-    return { ...nothing, detail: `The server answered ${answer.status}.`, ...body };
+    return { ...nothing, detail: `The server responded with ${answer.status}.`, ...body };
   } catch {
-    return { ...nothing, detail: `The server answered ${answer.status} ${answer.statusText}.` };
+    return { ...nothing, detail: `The server responded with ${answer.status} ${answer.statusText}.` };
   }
 }
 
@@ -90,20 +90,20 @@ export async function send<Body>(method: string, path: string, body?: unknown, h
   return (answer.status === 204 ? null : await answer.json()) as Body;
 }
 
-/** Whether it is worth trying again: nothing is wrong with the request. */
+/** Returns whether the same request may succeed later. */
 export function passing(error: unknown): boolean {
   return error instanceof LostError || error instanceof TypeError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
 }
 
-/** Waits until the server answers again, if it does not. */
+/** Waits until the server responds again. */
 export function connected(): Promise<void> {
   return lost.when((away) => !away);
 }
 
-export const MOST_LISTED = 500;
+export const MAX_LISTED = 500;
 
-/** The pages of a list, one after the other, up to `most` items. */
-export async function getAll<Item>(path: string, signal?: AbortSignal, most = MOST_LISTED): Promise<Item[]> {
+/** Loads the pages of a list, up to `most` items. */
+export async function getAll<Item>(path: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Item[]> {
   const items: Item[] = [];
   const mark = path.includes("?") ? "&" : "?";
   for (let token: string | null = ""; token !== null && items.length < most; ) {
@@ -115,7 +115,7 @@ export async function getAll<Item>(path: string, signal?: AbortSignal, most = MO
   return items;
 }
 
-/** The message at a place of the request: `/body/parameters/max_depth`, or below it. */
+/** Returns the message for a part of the request such as `/body/parameters/max_depth`. */
 export function complaintAt(error: unknown, pointer: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const found = error.errors.filter((entry) => entry.pointer === pointer || entry.pointer.startsWith(`${pointer}/`));

@@ -1,4 +1,4 @@
-// Server-Sent Events read with fetch: EventSource cannot send a key.
+// Reads Server-Sent Events with fetch, because EventSource cannot send an API key.
 import { connected, passing, request } from "./client.ts";
 
 export interface ServerEvent { type: string; id: string; data: Record<string, unknown> }
@@ -9,10 +9,10 @@ export interface Listener {
   failed(error: unknown): void;
 }
 
-const SILENCE = 60_000; // milliseconds without a sign of life, of which the server gives several: the line is dead
-const PAUSE = 1000; // milliseconds before a stream that broke off is asked for again
+const SILENCE = 60_000; // milliseconds without data after which the connection is considered lost
+const PAUSE = 1000; // milliseconds before reconnecting
 
-/** Follows a job's events until it ends or `stop` is called; nothing is missed when the connection breaks. */
+/** Follows a job's events until it ends or `stop` is called, and reconnects without missing events. */
 export class EventFeed {
   #last = "";
   #stopped = new AbortController();
@@ -30,7 +30,7 @@ export class EventFeed {
     document.removeEventListener("visibilitychange", this.#onVisible);
   }
 
-  /** A tab that nobody sees gives its connection back: a browser has only six for one server. */
+  /** Closes the stream of a hidden tab, because a browser opens only six connections per server. */
   #visibility(): void {
     if (document.hidden) this.#current.abort();
   }
@@ -58,12 +58,12 @@ export class EventFeed {
     }
   }
 
-  /** One stream to its end; true if that is the end of the job. */
+  /** Reads one stream to its end; returns whether the job has ended. */
   async #read(current: AbortController): Promise<boolean> {
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.#last) headers["Last-Event-ID"] = this.#last;
     const answer = await request(this.path, { headers, signal: current.signal });
-    if (answer.status === 204) return true; // the last event was seen before
+    if (answer.status === 204) return true; // the last event is known already
     this.listener.status("live");
     const parser = new Parser();
     let ended = false;
@@ -94,7 +94,7 @@ function visible(): Promise<void> {
   });
 }
 
-/** Text in pieces to events. */
+/** Parses chunks of text into events. */
 export class Parser {
   #rest = "";
 

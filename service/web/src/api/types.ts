@@ -1,4 +1,4 @@
-// What the API says, as far as the page reads it. See openapi/openapi.json.
+// The types of the API's responses that the page uses. See openapi/openapi.json.
 
 export type ColumnType = "number" | "boolean" | "category";
 export type Role = "feature" | "target" | "weight";

@@ -1,4 +1,4 @@
-// One dataset: its columns with their spreads, its classes, what is odd about it, its first rows.
+// The view of one dataset: columns, classes, warnings and first rows.
 import { useState } from "preact/hooks";
 import { complaintAt, get, pointerPart, send } from "../api/client.ts";
 import type { Dataset, Preview } from "../api/types.ts";
@@ -15,7 +15,7 @@ import { PLAIN, upload, uploaded, type UploadOptions } from "./upload.ts";
 
 export function DatasetView({ id }: { id: string }) {
   const dataset = useResource(id, (signal) => get<Dataset>(`/v1/datasets/${id}`, signal));
-  return <Await from={dataset} what="Reading the dataset">{(value) => <Detail key={value.id} dataset={value} />}</Await>;
+  return <Await from={dataset} what="Loading the dataset">{(value) => <Detail key={value.id} dataset={value} />}</Await>;
 }
 
 function Detail({ dataset }: { dataset: Dataset }) {
@@ -33,7 +33,7 @@ function Detail({ dataset }: { dataset: Dataset }) {
   return (
     <>
       <header class="view-head">
-        <nav class="crumbs" aria-label="Where you are"><a href="#/datasets">Datasets</a></nav>
+        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/datasets">Datasets</a></nav>
         <h1 tabIndex={-1}>{title(dataset)}</h1>
         <p class="quiet">
           {counted(dataset.rows, "row")}, {counted(dataset.columns.length, "column")}, {bytes(dataset.bytes)}
@@ -46,7 +46,7 @@ function Detail({ dataset }: { dataset: Dataset }) {
       <Refusal error={error} />
       {deleting && (
         <Confirm
-          title="Delete this dataset?" text="Jobs that have ended and their models stay." yes="Delete"
+          title="Delete this dataset?" text="Jobs that have ended and their models are kept." yes="Delete"
           onYes={() => void remove()} onNo={() => setDeleting(false)}
         />
       )}
@@ -61,7 +61,7 @@ function Detail({ dataset }: { dataset: Dataset }) {
 function Warnings({ dataset }: { dataset: Dataset }) {
   if (!dataset.warnings.length) return null;
   return (
-    <section class="notice warn" aria-label="What is odd about the data">
+    <section class="notice warn" aria-label="Warnings about the data">
       <Icon name="warning" />
       <ul>{dataset.warnings.map((text) => <li>{text}</li>)}</ul>
     </section>
@@ -88,7 +88,7 @@ function Classes({ dataset }: { dataset: Dataset }) {
   );
 }
 
-/** The options of the upload with the changes made to it. */
+/** Returns the upload options with the changes applied. */
 function changed(base: UploadOptions, dataset: Dataset, changes: Changes): UploadOptions {
   const options = { ...base, target: dataset.target, weight: dataset.weight, drop: [...dataset.dropped], types: { ...base.types } };
   for (const [name, { role, type }] of Object.entries(changes)) {
@@ -101,7 +101,7 @@ function changed(base: UploadOptions, dataset: Dataset, changes: Changes): Uploa
     if (role === "weight") options.weight = name;
   }
   for (const name of options.drop) delete options.types[name];
-  if (!changes[options.target]?.type) delete options.types[options.target];  // classes are taken as they are spelt
+  if (!changes[options.target]?.type) delete options.types[options.target];  // classes keep their text
   return options;
 }
 
@@ -119,7 +119,7 @@ function Columns({ dataset }: { dataset: Dataset }) {
 
   const change = (name: string, part: Change) => setChanges((old) => {
     const next = { ...old, [name]: { ...old[name], ...part } };
-    if (part.role === "target") {  // there is one target: the former one becomes a feature
+    if (part.role === "target") {  // the former target becomes a feature
       const former = Object.keys(next).find((other) => other !== name && next[other].role === "target") ?? dataset.target;
       if (former !== name) next[former] = { ...next[former], role: "feature" };
     }
@@ -148,7 +148,7 @@ function Columns({ dataset }: { dataset: Dataset }) {
       <h2>Columns</h2>
       {!source && (
         <div class="row note">
-          <span class="quiet">To change roles or types, choose the file again: the server keeps the table, not the file.</span>
+          <span class="quiet">To change roles or types, choose the file again. The server stores only the table, not the file.</span>
           <DropZone
             accept=".csv,.tsv,.txt,.parquet" label="Choose the file"
             onFile={(file) => setSource({ file, options: { ...PLAIN, types: typesNow(dataset) } })}
@@ -162,7 +162,7 @@ function Columns({ dataset }: { dataset: Dataset }) {
       {number > 0 && (
         <div class="row pending" role="status">
           <strong>{counted(number, "column")} changed</strong>
-          <span class="quiet">The file is read again with these roles and types.</span>
+          <span class="quiet">The file will be uploaded again with these roles and types.</span>
           <button type="button" class="primary" disabled={sending} onClick={() => void apply()}>{sending ? "Reading again…" : "Apply"}</button>
           <button type="button" onClick={() => setChanges({})}>Undo</button>
         </div>

@@ -1,4 +1,4 @@
-// A file that is chosen and not sent yet: which column is to be predicted?
+// The form for a chosen file: target, roles and CSV options.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
 import { bytes, counted } from "../format.ts";
@@ -31,7 +31,7 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
     }, () => {
       if (current) {
         setNames([]);
-        setError(new Error("This file cannot be read as a table; is it a CSV or a Parquet file?"));
+        setError(new Error("This file cannot be read as a table. Choose a CSV or a Parquet file."));
       }
     });
     return () => void (current = false);
@@ -56,7 +56,7 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
       <h2>{file.name}</h2>
       <p class="quiet">{bytes(file.size)}{names && `, ${counted(names.length, "column")}`}</p>
       <div class="fields">
-        <Field name="Target" help="The column to predict: its values are the classes." error={complaintAt(error, "/query/target")}>
+        <Field name="Target" help="The column to predict. Its values are the classes." error={complaintAt(error, "/query/target")}>
           <select value={options.target} onChange={(event) => change({ target: event.currentTarget.value })}>
             {names?.map((name) => <option value={name}>{name}</option>)}
           </select>
@@ -64,27 +64,27 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
       </div>
       {text && (
         <details>
-          <summary>How the CSV is written</summary>
+          <summary>CSV options</summary>
           <div class="fields">
-            <Field name="Separator" help="Found out unless you say." error={complaintAt(error, "/query/delimiter")}>
+            <Field name="Separator" help="Detected by default." error={complaintAt(error, "/query/delimiter")}>
               <select value={options.delimiter} onChange={(event) => change({ delimiter: event.currentTarget.value })}>
-                <option value="">Found out</option><option value=",">Comma</option><option value=";">Semicolon</option>
+                <option value="">Detect</option><option value=",">Comma</option><option value=";">Semicolon</option>
                 <option value="tab">Tab</option><option value="|">Vertical bar</option>
               </select>
             </Field>
-            <Field name="Decimal sign" error={complaintAt(error, "/query/decimal")} help="In 1.5 it is the point.">
+            <Field name="Decimal sign" error={complaintAt(error, "/query/decimal")} help="The point in 1.5.">
               <select value={options.decimal} onChange={(event) => change({ decimal: event.currentTarget.value })}>
-                <option value="">Found out</option><option value=".">Point</option><option value=",">Comma</option>
+                <option value="">Detect</option><option value=".">Point</option><option value=",">Comma</option>
               </select>
             </Field>
-            <Field name="Encoding" help="Of the file's letters.">
+            <Field name="Encoding" help="The character encoding of the file.">
               <select value={options.charset} onChange={(event) => change({ charset: event.currentTarget.value })}>
                 {Object.entries(CHARSETS).map(([value, name]) => <option value={value}>{name}</option>)}
               </select>
             </Field>
             <Field
               name="Words for a missing cell" error={complaintAt(error, "/query/null_values")}
-              help="With commas between them. An empty cell is always missing; so are NA, NaN and null unless you say."
+              help="Separated by commas. By default NA, NaN, null and similar words. An empty cell is always missing."
             >
               <input value={options.nullValues} onInput={(event) => change({ nullValues: event.currentTarget.value })} />
             </Field>

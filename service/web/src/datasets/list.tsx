@@ -1,6 +1,6 @@
-// All datasets, and the place to drop a new one.
+// The list of datasets, and a drop zone for a new one.
 import { useState } from "preact/hooks";
-import { getAll, MOST_LISTED } from "../api/client.ts";
+import { getAll, MAX_LISTED } from "../api/client.ts";
 import type { DatasetSummary } from "../api/types.ts";
 import { bytes, count, moment } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
@@ -16,7 +16,7 @@ export function Datasets() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Datasets</h1>
-        <p class="quiet">A table with a column to predict. Types are inferred; you can correct them after the upload.</p>
+        <p class="quiet">A dataset is a table with a column to predict. Types are inferred; you can correct them after the upload.</p>
       </header>
       {file
         ? <Draft file={file} onCancel={() => setFile(undefined)} />
@@ -25,7 +25,7 @@ export function Datasets() {
             <p>or drop a CSV or Parquet file here. It stays on this server.</p>
           </DropZone>
         )}
-      <Await from={datasets} what="Reading the list">
+      <Await from={datasets} what="Loading the datasets">
         {(items) => items.length === 0
           ? <Beginning />
           : <Table items={items} />}
@@ -34,15 +34,15 @@ export function Datasets() {
   );
 }
 
-/** Who sees this for the first time is told what there is to do. */
+/** Shows the first steps. */
 function Beginning() {
   return (
     <Empty title="No datasets yet">
-      <p>Literati finds small decision trees that are proven to be the best there are. Three steps:</p>
+      <p>Literati finds small decision trees and proves that they are optimal. It takes three steps:</p>
       <ol class="beginning">
-        <li><strong>Drop a table above.</strong> Its first line names the columns; choose the one to predict.</li>
-        <li><strong>Train.</strong> Watch the best tree so far, and the bounds that close in on it until it is proven optimal.</li>
-        <li><strong>Predict.</strong> Type a row or drop many, and see the way each takes through the tree.</li>
+        <li><strong>Upload a table above.</strong> Its first line has the column names. Choose the column to predict.</li>
+        <li><strong>Train.</strong> Follow the best tree so far and its bounds until it is proven optimal.</li>
+        <li><strong>Predict.</strong> Enter a row or upload many, and see the path of each row through the tree.</li>
       </ol>
     </Empty>
   );
@@ -74,7 +74,7 @@ function Table({ items }: { items: DatasetSummary[] }) {
           ))}
         </tbody>
       </table>
-      {items.length >= MOST_LISTED && <p class="quiet">The newest {MOST_LISTED} are shown.</p>}
+      {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The columns of a dataset: what each one is, how it spreads, and what it should be instead.
+// The table of a dataset's columns, with roles and types that can be changed.
 import { useState } from "preact/hooks";
 import type { ColumnInfo, ColumnType, Dataset } from "../api/types.ts";
 import { count, number } from "../format.ts";
@@ -21,15 +21,15 @@ interface Props {
   onChange: (name: string, change: Change) => void;
 }
 
-const MOST_ROWS = 100; // columns at once; a filter finds the others
+const MAX_ROWS = 100; // shown at once; use the filter for others
 
 export function Schema({ dataset, changes, editable, complaints, onChange }: Props) {
   const [filter, setFilter] = useState("");
   const wide = dataset.columns.length > 30;
   const found = dataset.columns.filter((column) => column.name.toLowerCase().includes(filter.trim().toLowerCase()));
-  // What needs a look comes first: the target, what was changed, what is wrong.
+  // The target, changed columns and columns with errors come first.
   const urgent = (column: ColumnInfo) => Number(column.role !== "feature" || column.name in changes || complaints(column.name) !== undefined);
-  const shown = wide ? [...found].sort((a, b) => urgent(b) - urgent(a)).slice(0, MOST_ROWS) : found;
+  const shown = wide ? [...found].sort((a, b) => urgent(b) - urgent(a)).slice(0, MAX_ROWS) : found;
   return (
     <>
       {wide && (
@@ -45,7 +45,7 @@ export function Schema({ dataset, changes, editable, complaints, onChange }: Pro
             <tr>
               <th scope="col">Column</th><th scope="col">Role</th><th scope="col">Type</th>
               <th scope="col" class="right">Missing</th><th scope="col" class="right">Distinct</th>
-              <th scope="col">Spread</th><th scope="col">Range or values</th>
+              <th scope="col">Distribution</th><th scope="col">Range or values</th>
             </tr>
           </thead>
           <tbody>
@@ -61,7 +61,7 @@ export function Schema({ dataset, changes, editable, complaints, onChange }: Pro
                 <td>
                   <RoleSelect name={name} value={changes[name]?.role ?? "drop"} editable={editable} onChange={onChange} />
                 </td>
-                <td colSpan={5} class="quiet">Left out of the upload</td>
+                <td colSpan={5} class="quiet">Left out</td>
               </tr>
             ))}
           </tbody>

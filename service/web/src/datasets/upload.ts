@@ -1,4 +1,4 @@
-// Files on their way to the server: their columns by name, and how they are sent.
+// Uploads files and reads their column names.
 import { request } from "../api/client.ts";
 import type { ColumnType, Dataset } from "../api/types.ts";
 import { firstRecords } from "../csv.ts";
@@ -21,14 +21,14 @@ export const PLAIN: UploadOptions = {
   target: "", weight: null, drop: [], types: {}, delimiter: "", decimal: "", nullValues: "", charset: "utf-8",
 };
 
-/** The files that were uploaded since the page was opened: the server does not keep their bytes. */
+/** The files uploaded since the page was opened; the server does not keep them. */
 export const uploaded = new Map<string, { file: File; options: UploadOptions }>();
 
 export async function isParquet(file: File): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PAR1";
 }
 
-/** The names of the columns, without sending anything. */
+/** Reads the column names without sending the file. */
 export async function columnNames(file: File, charset = "utf-8"): Promise<string[]> {
   if (await isParquet(file)) {
     const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
@@ -45,7 +45,7 @@ export function likelyTarget(names: string[]): string {
   return names.find((name) => LIKELY_TARGETS.test(name)) ?? names[names.length - 1] ?? "";
 }
 
-/** Sends the table; the dataset that the server made of it. */
+/** Uploads the table and returns the dataset. */
 export async function upload(file: File, options: UploadOptions): Promise<Dataset> {
   const parquet = await isParquet(file);
   const query = new URLSearchParams({ target: options.target, name: file.name.replace(/\.[^.]*$/, "").slice(0, 200) });

@@ -1,4 +1,4 @@
-// The bounds closing in: upper and lower over search seconds, with the moments at which the tree improved.
+// The chart of the bounds over search time, with a mark for every better tree.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { number, percent, seconds } from "../format.ts";
@@ -35,7 +35,7 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
     };
   }, [log, logTime, isDark]);
 
-  // The arrays of the trace grow in place: their length and end say whether there is anything new.
+  // The arrays of the trace grow in place, so their length and last values show whether there is something new.
   const end = trace.length - 1;
   useEffect(() => {
     const plot = chart.current;
@@ -63,14 +63,14 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
       />
       <Readout trace={trace} improvements={improvements} cursor={cursor} />
       <p class="help">
-        Drag over the chart to zoom in, double-click to see all of it; click a mark for that tree.
+        Drag over the chart to zoom in, double-click to reset the zoom, click a mark to show its tree.
         {polished(improvements) && ` ${BEYOND_SPACE}`}
       </p>
     </figure>
   );
 }
 
-/** The values under the pointer; without one, the last. */
+/** Shows the values under the pointer, or the last ones. */
 function Readout({ trace, improvements, cursor }: { trace: Trace; improvements: Improvement[]; cursor: number | null }) {
   const at = cursor === null ? trace.length - 1 : trace.at(cursor);
   if (at < 0) return <p class="readout quiet">No bounds yet</p>;
@@ -92,13 +92,13 @@ function Readout({ trace, improvements, cursor }: { trace: Trace; improvements: 
 
 function summary(trace: Trace): string {
   const last = trace.length - 1;
-  if (last < 0) return "Chart of the bounds; nothing is known yet.";
-  return `Chart of the bounds over ${seconds(trace.seconds[last])} of search. The best found fell from ` +
-    `${number(trace.upper[0])} to ${number(trace.upper[last])}; the proven bound rose from ` +
-    `${number(trace.lower[0])} to ${number(trace.lower[last])}. Left and right arrow keys read out moments.`;
+  if (last < 0) return "Chart of the bounds. There are no bounds yet.";
+  return `Chart of the bounds over ${seconds(trace.seconds[last])} of search. The upper bound fell from ` +
+    `${number(trace.upper[0])} to ${number(trace.upper[last])}; the lower bound rose from ` +
+    `${number(trace.lower[0])} to ${number(trace.lower[last])}. The left and right arrow keys move between the points.`;
 }
 
-/** Arrow keys move the cursor through the moments. */
+/** Moves the cursor with the arrow keys. */
 function walk(
   event: KeyboardEvent, plot: uPlot | undefined, trace: Trace, cursor: number | null, setCursor: (at: number | null) => void,
 ): void {

@@ -1,4 +1,4 @@
-// What can be asked of a job: finish, pause, resume, cancel.
+// The buttons that control a job: finish, pause, resume, cancel.
 import { useState } from "preact/hooks";
 import { send } from "../api/client.ts";
 import type { Job, Verb } from "../api/types.ts";
@@ -8,9 +8,9 @@ import { Refusal } from "../parts/states.tsx";
 
 const VERBS: Record<Verb, { word: string; icon: string; title: string }> = {
   finish: { word: "Finish", icon: "flag", title: "Stop now and keep the best tree as a model" },
-  pause: { word: "Pause", icon: "pause", title: "Put the search on disk and give its worker back" },
-  resume: { word: "Resume", icon: "play", title: "Go on from where it was" },
-  cancel: { word: "Cancel", icon: "stop", title: "Stop and make no model" },
+  pause: { word: "Pause", icon: "pause", title: "Save the search to disk and free its worker" },
+  resume: { word: "Resume", icon: "play", title: "Continue the search where it stopped" },
+  cancel: { word: "Cancel", icon: "stop", title: "Stop without making a model" },
 };
 
 export function Controls({ job, onJob }: { job: Job; onJob: (job: Job) => void }) {
@@ -34,7 +34,7 @@ export function Controls({ job, onJob }: { job: Job; onJob: (job: Job) => void }
 
   if (!allowed.length && error === undefined) return null;
   return (
-    <div class="row controls" role="group" aria-label="Steer the job">
+    <div class="row controls" role="group" aria-label="Control the job">
       {allowed.map((verb) => (
         <button
           key={verb} type="button" title={VERBS[verb].title} class={verb === "finish" || verb === "resume" ? "primary" : undefined}
@@ -46,8 +46,8 @@ export function Controls({ job, onJob }: { job: Job; onJob: (job: Job) => void }
       <Refusal error={error} />
       {asking && (
         <Confirm
-          title="Stop without a model?" yes="Cancel the job"
-          text="The search ends and makes no model. The trees found so far can still be looked at. To keep the best one, finish instead."
+          title="Cancel the job without a model?" yes="Cancel the job"
+          text="The search stops without making a model. The trees found so far are kept. To keep the best one as a model, finish the job instead."
           onYes={() => void ask("cancel")} onNo={() => setAsking(false)}
         />
       )}

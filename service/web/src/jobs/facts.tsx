@@ -9,28 +9,28 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
   const known = progress.upper_bound !== null;
   return (
     <dl class="facts job-facts">
-      <Fact name="Cost of the tree" title={`Rows that it gets wrong, with weights and penalties${progress.beyond_space ? `. ${BEYOND_SPACE}` : ""}`}>
+      <Fact name="Cost of the tree" title={`The weight of the misclassified rows plus penalties${progress.beyond_space ? `. ${BEYOND_SPACE}` : ""}`}>
         {progress.objective === null ? "–" : number(progress.objective)}
       </Fact>
-      <Fact name="Upper bound" title="What the best tree found by the search costs">
+      <Fact name="Upper bound" title="The cost of the best tree that the search has found">
         {known ? number(progress.upper_bound!) : "–"}
       </Fact>
-      <Fact name="Lower bound" title={`Proven: no tree over ${spaceWords(job.proven_space)} costs less`}>
+      <Fact name="Lower bound" title={`It is proven that no tree over ${spaceWords(job.proven_space)} costs less`}>
         {known ? number(progress.lower_bound!) : "–"}
       </Fact>
-      <Fact name="Gap" title="How far from the best of the searched trees it can be at most">
+      <Fact name="Gap" title="The maximum distance to the best tree of the search space">
         {known ? `${percent(progress.gap_relative ?? 0)}` : "–"}
       </Fact>
-      <Fact name="Expansions" title="Steps of the search">{count(progress.expansions)}</Fact>
+      <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
       <Fact name="Expansions/s">{rate === null ? "–" : count(rate)}</Fact>
-      <Fact name="Memory" title="Of the search itself">{bytes(progress.memory_bytes)}</Fact>
+      <Fact name="Memory" title="The memory that the search uses">{bytes(progress.memory_bytes)}</Fact>
       <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
       <Fact name="Trees found">{count(progress.incumbents)}</Fact>
     </dl>
   );
 }
 
-/** Accuracy of the best tree beside a CART of the same depth and the most frequent class. */
+/** Compares the accuracy of the best tree with CART and with the most frequent class. */
 export function Accuracy({ metrics }: { metrics: Metrics | null }) {
   if (!metrics || metrics.train_accuracy == null) return null;
   const held = metrics.validation_accuracy != null;
@@ -45,7 +45,7 @@ export function Accuracy({ metrics }: { metrics: Metrics | null }) {
       <tbody>
         <tr class="strong"><th scope="row">This tree</th>{cellOf(metrics.train_accuracy)}{held && cellOf(metrics.validation_accuracy)}</tr>
         {cart && <tr><th scope="row">CART of the same depth</th>{cellOf(cart.train?.accuracy)}{held && cellOf(cart.validation?.accuracy)}</tr>}
-        {majority && <tr><th scope="row">Always the largest class</th>{cellOf(majority.train?.accuracy)}{held && cellOf(majority.validation?.accuracy)}</tr>}
+        {majority && <tr><th scope="row">Most frequent class</th>{cellOf(majority.train?.accuracy)}{held && cellOf(majority.validation?.accuracy)}</tr>}
       </tbody>
     </table>
   );

@@ -1,4 +1,4 @@
-// One job as it lives: the record, its bounds, its trees, told by events and looked up again now and then.
+// Keeps the data of a running job up to date by its events and by regular requests.
 import { ApiError, connected, get, LostError, passing, request } from "../api/client.ts";
 import { EventFeed, type ServerEvent } from "../api/events.ts";
 import type { Incumbent, Job, TracePoint } from "../api/types.ts";
@@ -8,11 +8,11 @@ import { ended, stateWords } from "../words.ts";
 import type { Improvement } from "./moments.ts";
 import { Trace } from "./trace.ts";
 
-const LOOK_EVERY = 1000; // milliseconds: memory and expansions have no events of their own
+const REFRESH_INTERVAL = 1000; // milliseconds: memory and expansions have no events
 
-const pause = () => new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+const pause = () => new Promise((resolve) => setTimeout(resolve, REFRESH_INTERVAL));
 
-const TRACE_EVERY = 3000; // milliseconds for each thousand points that there are already
+const TRACE_INTERVAL = 3000; // milliseconds per thousand points of the trace
 
 export class JobFeed {
   job: Job | undefined;
@@ -41,7 +41,7 @@ export class JobFeed {
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Tree number N as it was found. It never changes, so it is asked for once. */
+  /** Returns tree N with its first bounds. It never changes, so it is requested once. */
   tree(revision: number): Promise<Incumbent> {
     let found = this.#trees.get(revision);
     if (!found) {
@@ -52,7 +52,7 @@ export class JobFeed {
     return found;
   }
 
-  /** The best tree with what is proven by now. */
+  /** Returns the best tree with its current bounds. */
   best(): Promise<Incumbent> {
     return get<Incumbent>(`/v1/jobs/${this.id}/incumbent`, this.#stopped.signal);
   }
@@ -66,7 +66,7 @@ export class JobFeed {
     this.take((await answer.json()) as Job);
   }
 
-  /** A newer record of the job. */
+  /** Applies a newer record of the job. */
   take(job: Job): void {
     if (this.job && job.revision < this.job.revision) return;
     const before = this.job;
@@ -108,9 +108,9 @@ export class JobFeed {
     this.#changed();
   }
 
-  /** Events come once a second, the trace has every step: it is read again, the longer the less often. */
+  /** Loads the trace, which is finer than the events, less often the longer it is. */
   async #refine(): Promise<void> {
-    if (performance.now() - this.#tracedAt < TRACE_EVERY * Math.max(1, this.trace.length / 1000)) return;
+    if (performance.now() - this.#tracedAt < TRACE_INTERVAL * Math.max(1, this.trace.length / 1000)) return;
     if (this.job?.state === "RUNNING") await this.#readTrace();
   }
 
@@ -121,10 +121,10 @@ export class JobFeed {
       asked.catch((error) => {
         if (error instanceof ApiError) this.#fail(error);
       }).finally(() => this.#schedule());
-    }, LOOK_EVERY);
+    }, REFRESH_INTERVAL);
   }
 
-  /** The whole truth once the job has ended: the trace is finer than its events. */
+  /** Loads the final trace when the job has ended. */
   async #settle(): Promise<void> {
     try {
       await this.look();
@@ -149,7 +149,7 @@ export class JobFeed {
     this.#changed();
   }
 
-  /** The event after an incumbent's tells its moment. */
+  /** Takes the time of an incumbent from the event after it. */
   #bound(data: Record<string, unknown>): void {
     const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
     for (const entry of this.improvements) entry.seconds ??= seconds;
@@ -159,7 +159,7 @@ export class JobFeed {
     };
     this.trace.extend(told);
     if (!this.job || seconds <= this.job.progress.elapsed_seconds) return;
-    // The record says the same a second later; until then the figures must not lag behind the chart.
+    // The record follows a second later; until then the figures must match the chart.
     const gap = { gap_absolute: upper - lower, gap_relative: upper > 0 ? (upper - lower) / upper : 0 };
     this.job = { ...this.job, progress: { ...this.job.progress, ...told, ...gap, objective: Number(data.objective) } };
   }
@@ -172,7 +172,7 @@ export class JobFeed {
       revision, objective, seconds: null, upper: Number(data.upper_bound), lower: Number(data.lower_bound),
     });
     if (this.stream === "live" && this.job && revision > this.job.progress.incumbents) {
-      announce(`A better tree was found; it costs ${number(objective)}.`);
+      announce(`A better tree was found. Its cost is ${number(objective)}.`);
     }
   }
 
@@ -181,7 +181,7 @@ export class JobFeed {
     this.#changed();
   }
 
-  /** At most once a frame, however many events come. */
+  /** Updates the view at most once per frame. */
   #changed(): void {
     if (this.#frame || this.#stopped.signal.aborted) return;
     this.#frame = requestAnimationFrame(() => {

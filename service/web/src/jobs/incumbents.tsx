@@ -1,4 +1,4 @@
-// The trees of a job, the newest or an earlier one, with what changed from one to the next.
+// Shows one of a job's trees and what changed since the one before.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Dataset, Incumbent, Tree } from "../api/types.ts";
 import { number, seconds } from "../format.ts";
@@ -36,17 +36,17 @@ export function Incumbents(
   if (!newest) {
     return over
       ? <Empty title="No tree was found" />
-      : <Empty title="No tree yet"><p>The first one appears here as soon as it is found, usually within a second.</p></Empty>;
+      : <Empty title="No tree yet"><p>The first tree appears here as soon as it is found, usually within a second.</p></Empty>;
   }
   if (error !== undefined) return <Failure error={error} />;
-  if (!shown) return <Loading what="Reading the tree" />;
+  if (!shown) return <Loading what="Loading the tree" />;
   const place = feed.improvements.findIndex((entry) => entry.revision === shown.revision);
   const found = place < 0 ? null : momentOf(feed.trace, feed.improvements, place);
   return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job) }} />;
 }
 
 async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {
-  // The newest one with the bounds of now; earlier ones as they were.
+  // The newest tree has its current bounds, earlier trees have their first ones.
   const asked: Promise<Incumbent> = revision === newest ? feed.best() : feed.tree(revision);
   const [after, before] = await Promise.all([asked, revision > 1 ? feed.tree(revision - 1) : undefined]);
   return {
@@ -77,7 +77,7 @@ function Frame({ shown, found, newest, over, dataset, name, onChoose }: FramePro
           />
           <IconButton name="forward" label="Later tree" disabled={revision >= newest} onClick={() => choose(revision + 1)} />
           <strong class="figure">Tree {revision} of {newest}</strong>
-          {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Follow the newest</button>}
+          {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Show the newest</button>}
         </div>
         <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
       </div>

@@ -1,4 +1,4 @@
-// All jobs side by side, each with its bounds; those that run move.
+// The list of jobs with their bounds; running jobs are updated.
 import { useEffect, useState } from "preact/hooks";
 import { get, send } from "../api/client.ts";
 import type { JobSummary, Page, TracePoint } from "../api/types.ts";
@@ -10,20 +10,20 @@ import { BEYOND_SPACE, ended, title } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
 import { Trace } from "./trace.ts";
 
-export const MOST_TOGETHER = 3; // each has a stream of its own, and a browser keeps six connections
-const LOOK_EVERY = 1500;
+export const MAX_TOGETHER = 3; // each needs a stream, and a browser opens only six connections
+const REFRESH_INTERVAL = 1500;
 const SHOWN = 24;
-const MOST_SHOWN = 192;
+const MAX_SHOWN = 192;
 
 export function Jobs() {
   const [shown, setShown] = useState(SHOWN);
   const jobs = useResource(
-    `jobs ${shown}`, (signal) => get<Page<JobSummary>>(`/v1/jobs?page_size=${Math.min(MOST_SHOWN, shown)}`, signal),
-    (page) => (page?.items.some((job) => !ended(job.state)) ? LOOK_EVERY : 4 * LOOK_EVERY),
+    `jobs ${shown}`, (signal) => get<Page<JobSummary>>(`/v1/jobs?page_size=${Math.min(MAX_SHOWN, shown)}`, signal),
+    (page) => (page?.items.some((job) => !ended(job.state)) ? REFRESH_INTERVAL : 4 * REFRESH_INTERVAL),
   );
   const [chosen, setChosen] = useState<string[]>([]);
   const [error, setError] = useState<unknown>();
-  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-MOST_TOGETHER)));
+  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-MAX_TOGETHER)));
   const remove = async (id: string) => {
     setError(undefined);
     try {
@@ -38,19 +38,19 @@ export function Jobs() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Jobs</h1>
-        <p class="quiet">Searches that run, wait or have ended.</p>
+        <p class="quiet">Running, queued and ended searches.</p>
         <div class="row actions">
           <a class="button primary" href="#/train">Start a job</a>
-          {chosen.length > 1 && <a class="button" href={`#/jobs/${chosen.join(",")}`}>Watch {chosen.length} side by side</a>}
-          {chosen.length === 1 && <span class="quiet">Choose another to watch them side by side (up to {MOST_TOGETHER}).</span>}
+          {chosen.length > 1 && <a class="button" href={`#/jobs/${chosen.join(",")}`}>Compare {chosen.length} jobs</a>}
+          {chosen.length === 1 && <span class="quiet">Choose another job to compare them (up to {MAX_TOGETHER}).</span>}
         </div>
       </header>
       <Refusal error={error} />
-      <Await from={jobs} what="Reading the jobs">
+      <Await from={jobs} what="Loading the jobs">
         {(page) => page.items.length === 0
           ? (
             <Empty title="No jobs yet">
-              <p>Start one, and watch its tree being proven optimal.</p>
+              <p>Start a job to search for an optimal tree.</p>
               <p><a class="button primary" href="#/train">Start a job</a></p>
             </Empty>
           )
@@ -61,9 +61,9 @@ export function Jobs() {
                   <Card key={job.id} job={job} chosen={chosen.includes(job.id)} onChoose={() => toggle(job.id)} onDelete={() => void remove(job.id)} />
                 ))}
               </ul>
-              {page.next_page_token && (shown < MOST_SHOWN
+              {page.next_page_token && (shown < MAX_SHOWN
                 ? <button type="button" onClick={() => setShown(shown + SHOWN)}>Show more</button>
-                : <p class="quiet">The newest {MOST_SHOWN} are shown.</p>)}
+                : <p class="quiet">The newest {MAX_SHOWN} are shown.</p>)}
             </>
           )}
       </Await>
@@ -90,7 +90,7 @@ function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: bo
         <div class="fact"><dt>Time</dt><dd>{seconds(progress.elapsed_seconds)}</dd></div>
       </dl>
       <div class="row quiet">
-        <label><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${title(job)}`} /> Side by side</label>
+        <label><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${title(job)}`} /> Compare</label>
         <span class="push">{moment(job.created_at)}</span>
         {ended(job.state) && <button type="button" class="small" onClick={onDelete} aria-label={`Delete ${title(job)}`}>Delete</button>}
       </div>
@@ -98,7 +98,7 @@ function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: bo
   );
 }
 
-/** The bounds so far are read once; then they grow with what the list says. */
+/** Loads the trace once and then appends the bounds of the list. */
 function useTrace(job: JobSummary): Trace {
   const [trace, setTrace] = useState(() => new Trace());
   const started = job.progress.incumbents > 0;

@@ -1,10 +1,10 @@
-// The moments at which the tree improved, and what the best tree cost from one to the next.
+// The times at which the tree improved, and the cost of the best tree over time.
 import type { Trace } from "./trace.ts";
 
-/** A moment at which a better tree was found. */
+/** The time at which a better tree was found. */
 export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
 
-/** The trace knows the moment better than the event that told of it, if the bound fell with the tree. */
+/** Returns the time from the trace, which is more precise than the event if the bound fell with the tree. */
 export function momentOf(trace: Trace, improvements: Improvement[], index: number): number | null {
   const entry = improvements[index];
   const fell = index === 0 || entry.upper < improvements[index - 1].upper;
@@ -12,12 +12,12 @@ export function momentOf(trace: Trace, improvements: Improvement[], index: numbe
   return reached < 0 || entry.seconds === null ? entry.seconds : Math.min(reached, entry.seconds);
 }
 
-/** Whether a tree was made better than the search knows: the bounds speak of the searched cuts only. */
+/** Returns whether a tree was improved beyond the search space, which the bounds do not cover. */
 export function polished(improvements: Improvement[]): boolean {
   return improvements.some((entry) => entry.objective < entry.upper);
 }
 
-/** The cost of the best tree at each point of the trace, which is never above the upper bound; empty if it never is below. */
+/** Returns the cost of the best tree at each point of the trace; empty if it is never below the upper bound. */
 export function costs(trace: Trace, improvements: Improvement[]): (number | null)[] {
   const line = new Array<number | null>(trace.length).fill(null);
   if (!polished(improvements)) return line;

@@ -1,4 +1,4 @@
-// How the chart of the bounds is drawn: scales, axes, lines, and a mark for every better tree.
+// Draws the chart of the bounds: scales, axes, lines, and a mark for every better tree.
 import uPlot from "uplot";
 import { number } from "../format.ts";
 import { colour } from "../state/appearance.ts";
@@ -10,15 +10,15 @@ export const HEIGHT = 280;
 export interface Drawn {
   trace: Trace;
   improvements: Improvement[];
-  log: boolean; // of the costs
+  log: boolean; // a logarithmic scale for the costs
   logTime: boolean;
   onPick?: (revision: number) => void;
 }
 
-/** What the chart shows now; it is drawn again when that changes. */
+/** The content of the chart, which is redrawn when it changes. */
 export interface Current { current: Drawn }
 
-/** A power of ten below every positive cost: zero is drawn there, for a logarithmic scale has none. */
+/** Returns a power of ten below every positive cost, where a logarithmic scale draws zero. */
 function floor({ trace, improvements }: Drawn): number {
   const least = [trace.lower.find((x) => x > 0), trace.upper[trace.length - 1], improvements.at(-1)?.objective];
   const positive = least.filter((x) => x !== undefined && x > 0) as number[];
@@ -41,7 +41,7 @@ export function plotted(drawn: Drawn): uPlot.AlignedData {
   return [seconds, ...lines.map((values) => raised(values as (number | null)[], least))] as uPlot.AlignedData;
 }
 
-/** 1, 2 and 5 of every power of ten between these; of many powers only the ones. */
+/** Returns 1, 2 and 5 times each power of ten in the range; only 1 if there are many powers. */
 function decades(low: number, high: number): number[] {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const steps = last - first > 4 ? [1] : [1, 2, 5];
@@ -82,7 +82,7 @@ function spaced(low: number | null, high: number | null): [number, number] {
   return [from >= 0 && from < to / 2 ? 0 : from - room, to + room];
 }
 
-/** Charts whose reader has zoomed in: new points must not take them back. */
+/** Charts that are zoomed in; new points must not reset their zoom. */
 export const dragged = new WeakSet<uPlot>();
 
 export function options(width: number, current: Current, setCursor: (at: number | null) => void): uPlot.Options {
@@ -120,7 +120,7 @@ export function options(width: number, current: Current, setCursor: (at: number 
   };
 }
 
-/** Where the marks stand: each tree at the moment it was found, at its own cost. */
+/** Returns the positions of the marks: the time and the cost of each tree. */
 function marks(plot: uPlot, drawn: Drawn, canvas: boolean): { revision: number; x: number; y: number }[] {
   const { trace, improvements } = drawn;
   const least = drawn.log ? floor(drawn) : -Infinity;
@@ -140,7 +140,7 @@ function drawMarks(plot: uPlot, drawn: Drawn): void {
   ctx.fillStyle = colour("back");
   ctx.strokeStyle = colour("accent");
   ctx.lineWidth = 2 * ratio;
-  ctx.setLineDash([]); // the line that was drawn before may have left its own
+  ctx.setLineDash([]); // the previous line may have set a dash pattern
   for (const { x, y } of marks(plot, drawn, true)) {
     if (x < plot.bbox.left - 1 || x > plot.bbox.left + plot.bbox.width + 1) continue;
     ctx.beginPath();
@@ -151,7 +151,7 @@ function drawMarks(plot: uPlot, drawn: Drawn): void {
   ctx.restore();
 }
 
-/** A click near a mark shows that tree. */
+/** Shows the tree of the mark nearest to a click. */
 function pick(plot: uPlot, drawn: Drawn, event: MouseEvent): void {
   const near = marks(plot, drawn, false)
     .map(({ revision, x }) => ({ revision, distance: Math.abs(x - event.offsetX) }))

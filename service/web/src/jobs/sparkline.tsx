@@ -1,10 +1,10 @@
-// The bounds in a card: no axes, just whether they meet.
+// A small chart of the bounds without axes.
 import { number } from "../format.ts";
 import type { Trace } from "./trace.ts";
 
 const WIDTH = 300;
 const HEIGHT = 72;
-const MOST = 300; // points: more than pixels show nothing
+const MAX_POINTS = 300; // more than there are pixels
 
 export function Sparkline({ trace }: { trace: Trace }) {
   const last = trace.length - 1;
@@ -13,7 +13,7 @@ export function Sparkline({ trace }: { trace: Trace }) {
   const top = trace.upper[0] || 1;
   const x = (i: number) => (((trace.seconds[i] - start) / span) * WIDTH).toFixed(1);
   const y = (value: number) => (2 + (1 - value / top) * (HEIGHT - 4)).toFixed(1);
-  const step = Math.max(1, Math.floor(trace.length / MOST));
+  const step = Math.max(1, Math.floor(trace.length / MAX_POINTS));
   const places: number[] = [];
   for (let i = 0; i < last; i += step) places.push(i);
   places.push(last);
@@ -23,7 +23,7 @@ export function Sparkline({ trace }: { trace: Trace }) {
   return (
     <svg
       class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
-      aria-label={`Bounds: best found ${number(trace.upper[last])}, proven at least ${number(trace.lower[last])}.`}
+      aria-label={`Upper bound ${number(trace.upper[last])}, lower bound ${number(trace.lower[last])}.`}
     >
       <path class="band" d={`${line(trace.upper)}${lowerBack}Z`} />
       <path class="upper" d={line(trace.upper)} />

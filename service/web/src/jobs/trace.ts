@@ -1,4 +1,4 @@
-// The bounds over time, as columns: what the chart draws from.
+// The bounds over time as columns, for the chart.
 import type { Progress, TracePoint } from "../api/types.ts";
 
 export class Trace {
@@ -24,7 +24,7 @@ export class Trace {
     this.expansions.push(expansions);
   }
 
-  /** What is known now goes to the end; while nothing moves, the last point does. True if that changed anything. */
+  /** Appends the current bounds, or moves the last point if they are unchanged. Returns whether anything changed. */
   extend(progress: Pick<Progress, "elapsed_seconds" | "upper_bound" | "lower_bound" | "expansions">): boolean {
     const { elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions } = progress;
     const last = this.length - 1;
@@ -39,7 +39,7 @@ export class Trace {
     return true;
   }
 
-  /** The last point at or before this moment; -1 before the first. */
+  /** Returns the index of the last point at or before this time; -1 if there is none. */
   at(seconds: number): number {
     let low = 0;
     let high = this.length;
@@ -51,7 +51,7 @@ export class Trace {
     return low - 1;
   }
 
-  /** When the upper bound first was this low; -1 if it never was. */
+  /** Returns the first index at which the upper bound was this low; -1 if there is none. */
   reached(upper: number): number {
     let low = 0;
     let high = this.length;
@@ -63,7 +63,7 @@ export class Trace {
     return low < this.length ? this.seconds[low] : -1;
   }
 
-  /** Expansions a second over the last few seconds of search. */
+  /** Returns the expansions per second over the last few seconds. */
   rate(window = 5): number | null {
     const last = this.length - 1;
     if (last < 1) return null;

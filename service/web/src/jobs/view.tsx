@@ -1,4 +1,4 @@
-// One job, live: bounds closing, figures, the best tree beside them.
+// The view of one job: its bounds, figures and best tree, updated live.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, get } from "../api/client.ts";
 import type { Dataset, Job } from "../api/types.ts";
@@ -31,13 +31,13 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
   const { job } = feed;
   const dataset = useResource(`of ${job?.dataset_id}`, async (signal) => {
     if (!job) return undefined;
-    // A deleted dataset leaves the tree without its distributions, and nothing else.
+    // If the dataset is deleted, only the distributions in the tree are missing.
     return get<Dataset>(`/v1/datasets/${job.dataset_id}`, signal).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 404) return undefined;
       throw error;
     });
   });
-  if (!job) return feed.error === undefined ? <Loading what="Reading the job" /> : <Failure error={feed.error} />;
+  if (!job) return feed.error === undefined ? <Loading what="Loading the job" /> : <Failure error={feed.error} />;
   return (
     <article class="job" aria-label={title(job)}>
       <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
@@ -69,7 +69,7 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
   const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
   return (
     <header class="view-head">
-      {alone && <nav class="crumbs" aria-label="Where you are"><a href="#/jobs">Jobs</a></nav>}
+      {alone && <nav class="crumbs" aria-label="Breadcrumb"><a href="#/jobs">Jobs</a></nav>}
       <div class="row">
         <Title tabIndex={-1}>{title(job)}</Title>
         <StateBadge job={job} />
@@ -81,7 +81,7 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
       </p>
       <div class="row actions">
         <Controls job={job} onJob={(next) => feed.take(next)} />
-        {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with it</a>}
+        {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with this tree</a>}
         {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
         {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
         <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
@@ -90,13 +90,13 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
   );
 }
 
-/** How it ended, in a sentence; a job that failed says why. */
+/** Shows how the job ended, and the error if it failed. */
 function Outcome({ job }: { job: Job }) {
   if (job.state === "FAILED") {
     return (
       <div class="notice bad" role="alert">
         <Icon name="warning" />
-        <div><strong>This job failed</strong><p>{job.error?.message ?? "Nobody said why."}</p><p class="quiet">{job.error?.code}</p></div>
+        <div><strong>This job failed</strong><p>{job.error?.message ?? "There is no error message."}</p><p class="quiet">{job.error?.code}</p></div>
       </div>
     );
   }
@@ -114,7 +114,7 @@ function Outcome({ job }: { job: Job }) {
   return null;
 }
 
-/** The chart's moments as text: for screen readers, and for exact figures. */
+/** Shows the improvements of the chart as a table, for screen readers and exact figures. */
 function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number | null) => void }) {
   if (!feed.improvements.length) return null;
   const shown = [...feed.improvements].reverse().slice(0, 200);
@@ -123,7 +123,7 @@ function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: numb
       <summary>When the tree improved</summary>
       <div class="scroll short" role="region" aria-label={`When the tree of ${title(feed.job!)} improved`} tabIndex={0}>
         <table class="list compact">
-          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Proven at least</th></tr></thead>
+          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Lower bound</th></tr></thead>
           <tbody>
             {shown.map((entry) => (
               <tr key={entry.revision}>
@@ -144,7 +144,7 @@ function Log({ feed }: { feed: JobFeed }) {
   if (!feed.logs.length) return null;
   return (
     <details class="panel">
-      <summary>Notes of the search</summary>
+      <summary>Search log</summary>
       <ul class="notes">{feed.logs.slice(-50).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
     </details>
   );

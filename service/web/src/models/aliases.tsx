@@ -1,4 +1,4 @@
-// Names for models: the one in production, and any other.
+// The names (aliases) of a model.
 import { useState } from "preact/hooks";
 import { complaintAt, send } from "../api/client.ts";
 import type { Alias } from "../api/types.ts";
@@ -30,19 +30,19 @@ export function Aliases({ modelId, aliases, onChange }: { modelId: string; alias
   return (
     <section class="panel" aria-label="Names">
       <h2>Names</h2>
-      <p class="quiet">Programs that predict by a name reach the model that has it. A name can move at any time; no request falls between.</p>
+      <p class="quiet">A program can predict with a name in place of a model's id. A name can be moved to another model at any time.</p>
       <ul class="chips">
         {mine.map((alias) => (
           <li class="chip">
             {alias.name}
-            <IconButton name="close" label={`Take the name ${alias.name} away`} onClick={() => void attempt(() => send("DELETE", `/v1/models/aliases/${alias.name}`))} />
+            <IconButton name="close" label={`Remove the name ${alias.name}`} onClick={() => void attempt(() => send("DELETE", `/v1/models/aliases/${alias.name}`))} />
           </li>
         ))}
         {mine.length === 0 && <li class="quiet">None</li>}
       </ul>
       {current?.model_id !== modelId && (
         <p>
-          <button type="button" class="primary" onClick={() => void attempt(() => nameModel(PRODUCTION, modelId))}>Put in production</button>
+          <button type="button" class="primary" onClick={() => void attempt(() => nameModel(PRODUCTION, modelId))}>Use in production</button>
         </p>
       )}
       <form class="row bottom" onSubmit={(event) => {

@@ -1,4 +1,4 @@
-// Two models side by side: figures, confusion matrices, trees.
+// Compares two models: figures, confusion matrices and trees.
 import { Await } from "../parts/states.tsx";
 import { number, percent } from "../format.ts";
 import { useResource } from "../state/resource.ts";
@@ -27,22 +27,22 @@ export function Compare({ ids }: { ids: string[] }) {
   return (
     <>
       <header class="view-head">
-        <nav class="crumbs" aria-label="Where you are"><a href="#/models">Models</a></nav>
-        <h1 tabIndex={-1}>Two models side by side</h1>
+        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/models">Models</a></nav>
+        <h1 tabIndex={-1}>Compare two models</h1>
       </header>
-      <Await from={pair} what="Reading the models">{(loaded) => <Pair loaded={loaded} />}</Await>
+      <Await from={pair} what="Loading the models">{(loaded) => <Pair loaded={loaded} />}</Await>
     </>
   );
 }
 
 function Pair({ loaded }: { loaded: Loaded[] }) {
-  // The same kind of rows for both: training rows are easier than rows that were held back.
+  // Compare both models on validation rows, or both on training rows.
   const rows = loaded.every(({ model }) => model.metrics.validation) ? "validation" : "train";
   const caption = rows === "validation" ? "Held-back rows" : "Training rows";
   const different = loaded[0].model.dataset_id !== loaded[1].model.dataset_id;
   return (
     <>
-      {different && <p class="notice warn">These were learned from different datasets: their figures are not about the same rows.</p>}
+      {different && <p class="notice warn">These models were trained on different datasets, so their scores cannot be compared.</p>}
       <div class="scroll" role="region" aria-label="Figures" tabIndex={0}>
         <table class="list compare">
           <thead>
@@ -67,7 +67,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
   );
 }
 
-/** The better one of a line stands out, if there is one. */
+/** Highlights the better value of a line. */
 function Figures({ line, rows, values }: { line: Line; rows: string; values: (number | null | undefined)[] }) {
   const [a, b] = values;
   const winner = line.better && a != null && b != null && a !== b ? Number((a < b) === (line.better === "more")) : -1;

@@ -1,4 +1,4 @@
-// Which classes a model takes for which: rows are what is true, columns what was said.
+// The confusion matrix: rows are true classes, columns are predicted classes.
 import type { Scores } from "../api/types.ts";
 import { cell, number } from "../format.ts";
 

@@ -1,4 +1,4 @@
-// One model: its tree, its figures, its names.
+// The view of one model: tree, figures and names.
 import { useState } from "preact/hooks";
 import { ApiError, get, send } from "../api/client.ts";
 import type { Alias, Dataset, ModelWithTree } from "../api/types.ts";
@@ -15,7 +15,7 @@ import { BEYOND_SPACE, reasonWords, spaceWords, title } from "../words.ts";
 import { Aliases } from "./aliases.tsx";
 import { ConfusionMatrix } from "./confusion.tsx";
 
-const MOST_IN_A_COLUMN = 5; // classes whose matrix fits beside the other panels
+const MAX_CLASSES_IN_A_COLUMN = 5; // larger matrices get a row of their own
 
 export interface Loaded { model: ModelWithTree; dataset: Dataset | undefined }
 
@@ -30,12 +30,12 @@ export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded
 
 export function ModelView({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => loadModel(id, signal));
-  return <Await from={loaded} what="Reading the model">{(value) => <Detail {...value} />}</Await>;
+  return <Await from={loaded} what="Loading the model">{(value) => <Detail {...value} />}</Await>;
 }
 
 function Detail({ model, dataset }: Loaded) {
   const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
-  const broad = model.tree.classes.labels.length > MOST_IN_A_COLUMN;
+  const broad = model.tree.classes.labels.length > MAX_CLASSES_IN_A_COLUMN;
   const [deleting, setDeleting] = useState(false);
   const [error, setError] = useState<unknown>();
   const remove = async () => {
@@ -50,7 +50,7 @@ function Detail({ model, dataset }: Loaded) {
   return (
     <>
       <header class="view-head">
-        <nav class="crumbs" aria-label="Where you are"><a href="#/models">Models</a></nav>
+        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/models">Models</a></nav>
         <div class="row">
           <h1 tabIndex={-1}>{title(model)}</h1>
           {model.proven_optimal && <span class="badge good">Proven optimal</span>}
@@ -67,7 +67,7 @@ function Detail({ model, dataset }: Loaded) {
       <Refusal error={error} />
       {deleting && (
         <Confirm
-          title="Delete this model?" text="It cannot be brought back; its job stays." yes="Delete"
+          title="Delete this model?" text="Its job is kept." yes="Delete"
           onYes={() => void remove()} onNo={() => setDeleting(false)}
         />
       )}
@@ -81,7 +81,7 @@ function Detail({ model, dataset }: Loaded) {
           <ModelFacts model={model} />
           <Accuracy metrics={model.metrics} />
           <p class="quiet note">
-            The proof speaks of trees over {spaceWords(model.proven_space)}.{model.beyond_space && ` ${BEYOND_SPACE}`}
+            The proof is about trees over {spaceWords(model.proven_space)}.{model.beyond_space && ` ${BEYOND_SPACE}`}
           </p>
         </section>
         {!broad && <Confusion model={model} />}
@@ -95,7 +95,7 @@ function Detail({ model, dataset }: Loaded) {
 function Confusion({ model }: { model: ModelWithTree }) {
   return (
     <section class="panel" aria-label="Confusion">
-      <h2>What it takes for what</h2>
+      <h2>Confusion matrix</h2>
       <div class="matrices">
         {model.metrics.validation && <ConfusionMatrix scores={model.metrics.validation} caption="Held-back rows" />}
         <ConfusionMatrix scores={model.metrics.train} caption="Training rows" />

@@ -1,6 +1,6 @@
-// All models, which one is in production, and the choice of two to compare.
+// The list of models.
 import { useState } from "preact/hooks";
-import { get, getAll, MOST_LISTED } from "../api/client.ts";
+import { get, getAll, MAX_LISTED } from "../api/client.ts";
 import type { Alias, ModelSummary } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
@@ -27,18 +27,18 @@ export function Models() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Models</h1>
-        <p class="quiet">Trees that jobs have kept. Choose two to compare them.</p>
+        <p class="quiet">A model is a tree that a job has learned. Choose two models to compare them.</p>
         <div class="row actions">
           {chosen.length === 2 && <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>}
           {chosen.length < 2 && (models.value?.length ?? 0) > 1 && <button type="button" disabled>Compare</button>}
         </div>
       </header>
       <Refusal error={error} />
-      <Await from={models} what="Reading the models">
+      <Await from={models} what="Loading the models">
         {(items) => items.length === 0
           ? (
             <Empty title="No models yet">
-              <p>A job makes one when it is done, or when you finish it.</p>
+              <p>A job makes a model when it ends or when you finish it.</p>
               <p><a class="button primary" href="#/train">Train a tree</a></p>
             </Empty>
           )
@@ -62,7 +62,7 @@ export function Models() {
                   ))}
                 </tbody>
               </table>
-              {items.length >= MOST_LISTED && <p class="quiet">The newest {MOST_LISTED} are shown.</p>}
+              {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
             </div>
           )}
       </Await>
@@ -90,7 +90,7 @@ function Row(
       <td>
         {names.includes(PRODUCTION)
           ? <span class="badge live">In production</span>
-          : <button type="button" class="small" onClick={onPromote} aria-label={`Put ${title(model)} in production`}>Put in production</button>}
+          : <button type="button" class="small" onClick={onPromote} aria-label={`Use ${title(model)} in production`}>Use in production</button>}
       </td>
     </tr>
   );

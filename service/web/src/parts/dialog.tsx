@@ -1,4 +1,4 @@
-// Modal dialogs: the browser's own, which keeps the focus inside and closes on Escape.
+// Modal dialogs with the browser's dialog element.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 

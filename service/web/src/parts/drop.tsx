@@ -1,4 +1,4 @@
-// A place for files: drop one, or choose one.
+// A drop zone for files with a file chooser.
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 

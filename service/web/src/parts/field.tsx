@@ -1,4 +1,4 @@
-// A form field: its name, a sentence about it, and what the server says is wrong with it.
+// A form field with its name, help text and error.
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useId } from "preact/hooks";
 
@@ -28,7 +28,7 @@ export function Field({ name, help, error, unit, below, children }: Props) {
   );
 }
 
-/** Moves to the first field that the server complained about. */
+/** Moves the focus to the first field with an error. */
 export function focusFirstError(form: HTMLElement | null): void {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }

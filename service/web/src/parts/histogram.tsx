@@ -1,10 +1,10 @@
-// How a column spreads, small enough for a table's cell.
+// A small histogram of a column.
 import type { ColumnInfo } from "../api/types.ts";
 import { cell, count, counted, number } from "../format.ts";
 
 const WIDTH = 132;
 const HEIGHT = 30;
-const MOST_BARS = 24;
+const MAX_BARS = 24;
 
 interface Bars { counts: number[]; names: string[]; summary: string }
 
@@ -17,8 +17,8 @@ export function barsOf(column: ColumnInfo): Bars | null {
     return { counts, names, summary: `${range}; most rows, ${count(counts[fullest])}, from ${names[fullest]}.` };
   }
   if (column.categories?.length && column.category_counts) {
-    const counts = column.category_counts.slice(0, MOST_BARS);
-    const names = column.categories.slice(0, MOST_BARS).map(cell);
+    const counts = column.category_counts.slice(0, MAX_BARS);
+    const names = column.categories.slice(0, MAX_BARS).map(cell);
     const kinds = counted(column.distinct ?? names.length, "value");
     return { counts, names, summary: `${kinds}; the most frequent, ${names[0]}, has ${counted(counts[0], "row")}.` };
   }

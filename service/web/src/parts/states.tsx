@@ -1,11 +1,11 @@
-// What a view shows while it has nothing to show: loading, refused, lost, empty.
+// States of a view without data: loading, error, no connection, empty.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, LostError } from "../api/client.ts";
 import type { Resource } from "../state/resource.ts";
 import { Icon } from "./icons.tsx";
 
-/** Appears only if it takes long enough to be noticed. */
+/** Appears only after a short delay. */
 export function Loading({ what = "Loading" }: { what?: string }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -18,9 +18,9 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const lost = error instanceof LostError;
   const gone = error instanceof ApiError && error.status === 404;
-  const title = lost ? "No connection" : gone ? "Not found" : "That did not work";
+  const title = lost ? "No connection" : gone ? "Not found" : "Error";
   const text = lost
-    ? "The server does not answer. This view comes back by itself as soon as it does."
+    ? "The server does not respond. This view reloads automatically when it does."
     : error instanceof Error ? error.message : String(error);
   return (
     <div class="notice bad" role="alert">
@@ -43,7 +43,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** The loaded value, or the state in its place. What is there stays visible when the connection is lost. */
+/** Shows the loaded value or its state. A loaded value stays visible when the connection is lost. */
 export function Await<Value>(
   { from, what, children }: { from: Resource<Value>; what?: string; children: (value: Value) => ComponentChildren },
 ) {
@@ -54,7 +54,7 @@ export function Await<Value>(
   return <>{refused && <Failure error={from.error} retry={from.reload} />}{children(from.value)}</>;
 }
 
-/** The answer to something that was tried: nothing, or why not. Complaints at `placed` stand at their fields already. */
+/** Shows the error of an action. Errors at `placed` are shown at their fields and not here. */
 export function Refusal({ error, placed = [] }: { error: unknown; placed?: string[] }) {
   if (error === undefined || error === null) return null;
   return (
@@ -66,9 +66,9 @@ export function Refusal({ error, placed = [] }: { error: unknown; placed?: strin
 }
 
 function reasons(error: unknown, placed: string[]): string[] {
-  if (error instanceof LostError) return ["The server does not answer; try again when it is back."];
+  if (error instanceof LostError) return ["The server does not respond; try again later."];
   if (!(error instanceof ApiError) || !error.errors.length) return [error instanceof Error ? error.message : String(error)];
   const at = (pointer: string) => placed.some((place) => pointer === place || pointer.startsWith(`${place}/`));
   const unplaced = error.errors.filter((entry) => !at(entry.pointer)).map((entry) => entry.message);
-  return unplaced.length ? [...new Set(unplaced)] : ["Please look at the fields that are marked."];
+  return unplaced.length ? [...new Set(unplaced)] : ["Correct the marked fields."];
 }

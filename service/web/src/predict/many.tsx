@@ -1,4 +1,4 @@
-// Many rows: a CSV dropped or pasted, the answers to look at and to save.
+// Predicts many rows of a CSV file or of pasted text.
 import { useState } from "preact/hooks";
 import { request } from "../api/client.ts";
 import { firstRecords, joined } from "../csv.ts";
@@ -9,30 +9,30 @@ import { fileName, save } from "../save.ts";
 import type { Source } from "./source.ts";
 
 const SHOWN = 20;
-const LONGEST_SHOWN = 200_000; // characters of pasted text that stay in the field
+const MAX_SHOWN_LENGTH = 200_000; // characters; longer pasted text is not shown in the field
 
-/** As the answer's header has it: CSV has no room for sentences. */
-interface Notice { code: string; column: string | null; count: number }
+/** A warning in the response header, which has no message. */
+interface HeaderWarning { code: string; column: string | null; count: number }
 
-interface Answers { rows: string; csv: string; warnings: Notice[]; name: string }
+interface PredictedRows { rows: string; csv: string; warnings: HeaderWarning[]; name: string }
 
 export function ManyRows({ source }: { source: Source }) {
   const [text, setText] = useState("");
   const [file, setFile] = useState<File>();
-  const [answers, setAnswers] = useState<Answers>();
+  const [predicted, setPredicted] = useState<PredictedRows>();
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
 
   const predict = async (rows: string, name: string) => {
     setBusy(true);
     setError(undefined);
-    setAnswers(undefined);
+    setPredicted(undefined);
     try {
-      const answer = await request(`${source.path}/predict`, {
+      const response = await request(`${source.path}/predict`, {
         method: "POST", body: rows, slow: true, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
       });
-      const warnings = JSON.parse(answer.headers.get("Literati-Warnings") ?? "[]") as Notice[];
-      setAnswers({ rows, csv: await answer.text(), warnings, name });
+      const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
+      setPredicted({ rows, csv: await response.text(), warnings, name });
     } catch (refused) {
       setError(refused);
     } finally {
@@ -42,7 +42,7 @@ export function ManyRows({ source }: { source: Source }) {
   const take = async (chosen: File) => {
     setFile(chosen);
     const rows = await chosen.text();
-    setText(rows.length <= LONGEST_SHOWN ? rows : "");
+    setText(rows.length <= MAX_SHOWN_LENGTH ? rows : "");
     await predict(rows, chosen.name);
   };
 
@@ -53,7 +53,7 @@ export function ManyRows({ source }: { source: Source }) {
         <p>or drop one here. Its header names the columns: {names.slice(0, 12).join(", ")}{names.length > 12 ? " …" : ""}</p>
       </DropZone>
       <div class="field">
-        <label for="pasted">Or paste rows, with their header</label>
+        <label for="pasted">Or paste rows with their header</label>
         <textarea id="pasted" rows={6} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </div>
       <div class="row">
@@ -63,41 +63,41 @@ export function ManyRows({ source }: { source: Source }) {
         {file && !text && <span class="quiet">{file.name}, {bytes(file.size)}</span>}
       </div>
       <Refusal error={error} />
-      {answers && <Answered answers={answers} />}
+      {predicted && <PredictionTable predicted={predicted} />}
     </section>
   );
 }
 
-function noticeWords({ code, column, count }: Notice): string {
+function warningWords({ code, column, count }: HeaderWarning): string {
   const rows = counted(count, "row");
-  if (code === "UNKNOWN_COLUMN") return `${column} is unknown to the model and was ignored.`;
+  if (code === "UNKNOWN_COLUMN") return `${column} is not a column of the model and was ignored.`;
   if (code === "ABSENT_COLUMN") return `${column ?? "Several columns"} ${column ? "is" : "are"} absent; the tree does not use ${column ? "it" : "them"}.`;
-  if (code === "READ_AS") return `${column} was read as numbers with a decimal comma, or with separators between thousands.`;
-  if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for those.`;
-  if (code === "UNSEEN_CATEGORY") return `${column} has a value that training did not see in ${rows}; each node sends it where most rows went.`;
-  if (code === "OUT_OF_RANGE") return `${column} is outside its range in training in ${rows}.`;
+  if (code === "READ_AS") return `${column} was read as numbers with a decimal comma or thousands separators.`;
+  if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for missing values.`;
+  if (code === "UNSEEN_CATEGORY") return `${column} has a value in ${rows} that is not in the training data; it goes the way of most rows.`;
+  if (code === "OUT_OF_RANGE") return `${column} is outside the training range in ${rows}.`;
   return "There are more warnings.";
 }
 
-function Answered({ answers }: { answers: Answers }) {
-  const { rows: [head = [], ...body] } = firstRecords(answers.csv, SHOWN + 1);
-  const given = firstRecords(answers.rows, SHOWN + 1).rows;
-  const total = answers.csv.trimEnd().split("\n").length - 1;
-  const stem = fileName(answers.name.replace(/\.[^.]*$/, ""));
+function PredictionTable({ predicted }: { predicted: PredictedRows }) {
+  const { rows: [head = [], ...body] } = firstRecords(predicted.csv, SHOWN + 1);
+  const given = firstRecords(predicted.rows, SHOWN + 1).rows;
+  const total = predicted.csv.trimEnd().split("\n").length - 1;
+  const stem = fileName(predicted.name.replace(/\.[^.]*$/, ""));
   const shares = head.slice(2);
-  // Rows that cannot be told apart here leave the answers alone, in their order.
-  const download = () => save(`${stem}-answers.csv`, "text/csv", joined(answers.rows, answers.csv) ?? answers.csv);
+  // If the rows cannot be split here, only the predictions are shown.
+  const download = () => save(`${stem}-predictions.csv`, "text/csv", joined(predicted.rows, predicted.csv) ?? predicted.csv);
   return (
     <>
       <div class="row">
-        <h2>{counted(total, "answer")}</h2>
+        <h2>{counted(total, "prediction")}</h2>
         <button type="button" class="primary push" onClick={download}>
-          Download the answers
+          Download the predictions
         </button>
       </div>
-      <p class="quiet">The file has each row with its answer at the end.</p>
-      {answers.warnings.length > 0 && <ul class="notes warn">{answers.warnings.map((notice) => <li>{noticeWords(notice)}</li>)}</ul>}
-      <div class="scroll" role="region" aria-label="Answers" tabIndex={0}>
+      <p class="quiet">The file has each row with its prediction at the end.</p>
+      {predicted.warnings.length > 0 && <ul class="notes warn">{predicted.warnings.map((warning) => <li>{warningWords(warning)}</li>)}</ul>}
+      <div class="scroll" role="region" aria-label="Predictions" tabIndex={0}>
         <table class="list compact">
           <thead>
             <tr>

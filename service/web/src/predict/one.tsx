@@ -1,4 +1,4 @@
-// One row: a form made from the model's columns, the answer, and its path in the tree.
+// Predicts one row: a form with the model's columns, the prediction, and the path in the tree.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { complaintAt, connected, LostError, pointerPart, send } from "../api/client.ts";
 import type { Cell, Predictions, Step, TreeColumn } from "../api/types.ts";
@@ -11,16 +11,16 @@ import type { Source } from "./source.ts";
 
 const PAUSE = 200; // milliseconds after the last change
 
-const MOST_CHOICES = 200; // in a list to choose from; more are typed
+const MAX_CHOICES = 200; // in a select; for more there is a text field
 
-/** Texts as typed, by column. Empty is missing. */
+/** The typed texts by column; an empty text is a missing value. */
 type Texts = Record<string, string>;
 
 export function OneRow({ source }: { source: Source }) {
   const columns = useMemo(() => source.tree.columns.filter((column) => !column.constant), [source]);
   const [texts, setTexts] = useState<Texts>(() => textsOf(columns, source.preview?.records[0]));
   const [row, setRow] = useState(0);
-  const { answer, error } = useAnswer(source, columns, texts);
+  const { predictions, error } = usePredictions(source, columns, texts);
   const rows = source.preview?.records.length ?? 0;
   const take = () => {
     const next = (row + 1) % rows;
@@ -28,7 +28,7 @@ export function OneRow({ source }: { source: Source }) {
     setTexts(textsOf(columns, source.preview!.records[next]));
   };
   const path = useMemo(
-    () => (answer ? [...answer.explanations![0].steps.map((step) => step.node), answer.leaf_ids[0]] : undefined), [answer],
+    () => (predictions ? [...predictions.explanations![0].steps.map((step) => step.node), predictions.leaf_ids[0]] : undefined), [predictions],
   );
   const used = useMemo(() => new Set(source.tree.nodes.flatMap((node) => (node.split ? [source.tree.columns[node.split.column].name] : []))), [source]);
   const asked = columns.filter((column) => used.has(column.name));
@@ -45,9 +45,9 @@ export function OneRow({ source }: { source: Source }) {
       <form class="panel predict-form" onSubmit={(event) => event.preventDefault()}>
         <div class="row">
           <h2>The row</h2>
-          {rows > 1 && <button type="button" class="small push" onClick={take}>Another row of the dataset</button>}
+          {rows > 1 && <button type="button" class="small push" onClick={take}>Use another row of the dataset</button>}
         </div>
-        <p class="quiet">An empty field is a missing value. The answer follows what you type.</p>
+        <p class="quiet">An empty field is a missing value. The prediction is updated while you type.</p>
         <div class="fields narrow">{asked.map(input)}</div>
         {others.length > 0 && (
           <details>
@@ -56,10 +56,10 @@ export function OneRow({ source }: { source: Source }) {
           </details>
         )}
       </form>
-      <section class="panel predict-answer" aria-label="Answer">
-        <h2 class="unseen">Answer</h2>
+      <section class="panel predict-answer" aria-label="Prediction">
+        <h2 class="unseen">Prediction</h2>
         <Refusal error={error} placed={["/body/records/0"]} />
-        {answer ? <Answer source={source} answer={answer} /> : error === undefined && <Empty title="No answer yet" />}
+        {predictions ? <PredictionPanel source={source} predictions={predictions} /> : error === undefined && <Empty title="No prediction yet" />}
         <TreeView tree={source.tree} dataset={source.dataset} path={path} name={source.name} />
       </section>
     </div>
@@ -70,7 +70,7 @@ function textsOf(columns: TreeColumn[], record: Record<string, Cell> | undefined
   return Object.fromEntries(columns.map(({ name }) => [name, record?.[name] === null || record?.[name] === undefined ? "" : String(record[name])]));
 }
 
-/** The cell as the API wants it: numbers as numbers, categories as the training data spelt them. */
+/** Converts a text to a cell of the API: a number, a boolean or a category of the training data. */
 function cellOf(column: TreeColumn, text: string): unknown {
   if (text === "") return null;
   if (column.kind === "boolean") return text === "true";
@@ -79,8 +79,8 @@ function cellOf(column: TreeColumn, text: string): unknown {
   return known ? known.value : text;
 }
 
-function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answer: Predictions | undefined; error: unknown } {
-  const [state, setState] = useState<{ answer?: Predictions; error?: unknown }>({});
+function usePredictions(source: Source, columns: TreeColumn[], texts: Texts): { predictions: Predictions | undefined; error: unknown } {
+  const [state, setState] = useState<{ predictions?: Predictions; error?: unknown }>({});
   const [round, setRound] = useState(0);
   const latest = useRef(0);
   useEffect(() => {
@@ -88,21 +88,21 @@ function useAnswer(source: Source, columns: TreeColumn[], texts: Texts): { answe
     const record = Object.fromEntries(columns.map((column) => [column.name, cellOf(column, texts[column.name] ?? "")]));
     const timer = setTimeout(() => {
       send<Predictions>("POST", `${source.path}/predict?explain=true`, { records: [record] }).then(
-        (answer) => mine === latest.current && setState({ answer }),
+        (predictions) => mine === latest.current && setState({ predictions }),
         (error) => {
           if (mine !== latest.current) return;
           const lost = error instanceof LostError;
-          setState((old) => ({ error, answer: lost ? old.answer : undefined }));
+          setState((old) => ({ error, predictions: lost ? old.predictions : undefined }));
           if (lost) void connected().then(() => mine === latest.current && setRound((number) => number + 1));
         },
       );
     }, PAUSE);
     return () => clearTimeout(timer);
   }, [source, columns, texts, round]);
-  return { answer: state.answer, error: state.error };
+  return { predictions: state.predictions, error: state.error };
 }
 
-/** About two hundred steps from end to end, of a round size; whole ones where the training data has no other. */
+/** Returns a round step, about a two-hundredth of the range; a whole one for whole numbers. */
 function stepOf({ minimum, maximum }: TreeColumn): number {
   const span = (maximum ?? 1) - (minimum ?? 0);
   const step = 10 ** Math.floor(Math.log10(span / 100));
@@ -116,20 +116,20 @@ function Input(
     const [low, high] = [column.minimum ?? 0, column.maximum ?? 0];
     const outside = text !== "" && (Number(text) < low || Number(text) > high);
     const slide = high > low && (
-      // For the mouse, to see the path move; the field above it is for everybody.
+      // The slider is for the mouse only; the field above it is accessible.
       <input
         type="range" class="slide" tabIndex={-1} aria-hidden="true" min={low} max={high} step={stepOf(column)}
         value={text === "" || !Number.isFinite(Number(text)) ? (low + high) / 2 : text} onInput={(event) => onText(event.currentTarget.value)}
       />
     );
     return (
-      <Field name={column.name} below={slide} error={error} help={`${exact(low)} to ${exact(high)} in training${outside ? "; this is outside" : ""}`}>
+      <Field name={column.name} below={slide} error={error} help={`${exact(low)} to ${exact(high)} in the training data${outside ? "; this value is outside" : ""}`}>
         <input inputMode="decimal" autocomplete="off" value={text} onInput={(event) => onText(event.currentTarget.value)} />
       </Field>
     );
   }
   const choices = column.kind === "boolean" ? ["true", "false"] : column.categories!.map((entry) => String(entry.value));
-  if (choices.length > MOST_CHOICES) {
+  if (choices.length > MAX_CHOICES) {
     const id = `choices of ${column.name}`.replace(/\s/g, "-");
     return (
       <>
@@ -152,11 +152,11 @@ function Input(
   );
 }
 
-/** Why a row goes this way at a node. */
+/** Explains the side that a row takes at a node. */
 function stepWords({ feature, value, status, side, interval, categories, more_categories: more, seen }: Step): string {
   const way = `: ${side}`;
-  if (status === "missing") return `${feature} is missing${seen ? "" : ", as in no training row here"}${way}`;
-  if (status === "unknown") return `${feature} is ${cell(value)}, which training did not see${way}`;
+  if (status === "missing") return `${feature} is missing${seen ? "" : ", which no training row here was"}${way}`;
+  if (status === "unknown") return `${feature} is ${cell(value)}, which is not in the training data${way}`;
   if (categories) {
     const names = categories.map(cell);
     const others = names.length + more > 1 ? `, one of ${listed(names, "and")}${more ? ` and ${more} more` : ""}` : "";
@@ -169,14 +169,14 @@ function stepWords({ feature, value, status, side, interval, categories, more_ca
   return `${feature} is ${exact(Number(value))}${range && `, ${range}`}${way}`;
 }
 
-function Answer({ source, answer }: { source: Source; answer: Predictions }) {
+function PredictionPanel({ source, predictions }: { source: Source; predictions: Predictions }) {
   const { labels } = source.tree.classes;
-  const shares = answer.probabilities[0];
+  const shares = predictions.probabilities[0];
   const order = labels.map((entry, k) => ({ k, name: label(entry), share: shares[labelKey(entry)] ?? 0 }))
     .filter((entry) => entry.share > 0).sort((a, b) => b.share - a.share);
   return (
     <div class="answer" aria-live="polite">
-      <p class="verdict">{cell(answer.predictions[0])} <span class="quiet">with probability {percent(order[0]?.share ?? 0)}</span></p>
+      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(order[0]?.share ?? 0)}</span></p>
       <ul class="class-bars">
         {order.slice(0, 8).map((entry) => (
           <li>
@@ -187,10 +187,10 @@ function Answer({ source, answer }: { source: Source; answer: Predictions }) {
         ))}
       </ul>
       <ol class="steps">
-        {answer.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
+        {predictions.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
       </ol>
-      {answer.warnings.length > 0 && (
-        <ul class="notes warn">{answer.warnings.map((warning) => <li>{warning.message}</li>)}</ul>
+      {predictions.warnings.length > 0 && (
+        <ul class="notes warn">{predictions.warnings.map((warning) => <li>{warning.message}</li>)}</ul>
       )}
     </div>
   );

@@ -1,12 +1,12 @@
-// What predicts: a finished model, or the best tree of a job.
+// The source of predictions: a model, or the best tree of a job.
 import { ApiError, get } from "../api/client.ts";
 import type { Dataset, Incumbent, Job, ModelWithTree, Preview, Tree } from "../api/types.ts";
 import { title } from "../words.ts";
 
 export interface Source {
-  path: string; // of the API, to be followed by /predict
+  path: string; // the API path before /predict
   name: string;
-  address: string; // of the page that shows it
+  address: string; // the view of the model or job
   tree: Tree;
   dataset: Dataset | undefined;
   preview: Preview | undefined;
@@ -24,7 +24,7 @@ export async function sourceOf(kind: "model" | "job", id: string, signal: AbortS
   return { path: `/v1/jobs/${id}`, name: `${title(job)}, tree ${incumbent.revision}`, address: `#/jobs/${id}`, tree: incumbent.tree, ...await dataOf(job.dataset_id, signal) };
 }
 
-/** The dataset may be gone; the tree knows enough without it. */
+/** Loads the dataset; predictions work without it. */
 async function dataOf(id: string, signal: AbortSignal): Promise<Pick<Source, "dataset" | "preview">> {
   const optional = <Value>(asked: Promise<Value>) => asked.catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined;

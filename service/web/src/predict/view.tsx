@@ -1,4 +1,4 @@
-// Predict: one row from a form, with its way through the tree; or many rows from a file.
+// The predict view: one row from a form, or many rows from a file.
 import { useState } from "preact/hooks";
 import { getAll } from "../api/client.ts";
 import type { ModelSummary } from "../api/types.ts";
@@ -24,11 +24,11 @@ export function Predict({ path }: { path: string[] }) {
 function Chooser({ id, name }: { id?: string; name?: string }) {
   const models = useResource("models", (signal) => getAll<ModelSummary>("/v1/models", signal, 200));
   return (
-    <Await from={models} what="Reading the models">
+    <Await from={models} what="Loading the models">
       {(items) => items.length === 0 && !id
         ? (
           <Empty title="There is no model yet">
-            <p>A job makes one when it is done, or when you finish it.</p>
+            <p>A job makes a model when it ends or when you finish it.</p>
             <p><a class="button primary" href="#/train">Train a tree</a></p>
           </Empty>
         )
@@ -61,7 +61,7 @@ function Loaded({ kind, id }: { kind: "model" | "job"; id: string }) {
           </div>
         )}
       </div>
-      <Await from={source} what="Reading the model">
+      <Await from={source} what="Loading the model">
         {(value) => (many ? <ManyRows source={value} /> : <OneRow source={value} />)}
       </Await>
     </>

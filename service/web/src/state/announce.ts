@@ -1,4 +1,4 @@
-// What a screen reader is told when nobody has moved the focus.
+// Announcements for screen readers.
 import { Signal } from "./signal.ts";
 
 export const announcement = new Signal("");

@@ -1,4 +1,4 @@
-// Light, dark, or as the system says.
+// The theme: light, dark or system.
 import { Signal } from "./signal.ts";
 
 export type Theme = "system" | "light" | "dark";
@@ -26,7 +26,7 @@ export function chooseTheme(choice: Theme): void {
 
 systemDark.addEventListener("change", () => dark.set(isDark()));
 
-/** A colour of the stylesheet, for what is drawn on a canvas. */
+/** Returns a colour of the stylesheet, for drawing on a canvas. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,7 +1,7 @@
-// Whether the server answers. When it does not, one loop asks until it does; views wait for that.
+// The connection state. When the server does not respond, one loop polls until it does.
 import { Signal } from "./signal.ts";
 
-const LONGEST_PAUSE = 8000; // milliseconds between two attempts
+const MAX_PAUSE = 8000; // milliseconds between two attempts
 
 export const lost = new Signal(false);
 let retryNow: () => void = () => undefined;
@@ -21,15 +21,15 @@ export function askNow(): void {
 }
 
 async function ask(): Promise<void> {
-  for (let pause = 500; lost.value; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+  for (let pause = 500; lost.value; pause = Math.min(2 * pause, MAX_PAUSE)) {
     await new Promise<void>((resolve) => {
       retryNow = resolve;
       setTimeout(resolve, pause);
     });
     try {
-      if ((await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(LONGEST_PAUSE) })).ok) heard();
+      if ((await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(MAX_PAUSE) })).ok) heard();
     } catch {
-      // still away
+      // still no connection
     }
   }
 }

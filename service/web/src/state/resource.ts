@@ -1,4 +1,4 @@
-// Something loaded from the server, with its states: loading, there, refused, lost.
+// Data from the server with its state: loading, loaded, error or no connection.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { LostError } from "../api/client.ts";
 import { lost } from "./connection.ts";
@@ -11,7 +11,7 @@ export interface Resource<Value> {
   put(value: Value): void;
 }
 
-/** Loads when `key` changes, when asked, and when a lost connection is back. What was there stays meanwhile. */
+/** Loads when `key` changes, on request, and after reconnecting. The old value is kept until then. */
 export function useResource<Value>(
   key: string, load: (signal: AbortSignal) => Promise<Value>, every?: (value: Value | undefined) => number | null,
 ): Resource<Value> {
@@ -64,7 +64,7 @@ export function useResource<Value>(
   };
 }
 
-/** A page that nobody sees asks for nothing. */
+/** Pauses requests while the page is hidden. */
 async function whenSeen(signal: AbortSignal, then: () => Promise<void>): Promise<void> {
   while (document.hidden) {
     await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));

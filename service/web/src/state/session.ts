@@ -1,9 +1,9 @@
-// The API key, where the server wants one. It lives as long as the tab.
+// The API key, which is kept as long as the tab is open.
 import { Signal } from "./signal.ts";
 
 const NAME = "literati.key";
 
-/** "none": no key was needed so far; "wanted" or "wrong": somebody has to type one. */
+/** "none": no key was needed so far; "wanted" or "wrong": the user must enter one. */
 export const keyState = new Signal<"none" | "wanted" | "wrong" | "given">(
   sessionStorage.getItem(NAME) ? "given" : "none",
 );
@@ -12,7 +12,7 @@ export function currentKey(): string | null {
   return sessionStorage.getItem(NAME);
 }
 
-/** The server refused this key (or its absence). Resolves when there is another one to try. */
+/** Call this when the server rejects the key. Resolves when there is another one. */
 export async function anotherKey(refused: string | null): Promise<void> {
   if (currentKey() === refused) {
     sessionStorage.removeItem(NAME);

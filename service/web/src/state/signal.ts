@@ -1,4 +1,4 @@
-// A value that components can watch.
+// An observable value.
 import { useEffect, useState } from "preact/hooks";
 
 export class Signal<Value> {
@@ -24,7 +24,7 @@ export class Signal<Value> {
     return () => void this.#watchers.delete(watcher);
   }
 
-  /** Resolves when the value is as wanted. */
+  /** Resolves when the value meets the condition. */
   when(wanted: (value: Value) => boolean): Promise<void> {
     if (wanted(this.#value)) return Promise.resolve();
     return new Promise((resolve) => {

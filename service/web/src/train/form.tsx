@@ -9,10 +9,10 @@ import { go } from "../router.ts";
 import { announce } from "../state/announce.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { CANDIDATES, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
+import { about, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
 
 const PLACED = [
-  "/body/dataset_id", "/body/name", "/body/parameters/candidates", ...[...MAIN, ...MORE].map((field) => field.pointer),
+  "/body/dataset_id", "/body/name", "/body/parameters/candidates", "/body/parameters/categories", ...[...MAIN, ...MORE].map((field) => field.pointer),
 ];
 
 export function Train({ query }: { query: URLSearchParams }) {
@@ -25,7 +25,7 @@ export function Train({ query }: { query: URLSearchParams }) {
         <h1 tabIndex={-1}>Train</h1>
         <p class="quiet">Search for the best tree of a dataset. You can watch it, stop it when you like the tree, and start several at once.</p>
       </header>
-      <Await from={datasets} what="Reading the datasets">
+      <Await from={datasets} what="Loading the datasets">
         {(items) => items.length === 0
           ? (
             <Empty title="There is nothing to learn from yet">
@@ -33,7 +33,7 @@ export function Train({ query }: { query: URLSearchParams }) {
             </Empty>
           )
           : (
-            <Await from={parent} what="Reading the job">
+            <Await from={parent} what="Loading the job">
               {(job) => <Form datasets={items} chosen={query.get("dataset") ?? job?.dataset_id ?? items[0].id} parent={job} />}
             </Await>
           )}
@@ -80,13 +80,23 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
 
   const numberField = (field: NumberField) => (
     <Field
-      key={field.key} name={field.name} unit={field.unit} error={complaintAt(error, field.pointer)}
-      help={field.help(values[field.key] as string)}
+      key={field.key} name={field.label} unit={field.unit} error={complaintAt(error, field.pointer)}
+      help={field.help(values[field.key])}
     >
       <input
         type="number" inputMode="decimal" min={field.min} max={field.max} step={field.step} required={!field.optional}
-        value={values[field.key] as string} onInput={(event) => change({ [field.key]: event.currentTarget.value })}
+        value={values[field.key]} onInput={(event) => change({ [field.key]: event.currentTarget.value })}
       />
+    </Field>
+  );
+
+  const choiceField = (key: "candidates" | "categories", label: string) => (
+    <Field name={label} help={about(key).description} error={complaintAt(error, `/body/parameters/${key}`)}>
+      <select value={values[key]} onChange={(event) => change({ [key]: event.currentTarget.value })}>
+        {Object.entries(about(key).choices!).map(([value, meaning]) => (
+          <option value={value}>{meaning[0].toUpperCase() + meaning.slice(1)}</option>
+        ))}
+      </select>
     </Field>
   );
 
@@ -109,33 +119,21 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
       <details>
         <summary>More parameters</summary>
         <div class="fields">
-          <Field
-            name="Where cuts may lie" error={complaintAt(error, "/body/parameters/candidates")}
-            help="What is searched, and so what a proof speaks of. More cuts: better trees, longer proofs."
-          >
-            <select value={values.candidates} onChange={(event) => change({ candidates: event.currentTarget.value })}>
-              {Object.entries(CANDIDATES).map(([value, words]) => <option value={value}>{words}</option>)}
-            </select>
-          </Field>
+          {choiceField("candidates", "Where cuts may lie")}
           {MORE.map(numberField)}
-          <Field name="Categories" help="How a node may part a column of words: along an order by class, or one against the rest.">
-            <select value={values.categories} onChange={(event) => change({ categories: event.currentTarget.value })}>
-              <option value="ordered">Any groups along an order</option>
-              <option value="one_hot">One against the rest</option>
-            </select>
-          </Field>
+          {choiceField("categories", "Categories")}
           <Check
             name="Balance the classes" value={values.balanced} onChange={(balanced) => change({ balanced })}
-            help="Rare classes count as much as frequent ones: for data where the interesting class is rare."
+            help="Give every class the same total weight. Use it for data in which the interesting class is rare."
           />
           <Check
             name="Polish" value={values.polish} onChange={(polish) => change({ polish })}
-            help="Improve each tree found beyond the searched cuts. It costs little and never makes a tree worse."
+            help={about("polish").description}
           />
           {parent && (
             <Check
               name={`Begin with the best tree of ${title(parent)}`} value={continued} onChange={setContinued}
-              help="The search starts where that job ended instead of from nothing."
+              help="The search starts with that tree as its best tree."
             />
           )}
         </div>

@@ -1,4 +1,4 @@
-// The boxes of a drawn tree, measured: what is where in each, before anything is drawn.
+// Computes the layout of the boxes of a tree before it is drawn.
 import type { ColumnInfo, Dataset, Tree, TreeColumn, TreeNode } from "../api/types.ts";
 import { apart, cell, counted, label, number, percent } from "../format.ts";
 import { spread } from "./layout.ts";
@@ -13,7 +13,7 @@ export const STRIP = 12;
 export const BARS = 34; // height of the distribution over the strip
 const MISSING = 48;
 const NARROWEST = 14;
-const MOST_BARS = 5;
+const MAX_BARS = 5;
 const CLASS_COLOURS = 12;
 
 export interface Cell { x: number; width: number; right: boolean; arrow: boolean }
@@ -21,7 +21,7 @@ export interface Bar { x: number; width: number; height: number; right: boolean 
 export interface Text { x: number; y: number; text: string; soft: boolean }
 export interface Tick { from: number; to: number }
 
-/** A split's strip with the distribution above it and labels below. */
+/** The strip of a split, with the distribution above and labels below. */
 export interface Strip {
   width: number;
   height: number; // of the labels below the strip
@@ -29,7 +29,7 @@ export interface Strip {
   bars: Bar[];
   labels: Text[];
   ticks: Tick[];
-  sides: { y: number; right: boolean; text: string }[]; // names of categories, a line a side
+  sides: { y: number; right: boolean; text: string }[]; // names of categories, one line per side
 }
 
 interface Common { width: number; height: number; footer: string; proven: boolean }
@@ -59,7 +59,7 @@ export function classStyle(index: number): string {
   return `class${index % CLASS_COLOURS}`;
 }
 
-/** Boxes of all nodes; without a dataset, or in a very large tree, without distributions. */
+/** Returns the boxes of all nodes; without a dataset, or for a very large tree, without distributions. */
 export function boxes(tree: Tree, dataset: Dataset | undefined, wrong: number[]): Box[] {
   const columns = new Map((dataset?.columns ?? []).map((column) => [column.name, column]));
   return tree.nodes.map((node, i) => {
@@ -116,7 +116,7 @@ function numberStrip(column: TreeColumn, node: TreeNode, info: ColumnInfo | unde
   const labels = apart(shown, high - low || Math.abs(high) || 1);
   const widths = labels.map((text) => width(text, BODY));
   const full = Math.max(168, widths.reduce((sum, x) => sum + x + 8, 0));
-  // Where the range is lopsided, pieces are drawn wider than they are: a side that is not seen is no help.
+  // Narrow pieces are drawn wider than they are, so that they are visible.
   const count = numbers.length - 1;
   const least = Math.max(NARROWEST, count > 3 ? (0.45 * full) / count : 0);
   const edges = [0];
@@ -136,7 +136,7 @@ function numberStrip(column: TreeColumn, node: TreeNode, info: ColumnInfo | unde
   };
 }
 
-/** Bins cut at the thresholds, each part in the colour of its side. */
+/** Cuts the bins at the thresholds; each part has the colour of its side. */
 function numberBars(bins: number[], counts: number[], numbers: number[], edges: number[]): Bar[] {
   const tallest = Math.max(...counts, 1);
   const bars: Bar[] = [];
@@ -200,7 +200,7 @@ function categoryStrip(column: TreeColumn, node: TreeNode, info: ColumnInfo | un
   };
 }
 
-/** As many words as fit, and how many more there are. */
+/** Returns as many words as fit, and how many more there are. */
 function someOf(words: string[], room: number): string {
   for (let kept = words.length; kept > 0; kept -= 1) {
     const line = words.slice(0, kept).join(", ") + (kept < words.length ? `, +${words.length - kept} more` : "");
@@ -213,7 +213,7 @@ function someOf(words: string[], room: number): string {
 function leafBox(tree: Tree, node: TreeNode, footer: string): LeafBox {
   const name = fit(className(tree, node), NAME, 150, true);
   const order = [...node.counts.keys()].filter((k) => node.counts[k] > 0).sort((a, b) => node.counts[b] - node.counts[a] || a - b);
-  const rest = order.length > MOST_BARS + 1 ? order.slice(MOST_BARS) : [];
+  const rest = order.length > MAX_BARS + 1 ? order.slice(MAX_BARS) : [];
   const kept = order.slice(0, order.length - rest.length).sort((a, b) => a - b);
   const heaviest = Math.max(...node.counts);
   const rows = kept.map((k) => ({

@@ -1,4 +1,4 @@
-// A node that was opened: a leaf's rule in words, or what a split asks and what is known about it.
+// The details of a node: a leaf's rule in words, or a split's question and figures.
 import type { Tree } from "../api/types.ts";
 import { count, label, number, percent } from "../format.ts";
 import { IconButton } from "../parts/icons.tsx";
@@ -9,15 +9,15 @@ export function NodeDetails(
   { tree, index, wrong, onClose }: { tree: Tree; index: number | null; wrong: number[]; onClose: () => void },
 ) {
   const node = index === null ? undefined : tree.nodes[index];
-  // A subtree can be proven without a bound of its own: then a smaller one would only contradict.
+  // A proven subtree may have no bound of its own; a smaller bound would be confusing.
   const tells = node !== undefined && !(node.proven && node.bound < node.cost);
   return (
     <div class="node-details" aria-live="polite">
       {!node || index === null
         ? (
           <p class="quiet">
-            Choose a leaf to read its rule, or a node for what is known about it. Proven: no searched subtree is better on its
-            rows. Open: that is not known, or was not needed for the proof of the whole.
+            Choose a leaf to see its rule, or a node to see its figures. Proven: no subtree of the search space is better on
+            the node's rows. Open: this is not known, or was not needed to prove the whole tree.
           </p>
         )
         : (
@@ -32,9 +32,9 @@ export function NodeDetails(
             <dl class="facts">
               <div class="fact"><dt>Rows</dt><dd>{count(node.rows)}</dd></div>
               <div class="fact"><dt>Wrong</dt><dd>{number(wrong[index])}</dd></div>
-              {node.split && <div class="fact"><dt>Wrong as a leaf</dt><dd>{number(node.error)}</dd></div>}
+              {node.split && <div class="fact"><dt>Error as a leaf</dt><dd>{number(node.error)}</dd></div>}
               <div class="fact"><dt>Cost of the subtree</dt><dd>{number(node.cost)}</dd></div>
-              {tells && <div class="fact"><dt>Proven at least</dt><dd>{number(node.bound)}</dd></div>}
+              {tells && <div class="fact"><dt>Lower bound</dt><dd>{number(node.bound)}</dd></div>}
               <div class="fact"><dt>Subtree</dt><dd>{node.proven ? "proven optimal" : "not proven yet"}</dd></div>
             </dl>
             <Counts tree={tree} index={index} />
@@ -61,7 +61,7 @@ function Counts({ tree, index }: { tree: Tree; index: number }) {
   const most = Math.max(...counts);
   const order = [...counts.keys()].filter((k) => counts[k] > 0).sort((a, b) => counts[b] - counts[a]).slice(0, 12);
   return (
-    <ul class="class-bars" aria-label="Classes of its training rows">
+    <ul class="class-bars" aria-label="Classes of the node's training rows">
       {order.map((k) => (
         <li>
           <span class="name">{label(tree.classes.labels[k])}</span>

@@ -1,4 +1,4 @@
-// The tree itself: lines, boxes, marks. One node is in the tab order; arrow keys walk the tree.
+// Draws the tree: lines, boxes and marks. One node is in the tab order; arrow keys move between nodes.
 import type { Tree } from "../api/types.ts";
 import { counted, number, percent } from "../format.ts";
 import type { Box } from "./boxes.ts";
@@ -13,7 +13,7 @@ interface Props {
   layout: Layout;
   depths: number[];
   changes: Map<number, Change> | undefined;
-  lit: Set<number> | undefined; // the rest steps back
+  lit: Set<number> | undefined; // other nodes are dimmed
   selected: number | null;
   active: number; // in the tab order
   onHover: (index: number | null) => void;

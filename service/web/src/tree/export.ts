@@ -1,4 +1,4 @@
-// A tree as a file: the drawing as it is seen, or the JSON model that the library reads.
+// Exports a tree as an SVG drawing or as a JSON model.
 import type { Tree } from "../api/types.ts";
 import { fileName, save } from "../save.ts";
 import { colour } from "../state/appearance.ts";
@@ -34,7 +34,7 @@ export function saveSvg(shown: SVGSVGElement, layout: Layout, name: string): voi
   save(`${fileName(name)}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
 }
 
-/** The page's rules for drawings, with the colours of now in place of their names. */
+/** Returns the style rules of the drawing with the current colours. */
 function drawingRules(): string {
   const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
   const mine = rules.filter((rule): rule is CSSStyleRule => rule instanceof CSSStyleRule && rule.selectorText.startsWith(".drawing "));

@@ -1,4 +1,4 @@
-// Where the boxes of a tree stand: a subtree has a column of its own, so boxes of a level cannot meet.
+// Places the boxes of a tree. Every subtree has its own columns, so boxes of a level do not overlap.
 import type { Tree } from "../api/types.ts";
 
 export interface Size { width: number; height: number }
@@ -7,8 +7,8 @@ export interface Layout { spots: Spot[]; width: number; height: number }
 
 const GAP = 16;
 const RISE = 46;
-const BROADEST = 1.8; // width by height: beyond it, levels stand further apart
-const MOST_RISE = 8 * RISE;
+const MAX_ASPECT_RATIO = 1.8; // width by height: wider trees get more distance between levels
+const MAX_RISE = 8 * RISE;
 
 export function layout(tree: Tree, sizes: Size[]): Layout {
   const { nodes } = tree;
@@ -26,7 +26,7 @@ export function layout(tree: Tree, sizes: Size[]): Layout {
     depths[split.left] = depths[split.right] = depths[i] + 1;
   });
   const centres = starts.map((start, i) => start + spans[i] / 2);
-  for (let i = nodes.length - 1; i >= 0; i -= 1) { // over the middle of the children, as far as the column allows
+  for (let i = nodes.length - 1; i >= 0; i -= 1) { // centre over the children, within the column
     const { split } = nodes[i];
     if (!split) continue;
     const half = sizes[i].width / 2;
@@ -34,13 +34,13 @@ export function layout(tree: Tree, sizes: Size[]): Layout {
     centres[i] = Math.min(Math.max(middle, starts[i] + half), starts[i] + spans[i] - half);
   }
   const close = levels(tree, sizes, depths, centres, 0);
-  const wanted = (spans[0] / BROADEST - close[close.length - 1]) / Math.max(1, close.length - 2);
-  const tops = wanted > 0 ? levels(tree, sizes, depths, centres, Math.min(MOST_RISE, wanted)) : close;
+  const wanted = (spans[0] / MAX_ASPECT_RATIO - close[close.length - 1]) / Math.max(1, close.length - 2);
+  const tops = wanted > 0 ? levels(tree, sizes, depths, centres, Math.min(MAX_RISE, wanted)) : close;
   const spots = sizes.map((size, i) => ({ x: centres[i] - size.width / 2, y: tops[depths[i]] }));
   return { spots, width: spans[0], height: tops[tops.length - 1] };
 }
 
-/** Where each level begins, and the end of the last; far children get more height for lines to follow. */
+/** Returns the top of each level and the bottom of the last; distant children get more height. */
 function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[], more: number): number[] {
   const tops = [0];
   for (let level = 0; level <= Math.max(...depths); level += 1) {

@@ -1,9 +1,9 @@
-// What the colours mean.
+// The legend of the colours.
 import type { Tree } from "../api/types.ts";
 import { label } from "../format.ts";
 import { classStyle } from "./boxes.ts";
 
-const MOST_CLASSES = 12;
+const MAX_CLASSES = 12;
 
 export function Legend({ tree, distribution, changed }: { tree: Tree; distribution: boolean; changed: boolean }) {
   const labels = tree.classes.labels;
@@ -17,8 +17,8 @@ export function Legend({ tree, distribution, changed }: { tree: Tree; distributi
       </ul>
       <ul class="legend" aria-label="Colours of the classes">
         <li class="quiet">classes:</li>
-        {labels.slice(0, MOST_CLASSES).map((entry, k) => <li><span class={`swatch ${classStyle(k)}`} />{label(entry)}</li>)}
-        {labels.length > MOST_CLASSES && <li class="quiet">and {labels.length - MOST_CLASSES} more classes</li>}
+        {labels.slice(0, MAX_CLASSES).map((entry, k) => <li><span class={`swatch ${classStyle(k)}`} />{label(entry)}</li>)}
+        {labels.length > MAX_CLASSES && <li class="quiet">and {labels.length - MAX_CLASSES} more classes</li>}
       </ul>
     </div>
   );

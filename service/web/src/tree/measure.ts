@@ -1,4 +1,4 @@
-// Text in the drawing: how wide it is, and how it is made to fit.
+// Measures text and shortens it to fit.
 export const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', 'DejaVu Sans', Arial, sans-serif";
 
 const context = document.createElement("canvas").getContext("2d")!;
@@ -16,7 +16,7 @@ export function width(text: string, size: number, bold = false): number {
   return found;
 }
 
-/** The text, its middle left out if it does not fit: names that differ often differ at their ends. */
+/** Shortens a text in the middle if it does not fit, because names often differ at their ends. */
 export function fit(text: string, size: number, room: number, bold = false): string {
   if (width(text, size, bold) <= room) return text;
   for (let kept = text.length - 1; kept > 1; kept -= 1) {

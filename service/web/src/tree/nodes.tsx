@@ -1,14 +1,14 @@
-// The boxes as SVG. Colours come from the stylesheet, so that a drawing follows the theme.
-// What can be read from near is left out from far, where fewer words stand larger.
+// Draws the boxes as SVG. Colours come from the stylesheet, so that they follow the theme.
+// When zoomed out, boxes have less text in a larger font.
 import { BARS, BODY, type Box, type LeafBox, NAME, PAD, SMALL, type SplitBox, STRIP } from "./boxes.ts";
 import { fit, width } from "./measure.ts";
 
 const FAR = 22; // font size
-const AFAR = 36; // font size where a whole tree is hardly more than its outline
+const AFAR = 36; // font size when zoomed out even further
 
 const side = (right: boolean) => (right ? "side-right" : "side-left");
 
-/** A small triangle that points to the side, for those who cannot go by the colour. */
+/** Draws a triangle that points to the side, so that colour is not the only cue. */
 function Arrow({ x, y, right }: { x: number; y: number; right: boolean }) {
   const tip = right ? 3 : -3;
   return <path class="arrow" d={`M${x - tip} ${y - 3.5}v7L${x + tip} ${y}z`} />;
@@ -93,7 +93,7 @@ function LeafDrawing({ box }: { box: LeafBox }) {
   );
 }
 
-/** Rows and errors on the left; on the right whether the subtree is proven. */
+/** Draws rows and errors on the left, and on the right whether the subtree is proven. */
 function Footer({ box }: { box: Box }) {
   const y = box.height - PAD + 1;
   const right = box.width - PAD;

@@ -1,4 +1,4 @@
-// What a tree says, worked out from its JSON: paths, sides, rules in words, and what changed from one to the next.
+// Derives paths, sides, rules in words and changes from the JSON of a tree.
 import type { Split, Tree, TreeColumn, TreeNode } from "../api/types.ts";
 import { counted, exact, label, listed, number, percent } from "../format.ts";
 import { BEYOND_SPACE } from "../words.ts";
@@ -19,7 +19,7 @@ export function parents(tree: Tree): number[] {
   return above;
 }
 
-/** The nodes from the root to this one. */
+/** Returns the nodes from the root to this one. */
 export function pathTo(tree: Tree, index: number): number[] {
   const above = parents(tree);
   const path: number[] = [];
@@ -39,7 +39,7 @@ export function leafCount(tree: Tree): number {
   return tree.nodes.filter((node) => !node.split).length;
 }
 
-/** Weight misclassified by the leaves below each node. */
+/** Returns the weight that the leaves below each node misclassify. */
 export function wrongBelow(tree: Tree): number[] {
   const wrong = tree.nodes.map((node) => node.error);
   for (let i = tree.nodes.length - 1; i >= 0; i -= 1) {
@@ -61,7 +61,7 @@ export function share(node: TreeNode): number {
 
 interface Condition { column: TreeColumn; pieces: { low: number; high: number }[]; categories: Set<number>; missing: boolean }
 
-/** What a row must be to reach this node: one sentence part a column, however often it was asked about. */
+/** Returns the conditions to reach this node, one for each column. */
 export function conditions(tree: Tree, index: number): string[] {
   const path = pathTo(tree, index);
   const found = new Map<number, Condition>();
@@ -93,7 +93,7 @@ function conditionWords({ column, pieces: kept, categories, missing }: Condition
   const also = missing ? " (or missing)" : "";
   if (column.kind === "category") {
     const names = [...categories].map((k) => label(column.categories![k]));
-    if (!names.length) return `${column.name} is ${missing ? "missing" : "none of those seen in training"}`;
+    if (!names.length) return `${column.name} is ${missing ? "missing" : "not a category of the training data"}`;
     return `${column.name} is ${listed(names, "or")}${also}`;
   }
   if (!kept.length) return `${column.name} is missing`;
@@ -112,7 +112,7 @@ function rangeWords({ low, high }: { low: number; high: number }): string {
   return `above ${exact(low)} and at most ${exact(high)}`;
 }
 
-/** The whole rule of a leaf. */
+/** Returns the complete rule of a leaf. */
 export function ruleWords(tree: Tree, index: number): string {
   const node = tree.nodes[index];
   const parts = conditions(tree, index);
@@ -120,7 +120,7 @@ export function ruleWords(tree: Tree, index: number): string {
   return parts.length ? `If ${parts.join(", and ")}, then ${answer}.` : `Always ${answer}.`;
 }
 
-/** What a node asks, in a few words. */
+/** Returns the question of a node in a few words. */
 export function questionWords(tree: Tree, node: TreeNode): string {
   const split = node.split!;
   const column = tree.columns[split.column];
@@ -131,11 +131,11 @@ export function questionWords(tree: Tree, node: TreeNode): string {
   return `left if ${conditionWords(all)}; else right`;
 }
 
-// What changed
+// Changes
 
 export type Change = "new" | "other question" | "other cuts" | "other class";
 
-/** The nodes of `after` that differ from what stood in their place in `before`. */
+/** Returns the nodes of `after` that differ from the nodes at the same place in `before`. */
 export function changes(before: Tree | undefined, after: Tree): Map<number, Change> {
   const found = new Map<number, Change>();
   if (!before) return found;
@@ -170,17 +170,17 @@ export function changeWords(found: Map<number, Change>): string {
     new: (n) => `${counted(n, "new node")}`,
     "other question": (n) => `${counted(n, "node asks", "nodes ask")} about another feature`,
     "other cuts": (n) => `${counted(n, "node cuts", "nodes cut")} elsewhere`,
-    "other class": (n) => `${counted(n, "leaf answers", "leaves answer")} otherwise`,
+    "other class": (n) => `${counted(n, "leaf has", "leaves have")} another class`,
   };
   return [...counts].map(([change, n]) => words[change](n)).join(", ");
 }
 
-/** What is proven, in a sentence. */
+/** Returns the proof in a sentence. */
 export function proofWords(tree: Tree): string {
   const { objective, upper_bound: upper, lower_bound: lower, proven_optimal: proven, beyond_space: beyond } = tree.proof;
-  if (proven && !beyond) return `Proven optimal: none of the searched trees costs less than ${number(objective)}.`;
+  if (proven && !beyond) return `Proven optimal: no tree of the search space costs less than ${number(objective)}.`;
   const known = proven
-    ? `Proven: none of the searched trees costs less than ${number(upper)}; this tree costs ${number(objective)}.`
-    : `Costs ${number(objective)}; the best of the searched trees costs at least ${number(lower)}.`;
+    ? `Proven: no tree of the search space costs less than ${number(upper)}; this tree costs ${number(objective)}.`
+    : `Costs ${number(objective)}; every tree of the search space costs at least ${number(lower)}.`;
   return beyond ? `${known} ${BEYOND_SPACE}` : known;
 }

@@ -1,4 +1,4 @@
-// A tree to look into: zoom, pan, follow a path, open a node.
+// The tree view: zoom, pan, highlight a path, open a node.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Dataset, Tree } from "../api/types.ts";
@@ -12,17 +12,17 @@ import { Legend } from "./legend.tsx";
 import { type Change, parents, pathTo, wrongBelow } from "./shape.ts";
 import { MARGIN, useZoom } from "./zoom.ts";
 
-const FAR_BELOW = 0.62; // scale at which small print cannot be read
-const AFAR_BELOW = 0.42; // and at which only large letters can
-const MOST_WITH_BARS = 200; // nodes; beyond it nobody could read them
+const FAR_BELOW = 0.62; // below this scale small text is hidden
+const AFAR_BELOW = 0.42; // below this scale only large text is shown
+const MAX_NODES_WITH_BARS = 200; // trees with more nodes have no distributions
 
 interface Props {
   tree: Tree;
-  name: string; // of exported files
+  name: string; // for exported files
   dataset?: Dataset;
   changes?: Map<number, Change>;
-  path?: number[]; // lit whatever is hovered
-  children?: ComponentChildren; // beside the tools
+  path?: number[]; // always highlighted
+  children?: ComponentChildren; // next to the tools
 }
 
 export function TreeView({ tree, name, dataset, changes, path, children }: Props) {
@@ -32,7 +32,7 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
   const [active, setActive] = useState(0);
   const wrong = useMemo(() => wrongBelow(tree), [tree]);
   const boxes = useMemo(
-    () => measured(tree, tree.nodes.length <= MOST_WITH_BARS ? dataset : undefined, wrong), [tree, dataset, wrong],
+    () => measured(tree, tree.nodes.length <= MAX_NODES_WITH_BARS ? dataset : undefined, wrong), [tree, dataset, wrong],
   );
   const layout = useMemo(() => arranged(tree, boxes), [tree, boxes]);
   const depths = useMemo(() => depthsOf(tree), [tree]);
@@ -69,7 +69,7 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
     event.preventDefault();
   };
 
-  // Panning moves the drawing; it need not be drawn again for that.
+  // Panning moves the drawing without redrawing it.
   const drawing = useMemo(() => (
     <Drawing
       tree={tree} boxes={boxes} layout={layout} depths={depths} changes={changes} lit={lit}
@@ -97,7 +97,7 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
       <Legend tree={tree} changed={Boolean(changes?.size)} distribution={boxes.some((box) => box.kind === "split" && box.strip.bars.length > 0)} />
       <div class="stage" style={{ height: stageHeight(layout) }}>
         <svg
-          ref={svg} class={`drawing${distance}`} role="group" aria-label="The tree. Arrow keys walk it, Enter opens a node, plus and minus zoom."
+          ref={svg} class={`drawing${distance}`} role="group" aria-label="The tree. Arrow keys move between nodes, Enter opens a node, plus and minus zoom."
           onKeyDown={keys} {...zoom.handlers}
         >
           <g transform={`translate(${zoom.view.x.toFixed(2)} ${zoom.view.y.toFixed(2)}) scale(${zoom.view.scale.toFixed(4)})`}>
@@ -110,9 +110,9 @@ export function TreeView({ tree, name, dataset, changes, path, children }: Props
   );
 }
 
-/** As high as the fitted tree needs; the stylesheet sets the ends of it. */
+/** Returns the height that the fitted tree needs; the stylesheet limits it. */
 function stageHeight({ width, height }: { width: number; height: number }): string {
-  const around = 2 * MARGIN + 2; // with the stage's border
+  const around = 2 * MARGIN + 2; // includes the border
   return `min(calc((100cqw - ${around}px) * ${(height / width).toFixed(4)} + ${around}px), ${Math.ceil(height) + 80}px)`;
 }
 
@@ -124,7 +124,7 @@ function depthsOf(tree: Tree): number[] {
   return depths;
 }
 
-/** Up to the parent, down to the left child, sideways to the other child. */
+/** Returns the node that an arrow key leads to: parent, left child or sibling. */
 function step(tree: Tree, from: number, key: string): number | null {
   const node = tree.nodes[from];
   const above = parents(tree)[from];

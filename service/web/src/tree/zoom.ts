@@ -4,14 +4,14 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 export interface View { x: number; y: number; scale: number }
 
-const LEAST = 0.05;
-const MOST = 4;
+const MIN_SCALE = 0.05;
+const MAX_SCALE = 4;
 export const MARGIN = 14;
-const DRAG = 4; // pixels: less is a click
+const DRAG = 4; // pixels: a shorter movement is a click
 
 export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number) {
   const [view, setView] = useState<View>({ x: MARGIN, y: MARGIN, scale: 1 });
-  const untouched = useRef(true); // as long as nobody has moved it, it fits
+  const untouched = useRef(true); // the drawing is fitted until the user moves it
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const travelled = useRef(0);
 
@@ -33,7 +33,7 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
   const zoomAt = (factor: number, x: number, y: number) => {
     untouched.current = false;
     setView((old) => {
-      const scale = Math.min(MOST, Math.max(LEAST, old.scale * factor));
+      const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, old.scale * factor));
       const ratio = scale / old.scale;
       return { scale, x: x - (x - old.x) * ratio, y: y - (y - old.y) * ratio };
     });
@@ -85,7 +85,7 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
   return {
     view,
     handlers,
-    /** Whether the last press was a drag, and no click. */
+    /** Returns whether the last press was a drag and not a click. */
     moved: () => travelled.current >= DRAG,
     fit: () => {
       untouched.current = true;
@@ -95,7 +95,7 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
       const box = svg.current!.getBoundingClientRect();
       zoomAt(factor, box.width / 2, box.height / 2);
     },
-    /** Pans as far as it takes for this part to be seen. */
+    /** Pans until this part is visible. */
     reveal: (x: number, y: number, partWidth: number, partHeight: number) => {
       const box = svg.current!.getBoundingClientRect();
       setView((old) => {

@@ -1,10 +1,10 @@
--- Records that are deleted, restored, or go for good. Stands after the prelude in the scripts that do so.
+-- Delete, restore and purge records.
 --
--- A record that was deleted and may be restored keeps its blobs and lies under another name, where only restore and
--- purge look for it. It is in none of the indexes.
+-- A deleted record that may be restored keeps its blobs. It is stored under another key, where only `restore` and
+-- `purge` look for it, and is in none of the indexes.
 
 local DELETED = 'literati:deleted' -- "kind id" by the time of the deletion
-local MAX_DELETED = 1000 -- of each kind and tenant; the oldest go first
+local MAX_DELETED = 1000 -- of each kind and tenant; beyond that the oldest are purged
 
 local function record_key(kind, id)
     return 'literati:' .. kind .. ':' .. id
@@ -28,8 +28,8 @@ local function dataset_in_use(id)
     return call('SCARD', 'literati:dataset-live:' .. id) > 0
 end
 
--- For each kind of record: `unlist` takes it out of the indexes, `list` puts it back, `drop` gives up what belongs to
--- it. `key` is where the record lies at that moment. `drop` returns the blob that nobody refers to any more, or ''.
+-- For each kind of record, `unlist` removes it from the indexes, `list` puts it back, and `drop` deletes what belongs
+-- to it. `key` is the present key of the record. `drop` returns the blob that has lost its last reference, or ''.
 local KINDS = { job = {}, dataset = {}, model = {} }
 
 function KINDS.job.unlist(id, tenant, key)
@@ -54,7 +54,7 @@ function KINDS.job.list(id, tenant, key)
     call('PUBLISH', 'literati:changed', id)
 end
 
--- Its trees, events and search; its models stay.
+-- Delete its trees, events and search. Its models stay.
 function KINDS.job.drop(id, _, key)
     local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob')
     local parts = job_key(id)
@@ -65,7 +65,7 @@ function KINDS.job.drop(id, _, key)
     if found[2] and found[2] ~= '' and call('HGET', found[2], 'job') == id then
         call('DEL', found[2])
     end
-    return drop_blob(found[3] or '')
+    return remove_reference(found[3] or '')
 end
 
 function KINDS.dataset.unlist(id, tenant, key)
@@ -78,7 +78,7 @@ function KINDS.dataset.unlist(id, tenant, key)
     end
 end
 
--- The same table may have been uploaded again meanwhile: both are there then.
+-- If the same table was uploaded again meanwhile, there are two datasets of the same content.
 function KINDS.dataset.list(id, tenant, key)
     local found = call('HMGET', key, 'content', 'stored', 'seq')
     call('ZADD', 'literati:tenant-datasets:' .. tenant, found[3], id)
@@ -88,7 +88,7 @@ function KINDS.dataset.list(id, tenant, key)
 end
 
 function KINDS.dataset.drop(_, _, key)
-    return drop_blob(call('HGET', key, 'blob') or '')
+    return remove_reference(call('HGET', key, 'blob') or '')
 end
 
 function KINDS.model.unlist(id, tenant)
@@ -104,7 +104,7 @@ function KINDS.model.drop()
 end
 
 -- Delete a record for good.
-local function forget(kind, id, tenant)
+local function delete_record(kind, id, tenant)
     local key = record_key(kind, id)
     KINDS[kind].unlist(id, tenant, key)
     local blob = KINDS[kind].drop(id, tenant, key)
@@ -116,27 +116,27 @@ local function deleted_bytes(kind, key)
     return kind == 'dataset' and tonumber(call('HGET', key, 'stored') or 0) or 0
 end
 
--- The record is no longer among the deleted ones.
-local function leave_deleted(kind, id, tenant, key)
+-- Remove a record from the indexes of deleted records.
+local function unlist_deleted(kind, id, tenant, key)
     call('ZREM', DELETED, kind .. ' ' .. id)
     call('ZREM', deleted_index(kind, tenant), id)
     add_bytes('literati:deleted-bytes', tenant, -deleted_bytes(kind, key))
 end
 
--- Let a deleted record go for good. `tenant` is whose index names it.
+-- Delete a deleted record for good. `tenant` is the one whose index names it.
 local function purge(kind, id, tenant)
     local key = deleted_key(kind, id)
     tenant = call('HGET', key, 'tenant') or tenant
     if not tenant then
-        call('ZREM', DELETED, kind .. ' ' .. id) -- the record is not there
+        call('ZREM', DELETED, kind .. ' ' .. id) -- there is no such record
         return
     end
-    leave_deleted(kind, id, tenant, key)
+    unlist_deleted(kind, id, tenant, key)
     KINDS[kind].drop(id, tenant, key)
     call('UNLINK', key)
 end
 
--- Purge the record of this kind that was deleted first; false if there is none.
+-- Purge the record of this kind that was deleted first, and return its id; nil if there is none.
 local function purge_oldest(kind, tenant)
     local oldest = (call('ZRANGE', deleted_index(kind, tenant), 0, 0))[1]
     if oldest then
@@ -146,7 +146,7 @@ local function purge_oldest(kind, tenant)
 end
 
 -- Delete a record so that it can be restored.
-local function put_aside(kind, id, tenant)
+local function soft_delete(kind, id, tenant)
     local key = record_key(kind, id)
     KINDS[kind].unlist(id, tenant, key)
     call('ZADD', DELETED, now, kind .. ' ' .. id)
@@ -158,9 +158,9 @@ local function put_aside(kind, id, tenant)
     end
 end
 
-local function forget_search(job)
+local function delete_search(job)
     call('ZREM', ENDED_SEARCHES, job.id)
-    local blob = drop_blob(job.blob)
+    local blob = remove_reference(job.blob)
     put(job, 'blob', '')
     return blob
 end

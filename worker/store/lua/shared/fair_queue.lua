@@ -1,9 +1,9 @@
--- Whose turn it is. Stands after the prelude in `claim`.
+-- Choose the next job for a worker. `claim` uses this.
 
-local LOOKED_AT = 32 -- queued jobs of a group among which one is looked for that the worker can run
-local KEPT_MS = 60000 -- how long a worker keeps cores free for a job without asking for work again
+local MAX_SCANNED = 32 -- queued jobs of a tenant among which one is searched that the worker can run
+local RESERVATION_MS = 60000 -- how long a worker reserves cores for a job without asking for work again
 
-local function numbers(flat)
+local function to_numbers(flat)
     local found = {}
     for i = 1, #flat, 2 do
         found[flat[i]] = tonumber(flat[i + 1])
@@ -11,86 +11,87 @@ local function numbers(flat)
     return found
 end
 
-local function weight_of(group)
-    return tonumber(call('HGET', WEIGHTS, group) or DEFAULT_WEIGHT)
+local function weight_of(tenant)
+    return tonumber(call('HGET', WEIGHTS, tenant) or DEFAULT_WEIGHT)
 end
 
--- The groups with queued jobs, in the order in which they may start one: by their turns, but those that have their share
--- of the cores in use come after those that have less. Else a group whose jobs are long would soon hold every core.
-local function groups_in_order()
-    local running, weights = numbers(call('HGETALL', RUNNING)), numbers(call('HGETALL', WEIGHTS))
-    local queued = call('ZRANGE', TURNS, 0, -1)
-    local cores, weight = 1, 0 -- with the core that is about to be used
-    for group, used in pairs(running) do
+-- Return the tenants with queued jobs in the order in which they may start one: by virtual start time, but tenants that
+-- use their share of the cores come last. Otherwise a tenant whose jobs are long would soon use every core.
+local function tenants_in_order()
+    local running, weights = to_numbers(call('HGETALL', RUNNING)), to_numbers(call('HGETALL', WEIGHTS))
+    local queued = call('ZRANGE', START_TIMES, 0, -1)
+    local cores, weight = 1, 0 -- including the core that the next job will use
+    for tenant, used in pairs(running) do
         cores = cores + used
-        weight = weight + (weights[group] or DEFAULT_WEIGHT)
+        weight = weight + (weights[tenant] or DEFAULT_WEIGHT)
     end
-    for _, group in ipairs(queued) do
-        if not running[group] then
-            weight = weight + (weights[group] or DEFAULT_WEIGHT)
+    for _, tenant in ipairs(queued) do
+        if not running[tenant] then
+            weight = weight + (weights[tenant] or DEFAULT_WEIGHT)
         end
     end
     local order, satisfied = {}, {}
-    for _, group in ipairs(queued) do
-        local share = cores * (weights[group] or DEFAULT_WEIGHT) / weight
-        table.insert((running[group] or 0) < share and order or satisfied, group)
+    for _, tenant in ipairs(queued) do
+        local share = cores * (weights[tenant] or DEFAULT_WEIGHT) / weight
+        table.insert((running[tenant] or 0) < share and order or satisfied, tenant)
     end
-    for _, group in ipairs(satisfied) do
-        table.insert(order, group)
+    for _, tenant in ipairs(satisfied) do
+        table.insert(order, tenant)
     end
     return order
 end
 
--- A job that needs more cores than a worker has free must not wait until they happen to be free at the same time: the
--- worker keeps those that become free for it, and starts nothing else meanwhile.
+-- A job may need more cores than a worker has free. The worker then reserves the cores that become free for this job,
+-- and starts nothing else meanwhile. The stored names say `kept` for reserved.
 
-local function kept_key(worker)
+local function reservation_key(worker)
     return 'literati:kept-cores:' .. worker
 end
 
-local function keep_cores(job, worker)
-    call('SET', kept_key(worker), job.id, 'PX', KEPT_MS)
+local function reserve_cores(job, worker)
+    call('SET', reservation_key(worker), job.id, 'PX', RESERVATION_MS)
     put(job, 'kept_by', worker)
 end
 
-local function kept_elsewhere(job, worker)
-    return job.kept_by ~= '' and job.kept_by ~= worker and call('GET', kept_key(job.kept_by)) == job.id
+local function is_reserved_elsewhere(job, worker)
+    return job.kept_by ~= '' and job.kept_by ~= worker and call('GET', reservation_key(job.kept_by)) == job.id
 end
 
--- The job that the worker keeps cores for, if it still waits.
-local function kept_job(worker)
-    local id = call('GET', kept_key(worker))
+-- Return the job for which the worker reserves cores, if it is still queued.
+local function reserved_job(worker)
+    local id = call('GET', reservation_key(worker))
     local job = id and read(id)
     if job and job.state == 'QUEUED' and job.kept_by == worker then
         return job
     end
-    call('DEL', kept_key(worker))
+    call('DEL', reservation_key(worker))
 end
 
--- The job that a worker is to run or to keep its cores for; nil if there is none.
+-- Return the job that a worker is to run or to reserve cores for; nil if there is none.
 local function next_job(worker, free, all)
-    local kept = kept_job(worker)
-    if kept then
-        return kept
+    local reserved = reserved_job(worker)
+    if reserved then
+        return reserved
     end
-    for _, group in ipairs(groups_in_order()) do
-        for _, member in ipairs(call('ZRANGE', queue_key(group), 0, LOOKED_AT - 1)) do
+    for _, tenant in ipairs(tenants_in_order()) do
+        for _, member in ipairs(call('ZRANGE', queue_key(tenant), 0, MAX_SCANNED - 1)) do
             local job = read(member:sub(17))
             if not (job and job.state == 'QUEUED') then
-                leave_group(group, member) -- there is no such job any more, or it was damaged
-            elseif cores_of(job) <= free or (cores_of(job) <= all and not kept_elsewhere(job, worker)) then
+                remove_member(tenant, member) -- the job was deleted, or it was damaged
+            elseif cores_of(job) <= free or (cores_of(job) <= all and not is_reserved_elsewhere(job, worker)) then
                 return job
             end
         end
     end
 end
 
--- Move the group's turn on for a job that is about to start.
-local function take_turn(job)
-    local group = group_of(job)
-    local turn = math.max(virtual_time(), tonumber(call('ZSCORE', TURNS, group) or '0'))
-    local next_turn = turn + cores_of(job) * DEFAULT_WEIGHT / weight_of(group)
-    call('SET', VIRTUAL_TIME, string.format('%.17g', turn))
-    call('ZADD', TURNS, string.format('%.17g', next_turn), group)
-    call('ZREMRANGEBYSCORE', RESTED, '-inf', string.format('%.17g', turn)) -- these would begin at this time anyway
+-- Increase the tenant's virtual start time for a job that is about to start.
+local function advance_start_time(job)
+    local tenant = job.tenant
+    local start_time = math.max(virtual_time(), tonumber(call('ZSCORE', START_TIMES, tenant) or '0'))
+    local next_start_time = start_time + cores_of(job) * DEFAULT_WEIGHT / weight_of(tenant)
+    call('SET', VIRTUAL_TIME, string.format('%.17g', start_time))
+    call('ZADD', START_TIMES, string.format('%.17g', next_start_time), tenant)
+    -- Idle tenants up to this time would start at the virtual time anyway.
+    call('ZREMRANGEBYSCORE', IDLE_START_TIMES, '-inf', string.format('%.17g', start_time))
 end

@@ -1,5 +1,5 @@
--- What a worker publishes, merged into its job: nothing that a client was told is taken back. Stands after the
--- prelude in the scripts that take a checkpoint.
+-- Merge the progress update of a worker into its job, so that clients never see progress go back.
+-- `publish_progress` and `finish` use this.
 
 local function lesser(a, b)
     return tonumber(b) < tonumber(a) and b or a
@@ -9,25 +9,25 @@ local function greater(a, b)
     return tonumber(b) > tonumber(a) and b or a
 end
 
--- Both bounds of a moment with those known before: upper never rises, lower never falls, lower <= upper.
+-- Combine new bounds with known ones: upper never rises, lower never falls, lower <= upper.
 local function tighten(upper, lower, old_upper, old_lower)
     upper = greater(lesser(old_upper, upper), old_lower)
     return upper, lesser(greater(old_lower, lower), upper)
 end
 
-local function keep_incumbent(job, given, tree, metrics)
-    local objective = given.objective
+local function add_incumbent(job, update, tree, metrics)
+    local objective = update.objective
     if job.objective ~= '' and tonumber(objective) >= tonumber(job.objective) then
         return false
     end
     count('incumbents')
     local revision = tostring(tonumber(job.incumbents) + 1)
     call('HSET', job.key .. ':incumbent:' .. revision, 'objective', objective, 'tree', tree, 'metrics', metrics,
-        'scores', given.scores, 'found_at', now, 'found_seconds', given.found_seconds)
+        'scores', update.scores, 'found_at', now, 'found_seconds', update.found_seconds)
     put(job, 'incumbents', revision)
     put(job, 'objective', objective)
     put(job, 'metrics', metrics)
-    put(job, 'scores', given.scores)
+    put(job, 'scores', update.scores)
     if job.incumbents == '1' then
         put(job, 'first_incumbent_at', now)
     end
@@ -38,9 +38,9 @@ local function keep_incumbent(job, given, tree, metrics)
     return true
 end
 
--- Upper stays at or above the objective of the tree that is kept, or the two would contradict each other.
-local function merge_bounds(job, given)
-    local upper, lower = greater(given.upper, job.objective), given.lower
+-- The upper bound is never below the objective of the stored tree, so that the two do not contradict each other.
+local function merge_bounds(job, update)
+    local upper, lower = greater(update.upper, job.objective), update.lower
     if job.upper ~= '' then
         upper, lower = tighten(upper, lower, job.upper, job.lower)
     else
@@ -52,6 +52,7 @@ local function merge_bounds(job, given)
     return moved
 end
 
+-- Drop every second point, but not the last one.
 local function thin_trace(key)
     local points = call('LRANGE', key, 0, -1)
     call('DEL', key)
@@ -63,14 +64,14 @@ local function thin_trace(key)
     end
 end
 
--- A search that went on from an older checkpoint tells some of its way again: points before the last are left out.
+-- A search that continues from a snapshot repeats a part of its trace: points before the last one are skipped.
 local function extend_trace(job, trace)
     local key = job.key .. ':trace'
     local last = (call('LRANGE', key, -1, -1))[1]
     local seconds, expansions, upper, lower
     if last then
         seconds, expansions, upper, lower = last:match('(%S+) (%S+) (%S+) (%S+)')
-        last = lower and last -- else it is no point: begin anew
+        last = lower and last -- else it is not a point, and the trace starts again
     end
     for _, point in ipairs(trace) do
         if not last then
@@ -90,17 +91,16 @@ local function extend_trace(job, trace)
     end
 end
 
-
-local function merge_effort(job, given)
+local function merge_effort(job, update)
     local before = job.expansions .. ' ' .. job.elapsed .. ' ' .. job.states_live .. ' ' .. job.memory
-    local more = tonumber(given.expansions) - tonumber(job.expansions)
+    local more = tonumber(update.expansions) - tonumber(job.expansions)
     if more > 0 then
         count('expansions', string.format('%.0f', more))
-        put(job, 'expansions', given.expansions)
+        put(job, 'expansions', update.expansions)
     end
-    put(job, 'elapsed', greater(job.elapsed, given.elapsed))
-    put(job, 'states_live', given.states_live)
-    put(job, 'memory', given.memory)
+    put(job, 'elapsed', greater(job.elapsed, update.elapsed))
+    put(job, 'states_live', update.states_live)
+    put(job, 'memory', update.memory)
     return before ~= job.expansions .. ' ' .. job.elapsed .. ' ' .. job.states_live .. ' ' .. job.memory
 end
 
@@ -108,44 +108,45 @@ local function bounds_as_json(job)
     return '"objective":' .. job.objective .. ',"upper_bound":' .. job.upper .. ',"lower_bound":' .. job.lower
 end
 
-local function note_saved(name, bytes)
-    if call('HSETNX', SAVED, name, bytes) == 1 then
+local function count_snapshot(name, bytes)
+    if call('HSETNX', SNAPSHOT_BYTES, name, bytes) == 1 then
         count('saved_bytes', bytes)
     end
 end
 
--- Bounds count from the first tree on: they are known together or not at all. Returns the blob that is replaced.
-local function merge(job, given, tree, metrics, log)
-    count('checkpoints')
-    local news = merge_effort(job, given)
-    local better = given.objective ~= '' and keep_incumbent(job, given, tree, metrics)
+-- Bounds are stored from the first tree on: they are known together or not at all. Return the snapshot that is
+-- replaced, or ''.
+local function apply_update(job, update, tree, metrics, log)
+    count('checkpoints') -- the name of a metric
+    local has_changed = merge_effort(job, update)
+    local better = update.objective ~= '' and add_incumbent(job, update, tree, metrics)
     if has_tree(job) then
-        local moved = merge_bounds(job, given) or better
-        extend_trace(job, given.trace)
+        local moved = merge_bounds(job, update) or better
+        extend_trace(job, update.trace)
         if better then
             call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'upper', job.upper, 'lower', job.lower)
-            emit(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job)
-                .. ',"found_seconds":' .. given.found_seconds .. '}')
+            add_event(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job)
+                .. ',"found_seconds":' .. update.found_seconds .. '}')
         end
         if moved then
-            emit(job, 'bound', '{' .. bounds_as_json(job) .. ',"expansions":' .. job.expansions
+            add_event(job, 'bound', '{' .. bounds_as_json(job) .. ',"expansions":' .. job.expansions
                 .. ',"elapsed_seconds":' .. job.elapsed .. '}')
         end
-        news = news or moved
+        has_changed = has_changed or moved
     end
     if log ~= '' then
-        emit(job, 'log', '{"message":' .. log .. '}')
-        news = true
+        add_event(job, 'log', '{"message":' .. log .. '}')
+        has_changed = true
     end
     local replaced = ''
-    if given.blob ~= '' and given.blob ~= job.blob then
-        hold_blob(given.blob)
-        note_saved(given.blob, given.blob_bytes)
-        replaced = drop_blob(job.blob)
-        put(job, 'blob', given.blob)
+    if update.blob ~= '' and update.blob ~= job.blob then
+        add_reference(update.blob)
+        count_snapshot(update.blob, update.blob_bytes)
+        replaced = remove_reference(job.blob)
+        put(job, 'blob', update.blob)
     end
-    if news then
-        changed(job)
+    if has_changed then
+        publish_change(job)
     end
     return replaced
 end

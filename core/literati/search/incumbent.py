@@ -1,0 +1,139 @@
+"""The best tree of a search: built from the engine's nodes, checked against its cost, and kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy.typing as npt
+
+from literati.errors import Interrupted, SearchInvariantError
+from literati.search.costs import ExactCosts
+from literati.search.interruptible import call_interruptibly
+from literati.search.node_bounds import transfer_bounds
+from literati.search.options import SolverOptions
+from literati.search.stopwatch import Stopwatch
+from literati.search.warm_start import refit_nodes
+from literati.tree.model import ShapeTree
+from literati.tree.nodes import Settings
+
+# Expected seconds to build a tree for each cell of the table, until one has been built.
+BUILD_SECONDS = 3e-8
+Poll = Callable[[], None]
+
+
+class IncumbentKeeper:
+    """Keep the best tree, its cost, and when it was found.
+
+    The tree costs less than the engine's upper bound if polishing or another search found it. Inside the
+    search costs are in units; those of a kept tree are in misclassified rows.
+    """
+
+    def __init__(self, engine: Any, costs: ExactCosts, options: SolverOptions, clock: Stopwatch) -> None:
+        self._engine = engine
+        self._costs = costs
+        self._options = options
+        self._clock = clock
+        self.settings = Settings(
+            options.max_depth, options.max_changepoints, options.split_penalty, options.changepoint_penalty
+        )
+        self._settings_in_units = replace(
+            self.settings, split_penalty=costs.split_penalty, changepoint_penalty=costs.changepoint_penalty
+        )
+        self.build_seconds = BUILD_SECONDS * costs.table.codes.size
+        self._tree: ShapeTree | None = None
+        self._built_at: tuple[int, float] | None = None  # state of the engine when the bounds were read
+        self.objective = math.inf
+        self.improvements = 0
+        self.improved_at = 0.0  # search seconds
+        self.note(engine.upper)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the tree is built with the bounds that the engine knows now."""
+        return self._tree is not None and self._built_at == self._engine_state()
+
+    def _engine_state(self) -> tuple[int, float]:
+        return int(self._engine.expansions), float(self._engine.upper)
+
+    def note(self, objective: float) -> None:
+        """Count an improvement if a tree of this cost is the best so far."""
+        if objective < self.objective:
+            self.improvements += 1
+            self.improved_at = self._clock.seconds
+            self.objective = objective
+
+    def build(self, poll: Poll | None = None, seconds: float = math.inf) -> ShapeTree:
+        """Return the best tree with the bounds of its nodes that are known now.
+
+        With `poll`, which may raise Interrupted, the engine can be asked to stop, as it is after `seconds`.
+        """
+        if self._tree is not None and self.is_current:
+            return self._tree
+        engine, state, interruptible = self._engine, self._engine_state(), poll is not None
+        nodes = call_interruptibly(
+            lambda: engine.nodes(interruptible=interruptible), engine.request_stop, seconds
+        )
+        if nodes is None:
+            raise Interrupted
+        searched = self.tree_of(nodes, poll)
+        if self._tree is None or searched.objective < self._tree.objective:
+            self._tree = searched
+        else:
+            bounds = transfer_bounds(
+                self._tree.nodes, searched.nodes, self._costs.table, self._options.max_depth, poll
+            )
+            self._tree = replace(self._tree, nodes=bounds)
+        self._built_at = state
+        self.note(self._tree.objective)
+        return self._tree
+
+    def offer(self, tree: ShapeTree) -> bool:
+        """Keep a tree that the engine did not find if it is better, and return whether it is."""
+        if self._tree is not None and tree.objective >= self._tree.objective:
+            return False
+        self._tree, self._built_at = tree, None
+        self.note(tree.objective)
+        return True
+
+    def tree_of(self, nodes: npt.NDArray[Any], poll: Poll | None = None) -> ShapeTree:
+        """Return the tree of the engine's nodes or of polished nodes."""
+        engine, start = self._engine, perf_counter()
+        tree = ShapeTree.from_nodes(
+            nodes,
+            self._costs.table,
+            settings=self._settings_in_units,
+            upper_bound=engine.upper,
+            lower_bound=engine.lower,
+            proven_optimal=bool(engine.proven),
+            proven_space=self._options.candidates,
+            candidate_leaves=self._options.leaves,
+            poll=poll,
+        )
+        tree = self._checked(tree, poll)
+        self.build_seconds = max(self.build_seconds, perf_counter() - start)
+        if tree.objective > engine.upper:
+            raise SearchInvariantError(
+                f"the tree found costs {tree.objective!r} on the training rows, "
+                f"not {engine.upper!r} as the search says"
+            )
+        return tree
+
+    def refitted(self, tree: ShapeTree) -> ShapeTree:
+        """Return a tree of another search with the counts and costs that it has on this data."""
+        nodes = refit_nodes(tree.nodes, tree.schema, self._costs.table, self._settings_in_units)
+        return self._checked(replace(self.build(), nodes=nodes, settings=self._settings_in_units))
+
+    def _checked(self, tree: ShapeTree, poll: Poll | None = None) -> ShapeTree:
+        """Check that a tree costs exactly what it says, and return it with costs in misclassified rows."""
+        cost = tree.evaluate_table(self._costs.table, poll)
+        if cost != tree.nodes[0].cost:
+            raise SearchInvariantError(
+                f"a tree said to cost {tree.nodes[0].cost!r} units costs {cost!r} on the training rows"
+            )
+        nodes = self._costs.in_rows(tree.nodes)
+        proof = replace(tree.proof, objective=nodes[0].cost)
+        return replace(tree, nodes=nodes, settings=self.settings, proof=proof)

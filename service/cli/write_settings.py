@@ -1,0 +1,44 @@
+"""`python -m service.write_settings`: write docs/settings.md from the descriptions of the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic.fields import FieldInfo
+
+from service.settings import GROUPS, Settings
+
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+_HEAD = """# Settings
+
+Environment variables configure the API server and the workers. This page is generated from the fields of
+`service/settings.py` and `worker/settings.py` by `make settings`.
+"""
+_COMPUTED = {"worker_concurrency": "cores"}  # defaults that depend on the machine
+
+
+def variable(name: str, field: FieldInfo) -> str:
+    """Return the environment variable of a field."""
+    return str(field.validation_alias or f"LITERATI_{name.upper()}")
+
+
+def default(name: str, field: FieldInfo) -> str:
+    """Return the default of a field as the page shows it."""
+    return _COMPUTED.get(name) or ("" if field.default is None else str(field.default))
+
+
+def text() -> str:
+    """Return the page."""
+    parts = [_HEAD]
+    for name, field in Settings.model_fields.items():
+        if name in GROUPS:
+            parts.append(f"\n## {GROUPS[name]}\n\n| variable | default | meaning |\n|---|---|---|\n")
+        shown = default(name, field)
+        parts.append(
+            f"| `{variable(name, field)}` | {f'`{shown}`' if shown else ''} | {field.description} |\n"
+        )
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Decode the rows of a request into the matrix that the predict kernel reads."""

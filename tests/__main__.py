@@ -1,0 +1,66 @@
+"""`make test`: run the tests side by side, then those that measure time, and list what was skipped.
+
+Arguments are passed on to pytest: `make test ARGS="-k name"`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+from literati.cores import usable_cores
+from tests.support.paths import ROOT
+
+MAX_WORKERS = 4  # each has stacks and a browser of its own
+REPORTS = ROOT / "build" / "tests"
+NO_TESTS = 5  # pytest's exit code if nothing was selected
+RUNS = {
+    "side by side": ["-n", str(min(usable_cores(), MAX_WORKERS)), "--dist", "worksteal", "-m", "not alone"],
+    "alone": ["-m", "alone"],
+}
+INTRODUCTION = """
+All tests, one on each core, and then those that measure time: about 10 minutes on two quiet cores.
+`make check` runs the quick ones. Not run by either: make fuzz, chaos, mutants, sanitize, test-compose.
+"""
+
+
+def main() -> int:
+    print(INTRODUCTION, flush=True)
+    start = time.monotonic()
+    arguments = sys.argv[1:]
+    runs = {"chosen": []} if "-m" in arguments else RUNS
+    codes = {name: _run(name, options, arguments) for name, options in runs.items()}
+    _summarize([_report(name) for name, code in codes.items() if code != NO_TESTS], time.monotonic() - start)
+    failures = [code for code in codes.values() if code not in (0, NO_TESTS)]
+    return failures[0] if failures else min(codes.values())
+
+
+def _report(name: str) -> Path:
+    return REPORTS / f"{name.replace(' ', '-')}.xml"
+
+
+def _run(name: str, options: list[str], arguments: list[str]) -> int:
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    _report(name).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={_report(name)}", *options, *arguments]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def _summarize(reports: list[Path], seconds: float) -> None:
+    """Print how many tests there were, and why some were skipped."""
+    tests, reasons = 0, Counter[str]()
+    for report in filter(Path.exists, reports):
+        for case in ElementTree.parse(report).iter("testcase"):
+            tests += 1
+            reasons.update(skipped.get("message", "") for skipped in case.iter("skipped"))
+    print(f"\n{tests} tests in {seconds / 60:.1f} minutes, {reasons.total() or 'none'} skipped.")
+    for reason, count in reasons.most_common():
+        print(f"  {count} x {reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""A state folder that version 0.1.0 left behind opens today, with everything in it.
+
+`tests/data/v0.1.0/make_state.py` made the folder and kept the responses that 0.1.0 gave.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.paths import DATA
+from tests.support.stack.embedded import Embedded
+from tests.support.stack.stack import poll
+
+Json = dict[str, Any]
+
+FOLDER = DATA / "v0.1.0"
+BEFORE: Json = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Return a client of today's service, which runs on a copy of the folder and its key file."""
+    folder = tmp_path_factory.mktemp("earlier")
+    with tarfile.open(FOLDER / "state.tar.xz") as archive:
+        archive.extractall(folder / "state", filter="data")
+    keys = folder / "state" / "keys.json"
+    with Embedded(folder, LITERATI_API_KEYS_FILE=str(keys)) as embedded:
+        headers = {"Authorization": f"Bearer {BEFORE['key']}"}
+        url = f"{embedded.wait_until_ready()}/v1"
+        with httpx.Client(base_url=url, headers=headers, timeout=60.0) as client:
+            yield client
+
+
+def get(client: httpx.Client, path: str) -> Any:
+    response = client.get(path)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """Return where `now` does not say what `before` says. It may say more, and warnings may be reworded."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return [
+            place
+            for name, value in before.items()
+            if not (name == "message" and "/warnings/" in path)
+            for place in (
+                differences(value, now[name], f"{path}/{name}") if name in now else [f"{path}/{name}: gone"]
+            )
+        ]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        return [
+            place
+            for number, pair in enumerate(zip(before, now, strict=True))
+            for place in differences(*pair, f"{path}/{number}")
+        ]
+    return [] if before == now else [f"{path}: {before!r} is now {now!r}"]
+
+
+def test_a_key_is_still_required(client: httpx.Client) -> None:
+    assert httpx.get(f"{client.base_url}jobs").status_code == 401
+
+
+@pytest.mark.parametrize("name", BEFORE["datasets"])
+def test_a_dataset(client: httpx.Client, name: str) -> None:
+    before = BEFORE["datasets"][name]
+    assert differences(before, get(client, f"/datasets/{before['id']}")) == []
+    assert len(get(client, f"/datasets/{before['id']}/preview?rows=5")["records"]) == 5
+
+
+@pytest.mark.parametrize("name", BEFORE["jobs"])
+def test_a_job_with_its_events_and_its_trace(client: httpx.Client, name: str) -> None:
+    before = BEFORE["jobs"][name]
+    assert differences(before, get(client, f"/jobs/{before['id']}")) == []
+    events = get(client, f"/jobs/{before['id']}/events?page_size=1000")
+    assert differences(BEFORE["events"][name], events) == []
+    assert differences(BEFORE["traces"][name], get(client, f"/jobs/{before['id']}/trace")) == []
+
+
+@pytest.mark.parametrize("name", BEFORE["models"])
+def test_a_model_and_its_predictions(client: httpx.Client, name: str) -> None:
+    before = BEFORE["models"][name]
+    assert differences(before, get(client, f"/models/{before['id']}")) == []
+    response = client.post(
+        f"/models/{before['id']}/predict?explain=true",
+        content=BEFORE["rows"][name],
+        headers={"Content-Type": "text/csv"},
+    )
+    assert response.status_code == 200, response.text
+    assert differences(BEFORE["predictions"][name], response.json()) == []
+    assert "Proven optimal" in client.get(f"/models/{before['id']}/rules").text
+
+
+def test_an_alias(client: httpx.Client) -> None:
+    assert get(client, "/models/production")["id"] == BEFORE["alias"]["production"]
+
+
+def test_everything_is_listed(client: httpx.Client) -> None:
+    for kind, expected in (
+        ("datasets", BEFORE["datasets"].values()),
+        ("models", BEFORE["models"].values()),
+        ("jobs", [*BEFORE["jobs"].values(), *BEFORE["unfinished"].values()]),
+    ):
+        found = {item["id"] for item in get(client, f"/{kind}")["items"]}
+        assert {item["id"] for item in expected} <= found
+
+
+@pytest.mark.parametrize("name", BEFORE["unfinished"])
+def test_a_search_goes_on_where_it_was(client: httpx.Client, name: str) -> None:
+    """One was paused; the other was running when the service was stopped, so that it is queued."""
+    before = BEFORE["unfinished"][name]
+    if name == "paused":
+        assert differences(before, get(client, f"/jobs/{before['id']}")) == []
+        assert client.post(f"/jobs/{before['id']}/resume").is_success
+
+    def ended() -> Json | None:
+        job: Json = get(client, f"/jobs/{before['id']}")
+        return job if job["finished_at"] else None
+
+    job = poll(ended, seconds=120, what=f"the end of the {name} job")
+    assert (job["state"], job["stop_reason"]) == ("SUCCEEDED", "PROVEN_OPTIMAL")
+    assert job["progress"]["expansions"] > before["progress"]["expansions"]
+    assert job["progress"]["elapsed_seconds"] > before["progress"]["elapsed_seconds"]
+    events = get(client, f"/jobs/{before['id']}/events?page_size=1000")["items"]
+    messages = [event["data"]["message"] for event in events if event["type"] == "log"]
+    assert len(messages) == 1
+    assert "starting again" not in messages[0], "the saved search could be read"

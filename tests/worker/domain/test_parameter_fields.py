@@ -1,0 +1,45 @@
+"""The parameters of the library as fields of messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from pydantic import BaseModel
+
+from literati.search.options import SearchLimits, SolverOptions
+from service.jobs.schemas import LimitsPatch
+from service.settings import Settings
+from worker.domain import parameter_fields
+from worker.domain.parameters import Limits, Parameters
+
+
+@pytest.mark.parametrize(
+    ("message", "group", "without"),
+    [
+        (Parameters, SolverOptions, {"n_threads"}),
+        (Limits, SearchLimits, set()),
+        (LimitsPatch, SearchLimits, set()),
+    ],
+)
+def test_messages_have_the_fields_of_the_library(
+    message: type[BaseModel], group: type[SolverOptions | SearchLimits], without: set[str]
+) -> None:
+    assert message.model_fields.keys() == group.definitions().keys() - without
+    for name, field in message.model_fields.items():
+        assert field.default == (None if message is LimitsPatch else group.definitions()[name].default)
+        assert field.description == group.definitions()[name].sentences("null")
+
+
+def test_the_default_time_limit_of_the_service_is_the_one_of_the_library() -> None:
+    assert Settings.model_fields["default_time_limit"].default == SearchLimits().time_limit
+
+
+def test_what_an_earlier_version_does_not_know_is_stored_only_if_it_is_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    definitions = SolverOptions.definitions()
+    definitions["max_depth"] = replace(definitions["max_depth"], added="0.2.0")
+    monkeypatch.setattr(SolverOptions, "definitions", lambda: definitions)
+    assert parameter_fields.unused_additions(Parameters()) == {"max_depth"}
+    assert parameter_fields.unused_additions(Parameters(max_depth=3)) == set()

@@ -1,0 +1,41 @@
+"""Models: the finished trees of jobs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from worker.domain.base import FrozenModel
+from worker.domain.datasets import CsvStyle
+from worker.domain.jobs import Scores, StopReason
+from worker.domain.parameters import Parameters
+
+
+class ModelSummary(FrozenModel):
+    """A model in a list."""
+
+    id: str
+    tenant: str
+    name: str | None = None
+    notes: str | None = None
+    job_id: str
+    incumbent_revision: int
+    dataset_id: str
+    dataset_sha256: str
+    objective: float
+    upper_bound: float
+    lower_bound: float
+    proven_optimal: bool
+    proven_space: str
+    stop_reason: StopReason
+    scores: Scores
+    engine_version: str
+    created_at: datetime
+
+
+class Model(ModelSummary):
+    """The complete record of a model. The JSON of its tree is stored separately."""
+
+    parameters: Parameters
+    metrics: dict[str, Any]
+    csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read

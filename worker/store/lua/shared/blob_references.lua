@@ -1,0 +1,20 @@
+-- Reference counts of blobs. Equal contents are one blob, which may be deleted when no record refers to it.
+
+local function add_reference(name)
+    call('HINCRBY', REFERENCES, name, 1)
+end
+
+-- Return the blob's name if this was its last reference, else ''.
+local function remove_reference(name)
+    if name == '' or call('HINCRBY', REFERENCES, name, -1) > 0 then
+        return ''
+    end
+    call('HDEL', REFERENCES, name)
+    call('SADD', GARBAGE, name)
+    local bytes = call('HGET', SNAPSHOT_BYTES, name)
+    if bytes then
+        call('HDEL', SNAPSHOT_BYTES, name)
+        count('saved_bytes', string.format('%.0f', 0 - tonumber(bytes)))
+    end
+    return name
+end

@@ -1,0 +1,41 @@
+-- Names of keys, the clock, and small helpers. This and the parts that client.py lists stand before every script.
+--
+-- A script runs alone on the server and uses the server's clock. Either all or nothing of it reaches the disk, but a
+-- script that raises an error keeps what it wrote before. So each script reads and checks everything before its first
+-- write.
+--
+-- The names of keys, fields and events are older than those in the code and must not change. A control request is in
+-- the field `wish`, a search snapshot in `blob`, the virtual start times of tenants in 'literati:turns'.
+
+local call = redis.call
+local LEASES = 'literati:leases' -- jobs by the time when their lease ends
+local ACTIVE = 'literati:active' -- jobs that are queued or have a lease, by the time when that began
+local WAITING = 'literati:waiting' -- queued jobs of all tenants, by the time when they were queued
+local START_TIMES = 'literati:turns' -- tenants with queued jobs by their virtual start time
+local IDLE_START_TIMES = 'literati:rested' -- the same of tenants without queued jobs
+local VIRTUAL_TIME = 'literati:virtual-time' -- the virtual start time of the job that was started last
+local RUNNING = 'literati:running' -- cores in use by tenant
+local WEIGHTS, DEFAULT_WEIGHT = 'literati:weights', 100
+local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
+local TOTALS, SNAPSHOT_BYTES, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
+local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
+local DATASETS_USED = 'literati:datasets-used' -- datasets by the time of their last use
+local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE and MAX_INCUMBENTS are defined before this
+
+local clock = call('TIME')
+local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
+
+local function job_key(id)
+    return 'literati:job:' .. id
+end
+
+local function put(job, name, value)
+    job[name] = value
+    call('HSET', job.key, name, value)
+end
+
+-- Increment a total for Prometheus. It is counted in the script that does the work, so that no crash comes between the
+-- two, and kept in the store because workers come and go.
+local function count(name, by)
+    call('HINCRBY', TOTALS, name, by or 1)
+end

@@ -1,0 +1,47 @@
+-- Make a model of a job's tree.
+
+-- A tree is proven optimal when the bounds are equal and it costs no more than they say.
+local function is_proven(job, objective)
+    local lower, upper = tonumber(job.lower), tonumber(job.upper)
+    return lower and upper and lower >= upper and tonumber(objective) <= lower and '1' or '0'
+end
+
+-- Return the fields of a model: the best tree as it was found, or as its worker described it again at the end. If
+-- `finish` chose an earlier tree that is still kept, the model has that one, and its upper bound is the tree's cost.
+local function read_model(job, stop_reason, proven)
+    local revision, objective, upper = job.incumbents, job.objective, job.upper
+    local found = job.final_tree
+    local earlier = job.chosen ~= '' and job.chosen ~= revision
+        and call('HGET', job.key .. ':incumbent:' .. job.chosen, 'objective')
+    if earlier then
+        revision, found, objective = job.chosen, nil, earlier
+        upper = tonumber(objective) > (tonumber(upper) or 0) and objective or upper
+        proven = is_proven(job, objective)
+        stop_reason = 'USER_FINISH'
+    end
+    if proven == '1' then
+        stop_reason = 'PROVEN_OPTIMAL'
+    end
+    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores')
+    local fields = {
+        'tenant', job.tenant, 'job', job.id, 'incumbent', revision, 'spec', call('HGET', job.key, 'spec'),
+        'settings', call('HGET', job.key, 'settings') or '', 'objective', objective, 'upper', upper,
+        'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason, 'tree', found[1],
+        'metrics', found[2], 'scores', found[3] or '', 'created_at', now,
+    }
+    for i = 2, #fields, 2 do
+        if not fields[i] then
+            error('job ' .. job.id .. ' has no ' .. fields[i - 1] .. ' for a model')
+        end
+    end
+    return fields, revision
+end
+
+local function make_model(job, id, fields, revision)
+    local seq = call('INCR', 'literati:seq')
+    call('HSET', 'literati:model:' .. id, 'seq', seq, unpack(fields))
+    call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
+    call('HSET', job.key .. ':models', revision, id)
+    put(job, 'model_id', id)
+    put(job, 'model_revision', revision)
+end

@@ -1,0 +1,56 @@
+-- The queues. Every tenant has its own, ordered by priority; `fair_queue.lua` chooses between tenants.
+--
+-- A tenant has a virtual start time. Starting a job increases it by the job's cores divided by the tenant's weight, so
+-- a tenant of twice the weight starts twice as many jobs. A tenant without queued jobs neither gains nor loses: when
+-- it comes back, its start time is the present virtual time, or its own if that is later.
+
+local function queue_key(tenant)
+    return 'literati:queue:' .. tenant
+end
+
+-- Records of an earlier version have no number of cores.
+local function cores_of(job)
+    return job.cores ~= '' and tonumber(job.cores) or 1
+end
+
+-- Members of equal score sort by text, so jobs of equal priority are in the order of submission.
+local function queue_member(job)
+    return string.format('%016.0f', tonumber(job.seq)) .. job.id
+end
+
+local function virtual_time()
+    return tonumber(call('GET', VIRTUAL_TIME) or '0') or 0
+end
+
+-- Put a job into its tenant's queue, at the place of its priority. A job that is queued already is moved.
+local function place_in_queue(job)
+    local tenant = job.tenant
+    call('ZADD', queue_key(tenant), string.format('%.0f', -tonumber(job.priority)), queue_member(job))
+    if not call('ZSCORE', START_TIMES, tenant) then
+        local start_time = math.max(virtual_time(), tonumber(call('ZSCORE', IDLE_START_TIMES, tenant) or '0'))
+        call('ZREM', IDLE_START_TIMES, tenant)
+        call('ZADD', START_TIMES, string.format('%.17g', start_time), tenant)
+    end
+end
+
+local function enqueue(job, reason)
+    put(job, 'queued_at', now)
+    place_in_queue(job)
+    call('ZADD', WAITING, now, job.id)
+    set_state(job, 'QUEUED', reason)
+end
+
+-- Remove a member from a tenant's queue. A tenant whose queue is empty becomes idle.
+local function remove_member(tenant, member)
+    call('ZREM', queue_key(tenant), member)
+    local start_time = call('EXISTS', queue_key(tenant)) == 0 and call('ZSCORE', START_TIMES, tenant)
+    if start_time then
+        call('ZADD', IDLE_START_TIMES, start_time, tenant)
+        call('ZREM', START_TIMES, tenant)
+    end
+end
+
+local function leave_queue(job)
+    call('ZREM', WAITING, job.id)
+    remove_member(job.tenant, queue_member(job))
+end

@@ -1,0 +1,98 @@
+"""Evaluate the trees of a search: check their cost, compute their metrics and those of the baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from literati import Search, ShapeTree
+from worker.domain.datasets import label_text
+from worker.training import metrics
+from worker.training.baseline import Baseline
+from worker.training.metrics import Floats, LabelledRows
+from worker.training.tables import DatasetRows
+from worker.training.training_task import TrainingTask
+
+MAX_INLINE_CELLS = 1 << 18  # up to here fitting the baseline tree takes milliseconds, so it is awaited
+RELATIVE_TOLERANCE = 1e-9  # of a tree's cost, relative to the weight of all rows
+
+
+class ObjectiveMismatchError(RuntimeError):
+    """A tree's cost is not what the search reports, so the tree must not be published."""
+
+
+class TreeEvaluator:
+    """Evaluate the trees of one search on the training rows and the validation rows."""
+
+    def __init__(self, task: TrainingTask, search: Search) -> None:
+        self.labels: list[Any] = search.table.classes.tolist()
+        self.max_depth = task.spec.parameters.max_depth
+        schema = search.table.schema
+        rows = self._encoded(task.train, schema)
+        known = rows.y >= 0
+        self.factors: Floats = metrics.class_factors(
+            rows.y[known],
+            None if rows.weights is None else rows.weights[known],
+            len(self.labels),
+            task.parameters["class_weight"],
+            self.labels,
+        )
+        self.train = _select(rows, known & (rows.row_weights * self.factors[rows.y] > 0))
+        self.validation: LabelledRows | None = None
+        if task.validation is not None:
+            self.validation = self._encoded(task.validation, schema)
+            if (self.validation.y < 0).any():
+                label = task.validation.y[int(np.argmin(self.validation.y))]
+                raise ValueError(
+                    f"validation: rows of the class {label_text(label)!r} are kept for validation, "
+                    "but no training row has this class"
+                )
+        total = float((self.train.row_weights * self.factors[self.train.y]).sum())
+        self.tolerance = RELATIVE_TOLERANCE * max(1.0, total)
+        self._baseline = Baseline(self._cart_scores, inline=self.train.matrix.size <= MAX_INLINE_CELLS)
+        self._majority = self._scores(
+            lambda rows: metrics.predict_majority(self.train, rows, len(self.labels))
+        )
+
+    def _encoded(self, rows: DatasetRows, schema: Any) -> LabelledRows:
+        index = {label: code for code, label in enumerate(self.labels)}
+        distinct, inverse = np.unique(rows.y, return_inverse=True)
+        codes = np.array([index.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
+        return LabelledRows(schema.encode(rows.X), codes[inverse], rows.weights)
+
+    def evaluate(self, tree: ShapeTree) -> dict[str, Any]:
+        """Return the tree's metrics. Raise ObjectiveMismatchError if its cost is not what the search says."""
+        cost = metrics.objective(tree, self.train, self.factors)
+        if abs(cost - tree.objective) > self.tolerance:
+            raise ObjectiveMismatchError(f"the search reports cost {tree.objective!r}, but it is {cost!r}")
+        scores = self._scores(lambda rows: metrics.predict_tree(tree, rows))
+        return {
+            "train_accuracy": scores["train"]["accuracy"],
+            "validation_accuracy": scores["validation"] and scores["validation"]["accuracy"],
+            **scores,
+            "baselines": {"majority": self._majority, "cart": self._baseline.scores()},
+        }
+
+    def wait_for_baseline(self, seconds: float) -> None:
+        """Wait for the baseline, so that the last metrics of a job include it."""
+        self._baseline.wait(seconds)
+
+    def _cart_scores(self) -> dict[str, Any]:
+        cart = metrics.fit_cart(self.train, self.factors, self.max_depth)
+        return self._scores(lambda rows: metrics.predict_cart(cart, rows, len(self.labels)))
+
+    def _scores(self, predict: Callable[[LabelledRows], metrics.Predictions]) -> dict[str, Any]:
+        return {
+            name: None if rows is None else metrics.scores(rows, predict(rows), self.labels)
+            for name, rows in (("train", self.train), ("validation", self.validation))
+        }
+
+
+def _select(rows: LabelledRows, chosen: npt.NDArray[np.bool_]) -> LabelledRows:
+    if chosen.all():
+        return rows
+    cells = type(rows.cells)(np.ascontiguousarray(rows.matrix[chosen]), {}, ())
+    return LabelledRows(cells, rows.y[chosen], None if rows.weights is None else rows.weights[chosen])
