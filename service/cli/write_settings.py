@@ -14,17 +14,12 @@ _HEAD = """# Settings
 Environment variables configure the API server and the workers. This page is generated from the fields of
 `service/settings.py` and `worker/settings.py` by `make settings`.
 """
-_COMPUTED = {"worker_concurrency": "cores"}  # defaults that depend on the machine
+_COMPUTED = {"worker_concurrency": "`cores`"}  # defaults that depend on the machine
 
 
 def variable(name: str, field: FieldInfo) -> str:
     """Return the environment variable of a field."""
     return str(field.validation_alias or f"LITERATI_{name.upper()}")
-
-
-def default(name: str, field: FieldInfo) -> str:
-    """Return the default of a field as the page shows it."""
-    return _COMPUTED.get(name) or ("" if field.default is None else str(field.default))
 
 
 def text() -> str:
@@ -33,10 +28,9 @@ def text() -> str:
     for name, field in Settings.model_fields.items():
         if name in GROUPS:
             parts.append(f"\n## {GROUPS[name]}\n\n| variable | default | meaning |\n|---|---|---|\n")
-        shown = default(name, field)
-        parts.append(
-            f"| `{variable(name, field)}` | {f'`{shown}`' if shown else ''} | {field.description} |\n"
-        )
+        default = _COMPUTED.get(name, "" if field.default is None else f"`{field.default}`")
+        meaning = " ".join(str(field.description).split())
+        parts.append(f"| `{variable(name, field)}` | {default} | {meaning} |\n")
     return "".join(parts)
 
 
