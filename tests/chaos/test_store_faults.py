@@ -190,7 +190,10 @@ def test_a_job_whose_data_cannot_be_read_now_goes_back_to_the_queue(tmp_path: Pa
         run = JobRun(store, blobs, claim, 30.0, lambda: False, 1 << 30)
         thread = threading.Thread(target=run.run, daemon=True)
         thread.start()
-        poll(lambda: not run.search_thread.is_alive(), what="the search gives up")
+        poll(
+            lambda: run.search_thread.ident is not None and not run.search_thread.is_alive(),
+            what="the search gives up",
+        )
         server.start()
         thread.join(20)
         job = store.jobs.get(jobs.TENANT, job_id)

@@ -38,6 +38,11 @@ def ask_for_many(page: Page) -> None:
     expect(page.get_by_role("heading", name="1 prediction")).to_be_visible()
 
 
+def wait_for_both(page: Page) -> None:
+    for part in (".plot canvas", "svg.drawing"):
+        expect(page.locator(part)).to_have_count(2)
+
+
 def nothing(_: Page) -> None:
     pass
 
@@ -49,7 +54,7 @@ VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "train": ("/train?dataset={dataset}", "form .field", refuse),
     "jobs": ("/jobs", ".card svg", nothing),
     "job": ("/jobs/{job}", ".plot canvas", open_leaf),
-    "jobs side by side": ("/jobs/{job},{other_job}", ".plot canvas", nothing),
+    "jobs side by side": ("/jobs/{job},{other_job}", ".plot canvas", wait_for_both),
     "models": ("/models", "table.list", nothing),
     "model": ("/models/{model}", "svg.drawing .node", open_leaf),
     "compare": ("/compare/{model}/{other}", "table.confusion", nothing),

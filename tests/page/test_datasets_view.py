@@ -119,13 +119,13 @@ def test_a_dataset_of_before_wants_its_file_to_be_changed(tab: Tab, service: Ser
     expect(page.get_by_label("Type of length")).to_have_value("number")
 
 
-def test_what_is_odd_is_said(api_tab: Tab, tmp_path: Path) -> None:
+def test_warnings_about_the_data_are_shown(api_tab: Tab, tmp_path: Path) -> None:
     rows = [[i, "same", *row] for i, row in enumerate(flowers())]
     path = tmp_path / "odd.csv"
     path.write_text(as_csv(rows, ("id", "planet", *COLUMNS)))
     page = api_tab.go("/datasets")
     upload(page, path)
-    notes = page.get_by_label("What is odd about the data")
+    notes = page.get_by_label("Warnings about the data")
     expect(notes).to_contain_text("looks like an id")
     expect(notes).to_contain_text("the same value in every row")
 

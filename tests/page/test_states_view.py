@@ -229,7 +229,7 @@ def test_on_a_phone_nothing_hangs_out(browser: Browser, page_stack: Stack, servi
         see(page, word)
         for width in (390, 320):
             tab.page.set_viewport_size({"width": width, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+            page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
         tab.shoot(f"phone-{place.strip('/').partition('/')[0].partition('?')[0]}-{len(place)}")
     assert tab.complaints == []
     tab.close()

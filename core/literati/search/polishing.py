@@ -33,6 +33,7 @@ class Polishing:
         self._next_work = 0  # work of the engine before which nothing is polished
         self._repeated_work = 0  # visits by polishes that a stop interrupted and that were repeated
         self._repeats = 0  # repetitions of the polish that is due
+        self._before: tuple[int, int, npt.NDArray[Any] | None, float, int]  # the state before the last polish
         # The visits of one sweep over all levels and features: a smaller budget may not change any node.
         self._min_budget = VISITS_PER_SCAN * table.n_rows * (len(table.features) + 1) * max_depth
 
@@ -50,28 +51,20 @@ class Polishing:
         return below, max(self._next_work, SEARCH_PER_POLISH * (self.work + self._min_budget))
 
     def polish(self, seconds: float, last: bool, stop_wanted: Callable[[], bool]) -> npt.NDArray[Any] | None:
-        """Polish the engine's tree, or continue with the unfinished one; a call of `built` must follow.
+        """Polish the engine's tree, or continue with the unfinished one.
 
-        Return None if it was stopped before anything changed. After MemoryError this tree is not tried again.
+        Call `built` when the tree of the returned nodes is built, or `stopped` if a stop prevents that.
+        Return None if a stop came before anything changed. After MemoryError this tree is not tried again.
         """
         engine = self._engine
+        self._before = (self._next_work, self._min_budget, self._unfinished, self._polished_upper, self.work)
         # The search does some work before the next call, unless a stop interrupts this one.
-        before = (self._next_work, self._min_budget, self._unfinished, self._polished_upper, self.work)
         self._next_work = engine.work + SEARCH_PER_POLISH * self._min_budget
         try:
-            polished = self._try_to_polish(seconds, last, stop_wanted)
+            return self._try_to_polish(seconds, last, stop_wanted)
         except MemoryError:
             self._polished_upper, self._unfinished = engine.upper, None
             raise
-        finished = polished is not None and self._polisher.finished
-        if stop_wanted() and not finished and not last and self._repeats < MAX_REPEATS:
-            # Stops must not decide which trees are polished: this one is due again when the search continues.
-            self._repeats += 1
-            self._next_work, self._min_budget, self._unfinished, self._polished_upper, work = before
-            self._repeated_work += self.work - work
-        else:
-            self._repeats = 0
-        return polished
 
     def _try_to_polish(
         self, seconds: float, last: bool, stop_wanted: Callable[[], bool]
@@ -104,8 +97,16 @@ class Polishing:
 
     def built(self) -> None:
         """Forget the tree of the last `polish`, which is built now, unless it is unfinished."""
+        self._repeats = 0
         if self._polisher.finished:
             self._unfinished = None
+
+    def stopped(self) -> None:
+        """Make the last `polish` due again, because stops must not decide which trees are polished."""
+        self._repeats = (self._repeats + 1) % (MAX_REPEATS + 1)
+        if self._repeats > 0:
+            self._next_work, self._min_budget, self._unfinished, self._polished_upper, work = self._before
+            self._repeated_work += self.work - work
 
     def request_stop(self) -> None:
         if self._polisher is not None:

@@ -187,6 +187,9 @@ class Search:
                 tree = self._best.tree_of(nodes, self._poll)
                 polishing.built()
                 self._best.offer(tree)
+                return
+        if self._stop_requested and not last:
+            polishing.stopped()
 
     def _clear_late_stop(self) -> None:
         """Clear a request to the engine that came after its run had ended, unless a stop is requested."""

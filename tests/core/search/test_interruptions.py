@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from literati._engine._engine import Engine
 
-from literati import Search, SearchLimits, StopReason
+from literati import Search, SearchLimits, ShapeTree, StopReason
 from literati.errors import Interrupted
 from literati.search import checkpoint, engine_factory
 from literati.search import search as search_module
@@ -132,14 +134,15 @@ def test_a_solve_of_depth_two_that_is_stopped_again_and_again_gets_done() -> Non
     whole = Search(X, y, **options)
     search = Search(X, y, **options)
     best = whole.run()
-    assert best.elapsed_seconds > 0.05, "over before it can be stopped"
-    for _ in range(200):
-        timer = threading.Timer(0.01, search.stop)
+    stops = 0
+    report = search.report()
+    while report.stop_reason in (StopReason.RUNNING, StopReason.USER_STOP) and stops < 200:
+        timer = threading.Timer(best.elapsed_seconds / 8, search.stop)
         timer.start()
         report = search.run()
         timer.cancel()
-        if report.stop_reason is not StopReason.USER_STOP:
-            break
+        stops += report.stop_reason is StopReason.USER_STOP
+    assert stops > 0, "the search ended before it could be stopped"
     assert (report.stop_reason, report.objective) == (StopReason.PROVEN_OPTIMAL, best.objective)
     assert search._engine.work == whole._engine.work, "what is done again counts once"
 
@@ -179,26 +182,45 @@ class StoppedPolisher:
         return getattr(self._polisher, name)
 
 
-def test_a_polish_that_is_stopped_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which trees are polished, and when, does not depend on stops."""
+def search_with_polishing() -> Search:
     X, y = noise(600, 6, classes=3)
-    options: dict[str, Any] = {"max_depth": 5, "limits": SearchLimits(max_expansions=400)}
-    whole = Search(X, y, **options)
+    return Search(X, y, max_depth=5, limits=SearchLimits(max_expansions=400))
+
+
+def assert_stops_change_nothing(search: Search, whole: Search) -> None:
+    """Run both searches to their end, and check that they polished the same trees at the same moments."""
     best = whole.run()
-    assert whole._polishing is not None
-    assert whole._polishing.work > 0
-
-    class EngineWithStops(Engine):  # type: ignore[misc]
-        def polisher(self) -> Any:
-            return StoppedPolisher(super().polisher(), search.stop)
-
-    monkeypatch.setattr(engine_factory, "Engine", EngineWithStops)
-    search = Search(X, y, **options)
     report, stops = search.run(), 0
     while report.stop_reason is StopReason.USER_STOP:
         report, stops = search.run(), stops + 1
     assert stops > 3
-    assert report.objective == best.objective
+    assert (report.objective, report.improvements) == (best.objective, best.improvements)
     assert search._polishing is not None
-    assert search._polishing.work == whole._polishing.work
+    assert whole._polishing is not None
+    assert search._polishing.work == whole._polishing.work > 0
     np.testing.assert_array_equal(search.trace()["upper"], whole.trace()["upper"])
+
+
+def test_a_polish_that_is_stopped_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = search_with_polishing()
+
+    class EngineWithStops(Engine):  # type: ignore[misc]
+        def polisher(self) -> Any:
+            return StoppedPolisher(super().polisher(), lambda: search.stop())
+
+    monkeypatch.setattr(engine_factory, "Engine", EngineWithStops)
+    search = search_with_polishing()
+    assert_stops_change_nothing(search, whole)
+
+
+def test_a_polished_tree_is_built_although_stops_interrupt_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, whole = search_with_polishing(), search_with_polishing()
+    build, calls = search._best.tree_of, itertools.count(1)
+
+    def build_with_stops(nodes: npt.NDArray[Any], poll: Callable[[], None] | None = None) -> ShapeTree:
+        if poll is not None and next(calls) % 3:
+            search.stop()
+        return build(nodes, poll)
+
+    monkeypatch.setattr(search._best, "tree_of", build_with_stops)
+    assert_stops_change_nothing(search, whole)
