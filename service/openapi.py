@@ -20,9 +20,8 @@ from service.jobs.schemas import FinishRequest, JobPatch, JobRequest
 from service.models.schemas import AliasRequest
 from service.openapi_links import LINKS
 from service.predict.schemas import Arrays, Records
-from service.schemas.documents import DESCRIBED_BY
+from service.schemas.fields import DESCRIBED_BY, LabelsPatch
 from service.schemas.metrics import Metrics
-from service.schemas.names import LabelsPatch
 from service.schemas.problems import ProblemDetails, problems
 from service.tenants.schemas import TenantRequest
 

@@ -27,7 +27,7 @@ from service.http.etags import json_response
 from service.http.media_types import MERGE_PATCH, strict_json
 from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
-from service.schemas.names import LabelsPatch
+from service.schemas.fields import LabelsPatch
 from service.schemas.parameters import PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
 

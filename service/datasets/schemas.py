@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from service.schemas.parameters import NextPageToken
+from service.schemas.fields import NextPageToken
 from service.schemas.problems import ProblemFix
 from worker.domain.datasets import ClassInfo, ColumnInfo
 

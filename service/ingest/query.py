@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 
 from service.ingest.options import Options
-from service.schemas.names import MAX_NAME_LENGTH, NAME
+from service.schemas.fields import MAX_NAME_LENGTH, NAME
 
 Name = Annotated[str, Query(min_length=1, max_length=1024)]
 

@@ -20,7 +20,7 @@ from service.schemas.problems import problems, restore_problems
 from worker.domain import jobs as domain
 from worker.domain.jobs import JobState
 from worker.store import Store
-from worker.store.job_filter import JobFilter
+from worker.store.jobs import JobFilter
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"], dependencies=[CHECKED_OPTIONS])
 RETRY_SECONDS = 1

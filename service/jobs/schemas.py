@@ -8,22 +8,19 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from service.schemas.documents import MetricsJson, TreeJson
-from service.schemas.names import PLAIN_TEXT, Name
-from service.schemas.parameters import JOB_ID, NextPageToken
+from service.schemas import fields
+from service.schemas.parameters import JOB_ID
+from worker.domain.base import FrozenModel
 from worker.domain.jobs import Event, JobError, JobState, Scores, StopReason, Transition
 from worker.domain.parameter_fields import limit_field
-from worker.domain.parameters import (
-    Limits,
-    Parameters,
-)
+from worker.domain.parameters import Limits, Parameters
 from worker.domain.progress import BeyondSpace, Progress, TracePoint
 from worker.domain.validation import Validation
 
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
 
-Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
-TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
+Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=fields.PLAIN_TEXT)]
+TagValue = Annotated[str, Field(max_length=256, pattern=fields.PLAIN_TEXT)]
 Priority = Annotated[
     int, Field(ge=-100, le=100, description="Jobs with a higher priority start first, within a tenant.")
 ]
@@ -36,7 +33,7 @@ class JobRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="The id of an uploaded dataset.")]
-    name: Name | None = None
+    name: fields.Name | None = None
     tags: Annotated[dict[Tag, TagValue], Field(max_length=MAX_TAGS)] = {}
     priority: Priority = 0
     parent_job_id: Annotated[
@@ -58,10 +55,8 @@ class JobRequest(BaseModel):
     ] = None
 
 
-class LimitsPatch(BaseModel):
+class LimitsPatch(FrozenModel):
     """The limits to change. null removes a limit; limits that are left out do not change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     time_limit: float | None = limit_field("time_limit", default=None)
     max_expansions: int | None = limit_field("max_expansions", default=None)
@@ -71,22 +66,18 @@ class LimitsPatch(BaseModel):
     patience: float | None = limit_field("patience", default=None)
 
 
-class FinishRequest(BaseModel):
+class FinishRequest(FrozenModel):
     """The tree to keep."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     revision: Annotated[
         int | None, Field(ge=1, le=1 << 53, description="The revision of the tree; the best tree by default.")
     ] = None
 
 
-class JobPatch(BaseModel):
+class JobPatch(FrozenModel):
     """A JSON merge patch (RFC 7396) of a job. Fields that are left out do not change."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-    name: Annotated[Name | None, Field(description="null removes the name.")] = None
+    name: Annotated[fields.Name | None, Field(description="null removes the name.")] = None
     tags: Annotated[
         dict[Tag, TagValue | None] | None,
         Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
@@ -123,10 +114,8 @@ class JobSummary(BaseModel):
     tags: dict[str, str]
     priority: int
     progress: Progress
-    proven_optimal: Annotated[
-        bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
-    ]
-    proven_space: Annotated[str, Field(description="The search space of the bounds and the proof.")]
+    proven_optimal: fields.ProvenOptimal
+    proven_space: fields.ProvenSpace
     dataset_id: str
     parent_job_id: str | None
     model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
@@ -156,7 +145,7 @@ class Job(JobSummary):
     dataset_sha256: str
     engine_version: str
     metrics: Annotated[  # type: ignore[assignment]
-        MetricsJson | None, Field(description="The metrics of the best tree; null before the first.")
+        fields.MetricsJson | None, Field(description="The metrics of the best tree; null before the first.")
     ]
     error: JobError | None
     heartbeat_at: datetime | None
@@ -165,7 +154,7 @@ class Job(JobSummary):
 
 class JobPage(BaseModel):
     items: list[JobSummary]
-    next_page_token: NextPageToken
+    next_page_token: fields.NextPageToken
 
 
 class Incumbent(BaseModel):
@@ -173,20 +162,19 @@ class Incumbent(BaseModel):
 
     job_id: str
     revision: Annotated[int, Field(description="The number of the tree: 1, 2, 3, ... in order of discovery.")]
-    objective: Annotated[
-        float, Field(description="The cost of the tree: misclassified weight plus penalties.")
-    ]
+    objective: fields.Objective
     upper_bound: float
     lower_bound: float
     gap_absolute: float
     gap_relative: float
     beyond_space: BeyondSpace
-    proven_optimal: bool
-    proven_space: str
+    proven_optimal: fields.ProvenOptimal
+    proven_space: fields.ProvenSpace
     tree: Annotated[
-        TreeJson, Field(description="The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it.")
+        fields.TreeJson,
+        Field(description="The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it."),
     ]
-    metrics: Annotated[MetricsJson, Field(description="The scores of the tree.")]
+    metrics: Annotated[fields.MetricsJson, Field(description="The scores of the tree.")]
     found_at: datetime
     found_seconds: Annotated[
         float | None,

@@ -17,7 +17,7 @@ from service.http.media_types import MERGE_PATCH, strict_json
 from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.models import schemas
-from service.schemas.names import LabelsPatch
+from service.schemas.fields import LabelsPatch
 from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch, PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
 from worker.domain import models as domain

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from service.schemas.documents import MetricsJson, TreeJson
-from service.schemas.parameters import NextPageToken
+from service.schemas import fields
+from service.schemas.parameters import EXAMPLE_MODEL_ID
+from worker.domain.base import FrozenModel
 from worker.domain.jobs import Scores, StopReason
 from worker.domain.parameters import Parameters
 from worker.domain.progress import BeyondSpace
@@ -27,18 +28,14 @@ class ModelSummary(BaseModel):
     incumbent_revision: Annotated[int, Field(description="The revision of the tree among the job's trees.")]
     dataset_id: str
     dataset_sha256: str
-    objective: Annotated[
-        float, Field(description="The cost of the tree: misclassified weight plus penalties.")
-    ]
+    objective: fields.Objective
     upper_bound: float
     lower_bound: float
     gap_absolute: float
     gap_relative: float
     beyond_space: BeyondSpace
-    proven_optimal: Annotated[
-        bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
-    ]
-    proven_space: Annotated[str, Field(description="The search space of the bounds and the proof.")]
+    proven_optimal: fields.ProvenOptimal
+    proven_space: fields.ProvenSpace
     stop_reason: StopReason
     metrics: Annotated[Scores, Field(description="The accuracies of the tree.")]
     engine_version: str
@@ -50,14 +47,14 @@ class Model(ModelSummary):
     """A tree that a job has learned, with its metrics and its proof."""
 
     parameters: Parameters
-    metrics: Annotated[MetricsJson, Field(description="The scores of the tree.")]  # type: ignore[assignment]
+    metrics: Annotated[fields.MetricsJson, Field(description="The scores of the tree.")]  # type: ignore[assignment]
 
 
 class ModelWithTree(Model):
     """A model with its tree."""
 
     tree: Annotated[
-        TreeJson,
+        fields.TreeJson,
         Field(
             description="The JSON model (docs/model-format.md). `columns` are the columns that predict "
             "expects, `nodes` are the nodes in preorder. `ShapeTree.from_dict` reads it."
@@ -67,15 +64,13 @@ class ModelWithTree(Model):
 
 class ModelPage(BaseModel):
     items: list[ModelSummary]
-    next_page_token: NextPageToken
+    next_page_token: fields.NextPageToken
 
 
-class AliasRequest(BaseModel):
+class AliasRequest(FrozenModel):
     """The model that an alias refers to."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model_id: Annotated[str, Field(pattern=MODEL_ID, examples=["mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"])]
+    model_id: Annotated[str, Field(pattern=MODEL_ID, examples=[EXAMPLE_MODEL_ID])]
 
 
 class Alias(BaseModel):

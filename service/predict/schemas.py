@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from worker.domain.base import FrozenModel
 
 Cell = str | float | bool | None
 Label = str | int | float | bool
 
 
-class Records(BaseModel):
+class Records(FrozenModel):
     """Rows as objects."""
-
-    model_config = ConfigDict(extra="forbid")
 
     records: Annotated[
         list[dict[str, Cell]],
@@ -21,10 +21,8 @@ class Records(BaseModel):
     ]
 
 
-class Arrays(BaseModel):
+class Arrays(FrozenModel):
     """Rows as arrays."""
-
-    model_config = ConfigDict(extra="forbid")
 
     columns: Annotated[list[str], Field(min_length=1, description="The column names.")]
     data: Annotated[

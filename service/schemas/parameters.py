@@ -1,54 +1,40 @@
-"""Parameters and fields that several routes share, and the OpenAPI description of request bodies."""
+"""Parameters that several routes share, and the OpenAPI description of request bodies."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from service.http.problems import not_found
 
 JOB_ID = r"^job_[0-9a-f]{32}$"
 MODEL = r"^[a-z0-9][a-z0-9_.-]{0,63}$"  # an id or an alias: every id has the form of an alias
-_JOB_ID = re.compile(JOB_ID)
-_MODEL = re.compile(MODEL)
 EXAMPLE_JOB_ID = "job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3"
 EXAMPLE_MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 
 
-async def _job_id(
-    job_id: Annotated[
-        str,
-        Path(
-            description="The id of the job.", json_schema_extra={"pattern": JOB_ID}, examples=[EXAMPLE_JOB_ID]
-        ),
-    ],
-) -> str:
-    """Respond with 404, not 422, to an id of a wrong form."""
-    if not _JOB_ID.fullmatch(job_id):
-        raise not_found("job")
-    return job_id
+def path_name(
+    what: str, parameter: str, pattern: str, description: str, example: str
+) -> Callable[[str], Coroutine[Any, Any, str]]:
+    """Return a dependency on an id or name in the path. It responds with 404, not 422, to a wrong form."""
+    has_form = re.compile(pattern).fullmatch
+    schema = {"pattern": pattern}
+    path = Path(alias=parameter, description=description, json_schema_extra=schema, examples=[example])
+
+    async def check(name: str = path) -> str:
+        if not has_form(name):
+            raise not_found(what)
+        return name
+
+    return check
 
 
-async def model_name(
-    model: Annotated[
-        str,
-        Path(
-            description="The id or an alias of the model.",
-            json_schema_extra={"pattern": MODEL},
-            examples=[EXAMPLE_MODEL_ID],
-        ),
-    ],
-) -> str:
-    """Respond with 404, not 422, to a name of a wrong form."""
-    if not _MODEL.fullmatch(model):
-        raise not_found("model")
-    return model
-
-
-JobId = Annotated[str, Depends(_job_id)]
+JobId = Annotated[str, Depends(path_name("job", "job_id", JOB_ID, "The id of the job.", EXAMPLE_JOB_ID))]
+model_name = path_name("model", "model", MODEL, "The id or an alias of the model.", EXAMPLE_MODEL_ID)
 ModelName = Annotated[str, Depends(model_name)]
 NoneMatch = Annotated[
     str | None,
@@ -58,9 +44,6 @@ NOT_MODIFIED = "The client's version is current (`If-None-Match`)."
 PageSize = Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")]
 PageToken = Annotated[
     str | None, Query(min_length=1, max_length=512, description="The `next_page_token` of the previous page.")
-]
-NextPageToken = Annotated[
-    str | None, Field(description="Send it as `page_token` to get the next page; null on the last page.")
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from service.http.problems import MEDIA_TYPE
+from service.http.problems import MEDIA_TYPE, FieldError, Problem, problem_body
 
 
 class FieldProblem(BaseModel):
@@ -62,6 +62,9 @@ class ProblemDetails(BaseModel):
     ] = None
 
 
+_FIELD_ERROR = FieldError(
+    "/body/parameters/max_depth", "LESS_THAN_EQUAL", "Input should be less than or equal to 12"
+)
 _RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
 _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail of the example
     400: ("The body cannot be read.", "malformed-body", "The body is not valid JSON."),
@@ -70,11 +73,7 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
         "not-signed-in",
         "Send a valid API key: `Authorization: Bearer lit_...`.",
     ),
-    403: (
-        "The API key does not have the required scope.",
-        "scope-needed",
-        "This key lacks the scope `train`.",
-    ),
+    403: ("The API key lacks the required scope.", "scope-needed", "This key lacks the scope `train`."),
     404: ("There is no such resource of this tenant.", "not-found", "There is no such job."),
     406: ("No accepted media type is available.", "not-acceptable", "This is available as application/json."),
     408: ("The body was sent too slowly.", "body-too-slow", "The body was sent too slowly."),
@@ -85,7 +84,7 @@ _TABLE: dict[int, tuple[str, str, str]] = {  # status: description, kind, detail
     422: (
         "The input cannot be used.",
         "invalid-request",
-        "/body/parameters/max_depth: Input should be less than or equal to 12.",
+        f"{_FIELD_ERROR.pointer}: {_FIELD_ERROR.message}.",
     ),
     429: ("There are too many requests.", "rate-limited", "Too many calls; try again soon."),
     431: ("The URL or the headers are too long.", "head-too-large", "The head of the request is too long."),
@@ -107,22 +106,9 @@ def restore_problems(kind: str, limit: str) -> dict[int | str, dict[str, Any]]:
 
 def _response(status: int, meaning: str | None) -> dict[str, Any]:
     description, kind, detail = _TABLE[status]
-    example: dict[str, Any] = {
-        "type": f"urn:literati:problem:{kind}",
-        "title": kind.replace("-", " ").capitalize(),
-        "status": status,
-        "detail": detail,
-        "instance": "urn:literati:request:4f1c2a9be07d3358",
-    }
-    if status == 422:
-        example["errors"] = [
-            {
-                "pointer": "/body/parameters/max_depth",
-                "code": "LESS_THAN_EQUAL",
-                "message": "Input should be less than or equal to 12",
-            }
-        ]
+    problem = Problem(status, detail, kind=kind, errors=[_FIELD_ERROR] if status == 422 else ())
     schema = {"$ref": "#/components/schemas/ProblemDetails"}
+    example = problem_body(problem, "4f1c2a9be07d3358")
     response: dict[str, Any] = {
         "description": meaning or description,
         "content": {MEDIA_TYPE: {"schema": schema, "example": example}},

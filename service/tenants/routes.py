@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Depends, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.auth.api_keys import ApiKeys
@@ -14,31 +13,19 @@ from service.dependencies import KeysDep, StoreDep
 from service.examples import jobs as examples
 from service.http.etags import json_response
 from service.http.media_types import strict_json
-from service.http.problems import Problem, not_found
+from service.http.problems import Problem
 from service.http.strict_queries import CHECKED_OPTIONS
-from service.schemas.parameters import body_of
+from service.schemas.parameters import body_of, path_name
 from service.schemas.problems import problems
 from service.tenants.schemas import EXAMPLE, Tenant, TenantList, TenantRequest
 from worker.store import Store, tenants
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"], dependencies=[CHECKED_OPTIONS])
-_TENANT = re.compile(TENANT)
 _NO_TENANT = "There is no such tenant; the detail lists the existing ones."
 MAX_LISTED = 20  # tenants in a message
 
 
-async def _tenant_name(
-    tenant: Annotated[
-        str,
-        Path(description="The name of the tenant.", json_schema_extra={"pattern": TENANT}, examples=["lab"]),
-    ],
-) -> str:
-    if not _TENANT.fullmatch(tenant):
-        raise not_found("tenant")
-    return tenant
-
-
-TenantName = Annotated[str, Depends(_tenant_name)]
+TenantName = Annotated[str, Depends(path_name("tenant", "tenant", TENANT, "The name of the tenant.", "lab"))]
 
 
 def _known(store: Store, keys: ApiKeys) -> set[str]:

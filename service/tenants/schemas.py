@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from worker.domain.base import FrozenModel
 from worker.store.tenants import DEFAULT_WEIGHT, MAX_WEIGHT
 
 Weight = Annotated[
@@ -21,10 +22,8 @@ Weight = Annotated[
 ]
 
 
-class TenantRequest(BaseModel):
+class TenantRequest(FrozenModel):
     """The settings of a tenant."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     weight: Weight
 

@@ -1,0 +1,41 @@
+"""Fields that several schemas share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from worker.domain.base import FrozenModel
+
+# Control characters are not allowed, because databases, scripts and terminals do not handle them well.
+PLAIN_TEXT = r"^[^\x00-\x1f\x7f]*$"
+NAME = r"^[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*$"  # as above, but not only spaces
+MAX_NAME_LENGTH = 200
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, pattern=NAME)]
+# In notes, tabs and line breaks are allowed.
+Notes = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$")]
+
+NextPageToken = Annotated[
+    str | None, Field(description="Send it as `page_token` to get the next page; null on the last page.")
+]
+
+DESCRIBED_BY = "x-described-by"  # `service.openapi` replaces it by a reference to the schema
+TreeJson = Annotated[dict[str, Any], Field(json_schema_extra={DESCRIBED_BY: "Tree"})]
+MetricsJson = Annotated[dict[str, Any], Field(json_schema_extra={DESCRIBED_BY: "Metrics"})]
+Objective = Annotated[float, Field(description="The cost of the tree: misclassified weight plus penalties.")]
+ProvenOptimal = Annotated[
+    bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
+]
+ProvenSpace = Annotated[str, Field(description="The search space of the bounds and the proof.")]
+
+
+class LabelsPatch(FrozenModel):
+    """A JSON merge patch (RFC 7396) of a dataset or a model. Fields that are left out do not change."""
+
+    name: Annotated[Name | None, Field(description="null removes the name.")] = None
+    notes: Annotated[Notes | None, Field(description="Any text; null removes the notes.")] = None
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        return {name: getattr(self, name) for name in self.model_fields_set}
