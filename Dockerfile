@@ -34,7 +34,7 @@ COPY worker worker
 COPY service service
 # Check that nothing that is needed was removed.
 RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash . \
-    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.api_server, worker.tasks; \
+    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.server, worker.tasks; \
 boto3.client('s3', region_name='us-east-1')"
 
 FROM ${BASE}

@@ -7,17 +7,16 @@ removed after LITERATI_KEEP_DELETED_HOURS, or earlier with --deleted-before.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from functools import partial
 
 import redis
 
-from service.cli.ages import age_seconds
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.blobs.open import open_blobs
-from worker.store import Store
-from worker.store.open import open_store
+from worker.store import Store, open_store
 from worker.store.retention import RetentionKind
 
 _BATCH = 1000
@@ -27,26 +26,29 @@ _NAMES: dict[RetentionKind, tuple[str, str]] = {
     "datasets": ("unused dataset", "unused datasets"),
     "deleted": ("deleted record", "deleted records"),
 }
+_OPTIONS: dict[RetentionKind, tuple[str, str]] = {  # the option, and what it deletes
+    "jobs": ("--ended-before", "jobs that ended at least this long ago; their models are kept"),
+    "searches": ("--searches-ended-before", "the saved searches of jobs that ended at least this long ago"),
+    "datasets": ("--datasets-unused-for", "datasets that no job has used for this long"),
+    "deleted": ("--deleted-before", "records that their owner deleted at least this long ago, for good"),
+}
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_AGE = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 
 
 def main(words: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     arguments = _parser().parse_args(words)
-    ages: dict[RetentionKind, float | None] = {
-        "jobs": arguments.ended_before,
-        "searches": arguments.searches_ended_before,
-        "datasets": arguments.datasets_unused_for,
-        "deleted": arguments.deleted_before,
-    }
+    ages = {kind: getattr(arguments, kind) for kind in _OPTIONS}
     if not any(age is not None for age in ages.values()):
         print("Choose what to delete, for example with --ended-before 30d; see --help.", file=sys.stderr)
         return 2
     settings = Settings()
     store = open_store(settings)
     try:
-        for what, age in ages.items():
+        for kind, age in ages.items():
             if age is not None:
-                _delete(store, what, age, dry_run=arguments.dry_run)
+                _delete(store, kind, age, dry_run=arguments.dry_run)
         if not arguments.dry_run:
             _delete_blobs(store, open_blobs(settings))
     except redis.RedisError as error:
@@ -61,50 +63,29 @@ def main(words: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m service.cleanup", description=__doc__)
-    parser.add_argument(
-        "--ended-before",
-        type=_age,
-        metavar="AGE",
-        help="delete jobs that ended at least this long ago; their models are kept",
-    )
-    parser.add_argument(
-        "--searches-ended-before",
-        type=_age,
-        metavar="AGE",
-        help="delete the saved searches of jobs that ended at least this long ago",
-    )
-    parser.add_argument(
-        "--datasets-unused-for",
-        type=_age,
-        metavar="AGE",
-        help="delete datasets that no job has used for this long",
-    )
-    parser.add_argument(
-        "--deleted-before",
-        type=_age,
-        metavar="AGE",
-        help="remove records that were deleted at least this long ago; they cannot be restored then",
-    )
+    for kind, (option, what) in _OPTIONS.items():
+        parser.add_argument(option, dest=kind, type=age_seconds, metavar="AGE", help=f"delete {what}")
     parser.add_argument("--dry-run", action="store_true", help="only count what would be deleted")
     return parser
 
 
-def _age(text: str) -> float:
-    try:
-        return age_seconds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def age_seconds(text: str) -> float:
+    """Return the seconds of an age such as 30d or 12h."""
+    found = _AGE.fullmatch(text)
+    if found is None:
+        raise argparse.ArgumentTypeError("expected a number and s, m, h, d or w, such as 30d")
+    return float(found[1]) * _SECONDS[found[2]]
 
 
-def _delete(store: Store, what: RetentionKind, age: float, *, dry_run: bool) -> None:
+def _delete(store: Store, kind: RetentionKind, age: float, *, dry_run: bool) -> None:
     if dry_run:
-        count = store.retention.count(what, age)
-        print(f"{count} {_NAMES[what][count != 1]} would be deleted.")
+        count = store.retention.count(kind, age)
+        print(f"{count} {_NAMES[kind][count != 1]} would be deleted.")
         return
     count = 0
-    while deleted := store.retention.expire(what, age, _BATCH):
+    while deleted := store.retention.expire(kind, age, _BATCH):
         count += deleted
-    print(f"{count} {_NAMES[what][count != 1]} deleted.")
+    print(f"{count} {_NAMES[kind][count != 1]} deleted.")
 
 
 def _delete_blobs(store: Store, blobs: Blobs) -> None:

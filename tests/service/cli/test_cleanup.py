@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 
 import pytest
 
-from service.cli.ages import age_seconds
+from service.cli.cleanup import age_seconds
 from tests.support.paths import ROOT
 from tests.support.records.jobs import TENANT, add_dataset, easy
 from tests.support.records.model_maker import add_job, add_model, finish, mixed_tree
@@ -31,7 +32,7 @@ def test_ages(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "30", "d", "-1d", "1 d", "1y", "1e3d"])
 def test_invalid_ages(text: str) -> None:
-    with pytest.raises(ValueError, match="30d"):
+    with pytest.raises(argparse.ArgumentTypeError, match="30d"):
         age_seconds(text)
 
 
