@@ -6,15 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from literati.search.options import MAX_DEPTH
-from literati.search.parameters import (
-    AndSelection,
-    Candidates,
-    Categories,
-    Criterion,
-    Heuristic,
-    OrSelection,
-)
+from literati.data.table import Categories
+from literati.search.options import MAX_DEPTH, AndSelection, Candidates, Criterion, Heuristic, OrSelection
 from worker.domain.base import FrozenModel
 from worker.domain.parameter_fields import LeafCount, Weight, limit_field, parameter_field
 

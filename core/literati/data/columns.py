@@ -1,11 +1,12 @@
 """Read columns of NumPy arrays, sequences, and pandas, polars or Arrow tables.
 
-The frame libraries are not imported; their objects are used by their methods. A column is of one of three
-kinds: numbers and booleans are float64 with NaN for missing values, categories are codes into labels.
+The frame libraries are not imported; their objects are used through their methods. Columns of numbers and
+booleans are read as float64 with NaN for missing values, columns of categories as codes into labels.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.labels import is_missing, object_array, plain
+from literati.data.labels import is_missing, plain
 
 Kind = Literal["number", "boolean", "category"]
 Floats = npt.NDArray[np.float64]
@@ -29,12 +30,6 @@ class RawColumn:
     values: Floats | None = None  # NaN is missing
     codes: npt.NDArray[np.int32] | None = None  # -1 is missing
     labels: Sequence[Hashable] = ()
-
-    def n_known(self) -> int:
-        if self.values is not None:
-            return int(np.count_nonzero(~np.isnan(self.values)))
-        assert self.codes is not None
-        return int(np.count_nonzero(self.codes >= 0))
 
 
 @dataclass(frozen=True)
@@ -72,11 +67,9 @@ def _frame(shape: tuple[int, int], names: list[Any], read: Callable[[int, str], 
         raise TypeError("X: column names must be all text or all not text; got a mixture")
     if not any(texts):  # pandas numbers unnamed columns: these are positions
         return RawTable(*shape, None, read)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise ValueError(f"X: column names must differ; {name!r} occurs more than once")
-        seen.add(name)
     return RawTable(*shape, tuple(str(name) for name in names), read)
 
 
@@ -92,7 +85,7 @@ def _array(data: Any) -> RawTable:
     try:
         array = np.asarray(data)
         if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
-            array = np.asarray(data, dtype=object)  # NumPy made text of the numbers of a mixed list
+            array = np.asarray(data, dtype=object)  # NumPy converts the numbers of a mixed list to text
     except ValueError as error:
         raise ValueError(f"X: rows must all have the same number of columns ({error})") from None
     if array.ndim == 0:
@@ -116,21 +109,17 @@ def _array(data: Any) -> RawTable:
             f"X: expected numbers, booleans, text or objects, got an array of dtype {array.dtype}"
         )
     numeric = array if array.dtype.kind in "iuf" else None
-    return RawTable(
-        array.shape[0], array.shape[1], None, lambda i, name: _read_vector(array[:, i], name), numeric
-    )
+    return RawTable(*array.shape, None, lambda i, name: _read_vector(array[:, i], name), numeric)
 
 
 def _read_vector(vector: npt.NDArray[Any], name: str) -> RawColumn:
-    if vector.dtype.kind == "b":
-        return RawColumn("boolean", vector.astype(np.float64))
-    if vector.dtype.kind in "iuf":
-        return RawColumn("number", vector.astype(np.float64))
+    if vector.dtype.kind in "biuf":
+        return RawColumn("boolean" if vector.dtype.kind == "b" else "number", vector.astype(np.float64))
     return read_objects(vector.tolist() if vector.dtype.kind == "U" else list(vector), name)
 
 
 def read_objects(cells: list[Any], name: str) -> RawColumn:
-    """Read a column of Python objects. Its kind follows from the set of types, which is fast to collect."""
+    """Read a column of Python objects. Its kind follows from the types of its cells."""
     types = set(map(type, cells))
     missing: list[bool] | None = None
     if any(issubclass(t, float | np.floating) or not issubclass(t, _CELL_TYPES) for t in types):
@@ -139,8 +128,7 @@ def read_objects(cells: list[Any], name: str) -> RawColumn:
     if not types:
         return RawColumn("number", np.full(len(cells), np.nan))
     if all(issubclass(t, str) for t in types):
-        codes, labels = _factorize(cells, missing)
-        return RawColumn("category", codes=codes, labels=labels)
+        return _factorize(cells, missing)
     for t in types:
         if not issubclass(t, _NUMBER_TYPES):
             if issubclass(t, str):
@@ -148,7 +136,7 @@ def read_objects(cells: list[Any], name: str) -> RawColumn:
                     f"X: column {name!r} holds text and numbers; expected one of the two "
                     "(None or NaN where a value is missing)"
                 )
-            raise TypeError(
+            raise TypeError(  # in the words that scikit-learn's checks expect
                 f"X: column {name!r}: argument must be a string column or a number column, not {t.__name__!r}"
             )
     try:
@@ -163,14 +151,12 @@ _NUMBER_TYPES = (bool, np.bool_, int, float, np.integer, np.floating, Decimal, F
 _CELL_TYPES = (*_NUMBER_TYPES, str)
 
 
-def _factorize(cells: list[Any], missing: list[bool] | None) -> tuple[npt.NDArray[np.int32], list[Hashable]]:
-    index: dict[Hashable, int] = {}
+def _factorize(cells: list[Any], missing: list[bool] | None) -> RawColumn:
     known = cells if missing is None else (c for c, absent in zip(cells, missing, strict=True) if not absent)
-    for cell in known:
-        index.setdefault(cell, len(index))
-    get = index.get
+    labels = list(dict.fromkeys(known))
+    get = {label: code for code, label in enumerate(labels)}.get
     codes = np.fromiter((get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
-    return codes, list(index)
+    return RawColumn("category", codes=codes, labels=labels)
 
 
 def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
@@ -198,10 +184,9 @@ def _read_pandas(series: Any, name: str) -> RawColumn:
     if hasattr(series, "cat") and hasattr(dtype, "categories"):
         return _coded(series.cat.codes.to_numpy(), list(dtype.categories), name)
     kind = getattr(dtype, "kind", "O")
-    if kind == "b":
-        return RawColumn("boolean", series.to_numpy(dtype=np.float64, na_value=np.nan))
-    if kind in "iuf":
-        return RawColumn("number", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if kind in "biuf":
+        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return RawColumn("boolean" if kind == "b" else "number", values)
     if kind == "c":
         raise ValueError("X: Complex data not supported")
     if kind in "mM":
@@ -211,49 +196,30 @@ def _read_pandas(series: Any, name: str) -> RawColumn:
 
 def _read_polars(series: Any, name: str) -> RawColumn:
     dtype = str(series.dtype)
-    if dtype == "Boolean":
-        return RawColumn("boolean", _polars_floats(series))
-    if series.dtype.is_numeric():
-        return RawColumn("number", _polars_floats(series))
+    if dtype == "Boolean" or series.dtype.is_numeric():
+        values = series.to_numpy().astype(np.float64)  # None is converted to NaN
+        return RawColumn("boolean" if dtype == "Boolean" else "number", values)
     if dtype.startswith(("String", "Categorical", "Enum", "Null", "Object")):
         return read_objects(series.to_list(), name)
     raise TypeError(_no_dates(name, dtype))
-
-
-def _polars_floats(series: Any) -> Floats:
-    if series.null_count() == len(series):
-        return np.full(len(series), np.nan)
-    known = series.to_numpy()
-    if known.dtype.kind == "O":  # booleans or decimals with nulls
-        return np.array([np.nan if cell is None else float(cell) for cell in known])
-    return np.array(known, dtype=np.float64)
 
 
 def _read_arrow(column: Any, name: str) -> RawColumn:
     kind = str(column.type)
     if kind == "null":
         return RawColumn("number", np.full(len(column), np.nan))
-    if kind == "bool":
-        return RawColumn("boolean", _arrow_floats(column))
-    if kind.startswith(("int", "uint", "float", "double", "halffloat", "decimal")):
-        return RawColumn("number", _arrow_floats(column))
+    if kind.startswith(("bool", "int", "uint", "float", "double", "halffloat", "decimal")):
+        values = np.array(column.cast("float64", safe=False))  # integers above 2^53 are rounded
+        return RawColumn("boolean" if kind == "bool" else "number", values)
     if kind.startswith(("string", "large_string", "utf8", "large_utf8", "dictionary")):
         coded = column if kind.startswith("dictionary") else column.dictionary_encode()
         if hasattr(coded, "unify_dictionaries"):  # a chunked array needs one dictionary for all chunks
             coded = coded.unify_dictionaries()
-            parts = coded.chunks
-        else:
-            parts = [coded]
+        parts = getattr(coded, "chunks", [coded])
         signed = [part.indices.cast("int64") for part in parts]  # polars uses unsigned indices
         codes = [indices.fill_null(-1).to_numpy(zero_copy_only=False) for indices in signed]
         return _coded(np.concatenate(codes), parts[0].dictionary.to_pylist(), name)
     raise TypeError(_no_dates(name, kind))
-
-
-def _arrow_floats(column: Any) -> Floats:
-    floats = column.cast("float64", safe=False)  # integers above 2^53 are rounded
-    chunks = floats.chunks if hasattr(floats, "chunks") else [floats]
-    return np.concatenate([chunk.to_numpy(zero_copy_only=False) for chunk in chunks]).astype(np.float64)
 
 
 def _no_dates(name: str, dtype: object) -> str:
@@ -263,6 +229,6 @@ def _no_dates(name: str, dtype: object) -> str:
     )
 
 
-def scalar_column(cell: Any, name: str) -> RawColumn:
-    """Return a column of one row."""
-    return read_objects(list(object_array([plain(cell)])), name)
+def shown_names(names: Sequence[str]) -> str:
+    """Return at most five names for a message."""
+    return ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")

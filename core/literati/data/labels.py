@@ -1,4 +1,4 @@
-"""Class labels and categories: from hashable values to class indices, and to JSON and back."""
+"""Class labels and categories: convert them to class indices, and to JSON and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_TUPLE_DEPTH = 8  # of tuples inside tuples
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN, NaT or NA. The frame libraries need not be imported for it."""
+    """Return whether a value is None, NaN, NaT or NA, without an import of the frame libraries."""
     if value is None:
         return True
     if isinstance(value, float | np.floating):
@@ -29,15 +29,11 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _as_is(label: Any) -> Any:
-    return label
-
-
 def ordered(labels: Iterable[Hashable]) -> list[Any]:
     """Return the distinct labels, sorted, or in order of appearance if they cannot be compared."""
-    distinct = list(dict.fromkeys(labels))
+    distinct: list[Any] = list(dict.fromkeys(labels))
     try:
-        return sorted(distinct, key=_as_is)
+        return sorted(distinct)
     except TypeError:
         return distinct
 
@@ -54,14 +50,14 @@ def to_json(label: Any) -> dict[str, Any]:
             return {"type": kind.__name__, "value": label}
     raise TypeError(
         f"the label {label!r} of type {type(label).__name__} cannot be written as JSON; "
-        "labels that can are bool, int, float, str and tuples of those"
+        "expected a bool, int, float, str or a tuple of these"
     )
 
 
 def from_json(entry: object, depth: int = 0) -> Hashable:
     """Return the label that `to_json` wrote. Raise ValueError for anything else."""
     if not isinstance(entry, dict) or set(entry) != {"type", "value"}:
-        raise ValueError("a label is an object with exactly the fields 'type' and 'value'")
+        raise ValueError("expected labels that are objects with exactly the fields 'type' and 'value'")
     kind, value = entry["type"], entry["value"]
     if kind == "tuple" and isinstance(value, list) and depth < MAX_TUPLE_DEPTH:
         return tuple(from_json(part, depth + 1) for part in value)
@@ -70,15 +66,12 @@ def from_json(entry: object, depth: int = 0) -> Hashable:
     for scalar in (bool, int, str):
         if kind == scalar.__name__ and type(value) is scalar:
             return value
-    raise ValueError("a label's type is bool, int, float, str or tuple and its value is of that type")
+    raise ValueError("expected labels of type bool, int, float, str or tuple, with a value of that type")
 
 
 def object_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return a one-dimensional object array, also of tuples, which NumPy would unpack."""
-    array = np.empty(len(labels), dtype=object)
-    for index, label in enumerate(labels):
-        array[index] = label
-    return array
+    """Return a one-dimensional object array. Unlike `np.array`, this does not unpack tuples."""
+    return np.fromiter(labels, dtype=object, count=len(labels))
 
 
 def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
@@ -110,24 +103,19 @@ def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
 
 
 def encode(y: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Return class indices and the classes in order. Refuse missing labels and real-valued targets."""
+    """Return class indices and the sorted classes. Raise an error for missing or fractional labels."""
     if y is None:
         raise ValueError("y: this classifier requires y to be passed, but the target y is None")
     array = as_vector(y, "y")
-    if array.dtype.kind in "biuf":
-        if array.dtype.kind == "f":
-            _refuse_continuous(array)
-            array = array.astype(np.float64) if array.dtype.itemsize > 8 else array
-        classes, codes = np.unique(array, return_inverse=True)
-        return codes.astype(np.int32), classes
-    if array.dtype.kind in "US":
-        classes, codes = np.unique(array, return_inverse=True)
-        return codes.astype(np.int32), classes
-    if array.dtype.kind != "O":
-        raise ValueError(
-            f"Unknown label type: y has dtype {array.dtype}; labels are numbers, text or hashables"
-        )
-    return _encode_objects(array)
+    if array.dtype.kind == "O":
+        return _encode_objects(array)
+    if array.dtype.kind not in "biufUS":
+        raise ValueError(f"Unknown label type: y has dtype {array.dtype}; expected numbers, text or objects")
+    if array.dtype.kind == "f":
+        _refuse_continuous(array)
+        array = array.astype(np.float64) if array.dtype.itemsize > 8 else array
+    classes, codes = np.unique(array, return_inverse=True)
+    return codes.astype(np.int32), classes
 
 
 def _refuse_continuous(array: npt.NDArray[Any]) -> None:
@@ -137,8 +125,8 @@ def _refuse_continuous(array: npt.NDArray[Any]) -> None:
         raise ValueError("Input y contains infinity: labels must be finite")
     if (array != np.floor(array)).any():
         raise ValueError(
-            "Unknown label type: continuous. y holds fractions, which looks like a regression target; "
-            "this is a classifier (pass labels as text or as an object array if they really are classes)"
+            "Unknown label type: continuous. y holds fractions, like the target of a regression; "
+            "if these are classes, pass them as text or as an object array"
         )
 
 
@@ -151,15 +139,12 @@ def _encode_objects(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt
     except TypeError:
         bad = next(label for label in labels if not isinstance(label, Hashable))
         raise TypeError(
-            f"Unknown label type: y holds a {type(bad).__name__}; labels must be hashable"
+            f"Unknown label type: y holds a {type(bad).__name__}; expected hashable labels"
         ) from None
     index = {label: code for code, label in enumerate(classes)}
     codes = np.fromiter((index[label] for label in labels), dtype=np.int32, count=len(labels))
-    kinds = {type(label) for label in classes}
-    if kinds == {str}:
-        return codes, object_array(classes)
-    if kinds in ({int}, {bool}):
+    if {type(label) for label in classes} in ({int}, {bool}):
         typed = np.asarray(classes)
-        if typed.dtype.kind in "biu":  # larger integers than 64 bits stay objects
+        if typed.dtype.kind in "biu":  # integers of more than 64 bits stay objects
             return codes, typed
     return codes, object_array(classes)

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.columns import Floats, Kind, RawColumn, open_table
+from literati.data.columns import Floats, Kind, RawColumn, open_table, shown_names
 
 UNKNOWN = -1.0  # code of a category that training did not see
 
 
 @dataclass(frozen=True)
 class Column:
-    """A training column as a model knows it."""
+    """A column of the training data, as a model describes it."""
 
     name: str
     kind: Kind
@@ -69,17 +69,13 @@ class Schema:
 
     def _places(self, names: tuple[str, ...]) -> tuple[list[int], tuple[str, ...]]:
         at = {name: place for place, name in enumerate(names)}
-        absent = [column.name for column in self.columns if column.name not in at]
-        if absent:
-            shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
+        known = dict.fromkeys(column.name for column in self.columns)
+        if absent := [name for name in known if name not in at]:
             raise ValueError(
                 "X: The feature names should match those that were passed during fit.\n"
-                f"Feature names seen at fit time, yet now missing: {shown}"
+                f"Feature names seen at fit time, yet now missing: {shown_names(absent)}"
             )
-        known = {column.name for column in self.columns}
-        return [at[column.name] for column in self.columns], tuple(
-            name for name in names if name not in known
-        )
+        return [at[name] for name in known], tuple(name for name in names if name not in known)
 
     def _numbers(self, array: npt.NDArray[Any]) -> Floats:
         matrix = np.ascontiguousarray(array, dtype=np.float64)
@@ -101,12 +97,12 @@ def encode_column(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hashabl
     if column.kind == "category":
         return _encode_category(column, raw)
     if raw.values is None:
-        if raw.n_known():
+        assert raw.codes is not None
+        if (raw.codes >= 0).any():
             raise TypeError(
                 f"X: column {column.name!r} holds text or categories such as {raw.labels[0]!r}; "
-                f"expected {'booleans' if column.kind == 'boolean' else 'numbers'} as in training"
+                f"expected {column.kind}s as in training"
             )
-        assert raw.codes is not None
         return np.full(len(raw.codes), np.nan), ()
     if column.kind == "boolean" and not np.isin(raw.values[~np.isnan(raw.values)], (0.0, 1.0)).all():
         raise ValueError(f"X: column {column.name!r} was boolean in training; expected booleans, 0 or 1")

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.data import labels
-from literati.data.columns import Floats, RawColumn, RawTable, open_table
+from literati.data.columns import Floats, RawColumn, RawTable, open_table, shown_names
 from literati.data.schema import Column, Schema, check_finite
 from literati.data.weights import check_total, checked_weights, times_class_weights
 from literati.errors import DataWarning
 
-MAX_CLASSES = 1024  # the kernels of the search have room for this many
-CategoryMode = Literal["ordered", "one_hot"]
+MAX_CLASSES = 1024  # a limit of the search's kernels
+Categories = Literal["ordered", "one_hot"]
 Codes = npt.NDArray[np.int32]
 
 
@@ -87,9 +87,8 @@ class TrainingTable:
             return np.arange(1, cardinality, dtype=np.int32)
         known = self.codes[j] >= 0
         weights = None if self.weights is None else self.weights[known]
-        below = np.cumsum(
-            np.bincount(self.codes[j][known], weights, minlength=cardinality)
-        )  # weight of codes <= k
+        counts = np.bincount(self.codes[j][known], weights, minlength=cardinality)
+        below = np.cumsum(counts)  # weight of the codes up to k
         targets = below[-1] * np.arange(1, quantiles + 1) / (quantiles + 1)
         cuts = np.searchsorted(below, targets) + 1  # first position with at least the target below it
         return np.unique(np.minimum(cuts, cardinality - 1)).astype(np.int32)
@@ -101,13 +100,10 @@ def build(
     *,
     sample_weight: Any = None,
     class_weight: str | Mapping[Any, float] | None = None,
-    categories: CategoryMode = "ordered",
+    categories: Categories = "ordered",
     poll: Callable[[], None] | None = None,
 ) -> TrainingTable:
-    """Encode training data. Errors name the argument or the column.
-
-    `poll` is called before every column and may raise an exception to stop.
-    """
+    """Encode training data. `poll` is called before every column and may raise an exception to stop."""
     table = open_table(data)
     codes, classes = labels.encode(y)
     if len(codes) != table.n_rows:
@@ -119,7 +115,7 @@ def build(
         keep = weights > 0
         weights, codes = weights[keep], codes[keep]
         if not len(codes):
-            raise ValueError("class_weight, sample_weight: together they leave every row a weight of zero")
+            raise ValueError("class_weight, sample_weight: together they give every row a weight of zero")
         used, inverse = np.unique(codes, return_inverse=True)
         classes, codes = classes[used], inverse.astype(np.int32)
     if len(classes) < 2:
@@ -133,8 +129,7 @@ def build(
         check_total(weights)
         if (weights == 1).all():
             weights = None  # rows are counted, which is faster
-    builder = _Builder(table, codes, len(classes), weights, keep, categories)
-    return builder.build(classes, poll)
+    return _Builder(table, codes, classes, weights, keep).build(categories == "one_hot", poll)
 
 
 @dataclass
@@ -143,12 +138,11 @@ class _Builder:
 
     table: RawTable
     y: Codes
-    n_classes: int
+    classes: npt.NDArray[Any]
     weights: Floats | None
-    keep: npt.NDArray[np.bool_] | None
-    mode: CategoryMode
+    keep: npt.NDArray[np.bool_] | None  # the rows of positive weight; None for all rows
 
-    def build(self, classes: npt.NDArray[Any], poll: Callable[[], None] | None) -> TrainingTable:
+    def build(self, one_hot: bool, poll: Callable[[], None] | None) -> TrainingTable:
         names = self.table.names or tuple(f"x{i}" for i in range(self.table.n_columns))
         columns: list[Column] = []
         features: list[Feature] = []
@@ -161,7 +155,7 @@ class _Builder:
             columns.append(column)
             if column.constant:
                 continue
-            if column.kind == "category" and self.mode == "one_hot" and len(column.categories) > 1:
+            if one_hot and len(column.categories) > 1:
                 for category in range(len(column.categories)):
                     features.append(Feature(index, category))
                     parts.append(np.where(codes < 0, -1, codes == category).astype(np.int32))
@@ -170,20 +164,12 @@ class _Builder:
                 features.append(Feature(index))
                 parts.append(codes)
                 values.append(distinct)
-        self._report_constants(columns)
+        _report_constants(columns)
         stacked = np.empty((len(parts), len(self.y)), dtype=np.int32)
         for j in range(len(parts)):
             stacked[j] = parts.pop(0)  # each part is freed when it is copied
         schema = Schema(tuple(columns), self.table.names is not None)
-        return TrainingTable(schema, classes, tuple(features), stacked, values, self.y, self.weights)
-
-    def _report_constants(self, columns: list[Column]) -> None:
-        constant = [column.name for column in columns if column.constant]
-        if len(constant) == len(columns):
-            raise ValueError("X: every column is constant or has no value at all; expected one that varies")
-        if constant:
-            shown = ", ".join(repr(name) for name in constant[:5]) + (", ..." if len(constant) > 5 else "")
-            warnings.warn(f"X: constant columns are ignored: {shown}", DataWarning, stacklevel=5)
+        return TrainingTable(schema, self.classes, tuple(features), stacked, values, self.y, self.weights)
 
     def _column(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
         if raw.values is None:
@@ -191,11 +177,8 @@ class _Builder:
         numbers = raw.values if self.keep is None else raw.values[self.keep]
         check_finite(numbers, name)
         codes, distinct = rank(numbers)
-        constant = len(distinct) == 0 or (len(distinct) == 1 and bool(codes.min() == 0))
-        column = Column(name, raw.kind, constant=constant)
-        if raw.kind == "number" and len(distinct):
-            column = Column(name, raw.kind, (), float(distinct[0]), float(distinct[-1]), constant)
-        return column, codes, distinct
+        bounds = (float(distinct[0]), float(distinct[-1])) if raw.kind == "number" and len(distinct) else ()
+        return Column(name, raw.kind, (), *bounds, constant=_is_constant(codes, distinct)), codes, distinct
 
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
         """Encode categories in the order of their share of the most frequent class.
@@ -206,29 +189,41 @@ class _Builder:
         codes = raw.codes if self.keep is None else raw.codes[self.keep]
         known = codes >= 0
         weights = np.ones(len(self.y)) if self.weights is None else self.weights
-        top = int(np.argmax(np.bincount(self.y, weights, minlength=self.n_classes)))
+        top = int(np.argmax(np.bincount(self.y, weights, minlength=len(self.classes))))
         total = np.bincount(codes[known], weights[known], minlength=len(raw.labels))
         hits = np.bincount(codes[known], weights[known] * (self.y[known] == top), minlength=len(raw.labels))
-        used = {index for index in range(len(raw.labels)) if total[index] > 0}
         place = {label: position for position, label in enumerate(labels.ordered(raw.labels))}
+        used = np.flatnonzero(total).tolist()
         order = sorted(used, key=lambda index: (hits[index] / total[index], place[raw.labels[index]]))
         recode = np.full(len(raw.labels) + 1, -1, dtype=np.int32)
         recode[order] = np.arange(len(order), dtype=np.int32)
-        ranked = recode[codes]
-        constant = len(order) == 0 or (len(order) == 1 and bool(known.all()))
-        column = Column(name, "category", tuple(raw.labels[index] for index in order), constant=constant)
-        return column, ranked, np.arange(len(order), dtype=np.float64)
+        ranked, distinct = recode[codes], np.arange(len(order), dtype=np.float64)
+        categories = tuple(raw.labels[index] for index in order)
+        return Column(name, "category", categories, constant=_is_constant(ranked, distinct)), ranked, distinct
+
+
+def _is_constant(codes: Codes, distinct: Floats) -> bool:
+    return len(distinct) == 0 or (len(distinct) == 1 and bool(codes.min() == 0))
+
+
+def _report_constants(columns: list[Column]) -> None:
+    constant = [column.name for column in columns if column.constant]
+    if len(constant) == len(columns):
+        raise ValueError("X: every column is constant or has no value at all; expected one that varies")
+    if constant:
+        message = f"X: constant columns are ignored: {shown_names(constant)}"
+        warnings.warn(message, DataWarning, stacklevel=5)
 
 
 def rank(numbers: Floats) -> tuple[Codes, Floats]:
     """Return rank codes, -1 for NaN, and the distinct values in order. np.unique takes twice as long."""
     order = np.argsort(numbers)  # NaN sorts last
-    arranged = numbers[order]
-    n_known = int(np.searchsorted(arranged, np.nan))
-    arranged = arranged[:n_known]
+    ascending = numbers[order]
+    n_known = int(np.searchsorted(ascending, np.nan))
+    ascending = ascending[:n_known]
     first = np.empty(n_known, dtype=bool)
     first[:1] = True
-    np.not_equal(arranged[1:], arranged[:-1], out=first[1:])
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
     codes = np.full(len(numbers), -1, dtype=np.int32)
     codes[order[:n_known]] = np.cumsum(first, dtype=np.int32) - 1
-    return codes, arranged[first] + 0.0  # + 0.0 turns -0.0 into 0.0
+    return codes, ascending[first] + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -1,4 +1,4 @@
-"""Weights of the training rows: checked, and multiplied by the weights of their classes."""
+"""Check the weights of the training rows, and multiply them by the weights of their classes."""
 
 from __future__ import annotations
 
@@ -38,29 +38,24 @@ def check_total(weights: Floats) -> None:
     """Raise ValueError if the sum of the weights is too large or too small for exact costs."""
     with np.errstate(over="ignore"):
         total = float(weights.sum())
-    if not total <= MAX_WEIGHT:
-        raise ValueError(
-            f"sample_weight, class_weight: expected a sum of at most {MAX_WEIGHT:g}, got {total:g}"
-        )
-    if total < MIN_WEIGHT:
-        raise ValueError(
-            f"sample_weight, class_weight: expected a sum of at least {MIN_WEIGHT:g}, got {total:g}"
-        )
+    if not MIN_WEIGHT <= total <= MAX_WEIGHT:
+        limit = f"at least {MIN_WEIGHT:g}" if total < MIN_WEIGHT else f"at most {MAX_WEIGHT:g}"
+        raise ValueError(f"sample_weight, class_weight: expected a sum of {limit}, got {total:g}")
 
 
 def times_class_weights(
     weights: Floats | None, class_weight: Any, y: npt.NDArray[np.int32], classes: npt.NDArray[Any]
 ) -> Floats | None:
+    """Return the weights of the rows times the weights of their classes; None means that all are 1."""
     if class_weight is None:
         return weights
+    factors = np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         totals = np.bincount(y, weights, minlength=len(classes))
         used = totals > 0
-        factors = np.ones(len(classes))
         factors[used] = totals.sum() / (np.count_nonzero(used) * totals[used])
     elif isinstance(class_weight, Mapping):
         index = {labels.plain(label): code for code, label in enumerate(classes)}
-        factors = np.ones(len(classes))
         for label, factor in class_weight.items():
             if labels.plain(label) not in index:
                 raise ValueError(f"class_weight: {label!r} is not one of the classes {list(index)[:10]}")
@@ -71,5 +66,5 @@ def times_class_weights(
             factors[index[labels.plain(label)]] = factor
     else:
         raise ValueError("class_weight: expected None, 'balanced' or a mapping from label to weight")
-    with np.errstate(over="ignore"):  # `check_total` refuses an overflow
+    with np.errstate(over="ignore"):  # `check_total` raises an error after an overflow
         return factors[y] if weights is None else weights * factors[y]

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from literati.data import labels
-from literati.search.parameters import (
-    AndSelection,
-    Boolean,
-    Candidates,
-    Categories,
-    Choice,
-    ClassWeights,
-    Criterion,
-    Heuristic,
-    LeafCounts,
-    OptionalFunction,
-    OrSelection,
-    ParameterSet,
-    Range,
-    parameter,
-)
+from literati.data.table import Categories
+from literati.search.parameters import Accepted, ClassWeights, LeafCounts, ParameterSet, Range, parameter
 from literati.search.report import SearchReport
+
+Candidates = Literal["adaptive", "shape", "quantile", "all"]
+OrSelection = Literal["informative", "admissible"]
+AndSelection = Literal["round_robin", "worst_primal", "worst_heuristic"]
+Heuristic = Literal["cart", "primal", "impurity"]
+Criterion = Literal["gini", "entropy"]
 
 MAX_DEPTH = 12
 LEAVES = Range(int, ge=1, le=1 << 20)
@@ -98,14 +90,12 @@ class SolverOptions(ParameterSet):
     )
     candidates: Candidates = parameter(
         "adaptive",
-        Choice(
-            {
-                "adaptive": "thresholds of a CART tree on the node's rows, and on the last level all",
-                "shape": "these, and thresholds of CART trees on each feature alone",
-                "quantile": "quantiles of each feature",
-                "all": "every threshold",
-            }
-        ),
+        {
+            "adaptive": "thresholds of a CART tree on the node's rows, and on the last level all",
+            "shape": "these, and thresholds of CART trees on each feature alone",
+            "quantile": "quantiles of each feature",
+            "all": "every threshold",
+        },
         "Where change points may lie. A proof of optimality holds for the trees with these change points.",
     )
     candidate_leaves: int | Sequence[int] = parameter(
@@ -116,44 +106,38 @@ class SolverOptions(ParameterSet):
     )
     or_selection: OrSelection = parameter(
         "informative",
-        Choice(
-            {
-                "informative": "the split with the best estimated cost",
-                "admissible": "the split with the lowest bound",
-            }
-        ),
+        {
+            "informative": "the split with the best estimated cost",
+            "admissible": "the split with the lowest bound",
+        },
         f"Which split of a node the search follows. {_SAME_OPTIMUM}",
     )
     and_selection: AndSelection = parameter(
         "round_robin",
-        Choice(
-            {
-                "round_robin": "both children in turn",
-                "worst_primal": "the child whose best known subtree costs more",
-                "worst_heuristic": "the child with the larger estimated cost",
-            }
-        ),
+        {
+            "round_robin": "both children in turn",
+            "worst_primal": "the child whose best known subtree costs more",
+            "worst_heuristic": "the child with the larger estimated cost",
+        },
         f"Which child of a split the search follows. {_SAME_OPTIMUM}",
     )
     heuristic: Heuristic = parameter(
         "cart",
-        Choice(
-            {
-                "cart": "the cost of a CART tree",
-                "primal": "the cost of the best subtree known",
-                "impurity": "the impurity of the rows",
-            }
-        ),
+        {
+            "cart": "the cost of a CART tree",
+            "primal": "the cost of the best subtree known",
+            "impurity": "the impurity of the rows",
+        },
         f"Estimate of the cost of a subtree, which orders the search. {_SAME_OPTIMUM}",
     )
     criterion: Criterion = parameter(
         "gini",
-        Choice({"gini": "the Gini impurity", "entropy": "the entropy"}),
+        {"gini": "the Gini impurity", "entropy": "the entropy"},
         "Impurity by which the CART trees that propose change points choose their splits.",
     )
     polish: bool = parameter(
         True,
-        Boolean(),
+        Accepted("True or False", lambda value: isinstance(value, bool)),
         "Whether to improve new best trees node by node over every threshold, beyond the candidates. "
         "Polishing never makes a tree worse.",
     )
@@ -165,12 +149,10 @@ class SolverOptions(ParameterSet):
     )
     categories: Categories = parameter(
         "ordered",
-        Choice(
-            {
-                "ordered": "change points in the order of their rate of the most frequent class",
-                "one_hot": "one category against all others",
-            }
-        ),
+        {
+            "ordered": "change points in the order of their rate of the most frequent class",
+            "one_hot": "one category against all others",
+        },
         "How a split divides the categories of a column.",
     )
     n_threads: int = parameter(1, Range(int, ge=1), "Number of threads. Only 1 is supported so far.")
@@ -213,12 +195,12 @@ class ProgressOptions(ParameterSet):
 
     verbose: int = parameter(
         0,
-        Choice({0: "nothing", 1: "a progress line on standard error", 2: "the same as 1"}),
+        {0: "nothing", 1: "a progress line on standard error", 2: "the same as 1"},
         "What `fit` writes while it searches.",
     )
     callback: Callable[[SearchReport], object] | None = parameter(
         None,
-        OptionalFunction(),
+        Accepted("None or a function", lambda value: value is None or callable(value)),
         "A function that `fit` calls with the SearchReport about four times a second. The search stops when "
         "it returns a true value.",
     )

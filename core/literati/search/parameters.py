@@ -2,25 +2,19 @@
 
 `SolverOptions`, `SearchLimits` and `ProgressOptions` define every parameter of the library once: its name,
 type, values, default and description. The checks, the estimator's documentation, the schema of the service,
-the form of the web page and docs/parameters.md are made from these definitions.
+the form of the web page and docs/parameters.md use these definitions.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Protocol, Self
 
-from literati.data.table import CategoryMode
-
-Candidates = Literal["adaptive", "shape", "quantile", "all"]
-OrSelection = Literal["informative", "admissible"]
-AndSelection = Literal["round_robin", "worst_primal", "worst_heuristic"]
-Heuristic = Literal["cart", "primal", "impurity"]
-Criterion = Literal["gini", "entropy"]
-Categories = CategoryMode
+_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 class Values(Protocol):
@@ -32,7 +26,7 @@ class Values(Protocol):
 
 @dataclass(frozen=True)
 class Range:
-    """Finite numbers within bounds, and None if `optional`. The bounds are named as in Pydantic."""
+    """Finite numbers within bounds, and None if `optional`. Pydantic and `operator` name bounds the same."""
 
     type: type[int] | type[float]
     ge: float | None = None
@@ -43,17 +37,15 @@ class Range:
 
     @property
     def bounds(self) -> dict[str, float]:
-        given = {"ge": self.ge, "gt": self.gt, "le": self.le, "lt": self.lt}
-        return {name: bound for name, bound in given.items() if bound is not None}
+        return {name: bound for name in _SIGNS if (bound := getattr(self, name)) is not None}
 
     def __str__(self) -> str:
-        noun = ("None or " if self.optional else "") + (
-            "an integer" if self.type is int else "a finite number"
-        )
+        noun = "an integer" if self.type is int else "a finite number"
+        if self.optional:
+            noun = f"None or {noun}"
         if self.ge is not None and self.le is not None:
             return f"{noun} from {self.ge} to {self.le}"
-        signs = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
-        return f"{noun} {' and '.join(f'{signs[name]} {bound:g}' for name, bound in self.bounds.items())}"
+        return f"{noun} {' and '.join(f'{_SIGNS[name]} {bound:g}' for name, bound in self.bounds.items())}"
 
     def check(self, name: str, value: Any) -> Any:
         if value is None and self.optional:
@@ -62,13 +54,10 @@ class Range:
         if isinstance(value, bool) or not isinstance(value, kind):
             raise TypeError(f"{name}: expected {self}, got {value!r}")
         plain = self.type(value)
-        if (self.type is float and not math.isfinite(plain)) or not self._contains(plain):
+        inside = all(getattr(operator, sign)(plain, bound) for sign, bound in self.bounds.items())
+        if not inside or (self.type is float and not math.isfinite(plain)):
             raise ValueError(f"{name}: expected {self}, got {value!r}")
         return plain
-
-    def _contains(self, value: float) -> bool:
-        above = (self.ge is None or value >= self.ge) and (self.gt is None or value > self.gt)
-        return above and (self.le is None or value <= self.le) and (self.lt is None or value < self.lt)
 
 
 @dataclass(frozen=True)
@@ -86,21 +75,25 @@ class Choice:
         return value
 
 
-class Boolean:
-    """True or False."""
+@dataclass(frozen=True)
+class Accepted:
+    """Values that a function accepts, and a text that describes them."""
+
+    text: str
+    accept: Callable[[Any], bool]
 
     def __str__(self) -> str:
-        return "True or False"
+        return self.text
 
     def check(self, name: str, value: Any) -> Any:
-        if not isinstance(value, bool):
+        if not self.accept(value):
             raise TypeError(f"{name}: expected {self}, got {value!r}")
         return value
 
 
 @dataclass(frozen=True)
 class LeafCounts:
-    """An integer or a list of integers. `SolverOptions` checks each, because 1 is for quantiles only."""
+    """An integer or a list of integers. `SolverOptions` checks each: only quantiles may be as few as 1."""
 
     each: Range
 
@@ -129,18 +122,6 @@ class ClassWeights:
         return dict(value)
 
 
-class OptionalFunction:
-    """None or a function."""
-
-    def __str__(self) -> str:
-        return "None or a function"
-
-    def check(self, name: str, value: Any) -> Any:
-        if value is not None and not callable(value):
-            raise TypeError(f"{name}: expected {self}, got {value!r}")
-        return value
-
-
 @dataclass(frozen=True)
 class Parameter:
     """The definition of a parameter."""
@@ -148,12 +129,12 @@ class Parameter:
     name: str
     default: Any
     values: Values
-    description: str  # whole sentences, fit for the library, the service and the page
+    description: str  # whole sentences for the library, the service and the page
     unit: str | None
     added: str | None  # the version that added the parameter; None for those of version 0.1.0
 
     def sentences(self, none: str = "None") -> str:
-        """Return the description with what the choices mean, or with what `none` means."""
+        """Return the description and the meaning of each choice, or of `none`."""
         parts = [self.description]
         if isinstance(self.values, Choice):
             parts.append("; ".join(f"`{word}`: {text}" for word, text in self.values.meanings.items()) + ".")
@@ -163,9 +144,15 @@ class Parameter:
 
 
 def parameter(
-    default: Any, values: Values, description: str, *, unit: str | None = None, added: str | None = None
+    default: Any,
+    values: Values | Mapping[Any, str],
+    description: str,
+    *,
+    unit: str | None = None,
+    added: str | None = None,
 ) -> Any:
-    """Return a dataclass field that defines a parameter."""
+    """Return a dataclass field that defines a parameter. A mapping from value to meaning is a `Choice`."""
+    values = Choice(values) if isinstance(values, Mapping) else values
     about = {"values": values, "description": description, "unit": unit, "added": added}
     return field(default=default, metadata=about)
 
@@ -200,7 +187,6 @@ class ParameterSet:
         """
         if not isinstance(data, dict):
             raise TypeError(f"expected an object, got {type(data).__name__}")
-        unknown = sorted(data.keys() - cls.definitions().keys())
-        if unknown:
+        if unknown := sorted(data.keys() - cls.definitions().keys()):
             raise ValueError(f"{unknown[0]}: this version of literati does not have this parameter")
         return cls(**data)

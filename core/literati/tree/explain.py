@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from literati.data.columns import scalar_column
+from literati.data.columns import read_objects
 from literati.data.labels import is_missing, plain
-from literati.data.schema import Column, encode_column
+from literati.data.schema import encode_column
 from literati.tree.nodes import Split
 
 if TYPE_CHECKING:
@@ -57,14 +55,8 @@ class Explanation:
     probabilities: tuple[float, ...]  # in the order of the tree's classes
 
     def to_dict(self) -> dict[str, Any]:
-        steps = [{name: getattr(step, name) for name in step.__dataclass_fields__} for step in self.steps]
-        return {
-            "steps": steps,
-            "leaf": self.leaf,
-            "label": self.label,
-            "probability": self.probability,
-            "probabilities": list(self.probabilities),
-        }
+        steps = [dict(vars(step)) for step in self.steps]
+        return {**vars(self), "steps": steps, "probabilities": list(self.probabilities)}
 
     def __str__(self) -> str:
         return "\n".join(
@@ -85,9 +77,8 @@ def explain(tree: ShapeTree, row: Any) -> Explanation:
     steps: list[Step] = []
     index = 0
     while (split := tree.nodes[index].split) is not None:
-        step = _step(tree, index, split, plain(cells[split.column]))
-        steps.append(step)
-        index = split.right if step.side == "right" else split.left
+        steps.append(_step(tree, index, split, plain(cells[split.column])))
+        index = split.right if steps[-1].side == "right" else split.left
     leaf = tree.nodes[index]
     probabilities = tuple(count / leaf.weight for count in leaf.counts)
     label = plain(tree.classes[leaf.label])
@@ -96,11 +87,11 @@ def explain(tree: ShapeTree, row: Any) -> Explanation:
 
 def _step(tree: ShapeTree, index: int, split: Split, cell: Any) -> Step:
     column = tree.schema.columns[split.column]
-    x = _encoded(column, cell)
     status: Status = "known"
     interval = categories = None
     seen = True
-    if np.isnan(x):
+    x = None if is_missing(cell) else encode_column(column, read_objects([cell], column.name))[0][0]
+    if x is None:
         status, right, seen, cell = "missing", split.missing_right, split.missing_seen, None
     elif column.kind != "category":
         above, up_to, right = next(p for p in split.intervals() if p[1] is None or x <= p[1])
@@ -115,22 +106,13 @@ def _step(tree: ShapeTree, index: int, split: Split, cell: Any) -> Step:
     return Step(index, column.name, cell, status, side, interval, categories, seen)
 
 
-def _encoded(column: Column, cell: Any) -> float:
-    if is_missing(cell):
-        return float("nan")
-    return float(encode_column(column, scalar_column(cell, column.name))[0][0])
-
-
 def _cells(tree: ShapeTree, row: Any) -> list[Any]:
     """Return the cells of the row in the order of the model's columns."""
     columns = tree.schema.columns
     row = _first_row(row)
     if isinstance(row, Mapping):
-        absent = [column.name for column in columns if column.name not in row]
-        if absent:
-            raise ValueError(
-                f"row: the column {absent[0]!r} is absent; expected every column of the training data"
-            )
+        if absent := [column.name for column in columns if column.name not in row]:
+            raise ValueError(f"row: the column {absent[0]!r} is absent; expected all training columns")
         return [row[column.name] for column in columns]
     if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
         raise TypeError("row: expected a mapping from column name to value, or a sequence of values")

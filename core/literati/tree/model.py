@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from literati._version import __version__
 from literati.data import labels
+from literati.data.columns import shown_names
 from literati.data.schema import EncodedRows, Schema
 from literati.data.table import TrainingTable
 from literati.data.weights import checked_weights
@@ -132,8 +133,8 @@ class ShapeTree:
         """Return the leaf of each row, as an index into `nodes`."""
         rows = self.encode(X)
         if rows.ignored and rows is not X:
-            shown = ", ".join(repr(name) for name in rows.ignored[:5])
-            warnings.warn(f"X: columns not seen in training are ignored: {shown}", DataWarning, stacklevel=3)
+            message = f"X: columns not seen in training are ignored: {shown_names(rows.ignored)}"
+            warnings.warn(message, DataWarning, stacklevel=3)
         return self._flat.leaves(rows.matrix)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

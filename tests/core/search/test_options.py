@@ -87,7 +87,7 @@ def test_limits_are_plain_frozen_data() -> None:
         ("class_weight", np.ones(2), ValueError, "class_weight: expected None, 'balanced' or a mapping"),
         ("class_weight", {0: None}, ValueError, "class_weight: the weight of 0 must be .*, got None"),
         ("class_weight", {0: np.ones(2)}, ValueError, "class_weight: the weight of 0 must be a finite"),
-        ("class_weight", {0: 0, 1: 0}, ValueError, "class_weight, sample_weight: together they leave"),
+        ("class_weight", {0: 0, 1: 0}, ValueError, "class_weight, sample_weight: together they give"),
         ("time_limit", 3, TypeError, r"time_limit: .*; expected limits=SearchLimits\(time_limit=...\)"),
         ("n_threads", 2, ValueError, "n_threads: only 1 is supported so far"),
         ("n_threads", 0, ValueError, "n_threads: expected an integer >= 1"),

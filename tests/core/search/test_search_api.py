@@ -13,7 +13,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from literati import Search, SearchLimits, SearchReport, ShapeTree, StopReason
-from literati.search.parameters import Candidates, Categories
+from literati.data.table import Categories
+from literati.search.options import Candidates
 from literati.tree.nodes import BEYOND_SPACE
 
 
