@@ -95,6 +95,10 @@ cdef class Polisher(MutableTree):
         """Make the running `polish`, or else the next one, return soon; may be called from any thread."""
         self.stop = 1
 
+    def clear_stop(self):
+        """Forget a request that came after the last `polish` had ended."""
+        self.stop = 0
+
     def polish(self, nodes, seconds=None, budget=None):
         """Return a tree that is at least as good, as an array like `nodes`.
 

@@ -76,6 +76,7 @@ class Polishing:
             return None
         if self._polisher is None:
             self._polisher = engine.polisher()
+        self._polisher.clear_stop()  # before the check, so that no later request is forgotten
         if stop_wanted():
             return None
         return self._polish(nodes, seconds, last)
