@@ -33,8 +33,8 @@ from service.sandbox.client import Sandbox
 from service.settings import Settings
 from worker.blobs.open import open_blobs
 from worker.reconciler import Reconciler, retention_days
+from worker.store import open_store
 from worker.store.model_names import ModelResolver
-from worker.store.open import open_store
 from worker.store.token_buckets import Buckets
 
 

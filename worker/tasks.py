@@ -6,17 +6,11 @@ import atexit
 import os
 import socket
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import structlog
-from celery.signals import (
-    celeryd_init,
-    setup_logging,
-    worker_init,
-    worker_process_init,
-    worker_ready,
-    worker_shutting_down,
-)
+from celery import signals
 from redis import RedisError
 from structlog.contextvars import bound_contextvars
 
@@ -24,13 +18,14 @@ from literati.cores import usable_cores
 from worker import logs
 from worker.app import TASK, app, wake
 from worker.blobs.open import open_blobs
+from worker.domain.jobs import Job
 from worker.processes.parent_death import set_parent_death_signal
 from worker.reconciler import Reconciler, retention_days
 from worker.settings import WorkerSettings
 from worker.shutdown import create_signal, shutdown_signal
-from worker.store.leases import Claim, WorkerCores
+from worker.store import open_store
+from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
-from worker.store.open import open_store
 from worker.training.core_slots import CoreSlots
 from worker.training.memory import job_memory_limit
 from worker.training.runner import JobRun
@@ -49,7 +44,6 @@ class ProcessContext:
 
 
 _main_pid: int | None = None  # the process whose children run the jobs
-_context: ProcessContext | None = None
 _core_slots: CoreSlots | None = None
 
 
@@ -58,11 +52,9 @@ def core_slots() -> CoreSlots:
     return _core_slots
 
 
+@cache
 def process_context() -> ProcessContext:
-    global _context
-    if _context is None:
-        _context = ProcessContext(WorkerSettings())
-    return _context
+    return ProcessContext(WorkerSettings())
 
 
 # Messages in a queue name the task, so its name TASK, "worker.tasks.work", must not change.
@@ -74,54 +66,52 @@ def run_next_job() -> None:
     if shutdown.is_set():
         return
     try:
-        claim = _claim(context)
+        job = _claim(context)
     except RedisError as error:
         log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
         return
-    if claim is None:
+    if job is None:
         return
     try:
-        with shutdown.busy(), bound_contextvars(**_log_fields(claim)):
+        with shutdown.busy(), bound_contextvars(**_log_fields(job)):
             memory = job_memory_limit(context.settings)
             lease = context.settings.lease_seconds
-            JobRun(context.store, context.blobs, claim, lease, shutdown.is_set, memory).run()
+            JobRun(context.store, context.blobs, job, lease, shutdown.is_set, memory).run()
     finally:
         core_slots().release()
     with suppress(RedisError):  # the reconciler sends wake-ups that are missing
-        wake(min(claim.job.spec.cores, context.store.jobs.wakeups_wanted()))
+        wake(min(job.spec.cores, context.store.jobs.wakeups_wanted()))
 
 
-def _claim(context: ProcessContext) -> Claim | None:
+def _claim(context: ProcessContext) -> Job | None:
     """Claim a job for which this worker has enough free cores, and reserve them."""
     slots = core_slots()
     with slots.reserve() as free:
         cores = WorkerCores(f"{socket.gethostname()}:{_main_pid}", free, slots.cores)
-        claim = context.store.jobs.claim(context.name, cores)
-        if claim is not None:
-            slots.keep(claim.job.spec.cores)
-        return claim
+        job = context.store.jobs.claim(context.name, cores)
+        if job is not None:
+            slots.keep(job.spec.cores)
+        return job
 
 
-def _log_fields(claim: Claim) -> dict[str, Any]:
+def _log_fields(job: Job) -> dict[str, Any]:
     """Return the fields of every log line about a job."""
-    fields: dict[str, Any] = {"job_id": claim.job.spec.id, "epoch": claim.epoch}
-    if claim.job.request_id is not None:
-        fields["request_id"] = claim.job.request_id
-    return fields
+    fields = {"job_id": job.spec.id, "epoch": job.epoch, "request_id": job.request_id}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-@celeryd_init.connect
+@signals.celeryd_init.connect
 def _on_celeryd_init(instance: Any, **_: Any) -> None:
     instance.quiet = True  # Celery's banner is not JSON
     _on_setup_logging()
 
 
-@setup_logging.connect  # a receiver of this signal replaces Celery's own logging
+@signals.setup_logging.connect  # a receiver of this signal replaces Celery's own logging
 def _on_setup_logging(**_: Any) -> None:
     logs.configure(WorkerSettings().log_level)
 
 
-@worker_init.connect
+@signals.worker_init.connect
 def _on_worker_init(sender: Any, **_: Any) -> None:
     """Create what the main process shares with its children, before they are forked."""
     global _main_pid, _core_slots
@@ -131,15 +121,14 @@ def _on_worker_init(sender: Any, **_: Any) -> None:
     _core_slots = CoreSlots(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
 
 
-@worker_process_init.connect
+@signals.worker_process_init.connect
 def _on_child_start(**_: Any) -> None:
-    global _context
-    _context = None
+    process_context.cache_clear()
     if _main_pid is not None:
         set_parent_death_signal(_main_pid)  # otherwise a search would outlive a killed worker
 
 
-@worker_ready.connect
+@signals.worker_ready.connect
 def _on_worker_ready(sender: Any, **_: Any) -> None:
     context = process_context()
     reconciler = Reconciler(
@@ -154,6 +143,6 @@ def _on_worker_ready(sender: Any, **_: Any) -> None:
     atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown
 
 
-@worker_shutting_down.connect
+@signals.worker_shutting_down.connect
 def _on_shutdown(**_: Any) -> None:
     shutdown_signal().set()  # for a warm shutdown, which waits for its tasks; a soft one has done it already

@@ -44,7 +44,7 @@ def _measure(url: str, threads: int, write: Callable[[str], None]) -> None:
         store.jobs.submit(NewJob.model_validate({**spec, "dataset_sha256": dataset.sha256}))
         claim = store.jobs.claim("throughput")
         assert claim is not None
-        claims.append((claim.job.spec.id, claim.epoch))
+        claims.append((claim.spec.id, claim.epoch))
     context = multiprocessing.get_context("spawn")
     before = client.info("cpu")
     with context.Pool(PROCESSES) as pool:

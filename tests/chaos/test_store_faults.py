@@ -52,7 +52,7 @@ class Writer(threading.Thread):
         claim = self.store.jobs.claim("writer")
         if claim is None:
             return
-        job_id = claim.job.spec.id
+        job_id = claim.spec.id
         for lower in (1.0, 2.0, 3.0):
             word = store_records.progress_update(10.0, lower, objective=10.0)
             self.store.jobs.publish_progress(job_id, claim.epoch, word)

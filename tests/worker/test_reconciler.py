@@ -65,7 +65,7 @@ def test_nothing_to_do_wakes_nobody(store: Store) -> None:
 
 
 def test_the_job_of_a_lost_worker_is_queued_by_one_of_many(server: ValkeyServer, store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     wake = Wakeups()
     many = [Reconciler(Store(connect(server.url)), wake, interval=0.02) for _ in range(6)]
     for one in many:

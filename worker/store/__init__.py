@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import redis
 
-from worker.store.blob_references import BlobReferences
-from worker.store.client import HistoryLimits, Scripts
+from worker.settings import WorkerSettings
+from worker.store.client import HistoryLimits, Scripts, connect
 from worker.store.datasets import DatasetStore
 from worker.store.jobs import JobStore
 from worker.store.measurements import Measurements, WorkerInfo, measure
 from worker.store.models import ModelStore
-from worker.store.retention import Retention
+from worker.store.retention import BlobReferences, Retention
 from worker.store.tenants import TenantStore
 
 
@@ -48,3 +48,9 @@ class Store:
     def ping(self) -> None:
         """Raise redis.RedisError unless the server answers and takes writes."""
         self.client.set("literati:ready", 1)
+
+
+def open_store(settings: WorkerSettings) -> Store:
+    """Return the store; the first command connects to the server."""
+    history = HistoryLimits(settings.max_events, settings.max_trace_points, settings.max_incumbents)
+    return Store(connect(settings.store_url), lease_seconds=settings.lease_seconds, history=history)

@@ -100,3 +100,11 @@ class Scripts:
         if isinstance(answer, list) and answer[0] == b"LIMIT_REACHED":
             raise errors.LimitReachedError(answer[1].decode())
         return answer
+
+
+class StorePart:
+    """Base class of the parts of the store, which share one connection pool."""
+
+    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
+        self._client = client
+        self._scripts = scripts

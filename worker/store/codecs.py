@@ -10,24 +10,10 @@ from typing import Any
 
 from literati.tree.model_json import with_bounds
 from literati.tree.nodes import is_beyond_space
-from worker.domain.jobs import (
-    ControlRequest,
-    Event,
-    Incumbent,
-    Job,
-    JobError,
-    JobSettings,
-    JobSpec,
-    JobState,
-    JobSummary,
-    NewJob,
-    Scores,
-    StopReason,
-    Transition,
-)
+from worker.domain import jobs
 from worker.domain.models import Model, ModelSummary
 from worker.domain.parameter_fields import unused_additions
-from worker.domain.progress import NewIncumbent, Progress, ProgressUpdate, TracePoint
+from worker.domain.progress import Progress, ProgressUpdate, TracePoint
 
 Hash = Mapping[bytes, bytes]
 
@@ -73,17 +59,12 @@ MODEL_SUMMARY = (
 )
 
 
-def present_fields(names: Sequence[bytes], values: Sequence[bytes | None]) -> dict[bytes, bytes]:
-    """Return the fields that a record has."""
-    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
-
-def job(record: Hash) -> Job:
+def job(record: Hash) -> jobs.Job:
     metrics = record.get(b"metrics")
-    return Job(
+    return jobs.Job(
         **_job_summary(record),
         limits_revision=int(record.get(b"limits_revision") or 0),
-        control_request=ControlRequest(record[b"wish"].decode()),
+        control_request=jobs.ControlRequest(record[b"wish"].decode()),
         metrics=json.loads(metrics) if metrics else None,
         snapshot=_text(record, b"blob"),
         epoch=int(record[b"epoch"]),
@@ -94,8 +75,8 @@ def job(record: Hash) -> Job:
     )
 
 
-def job_summary(record: Hash) -> JobSummary:
-    return JobSummary(**_job_summary(record))
+def job_summary(record: Hash) -> jobs.JobSummary:
+    return jobs.JobSummary(**_job_summary(record))
 
 
 def _job_summary(record: Hash) -> dict[str, Any]:
@@ -104,15 +85,15 @@ def _job_summary(record: Hash) -> dict[str, Any]:
     return {
         "spec": spec,
         "settings": settings,
-        "state": JobState(record[b"state"].decode()),
+        "state": jobs.JobState(record[b"state"].decode()),
         "revision": int(record[b"revision"]),
         "progress": _progress(record),
-        "stop_reason": StopReason(stop_reason.decode()) if stop_reason else None,
+        "stop_reason": jobs.StopReason(stop_reason.decode()) if stop_reason else None,
         "proven_optimal": record.get(b"proven_optimal") == b"1",
         "model_id": _text(record, b"model_id"),
         "model_revision": _model_revision(record),
         "scores": _scores(record) if int(record[b"incumbents"]) else None,
-        "error": JobError.model_validate_json(error) if error else None,
+        "error": jobs.JobError.model_validate_json(error) if error else None,
         "created_at": to_datetime(record[b"created_at"]),
         "queued_at": to_datetime(record[b"queued_at"]),
         "started_at": _datetime(record, b"started_at"),
@@ -128,36 +109,36 @@ def _model_revision(record: Hash) -> int | None:
     return int(record.get(b"model_revision") or record.get(b"chosen") or record[b"incumbents"])
 
 
-def scores_of(metrics: Mapping[str, Any]) -> Scores:
-    return Scores(**{name: metrics.get(name) for name in Scores.model_fields})
+def scores_of(metrics: Mapping[str, Any]) -> jobs.Scores:
+    return jobs.Scores(**{name: metrics.get(name) for name in jobs.Scores.model_fields})
 
 
-def _scores(record: Hash) -> Scores:
+def _scores(record: Hash) -> jobs.Scores:
     """Return the scores, which version 0.1.0 stored only among the metrics."""
     scores = record.get(b"scores")
     if scores:
-        return Scores.model_validate_json(scores)
+        return jobs.Scores.model_validate_json(scores)
     return scores_of(json.loads(record.get(b"metrics") or b"{}"))
 
 
-def spec_json(job: NewJob) -> str:
+def spec_json(job: jobs.NewJob) -> str:
     unused = {"parameters": unused_additions(job.parameters)}
-    return job.model_dump_json(include=set(JobSpec.model_fields), exclude=unused)
+    return job.model_dump_json(include=set(jobs.JobSpec.model_fields), exclude=unused)
 
 
-def settings_json(settings: JobSettings) -> str:
+def settings_json(settings: jobs.JobSettings) -> str:
     unused = {"limits": unused_additions(settings.limits)}
-    return settings.model_dump_json(include=set(JobSettings.model_fields), exclude=unused)
+    return settings.model_dump_json(include=set(jobs.JobSettings.model_fields), exclude=unused)
 
 
-def _spec_and_settings(record: Hash) -> tuple[JobSpec, JobSettings]:
+def _spec_and_settings(record: Hash) -> tuple[jobs.JobSpec, jobs.JobSettings]:
     """Read both parts of a job. In version 0.1.0 the settings were a part of the spec."""
     spec = json.loads(record[b"spec"])
-    older = {name: spec.pop(name) for name in JobSettings.model_fields if name in spec}
+    older = {name: spec.pop(name) for name in jobs.JobSettings.model_fields if name in spec}
     settings = record.get(b"settings")
     if settings:
-        return JobSpec.model_validate(spec), JobSettings.model_validate_json(settings)
-    return JobSpec.model_validate(spec), JobSettings.model_validate(older)
+        return jobs.JobSpec.model_validate(spec), jobs.JobSettings.model_validate_json(settings)
+    return jobs.JobSpec.model_validate(spec), jobs.JobSettings.model_validate(older)
 
 
 def _progress(record: Hash) -> Progress:
@@ -179,13 +160,13 @@ def _progress(record: Hash) -> Progress:
     )
 
 
-def _transition(line: str) -> Transition:
+def _transition(line: str) -> jobs.Transition:
     state, at, reason = line.split(" ", 2)
-    return Transition(state=JobState(state), at=to_datetime(at), reason=reason or None)
+    return jobs.Transition(state=jobs.JobState(state), at=to_datetime(at), reason=reason or None)
 
 
-def incumbent(job_id: str, revision: int, record: Hash) -> Incumbent:
-    return Incumbent(
+def incumbent(job_id: str, revision: int, record: Hash) -> jobs.Incumbent:
+    return jobs.Incumbent(
         job_id=job_id,
         revision=revision,
         objective=float(record[b"objective"]),
@@ -205,14 +186,14 @@ def trace_point(line: bytes) -> TracePoint:
     )
 
 
-def event(stream_id: bytes, fields: Hash) -> Event:
+def event(stream_id: bytes, fields: Hash) -> jobs.Event:
     name, kind = stream_id.decode(), fields[b"type"].decode()
     data = json.loads(fields[b"data"])
     if kind == "bound":
         data["gap_absolute"], data["gap_relative"] = gaps(data["upper_bound"], data["lower_bound"])
     if kind in ("bound", "incumbent"):
         data["beyond_space"] = is_beyond_space(data["objective"], data["upper_bound"])
-    return Event.model_validate(
+    return jobs.Event.model_validate(
         {"id": name, "type": kind, "at": to_datetime(name.split("-")[0]), "data": data}
     )
 
@@ -249,7 +230,7 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "lower_bound": float(record[b"lower"]),
         "proven_optimal": record[b"proven_optimal"] == b"1",
         "proven_space": spec.parameters.candidates,
-        "stop_reason": StopReason(record[b"stop_reason"].decode()),
+        "stop_reason": jobs.StopReason(record[b"stop_reason"].decode()),
         "scores": _scores(record),
         "engine_version": spec.engine_version,
         "created_at": to_datetime(record[b"created_at"]),
@@ -275,7 +256,6 @@ def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, 
     """Return a script's arguments: JSON, tree, metrics and log. Numbers are text, to keep every digit."""
     if update is None:
         return "", b"", "", ""
-    found = update.incumbent
     fields = {
         "upper": repr(update.upper_bound),
         "lower": repr(update.lower_bound),
@@ -285,19 +265,17 @@ def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, 
         "memory": str(update.memory_bytes),
         "blob": update.snapshot or "",
         "blob_bytes": str(update.snapshot_bytes),
-        "objective": "" if found is None else repr(found.objective),
-        "found_seconds": "" if found is None else repr(found.found_seconds),
-        "scores": "" if found is None else scores_of(found.metrics).model_dump_json(),
+        "objective": "",
         "trace": [
             [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]
             for point in update.trace
         ],
     }
-    log = "" if update.log is None else json.dumps(update.log)
-    return json.dumps(fields), *_incumbent_arguments(found), log
-
-
-def _incumbent_arguments(found: NewIncumbent | None) -> tuple[bytes, str]:
-    if found is None:
-        return b"", ""
-    return compress_tree(found.tree), json.dumps(found.metrics, allow_nan=False)
+    tree, metrics = b"", ""
+    if update.incumbent is not None:
+        fields["objective"] = repr(update.incumbent.objective)
+        fields["found_seconds"] = repr(update.incumbent.found_seconds)
+        fields["scores"] = scores_of(update.incumbent.metrics).model_dump_json()
+        tree = compress_tree(update.incumbent.tree)
+        metrics = json.dumps(update.incumbent.metrics, allow_nan=False)
+    return json.dumps(fields), tree, metrics, "" if update.log is None else json.dumps(update.log)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import redis
-
 from worker.domain.datasets import Dataset, DatasetSummary
 from worker.domain.errors import DatasetNotFoundError
-from worker.store.client import Scripts, or_empty
+from worker.store.client import StorePart, or_empty
 from worker.store.jobs import digest
 from worker.store.paging import Page, newest_page, read_fields
 
 
-class DatasetStore:
-    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
-
+class DatasetStore(StorePart):
     def add(
         self,
         dataset: Dataset,
@@ -72,14 +66,8 @@ class DatasetStore:
         """Return a page of datasets, newest first, without columns and classes, which may be large."""
         ids, token = newest_page(self._client, [f"literati:tenant-datasets:{tenant}"], page_size, page_token)
         keys = [_key(dataset_id) for dataset_id in ids]
-        found = read_fields(self._client, keys, (b"tenant", b"summary"))
-        return Page([self._summary(*item) for item in zip(keys, found, strict=True) if item[1]], token)
-
-    def _summary(self, key: str, record: dict[bytes, bytes]) -> DatasetSummary:
-        if b"summary" in record:
-            return DatasetSummary.model_validate_json(record[b"summary"])
-        (whole,) = read_fields(self._client, [key], (b"record",))  # version 0.1.0 stored no summary
-        return Dataset.model_validate_json(whole[b"record"]).summary
+        found = read_fields(self._client, keys, (b"tenant", b"summary"), older=(b"summary", b"record"))
+        return Page([_summary(record) for record in found if record], token)
 
     def change(self, tenant: str, dataset_id: str, changes: Mapping[str, str | None]) -> Dataset:
         """Change the `name` or `notes` of a dataset; None removes them."""
@@ -117,6 +105,12 @@ class DatasetStore:
         if dataset is None:
             raise DatasetNotFoundError
         return dataset
+
+
+def _summary(record: dict[bytes, bytes]) -> DatasetSummary:
+    if b"summary" in record:
+        return DatasetSummary.model_validate_json(record[b"summary"])
+    return Dataset.model_validate_json(record[b"record"]).summary
 
 
 def _key(dataset_id: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -21,9 +22,8 @@ from worker.domain.jobs import Event, Incumbent, Job, JobSettings, JobState, Job
 from worker.domain.progress import TracePoint
 from worker.store import codecs
 from worker.store.client import or_empty, read_hash
-from worker.store.job_filter import ALL_JOBS, JobFilter
 from worker.store.leases import JobLeases
-from worker.store.paging import Page, filtered_page, newest_page, read_fields, read_summaries
+from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, read_fields
 
 # Inside the class the name `list` is a method.
 BlobNames = list[str]
@@ -52,6 +52,28 @@ class Quota:
 
 
 NO_QUOTA = Quota()
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Select the jobs that meet all of these conditions."""
+
+    dataset_id: str | None = None
+    name: str | None = None
+    tags: tuple[str, ...] = ()  # "key", or "key:value"
+
+    def matches(self, record: codecs.Hash) -> bool:
+        """Check the fields `dataset` and `settings` (or `spec`, in older versions) of a job's record."""
+        if self.dataset_id is not None and record.get(b"dataset") != self.dataset_id.encode():
+            return False
+        settings = json.loads(record.get(b"settings") or record.get(b"spec") or b"{}")
+        if self.name is not None and settings.get("name") != self.name:
+            return False
+        tags = settings.get("tags", {})
+        return all(_has_tag(tags, tag) for tag in self.tags)
+
+
+ALL_JOBS = JobFilter()
 
 
 @dataclass(frozen=True)
@@ -174,17 +196,13 @@ class JobStore(JobLeases):
         else:
             choose = partial(self._matching, wanted)
             ids, token = filtered_page(self._client, indexes, page_size, page_token, choose)
-        found = read_summaries(self._client, [_key(job_id) for job_id in ids], codecs.JOB_SUMMARY)
+        keys = [_key(job_id) for job_id in ids]
+        found = read_fields(self._client, keys, codecs.JOB_SUMMARY, older=OLDER_SCORES)
         return Page([codecs.job_summary(record) for record in found if record], token)
 
     def _matching(self, wanted: JobFilter, ids: Sequence[str]) -> set[str]:
         keys = [_key(job_id) for job_id in ids]
-        found = read_fields(self._client, keys, (b"dataset", b"settings"))
-        older = [key for key, record in zip(keys, found, strict=True) if record and b"settings" not in record]
-        specs = iter(read_fields(self._client, older, (b"spec",)))
-        for record in found:
-            if record and b"settings" not in record:  # stored by version 0.1.0
-                record.update(next(specs))
+        found = read_fields(self._client, keys, (b"dataset", b"settings"), older=(b"settings", b"spec"))
         return {
             job_id for job_id, record in zip(ids, found, strict=True) if record and wanted.matches(record)
         }
@@ -278,6 +296,12 @@ def _key(job_id: str) -> str:
 
 def _belongs_to(record: codecs.Hash, tenant: str) -> bool:
     return record.get(b"tenant") == tenant.encode()
+
+
+def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:
+    """Return whether a tag matches "key" or "key:value". Any colon may be the one between key and value."""
+    colons = (place for place, letter in enumerate(wanted) if letter == ":")
+    return wanted in tags or any(tags.get(wanted[:place]) == wanted[place + 1 :] for place in colons)
 
 
 def _event_order(event_id: str) -> tuple[int, int]:

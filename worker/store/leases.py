@@ -18,7 +18,7 @@ from worker.domain.errors import FencedError
 from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome
 from worker.domain.progress import ProgressUpdate
 from worker.store import codecs
-from worker.store.client import Scripts, or_empty
+from worker.store.client import Scripts, StorePart, or_empty
 
 log = structlog.get_logger(__name__)
 
@@ -44,17 +44,6 @@ class WorkerCores:
 
 
 @dataclass(frozen=True)
-class Claim:
-    """A job that a worker has claimed."""
-
-    job: Job
-
-    @property
-    def epoch(self) -> int:
-        return self.job.epoch
-
-
-@dataclass(frozen=True)
 class ProgressReply:
     """The store's answer to a progress update."""
 
@@ -70,16 +59,15 @@ class JobControl:
     limits_revision: int  # not the same as before if the limits have changed
 
 
-class JobLeases:
+class JobLeases(StorePart):
     """The part of the job store that workers use."""
 
     def __init__(self, client: redis.Redis, scripts: Scripts, lease_seconds: float) -> None:
-        self._client = client
-        self._scripts = scripts
+        super().__init__(client, scripts)
         self._lease = math.ceil(lease_seconds * 1000)
         self._active_indexed = False
 
-    def claim(self, worker: str, cores: WorkerCores | None = None) -> Claim | None:
+    def claim(self, worker: str, cores: WorkerCores | None = None) -> Job | None:
         """Claim the next job of the fair queue that this worker has the cores for; None if there is none.
 
         A tenant's jobs are ordered by priority, jobs of equal priority by submission.
@@ -95,9 +83,7 @@ class JobLeases:
             cores.free,
             cores.total,
         )
-        if answer[0] == b"NONE":
-            return None
-        return Claim(codecs.job(codecs.to_dict(answer[1])))
+        return None if answer[0] == b"NONE" else codecs.job(codecs.to_dict(answer[1]))
 
     def publish_progress(self, job_id: str, epoch: int, update: ProgressUpdate) -> ProgressReply:
         """Store a progress update and renew the lease."""

@@ -6,24 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import redis
-
 from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
-from worker.store.client import Scripts, or_empty, read_hash
-from worker.store.paging import Page, newest_page, read_fields, read_summaries
+from worker.store.client import StorePart, or_empty, read_hash
+from worker.store.paging import OLDER_SCORES, Page, newest_page, read_fields
 
 # All fields but the tree, which may be large.
 _FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal")
 
 
-class ModelStore:
-    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
-
+class ModelStore(StorePart):
     def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
         """Return the id of an existing model, in one round trip."""
         try:
@@ -53,17 +47,15 @@ class ModelStore:
     def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[ModelSummary]:
         """Return a page of models, newest first, without trees and metrics."""
         ids, token = newest_page(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
-        found = read_summaries(self._client, [_key(model_id) for model_id in ids], codecs.MODEL_SUMMARY)
+        keys = [_key(model_id) for model_id in ids]
+        found = read_fields(self._client, keys, codecs.MODEL_SUMMARY, older=OLDER_SCORES)
         return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
     def change(self, tenant: str, model_id_or_alias: str, changes: Mapping[str, str | None]) -> Model:
         """Change the `name` or `notes` of a model; None removes them."""
         fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
         _, model_id = self._scripts.run("change_model", tenant, model_id_or_alias, *fields)
-        model = self.get(tenant, model_id.decode())
-        if model is None:  # it was deleted meanwhile
-            raise ModelNotFoundError
-        return model
+        return self._existing(tenant, model_id.decode())
 
     def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
         """Delete a model. With `keep` it can be restored."""
@@ -72,8 +64,11 @@ class ModelStore:
     def restore(self, tenant: str, model_id: str, *, max_models: int | None = None) -> Model:
         """Restore a deleted model. Raise LimitReachedError if the tenant has `max_models` already."""
         self._scripts.run("restore", "model", model_id, tenant, or_empty(max_models), "")
+        return self._existing(tenant, model_id)
+
+    def _existing(self, tenant: str, model_id: str) -> Model:
         model = self.get(tenant, model_id)
-        if model is None:  # it was deleted again meanwhile
+        if model is None:  # it was deleted meanwhile
             raise ModelNotFoundError
         return model
 

@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 import redis
 
 from worker.domain.errors import InvalidTokenError
-from worker.store import codecs
 
 Item = TypeVar("Item")
 Filter = Callable[[Sequence[str]], Container[str]]
 SCAN_BATCH = 500
 MAX_SCANNED = 5_000  # records that one call examines
+OLDER_SCORES = (b"scores", b"metrics")  # version 0.1.0 stored the scores only among the metrics
 
 
 @dataclass(frozen=True)
@@ -78,24 +78,33 @@ def _entries(
     return [(member.decode(), number) for member, number in ranked[:size]]
 
 
-def read_fields(client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]) -> list[dict[bytes, bytes]]:
-    """Return these fields of each record, without those that it lacks."""
+def read_fields(
+    client: redis.Redis,
+    keys: Sequence[str],
+    names: Sequence[bytes],
+    *,
+    older: tuple[bytes, bytes] | None = None,
+) -> list[dict[bytes, bytes]]:
+    """Return these fields of each record, without those that it lacks.
+
+    `older` names a field that version 0.1.0 did not store, and the field to read from its records instead.
+    """
     pipeline = client.pipeline(transaction=False)
     for key in keys:
         pipeline.hmget(key, list(names))
-    return [codecs.present_fields(names, values) for values in pipeline.execute()]
-
-
-def read_summaries(
-    client: redis.Redis, keys: Sequence[str], names: Sequence[bytes]
-) -> list[dict[bytes, bytes]]:
-    """Return these fields, and the metrics of records of version 0.1.0, which have no field `scores`."""
-    found = read_fields(client, keys, names)
-    older = [place for place, record in enumerate(found) if record and b"scores" not in record]
-    if older:
-        metrics = read_fields(client, [keys[place] for place in older], (b"metrics",))
-        for place, more in zip(older, metrics, strict=True):
-            found[place].update(more)
+    found = [
+        {name: value for name, value in zip(names, values, strict=True) if value is not None}
+        for values in pipeline.execute()
+    ]
+    if older is not None:
+        lacking = [
+            (key, record)
+            for key, record in zip(keys, found, strict=True)
+            if record and older[0] not in record
+        ]
+        more = read_fields(client, [key for key, _ in lacking], older[1:])
+        for (_, record), fields in zip(lacking, more, strict=True):
+            record.update(fields)
     return found
 
 

@@ -1,27 +1,20 @@
-"""Delete ended jobs, their searches and unused datasets after a time, and purge deleted records."""
+"""Delete old records after a time, and find the blobs that no record refers to."""
 
 from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import Literal, get_args
-
-import redis
+from typing import Any, Literal
 
 from worker.store import codecs
-from worker.store.client import Scripts
+from worker.store.client import StorePart
 
 RetentionKind = Literal["jobs", "searches", "datasets", "deleted"]
-KINDS: tuple[RetentionKind, ...] = get_args(RetentionKind)
 _BATCH = 5  # records in one script, during which the server does nothing else
 
 
-class Retention:
+class Retention(StorePart):
     """Delete old records, but never a job that has not ended, a dataset that such a job uses, or a model."""
-
-    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
-        self._client = client
-        self._scripts = scripts
 
     def expire(self, kind: RetentionKind, age_seconds: float, max_records: int) -> int:
         """Delete about `max_records` records of at least this age, the oldest first; return how many.
@@ -46,3 +39,16 @@ class Retention:
     def count(self, kind: RetentionKind, age_seconds: float) -> int:
         """Return how many records of at least this age there are."""
         return int(self._scripts.run("count_expired", kind, round(1000 * age_seconds)))
+
+
+class BlobReferences(StorePart):
+    """Which blobs are in use. Every dataset and job counts as a reference to its blob."""
+
+    def unreferenced(self) -> list[str]:
+        """Return the blobs that have lost their last reference. Some may have a new one by now."""
+        names: set[Any] = self._client.smembers("literati:garbage")
+        return [name.decode() for name in names]
+
+    def is_referenced(self, name: str) -> bool:
+        """Return whether a record refers to the blob, and remove it from the list of unreferenced blobs."""
+        return bool(self._scripts.run("is_referenced", name))

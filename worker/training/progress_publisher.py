@@ -8,10 +8,10 @@ from contextlib import suppress
 from redis import RedisError
 
 from worker.blobs.local import Blobs
-from worker.domain.jobs import Outcome
+from worker.domain.jobs import Job, Outcome
 from worker.domain.progress import ProgressUpdate
 from worker.store import Store
-from worker.store.leases import Claim, ProgressReply
+from worker.store.leases import ProgressReply
 
 PUBLISH_SECONDS = 0.5  # time between two updates without a better tree
 
@@ -19,8 +19,8 @@ PUBLISH_SECONDS = 0.5  # time between two updates without a better tree
 class ProgressPublisher:
     """Combine the updates of a search and send them; an update without an answer is sent again unchanged."""
 
-    def __init__(self, claim: Claim, store: Store, blobs: Blobs) -> None:
-        self._job_id, self._epoch = claim.job.spec.id, claim.epoch
+    def __init__(self, job: Job, store: Store, blobs: Blobs) -> None:
+        self._job_id, self._epoch = job.spec.id, job.epoch
         self._store = store
         self._blobs = blobs
         self._pending: ProgressUpdate | None = None  # not sent yet

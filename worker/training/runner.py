@@ -13,18 +13,15 @@ import structlog
 from redis import RedisError, ResponseError
 
 from literati import SearchReport
-from worker.blobs.local import Blobs
+from worker.blobs.local import BlobNotFoundError, Blobs
 from worker.blobs.s3 import BucketUnavailableError
 from worker.domain.errors import FencedError, StoreError, is_store_fault
-from worker.domain.jobs import ControlRequest, JobState, Outcome, StopReason
-from worker.domain.parameters import Limits
+from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome, StopReason
 from worker.domain.progress import ProgressUpdate
 from worker.store import Store
-from worker.store.leases import Claim
-from worker.training import outcomes
 from worker.training.memory import cap_memory_limit
 from worker.training.progress_publisher import ProgressPublisher
-from worker.training.search_thread import SearchFinished, SearchMessage, SearchThread, ThreadEnded
+from worker.training.search_thread import SearchMessage, SearchThread, ThreadEnded
 
 POLL_SECONDS = 0.1  # time between two readings of the control request
 RENEWALS_PER_LEASE = 6
@@ -34,6 +31,14 @@ MAX_OVERTIME = 1.0  # seconds beyond its time limit after which a search is stop
 WATCHDOG_SECONDS = 10.0  # after that the process of a search that does not stop is ended
 STORE_PAUSE = 0.5  # seconds before a store that did not answer is asked again
 EXIT_STUCK = 70  # exit status
+
+# The outcome that a client asks for. The job goes back to the queue if nothing was requested.
+_REQUESTED: dict[ControlRequest, Outcome | None] = {
+    ControlRequest.CANCEL: Outcome(state=JobState.CANCELLED, stop_reason=StopReason.USER_CANCEL),
+    ControlRequest.FINISH: Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.USER_FINISH),
+    ControlRequest.PAUSE: Outcome(state=JobState.PAUSED),
+    ControlRequest.NONE: None,
+}
 
 log = structlog.get_logger(__name__)
 
@@ -48,32 +53,31 @@ class JobRun:
         self,
         store: Store,
         blobs: Blobs,
-        claim: Claim,
+        job: Job,
         lease_seconds: float,
         shutting_down: Callable[[], bool],
         max_memory: int,
     ) -> None:
         self.store = store
-        self.claim = claim
-        self.job_id = claim.job.spec.id
+        self.job = job
+        self.job_id = job.spec.id
         self.max_memory = max_memory
-        self.limits, self.memory_limit_lowered = self._capped(claim.job.settings.limits)
-        self.limits_revision = claim.job.limits_revision
+        self._set_limits(job)
         self.lease_seconds = lease_seconds
         self.shutting_down = shutting_down  # then the job goes back to the queue
         self.request = ControlRequest.NONE
-        self.has_tree = claim.job.progress.objective is not None
+        self.has_tree = job.progress.objective is not None
         self.report: SearchReport | None = None  # of a search that has finished
         self.ended: ThreadEnded | None = None
         self.overtime = False  # the search did not respect its time limit
         self.stopped_at: float | None = None
         self.renewed_at = time.monotonic()
         self.retry_at = 0.0  # the store did not answer: do not ask it before
-        self.publisher = ProgressPublisher(claim, store, blobs)
-        self.search_thread = SearchThread(claim.job, self.limits, store, blobs)
+        self.publisher = ProgressPublisher(job, store, blobs)
+        self.search_thread = SearchThread(job, self.limits, store, blobs)
 
     def run(self) -> None:
-        log.info("job claimed", attempt=self.claim.job.attempts)
+        log.info("job claimed", attempt=self.job.attempts)
         self.search_thread.start()
         try:
             self._watch()
@@ -89,18 +93,19 @@ class JobRun:
         except Exception as error:  # otherwise the search would continue, and a MemoryError end the worker
             self._stop(save=False)
             with suppress(RedisError, StoreError):
-                self.store.jobs.finish(self.job_id, self.claim.epoch, self._failure(error))
+                self.store.jobs.finish(self.job_id, self.job.epoch, self._failure(error))
             self._join()
         except (SystemExit, KeyboardInterrupt):  # a cold shutdown: try once to hand the job back
             self._stop(save=False)
             with suppress(RedisError, FencedError):
-                self.store.jobs.release(self.job_id, self.claim.epoch)
+                self.store.jobs.release(self.job_id, self.job.epoch)
             raise
 
-    def _capped(self, limits: Limits) -> tuple[Limits, bool]:
-        """Return the limits within this worker's memory, and whether that lowered them."""
-        capped = cap_memory_limit(limits, self.max_memory)
-        return capped, capped is not limits
+    def _set_limits(self, job: Job) -> None:
+        """Take over the limits of the job's record, within this worker's memory."""
+        self.limits = cap_memory_limit(job.settings.limits, self.max_memory)
+        self.memory_limit_lowered = self.limits is not job.settings.limits
+        self.limits_revision = job.limits_revision
 
     # While the search runs
 
@@ -128,8 +133,8 @@ class JobRun:
             case ProgressUpdate():
                 self.publisher.add(message)
                 self.has_tree = self.has_tree or message.incumbent is not None
-            case SearchFinished():
-                self.report = message.report
+            case SearchReport():
+                self.report = message
             case ThreadEnded():
                 self.ended = message
 
@@ -142,21 +147,20 @@ class JobRun:
     def _read_control(self) -> None:
         pause = min(MAX_RENEWAL_SECONDS, self.lease_seconds / RENEWALS_PER_LEASE)
         if time.monotonic() - self.renewed_at >= pause:
-            self.request = self.store.jobs.renew_lease(self.job_id, self.claim.epoch)
+            self.request = self.store.jobs.renew_lease(self.job_id, self.job.epoch)
             self.renewed_at = time.monotonic()
         else:
-            control = self.store.jobs.read_control(self.job_id, self.claim.epoch)
+            control = self.store.jobs.read_control(self.job_id, self.job.epoch)
             self.request = control.control_request
             if control.limits_revision != self.limits_revision:
                 self._change_limits()
 
     def _change_limits(self) -> None:
         """Continue under the limits that the job has now."""
-        job = self.store.jobs.get(self.claim.job.spec.tenant, self.job_id)
+        job = self.store.jobs.get(self.job.spec.tenant, self.job_id)
         if job is None:
             return  # it was deleted; the next call to the store raises FencedError
-        self.limits, self.memory_limit_lowered = self._capped(job.settings.limits)
-        self.limits_revision = job.limits_revision
+        self._set_limits(job)
         self.search_thread.change_limits(self.limits)
         log.info("limits changed", limits=self.limits.model_dump(exclude_defaults=True))
 
@@ -193,7 +197,7 @@ class JobRun:
             return None
         if self.request is ControlRequest.NONE and self.overtime and self.has_tree:
             return Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
-        return outcomes.REQUESTED[self.request]
+        return _REQUESTED[self.request]
 
     def _pause_for_store(self, error: RedisError) -> None:
         """Wait a moment for a store that does not answer. Raise the error if it is an answer."""
@@ -239,9 +243,9 @@ class JobRun:
         return self._requested_outcome()
 
     def _failure(self, error: BaseException) -> Outcome:
-        outcome = outcomes.failure(error, memory_limit_lowered=self.memory_limit_lowered)
-        log.error("job failed", code=outcome.error and outcome.error.code, exc_info=error)
-        return outcome
+        failure = _job_error(error, self.memory_limit_lowered)
+        log.error("job failed", code=failure.code, exc_info=error)
+        return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=failure)
 
     def _abandon(self) -> None:
         """Stop the search of a job that belongs to another worker now."""
@@ -262,7 +266,22 @@ class JobRun:
         with suppress(RedisError, FencedError):
             outcome = self._requested_outcome()
             if outcome is None:
-                self.store.jobs.release(self.job_id, self.claim.epoch)
+                self.store.jobs.release(self.job_id, self.job.epoch)
             else:
-                self.store.jobs.finish(self.job_id, self.claim.epoch, outcome)
+                self.store.jobs.finish(self.job_id, self.job.epoch, outcome)
         os._exit(EXIT_STUCK)
+
+
+def _job_error(error: BaseException, memory_limit_lowered: bool) -> JobError:
+    """Describe an error to the client. Only errors about the data show their own message."""
+    if isinstance(error, MemoryError):
+        return JobError(
+            code="MEMORY", message="The worker ran out of memory; use a lower memory_limit or less data."
+        )
+    if isinstance(error, BlobNotFoundError):
+        return JobError(code="DATASET_GONE", message="The dataset has been deleted.")
+    if isinstance(error, ValueError | TypeError):
+        lowered = memory_limit_lowered and str(error).startswith("memory_limit:")
+        note = "; this worker lowered it (LITERATI_WORKER_MEMORY_LIMIT)" if lowered else ""
+        return JobError(code="DATA", message=f"{error}{note}")
+    return JobError(code="INTERNAL", message="The search failed unexpectedly; see the worker's log.")

@@ -38,20 +38,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class SearchFinished:
-    """The search has reached a limit or has proven its tree. Its last update follows."""
-
-    report: SearchReport
-
-
-@dataclass(frozen=True)
 class ThreadEnded:
     """The last message of the thread."""
 
     error: BaseException | None = None
 
 
-SearchMessage = ProgressUpdate | SearchFinished | ThreadEnded
+# A report says that the search has reached a limit or has proven its tree; its last update follows.
+SearchMessage = ProgressUpdate | SearchReport | ThreadEnded
 
 
 class SearchThread(threading.Thread):
@@ -152,7 +146,7 @@ class SearchThread(threading.Thread):
             ending = finished or self._stopping
             if ending:
                 if report.stop_reason not in (StopReason.RUNNING, StopReason.USER_STOP):
-                    self.messages.put(SearchFinished(report))
+                    self.messages.put(report)
                 if self._saving:
                     evaluator.wait_for_baseline(BASELINE_SECONDS)
             self.messages.put(self._update(search, report, evaluator, ending))

@@ -48,7 +48,7 @@ def _own_offset(job: Job, snapshot: SearchSnapshot) -> Effort:
 def _resume(
     task: TrainingTask, limits: Limits, snapshot: SearchSnapshot, offset: Effort, note: str
 ) -> StartedSearch:
-    search = task.resume(snapshot.engine_state, search_limits(limits, offset))
+    search = task.search(search_limits(limits, offset), snapshot.engine_state)
     return StartedSearch(search, offset, (note,))
 
 
@@ -89,14 +89,11 @@ def _continue_parent(
 def search_limits(limits: Limits, offset: Effort) -> SearchLimits:
     """Return the job's limits for a search whose effort has this offset."""
     seconds, expansions = limits.time_limit, limits.max_expansions
-    return SearchLimits(
-        time_limit=None if seconds is None else max(MIN_SECONDS, seconds + offset.seconds),
-        max_expansions=None if expansions is None else expansions + offset.expansions,
-        memory_limit=limits.memory_limit,
-        gap=limits.gap,
-        gap_absolute=limits.gap_absolute,
-        patience=limits.patience,
-    )
+    changed = {
+        "time_limit": None if seconds is None else max(MIN_SECONDS, seconds + offset.seconds),
+        "max_expansions": None if expansions is None else expansions + offset.expansions,
+    }
+    return SearchLimits(**{**limits.model_dump(), **changed})
 
 
 def _describe(error: Exception) -> str:

@@ -32,36 +32,16 @@ class TrainingTask:
         self.validation = validation
         self.notes: list[str] = []  # warnings of the library about the data
 
-    def search(self, limits: SearchLimits) -> Search:
-        """Create a new search."""
-        return self._noting_warnings(
-            lambda: Search(
-                self.train.X,
-                self.train.y,
-                sample_weight=self.train.weights,
-                limits=limits,
-                poll=self.poll,
-                **self.parameters,
-            )
-        )
-
-    def resume(self, engine_state: bytes, limits: SearchLimits) -> Search:
-        """Create a search that continues from a saved state of the engine."""
-        return self._noting_warnings(
-            lambda: Search.resume(
-                self.train.X,
-                self.train.y,
-                engine_state,
-                sample_weight=self.train.weights,
-                limits=limits,
-                poll=self.poll,
-            )
-        )
-
-    def _noting_warnings(self, make: Callable[[], Search]) -> Search:
+    def search(self, limits: SearchLimits, engine_state: bytes | None = None) -> Search:
+        """Create a new search, or one that continues from a saved state of the engine."""
+        X, y = self.train.X, self.train.y
+        options: dict[str, Any] = {"sample_weight": self.train.weights, "limits": limits, "poll": self.poll}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            search = make()
+            if engine_state is None:
+                search = Search(X, y, **options, **self.parameters)
+            else:
+                search = Search.resume(X, y, engine_state, **options)
         self.notes += [str(w.message) for w in caught if issubclass(w.category, DataWarning)]
         return search
 

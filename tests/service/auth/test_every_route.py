@@ -21,8 +21,8 @@ from tests.support.records.model_maker import mixed_tree
 from tests.support.records.store_records import SUCCESS, progress_update
 from tests.support.stack.stack import Stack
 from worker.domain.datasets import Dataset
+from worker.domain.jobs import Job
 from worker.domain.progress import NewIncumbent
-from worker.store.leases import Claim
 
 OURS, THEIRS = "ours", "theirs"
 ROW = {"size": 0.5, "age": 30, "colour": "red", "member": True, "zone": 1}
@@ -169,21 +169,21 @@ def world(stack: Stack) -> World:
     stack.connection.flushall()
     dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy(), tenant=OURS)
     done = start(stack, dataset)
-    stack.store.jobs.finish(done.job.spec.id, done.epoch, SUCCESS)
-    job = start(stack, dataset).job.spec.id
+    stack.store.jobs.finish(done.spec.id, done.epoch, SUCCESS)
+    job = start(stack, dataset).spec.id
     (model,) = stack.store.models.list(OURS).items
     stack.store.models.set_alias(OURS, "best", model.id)
     return World(dataset.id, job, model.id)
 
 
-def start(stack: Stack, dataset: Dataset) -> Claim:
+def start(stack: Stack, dataset: Dataset) -> Job:
     stack.store.jobs.submit(jobs.spec(dataset))
     claim = stack.store.jobs.claim("tests")
     assert claim is not None
     tree = mixed_tree()
     found = NewIncumbent(objective=tree.objective, tree=tree.to_dict(), metrics={"train_accuracy": 0.9})
     word = progress_update(upper=100.0).model_copy(update={"incumbent": found})
-    stack.store.jobs.publish_progress(claim.job.spec.id, claim.epoch, word)
+    stack.store.jobs.publish_progress(claim.spec.id, claim.epoch, word)
     return claim
 
 

@@ -68,9 +68,9 @@ def add_job(stack: Stack, tree: ShapeTree, *, dataset: Dataset | None = None) ->
     submitted = stack.store.jobs.submit(jobs.spec(dataset, name="made"))
     claim = stack.store.jobs.claim("maker")
     assert claim is not None
-    assert claim.job.spec.id == submitted.job.spec.id
-    stack.store.jobs.publish_progress(claim.job.spec.id, claim.epoch, _found(tree))
-    return job_of(stack, claim.job.spec.id)
+    assert claim.spec.id == submitted.job.spec.id
+    stack.store.jobs.publish_progress(claim.spec.id, claim.epoch, _found(tree))
+    return job_of(stack, claim.spec.id)
 
 
 def finish(stack: Stack, job: Job, tree: ShapeTree | None = None) -> str:

@@ -12,7 +12,6 @@ from worker.domain.datasets import ClassInfo, ColumnInfo, Dataset
 from worker.domain.jobs import Job, JobState, NewJob, Outcome, StopReason
 from worker.domain.progress import NewIncumbent, ProgressUpdate, TracePoint
 from worker.store import Store
-from worker.store.leases import Claim
 
 TENANT = "default"
 SUCCESS = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.TIME_LIMIT)
@@ -59,7 +58,7 @@ def submit(store: Store, of: Dataset | None = None, *, request_id: str | None = 
     return store.jobs.submit(spec(of or add_dataset(store), **fields), request_id=request_id).job
 
 
-def start(store: Store, **fields: Any) -> Claim:
+def start(store: Store, **fields: Any) -> Job:
     """Return a claimed job."""
     submit(store, **fields)
     claim = store.jobs.claim("worker")
@@ -67,10 +66,10 @@ def start(store: Store, **fields: Any) -> Claim:
     return claim
 
 
-def run(store: Store, **fields: Any) -> Claim:
+def run(store: Store, **fields: Any) -> Job:
     """Return a claimed job that has its first tree."""
     claim = start(store, **fields)
-    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(objective=10.0))
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(objective=10.0))
     return claim
 
 

@@ -39,9 +39,9 @@ class ActingWorker:
     def __init__(self, store: Store) -> None:
         claim = store.jobs.claim("acting")
         assert claim is not None, "no job is queued"
-        self.store, self.id, self.epoch = store, claim.job.spec.id, claim.epoch
-        self.expansions = claim.job.progress.expansions
-        self.upper = claim.job.progress.upper_bound or costs()[0]
+        self.store, self.id, self.epoch = store, claim.spec.id, claim.epoch
+        self.expansions = claim.progress.expansions
+        self.upper = claim.progress.upper_bound or costs()[0]
 
     def checkpoint(self, lower: float, tree: int | None = None, **more: Any) -> ControlRequest:
         return self.store.jobs.publish_progress(

@@ -53,8 +53,8 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
     with ValkeyServer(tmp_path / "valkey") as server, connect(server.url) as client:
         store = Store(client)
         data = add_dataset(store)
-        running = run(store).job.spec.id
-        paused = run(store).job.spec.id
+        running = run(store).spec.id
+        paused = run(store).spec.id
         store.jobs.finish(paused, 1, PAUSED, progress_update(objective=2.0, snapshot="9" * 64))
         queued = store.jobs.submit(spec(data), idempotency_key="k", body_digest="1").job
         for round_ in range(3):
@@ -67,7 +67,7 @@ def test_a_kill_loses_nothing(tmp_path: Path) -> None:
         store.jobs.publish_progress(running, 1, progress_update(objective=1.0))
         store.jobs.control(TENANT, paused, "resume")
         claims = [store.jobs.claim("worker") for _ in range(3)]
-        assert [claim and claim.job.spec.id for claim in claims] == [paused, queued.spec.id, None]
+        assert [claim and claim.spec.id for claim in claims] == [paused, queued.spec.id, None]
 
 
 def test_every_acknowledged_write_survives_a_kill_in_mid_write(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from worker.store import Store
 
 
 def test_worse_bounds_change_nothing(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(
         job_id, 1, progress_update(upper=8, lower=3, objective=8, expansions=10, seconds=2.0)
     )
@@ -29,7 +29,7 @@ def test_worse_bounds_change_nothing(store: Store) -> None:
 
 
 def test_each_bound_moves_on_its_own(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=3, objective=8))
     store.jobs.publish_progress(job_id, 1, progress_update(upper=7, lower=2))
     store.jobs.publish_progress(job_id, 1, progress_update(upper=9, lower=4, objective=6))
@@ -40,7 +40,7 @@ def test_each_bound_moves_on_its_own(store: Store) -> None:
 
 
 def test_bounds_that_cross_stop_at_each_other(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=5, objective=3))
     store.jobs.publish_progress(job_id, 1, progress_update(upper=4, lower=5))
     progress = look(store, job_id).progress
@@ -52,7 +52,7 @@ def test_bounds_that_cross_stop_at_each_other(store: Store) -> None:
 
 
 def test_bounds_are_known_together_with_the_tree(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=5, expansions=4))
     job = look(store, job_id)
     progress = job.progress
@@ -70,21 +70,21 @@ def test_bounds_are_known_together_with_the_tree(store: Store) -> None:
 
 
 def test_gaps_are_of_the_merged_numbers(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=2, objective=8))
     progress = look(store, job_id).progress
     assert (progress.gap_absolute, progress.gap_relative) == (6, 0.75)
     store.jobs.publish_progress(job_id, 1, progress_update(upper=0, lower=0, objective=0))
     progress = look(store, job_id).progress
     assert (progress.upper_bound, progress.gap_absolute, progress.gap_relative) == (2, 0, 0)
-    other = start(store).job.spec.id
+    other = start(store).spec.id
     store.jobs.publish_progress(other, 1, progress_update(upper=0, lower=0, objective=0))
     progress = look(store, other).progress
     assert (progress.gap_absolute, progress.gap_relative) == (0, 0)
 
 
 def test_incumbents_are_numbered_and_frozen(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=1, objective=8))
     store.jobs.publish_progress(job_id, 1, progress_update(upper=8, lower=2, objective=8))  # not better
     store.jobs.publish_progress(job_id, 1, progress_update(upper=6, lower=3, objective=5))
@@ -103,7 +103,7 @@ def test_incumbents_are_numbered_and_frozen(store: Store) -> None:
 
 
 def test_the_trace_of_a_search_that_started_over_goes_on_where_it_was(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     for i in range(5):
         store.jobs.publish_progress(
             job_id,
@@ -125,7 +125,7 @@ def test_the_trace_of_a_search_that_started_over_goes_on_where_it_was(store: Sto
 
 
 def test_a_repeated_checkpoint_adds_nothing(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     said = progress_update(upper=8, lower=1, objective=8, snapshot="f" * 64)
     store.jobs.publish_progress(job_id, 1, said)
     before = look(store, job_id), store.jobs.trace(TENANT, job_id), store.jobs.events(TENANT, job_id)
@@ -137,7 +137,7 @@ def test_a_repeated_checkpoint_adds_nothing(store: Store) -> None:
 
 
 def test_a_long_trace_is_thinned_and_keeps_its_ends(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     total = 20_011
     points = [TracePoint(seconds=i / 100, expansions=i, upper=8, lower=i / total) for i in range(total)]
     last = points[-1]
@@ -157,7 +157,7 @@ def test_a_long_trace_is_thinned_and_keeps_its_ends(store: Store) -> None:
 
 
 def test_a_new_blob_replaces_the_old(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     first, second = "1" * 64, "2" * 64
     assert store.jobs.publish_progress(job_id, 1, progress_update(snapshot=first)).replaced_snapshot is None
     assert store.jobs.publish_progress(job_id, 1, progress_update()).replaced_snapshot is None
@@ -172,7 +172,7 @@ def test_a_new_blob_replaces_the_old(store: Store) -> None:
 def test_the_revision_rises_with_what_is_seen_and_waiters_are_woken(
     store: Store, client: redis.Redis, word: str
 ) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     before = look(store, job_id).revision
     listening: Any = client.pubsub  # it has no types
     with listening(ignore_subscribe_messages=True) as listener:
@@ -210,7 +210,7 @@ numbers = st.floats(0, 1e15, allow_nan=False).map(lambda x: round(x, 3)) | st.sa
 def test_whatever_is_said_nothing_gets_worse(
     store: Store, said: list[tuple[float, float, float | None, int, float]]
 ) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     before = look(store, job_id).progress
     for upper, lower, objective, expansions, seconds in said:
         store.jobs.publish_progress(

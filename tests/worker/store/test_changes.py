@@ -38,7 +38,7 @@ def limits(**fields: object) -> Change:
 
 def test_name_and_tags_change_at_any_time(store: Store) -> None:
     claim = run(store, name="before", tags={"team": "a"})
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     for ended in (False, True):
         if ended:
             store.jobs.finish(job_id, claim.epoch, SUCCESS)
@@ -68,7 +68,7 @@ def test_a_new_priority_moves_a_queued_job(store: Store) -> None:
     store.jobs.change(TENANT, third, to(priority=5))
     store.jobs.change(TENANT, first, to(priority=-5))
     claimed = [store.jobs.claim("worker") for _ in range(4)]
-    assert [claim and claim.job.spec.id for claim in claimed] == [third, second, first, None]
+    assert [claim and claim.spec.id for claim in claimed] == [third, second, first, None]
 
 
 def test_a_new_priority_counts_when_a_job_is_queued_again(store: Store) -> None:
@@ -77,7 +77,7 @@ def test_a_new_priority_counts_when_a_job_is_queued_again(store: Store) -> None:
     store.jobs.control(TENANT, paused, "pause")
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == running
+    assert claim.spec.id == running
     for job_id in (paused, running):
         store.jobs.change(TENANT, job_id, to(priority=5))
     assert store.client.zcard(f"literati:queue:{TENANT}") == 1
@@ -85,23 +85,23 @@ def test_a_new_priority_counts_when_a_job_is_queued_again(store: Store) -> None:
     expire(store, running)
     store.jobs.reconcile()
     claimed = [store.jobs.claim("worker") for _ in range(3)]
-    assert [claim and claim.job.spec.id for claim in claimed] == [paused, running, other]
+    assert [claim and claim.spec.id for claim in claimed] == [paused, running, other]
 
 
 def test_a_worker_reads_new_limits_and_the_next_one_has_them(store: Store) -> None:
     claim = run(store, limits=Limits(time_limit=10, max_expansions=7))
-    job_id = claim.job.spec.id
-    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision
+    job_id = claim.spec.id
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.limits_revision
     store.jobs.change(TENANT, job_id, limits(time_limit=20.0))
-    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.limits_revision + 1
     store.jobs.change(TENANT, job_id, to(name="only the name"))
-    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.job.limits_revision + 1
+    assert store.jobs.read_control(job_id, claim.epoch).limits_revision == claim.limits_revision + 1
     expire(store, job_id)
     store.jobs.reconcile()
     again = store.jobs.claim("another")
     assert again is not None
-    assert again.job.settings.limits == Limits(time_limit=20.0, max_expansions=7)
-    assert again.job.limits_revision == claim.job.limits_revision + 1
+    assert again.settings.limits == Limits(time_limit=20.0, max_expansions=7)
+    assert again.limits_revision == claim.limits_revision + 1
 
 
 REACHED = (
@@ -116,17 +116,17 @@ REACHED = (
 @pytest.mark.parametrize("reason", REACHED)
 def test_a_limit_that_was_changed_a_moment_ago_does_not_end_the_job(store: Store, reason: StopReason) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.change(TENANT, job_id, limits(time_limit=600.0))
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=reason)
     last = progress_update(9.0, 2.0, 9.0, snapshot="b" * 64)
-    store.jobs.finish(job_id, claim.epoch, outcome, last, limits_revision=claim.job.limits_revision)
+    store.jobs.finish(job_id, claim.epoch, outcome, last, limits_revision=claim.limits_revision)
     job = look(store, job_id)
     assert (job.state, job.transitions[-1].reason) == (JobState.QUEUED, "LIMITS_CHANGED")
     assert (job.progress.objective, job.snapshot, job.model_id) == (9.0, "b" * 64, None)
     again = store.jobs.claim("worker")
     assert again is not None
-    revision = again.job.limits_revision
+    revision = again.limits_revision
     store.jobs.finish(job_id, again.epoch, outcome, last, limits_revision=revision)
     assert look(store, job_id).stop_reason is reason
 
@@ -134,15 +134,15 @@ def test_a_limit_that_was_changed_a_moment_ago_does_not_end_the_job(store: Store
 @pytest.mark.parametrize("reason", [StopReason.PROVEN_OPTIMAL, StopReason.USER_FINISH])
 def test_any_other_end_stands_whatever_the_limits(store: Store, reason: StopReason) -> None:
     claim = run(store)
-    store.jobs.change(TENANT, claim.job.spec.id, limits(time_limit=600.0))
+    store.jobs.change(TENANT, claim.spec.id, limits(time_limit=600.0))
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=reason)
-    store.jobs.finish(claim.job.spec.id, claim.epoch, outcome, limits_revision=0)
-    assert look(store, claim.job.spec.id).stop_reason is reason
+    store.jobs.finish(claim.spec.id, claim.epoch, outcome, limits_revision=0)
+    assert look(store, claim.spec.id).stop_reason is reason
 
 
 def test_a_finish_request_is_carried_out_whatever_the_limits(store: Store) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.control(TENANT, job_id, "finish")
     store.jobs.change(TENANT, job_id, limits(time_limit=600.0))
     store.jobs.finish(job_id, claim.epoch, SUCCESS, limits_revision=0)
@@ -152,11 +152,11 @@ def test_a_finish_request_is_carried_out_whatever_the_limits(store: Store) -> No
 @pytest.mark.parametrize("outcome", [SUCCESS, CANCELLED])
 def test_the_limits_of_an_ended_job_are_past_changing(store: Store, outcome: Outcome) -> None:
     claim = run(store)
-    store.jobs.finish(claim.job.spec.id, claim.epoch, outcome)
-    before = look(store, claim.job.spec.id)
+    store.jobs.finish(claim.spec.id, claim.epoch, outcome)
+    before = look(store, claim.spec.id)
     with pytest.raises(WrongStateError, match=outcome.state):
-        store.jobs.change(TENANT, claim.job.spec.id, limits(time_limit=600.0))
-    assert look(store, claim.job.spec.id) == before
+        store.jobs.change(TENANT, claim.spec.id, limits(time_limit=600.0))
+    assert look(store, claim.spec.id) == before
 
 
 def test_two_clients_at_once_lose_nothing(store: Store) -> None:
@@ -201,7 +201,7 @@ def _as_version_0_1_0_kept_it(client: redis.Redis, job_id: str) -> None:
 
 def test_records_of_an_older_version_are_read_changed_and_finished(store: Store, client: redis.Redis) -> None:
     claim = run(store, name="old", tags={"a": "b"}, priority=3, limits=Limits(time_limit=5))
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     before = look(store, job_id)
     _as_version_0_1_0_kept_it(client, job_id)
     assert look(store, job_id) == before
@@ -218,7 +218,7 @@ def test_the_limits_of_a_running_job_of_an_older_version_change_too(
     store: Store, client: redis.Redis
 ) -> None:
     claim = start(store, limits=Limits(time_limit=5))
-    _as_version_0_1_0_kept_it(client, claim.job.spec.id)
-    store.jobs.change(TENANT, claim.job.spec.id, limits(time_limit=50.0))
-    assert store.jobs.read_control(claim.job.spec.id, claim.epoch).limits_revision == 1
-    assert look(store, claim.job.spec.id).settings.limits.time_limit == 50
+    _as_version_0_1_0_kept_it(client, claim.spec.id)
+    store.jobs.change(TENANT, claim.spec.id, limits(time_limit=50.0))
+    assert store.jobs.read_control(claim.spec.id, claim.epoch).limits_revision == 1
+    assert look(store, claim.spec.id).settings.limits.time_limit == 50

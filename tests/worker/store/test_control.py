@@ -35,16 +35,16 @@ def queued(store: Store) -> str:
 
 def queued_with_tree(store: Store) -> str:
     claim = run(store)
-    store.jobs.release(claim.job.spec.id, 1)
-    return claim.job.spec.id
+    store.jobs.release(claim.spec.id, 1)
+    return claim.spec.id
 
 
 def starting(store: Store) -> str:
-    return start(store).job.spec.id
+    return start(store).spec.id
 
 
 def running(store: Store) -> str:
-    return run(store).job.spec.id
+    return run(store).spec.id
 
 
 def requested(verb: ControlAction) -> Callable[[Store], str]:
@@ -207,7 +207,7 @@ def test_finish_without_a_worker_keeps_the_stored_tree(store: Store) -> None:
 
 def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
     claim = start(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=10.0, lower=10.0, objective=10.0))
     store.jobs.release(job_id, 1)
     job = store.jobs.control(TENANT, job_id, "finish").job
@@ -219,7 +219,7 @@ def test_finish_without_a_worker_of_a_proven_tree_says_so(store: Store) -> None:
     [StopReason.USER_FINISH, StopReason.GAP_REACHED, StopReason.TIME_LIMIT, StopReason.NO_IMPROVEMENT],
 )
 def test_a_worker_that_ends_a_job_with_equal_bounds_has_proven_it(store: Store, reason: StopReason) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     last = progress_update(upper=10.0, lower=10.0, objective=9.0)
     store.jobs.finish(job_id, 1, Outcome(state=JobState.SUCCEEDED, stop_reason=reason), last)
     job = look(store, job_id)
@@ -285,7 +285,7 @@ def test_a_pending_finish_without_a_tree_goes_to_the_next_worker(store: Store) -
         store.jobs.control(TENANT, job_id, "pause")
     claim = store.jobs.claim("next")
     assert claim is not None
-    assert claim.job.control_request is ControlRequest.FINISH
+    assert claim.control_request is ControlRequest.FINISH
     assert (
         store.jobs.publish_progress(job_id, 2, progress_update(objective=3.0)).control_request
         is ControlRequest.FINISH
@@ -310,7 +310,7 @@ def test_a_lease_that_ran_out_is_not_waited_for(store: Store, verb: ControlActio
 
 def test_pause_and_resume_keep_the_search(store: Store) -> None:
     claim = start(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.control(TENANT, job_id, "pause")
     store.jobs.finish(job_id, 1, PAUSED, progress_update(objective=9.0, expansions=50, snapshot="c" * 64))
     job = look(store, job_id)
@@ -324,9 +324,9 @@ def test_pause_and_resume_keep_the_search(store: Store) -> None:
     store.jobs.control(TENANT, job_id, "resume")
     again = store.jobs.claim("worker")
     assert again is not None
-    assert (again.epoch, again.job.snapshot) == (2, "c" * 64)
-    assert again.job.progress.expansions == 50
-    assert again.job.started_at == claim.job.started_at
+    assert (again.epoch, again.snapshot) == (2, "c" * 64)
+    assert again.progress.expansions == 50
+    assert again.started_at == claim.started_at
 
 
 def test_pausing_and_resuming_for_ever_does_no_harm(store: Store) -> None:
@@ -365,7 +365,7 @@ def test_cancel_and_success_at_once_end_in_one_state(store: Store, server: Valke
 
 
 def test_a_pause_whose_worker_is_gone_is_done_before_the_job_is_resumed(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.control(TENANT, job_id, "pause")
     expire(store, job_id)
     job = store.jobs.control(TENANT, job_id, "resume").job
@@ -376,7 +376,7 @@ def test_a_pause_whose_worker_is_gone_is_done_before_the_job_is_resumed(store: S
 
 
 def test_a_finish_whose_worker_is_gone_is_done_before_the_job_is_cancelled(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.control(TENANT, job_id, "finish")
     expire(store, job_id)
     with pytest.raises(WrongStateError):

@@ -71,7 +71,7 @@ def test_a_dataset_that_a_live_job_uses_is_kept(store: Store) -> None:
 
 def test_a_dataset_is_free_when_its_jobs_succeeded(store: Store) -> None:
     data = add_dataset(store)
-    job_id = run(store, of=data).job.spec.id
+    job_id = run(store, of=data).spec.id
     with pytest.raises(DatasetInUseError):
         store.datasets.delete(TENANT, data.id)
     store.jobs.finish(job_id, 1, SUCCESS)

@@ -25,7 +25,7 @@ def shown(events: list[Event]) -> list[str]:
 
 
 def test_the_life_of_a_job_in_events(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     store.jobs.publish_progress(
         job_id, 1, progress_update(upper=8, lower=1, objective=7.5, log='A "quoted" sentence, né')
     )
@@ -82,7 +82,7 @@ def test_the_life_of_a_job_in_events(store: Store) -> None:
 
 
 def test_pages_go_on_after_the_last_one_seen(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.finish(job_id, 1, SUCCESS)
     whole = store.jobs.events(TENANT, job_id).events
     after, got = None, []
@@ -125,7 +125,7 @@ def test_done_is_the_last_whoever_ends_it(store: Store, how: str) -> None:
 
 
 def test_a_lost_worker_is_told_in_the_reason(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     expire(store, job_id)
     store.jobs.reconcile()
     last = store.jobs.events(TENANT, job_id).events[-1]
@@ -133,7 +133,7 @@ def test_a_lost_worker_is_told_in_the_reason(store: Store) -> None:
 
 
 def test_trimmed_history_is_said_once_and_then_goes_on(store: Store, client: redis.Redis) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     for i in range(30):
         store.jobs.publish_progress(job_id, 1, progress_update(lower=i / 10))
     whole = store.jobs.events(TENANT, job_id).events
@@ -147,7 +147,7 @@ def test_trimmed_history_is_said_once_and_then_goes_on(store: Store, client: red
 
 
 def test_streams_stay_bounded(store: Store, client: redis.Redis) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     pipeline = client.pipeline()
     for i in range(10_500):
         pipeline.xadd(f"literati:job:{job_id}:events", {"type": "log", "data": f'{{"message":"{i}"}}'})

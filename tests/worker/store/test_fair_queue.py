@@ -21,10 +21,10 @@ from tests.support.records.store_records import (
 )
 from worker.domain.datasets import Dataset
 from worker.domain.errors import LimitReachedError
-from worker.domain.jobs import JobState
+from worker.domain.jobs import Job, JobState
 from worker.store import Store
 from worker.store.jobs import Quota
-from worker.store.leases import Claim, WorkerCores
+from worker.store.leases import WorkerCores
 
 
 @pytest.fixture
@@ -36,15 +36,15 @@ def fill(store: Store, of: Dataset, count: int, **fields: Any) -> list[str]:
     return [submit(store, of, **fields).spec.id for _ in range(count)]
 
 
-def claim(store: Store, cores: WorkerCores | None = None) -> Claim:
+def claim(store: Store, cores: WorkerCores | None = None) -> Job:
     found = store.jobs.claim("worker", cores)
     assert found is not None
     return found
 
 
-def finish(store: Store, claim: Claim) -> None:
+def finish(store: Store, claim: Job) -> None:
     last = progress_update(objective=1.0)
-    store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS, last)
+    store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS, last)
 
 
 def one_slot(store: Store, count: int) -> list[str]:
@@ -52,7 +52,7 @@ def one_slot(store: Store, count: int) -> list[str]:
     order = []
     for _ in range(count):
         job = claim(store)
-        order.append(job.job.spec.tenant)
+        order.append(job.spec.tenant)
         finish(store, job)
     return order
 
@@ -61,7 +61,7 @@ def test_a_single_job_is_next(store: Store, datasets: dict[str, Dataset]) -> Non
     fill(store, datasets["a"], 1000)
     one_slot(store, 5)
     (single,) = fill(store, datasets["b"], 1)
-    assert claim(store).job.spec.id == single
+    assert claim(store).spec.id == single
 
 
 def test_it_is_next_while_the_others_run(store: Store, datasets: dict[str, Dataset]) -> None:
@@ -69,7 +69,7 @@ def test_it_is_next_while_the_others_run(store: Store, datasets: dict[str, Datas
     running = [claim(store) for _ in range(4)]
     (single,) = fill(store, datasets["b"], 1)
     finish(store, running[0])
-    assert claim(store).job.spec.id == single
+    assert claim(store).spec.id == single
 
 
 def test_tenants_take_turns(store: Store, datasets: dict[str, Dataset]) -> None:
@@ -87,7 +87,7 @@ def test_priority_orders_the_tenants_own_jobs_only(store: Store, datasets: dict[
     order = []
     for _ in range(5):
         job = claim(store)
-        order.append(job.job.spec.id)
+        order.append(job.spec.id)
         finish(store, job)
     assert order == [early[0], urgent[0], late[0], urgent[1], urgent[2]]
 
@@ -109,8 +109,8 @@ def test_who_comes_one_at_a_time_gains_nothing(store: Store, datasets: dict[str,
     fill(store, datasets["b"], 1)
     for _ in range(20):
         job = claim(store)
-        order.append(job.job.spec.tenant)
-        if job.job.spec.tenant == "b":
+        order.append(job.spec.tenant)
+        if job.spec.tenant == "b":
             fill(store, datasets["b"], 1)
         finish(store, job)
     assert Counter(order) == {"a": 10, "b": 10}
@@ -134,14 +134,14 @@ def simulate(store: Store, slots: int, starts: int, seconds: Any) -> Counter[str
     """Return how many jobs of each tenant start, for a number of slots and a duration of each job."""
     random.seed(0)
     started: Counter[str] = Counter()
-    running: list[tuple[float, int, Claim]] = []
+    running: list[tuple[float, int, Job]] = []
     now = 0.0
     for number in range(starts):
         if len(running) == slots:
             now, _, ended = heapq.heappop(running)
             finish(store, ended)
         job = claim(store)
-        tenant = job.job.spec.tenant
+        tenant = job.spec.tenant
         started[tenant] += 1
         heapq.heappush(running, (now + seconds(tenant), number, job))
     return started
@@ -157,17 +157,17 @@ def test_long_jobs_do_not_take_every_core(store: Store, datasets: dict[str, Data
 
 def test_the_last_one_gets_all_cores(store: Store, datasets: dict[str, Dataset]) -> None:
     fill(store, datasets["a"], 6)
-    assert [claim(store).job.spec.tenant for _ in range(6)] == ["a"] * 6
+    assert [claim(store).spec.tenant for _ in range(6)] == ["a"] * 6
 
 
 def test_paused_and_cancelled_jobs_do_not_delay_others(store: Store, datasets: dict[str, Dataset]) -> None:
     (first, second), (other,) = fill(store, datasets["a"], 2), fill(store, datasets["b"], 1)
     store.jobs.control("a", first, "cancel")
     store.jobs.control("a", second, "pause")
-    assert claim(store).job.spec.id == other
+    assert claim(store).spec.id == other
     assert store.jobs.claim("worker") is None
     store.jobs.control("a", second, "resume")
-    assert claim(store).job.spec.id == second
+    assert claim(store).spec.id == second
 
 
 def test_what_is_counted_goes_back_to_nothing(
@@ -178,8 +178,8 @@ def test_what_is_counted_goes_back_to_nothing(
     ends = [claim(store) for _ in range(6)]
     assert {tenant: store.tenants.get(tenant).busy_cores for tenant in "ab"} == {"a": 3, "b": 3}
     finish(store, ends[0])
-    store.jobs.release(ends[1].job.spec.id, ends[1].epoch)
-    expire(store, ends[2].job.spec.id)
+    store.jobs.release(ends[1].spec.id, ends[1].epoch)
+    expire(store, ends[2].spec.id)
     store.jobs.reconcile()
     assert store.measure().busy_cores == 3
     assert store.measure().queue_tenants == 2
@@ -198,14 +198,14 @@ class TestCores:
     def test_a_job_that_does_not_fit_is_not_given(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 1, cores=4)
         assert store.jobs.claim("child", WorkerCores("small", 2, 2)) is None
-        assert claim(store, WorkerCores("large", 4, 8)).job.spec.cores == 4
+        assert claim(store, WorkerCores("large", 4, 8)).spec.cores == 4
 
     def test_a_worker_that_is_too_small_runs_the_others(
         self, store: Store, datasets: dict[str, Dataset]
     ) -> None:
         fill(store, datasets["a"], 1, cores=4)
         (narrow,) = fill(store, datasets["a"], 1)
-        assert claim(store, WorkerCores("small", 1, 2)).job.spec.id == narrow
+        assert claim(store, WorkerCores("small", 1, 2)).spec.id == narrow
 
     def test_a_wide_job_is_not_starved_by_narrow_ones(
         self, store: Store, datasets: dict[str, Dataset]
@@ -216,8 +216,8 @@ class TestCores:
         fill(store, datasets["c"], 50)
         assert store.jobs.claim("w1", WorkerCores("w", 1, 4)) is None, "it is the turn of the wide job"
         assert store.jobs.claim("w1", WorkerCores("w", 2, 4)) is None
-        assert claim(store, WorkerCores("w", 3, 4)).job.spec.id == wide
-        assert claim(store, WorkerCores("w", 1, 4)).job.spec.tenant in "bc"
+        assert claim(store, WorkerCores("w", 3, 4)).spec.id == wide
+        assert claim(store, WorkerCores("w", 1, 4)).spec.tenant in "bc"
 
     def test_one_worker_keeps_cores_for_it_and_the_others_go_on(
         self, store: Store, datasets: dict[str, Dataset]
@@ -225,11 +225,9 @@ class TestCores:
         (wide,) = fill(store, datasets["a"], 1, cores=3)
         fill(store, datasets["b"], 5)
         assert store.jobs.claim("w", WorkerCores("first", 1, 4)) is None
-        assert claim(store, WorkerCores("second", 1, 4)).job.spec.tenant == "b"
-        assert claim(store, WorkerCores("third", 4, 4)).job.spec.id == wide, "it fits there at once"
-        assert claim(store, WorkerCores("first", 1, 4)).job.spec.tenant == "b", (
-            "nothing is kept for it any more"
-        )
+        assert claim(store, WorkerCores("second", 1, 4)).spec.tenant == "b"
+        assert claim(store, WorkerCores("third", 4, 4)).spec.id == wide, "it fits there at once"
+        assert claim(store, WorkerCores("first", 1, 4)).spec.tenant == "b", "nothing is kept for it any more"
 
     def test_a_worker_that_is_gone_keeps_nothing(
         self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
@@ -239,7 +237,7 @@ class TestCores:
         assert 0 < client.pttl("literati:kept-cores:gone") <= 60_000
         client.delete("literati:kept-cores:gone")
         assert store.jobs.claim("w", WorkerCores("other", 2, 4)) is None
-        assert claim(store, WorkerCores("other", 3, 4)).job.spec.id == wide
+        assert claim(store, WorkerCores("other", 3, 4)).spec.id == wide
 
     def test_a_worker_without_a_free_core_keeps_none(
         self, store: Store, client: redis.Redis, datasets: dict[str, Dataset]
@@ -247,7 +245,7 @@ class TestCores:
         fill(store, datasets["a"], 5)
         assert store.jobs.claim("w", WorkerCores("full", 0, 4)) is None
         (single,) = fill(store, datasets["b"], 1)
-        assert [claim(store, WorkerCores("full", 1, 4)).job.spec.tenant for _ in range(2)] == ["a", "b"]
+        assert [claim(store, WorkerCores("full", 1, 4)).spec.tenant for _ in range(2)] == ["a", "b"]
         assert look(store, single, "b").state is JobState.STARTING
         assert client.exists("literati:kept-cores:full") == 0
 
@@ -260,7 +258,7 @@ class TestCores:
     def test_cores_are_counted(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 1, cores=4)
         running = claim(store)
-        assert look(store, running.job.spec.id, "a").spec.cores == 4
+        assert look(store, running.spec.id, "a").spec.cores == 4
         assert store.tenants.get("a").busy_cores == 4
         finish(store, running)
         assert store.tenants.get("a").busy_cores == 0
@@ -295,7 +293,7 @@ class TestAStoreOfTheFirstFormat:
             "b": fill(store, datasets["b"], 1),
         }
         running = claim(store)
-        jobs["running"] = [running.job.spec.id, running.job.spec.tenant]
+        jobs["running"] = [running.spec.id, running.spec.tenant]
         for tenant in "ab":
             members: Any = client.zrange(f"literati:queue:{tenant}", 0, -1, withscores=True)
             if members:
@@ -317,7 +315,7 @@ class TestAStoreOfTheFirstFormat:
         store.jobs.reconcile()
         assert client.exists("literati:queue") == 0
         assert store.measure().busy_cores == 1
-        started = [claim(store).job.spec.id for _ in range(4)]
+        started = [claim(store).spec.id for _ in range(4)]
         assert {*started, running_id} == {*old["a"], *old["b"]}
         assert started[0] == old["b"][0], "the other tenant has a core already"
         assert store.jobs.claim("worker") is None
@@ -357,7 +355,7 @@ def test_the_others_start_narrow_jobs_while_one_worker_keeps_cores(
     fill(store, datasets["a"], 1, cores=3)
     fill(store, datasets["b"], 2)
     assert store.jobs.claim("w", WorkerCores("first", 1, 4)) is None, "it keeps its core for the wide job"
-    assert claim(store, WorkerCores("second", 1, 4)).job.spec.tenant == "b"
+    assert claim(store, WorkerCores("second", 1, 4)).spec.tenant == "b"
     assert store.jobs.claim("w", WorkerCores("first", 2, 4)) is None
 
 
@@ -372,4 +370,4 @@ def test_another_worker_keeps_cores_when_the_one_that_did_is_gone(
         "it keeps its core, though b has a narrow job"
     )
     assert look(store, wide, "a").state is JobState.QUEUED
-    assert claim(store, WorkerCores("other", 3, 4)).job.spec.id == wide
+    assert claim(store, WorkerCores("other", 3, 4)).spec.id == wide

@@ -28,9 +28,9 @@ from tests.support.records.store_records import (
 )
 from worker.blobs.local import Blobs
 from worker.domain.errors import FencedError, is_store_fault
-from worker.domain.jobs import JobState, StopReason
+from worker.domain.jobs import Job, JobState, StopReason
 from worker.store import Store
-from worker.store.leases import MAX_STALLS, Claim
+from worker.store.leases import MAX_STALLS
 from worker.training.runner import JobRun
 
 LONG = {"max_depth": 6, "max_changepoints": 3}
@@ -41,17 +41,17 @@ def break_key(store: Store, key: str) -> None:
     store.client.set(key, "of a wrong type")
 
 
-def fail_half_way(store: Store, claim: Claim) -> str:
+def fail_half_way(store: Store, claim: Job) -> str:
     """Let `finish` fail after it has removed the lease and before it has ended the job."""
     break_key(store, "literati:ended")
     with pytest.raises(redis.ResponseError) as caught:
-        store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
+        store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS)
     assert is_store_fault(caught.value)
     store.client.delete("literati:ended")
-    assert store.client.hget(f"literati:job:{claim.job.spec.id}", "lease_until") == b""
+    assert store.client.hget(f"literati:job:{claim.spec.id}", "lease_until") == b""
     assert store.client.zcard("literati:leases") == 0
-    assert state_of(store, claim.job.spec.id) is JobState.RUNNING
-    return claim.job.spec.id
+    assert state_of(store, claim.spec.id) is JobState.RUNNING
+    return claim.spec.id
 
 
 def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: Store) -> None:
@@ -73,12 +73,12 @@ def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: 
 def test_a_request_is_carried_out_for_a_job_that_a_failed_script_left(store: Store) -> None:
     claim = run(store)
     break_key(store, "literati:ended")
-    store.jobs.control(TENANT, claim.job.spec.id, "cancel")
+    store.jobs.control(TENANT, claim.spec.id, "cancel")
     with pytest.raises(redis.ResponseError):
-        store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
+        store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS)
     store.client.delete("literati:ended")
     store.jobs.reconcile()
-    assert state_of(store, claim.job.spec.id) is JobState.CANCELLED
+    assert state_of(store, claim.spec.id) is JobState.CANCELLED
 
 
 def test_a_queued_job_that_was_taken_out_of_its_queue_only_comes_back(store: Store) -> None:
@@ -91,7 +91,7 @@ def test_a_queued_job_that_was_taken_out_of_its_queue_only_comes_back(store: Sto
     store.jobs.reconcile()
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == job_id
+    assert claim.spec.id == job_id
 
 
 def test_a_stranded_job_of_an_earlier_version_is_found(store: Store) -> None:
@@ -123,29 +123,29 @@ def test_jobs_that_are_where_they_should_be_cost_nothing(store: Store) -> None:
 
 def test_one_job_that_cannot_be_settled_does_not_keep_back_the_others(store: Store) -> None:
     broken, fine = run(store), run(store)
-    store.jobs.control(TENANT, broken.job.spec.id, "finish")
-    store.client.hdel(f"literati:job:{broken.job.spec.id}:incumbent:1", "metrics")
+    store.jobs.control(TENANT, broken.spec.id, "finish")
+    store.client.hdel(f"literati:job:{broken.spec.id}:incumbent:1", "metrics")
     for claim in (broken, fine):
-        expire(store, claim.job.spec.id)
+        expire(store, claim.spec.id)
     with capture_logs() as logs:
         store.jobs.reconcile()
-    assert state_of(store, fine.job.spec.id) is JobState.QUEUED
+    assert state_of(store, fine.spec.id) is JobState.QUEUED
     assert any("has no metrics for a model" in line.get("error", "") for line in logs)
 
 
 def test_a_lease_without_a_job_does_not_keep_back_the_others(store: Store) -> None:
     claim = run(store)
-    expire(store, claim.job.spec.id)
+    expire(store, claim.spec.id)
     store.client.zadd("literati:leases", {"job_gone": 0})
     store.jobs.reconcile()
-    assert state_of(store, claim.job.spec.id) is JobState.QUEUED
+    assert state_of(store, claim.spec.id) is JobState.QUEUED
     assert store.client.zcard("literati:leases") == 0
 
 
 @pytest.mark.parametrize("part", ["events", "trace", "incumbent:1"])
 def test_a_damaged_job_is_failed_when_its_worker_speaks(store: Store, part: str) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     break_key(store, f"literati:job:{job_id}:{part}")
     with pytest.raises(FencedError):
         store.jobs.publish_progress(job_id, claim.epoch, progress_update(objective=5.0, expansions=9))
@@ -165,7 +165,7 @@ def test_a_damaged_job_does_not_block_the_queue(store: Store, field: str) -> Non
     store.client.hset(f"literati:job:{damaged}", field, "many")
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == fine
+    assert claim.spec.id == fine
     assert state_of(store, damaged) is JobState.FAILED
     assert store.client.zcard("literati:waiting") == 0
     assert store.jobs.claim("worker") is None
@@ -176,7 +176,7 @@ def test_a_queue_that_names_a_job_that_is_gone_goes_on(store: Store) -> None:
     store.client.delete(f"literati:job:{gone}")
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == fine
+    assert claim.spec.id == fine
 
 
 def test_a_paused_job_that_is_damaged_can_be_got_rid_of(store: Store) -> None:
@@ -221,7 +221,7 @@ def test_a_worker_gives_up_a_job_that_the_store_fails_on(store: Store, tmp_path:
 
 
 def test_a_job_that_the_store_fails_on_again_and_again_is_failed(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     for attempt in range(MAX_STALLS):
         break_key(store, "literati:totals")
         with pytest.raises(redis.ResponseError):

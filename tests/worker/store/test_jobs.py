@@ -78,7 +78,7 @@ def test_an_absent_dataset_is_refused_and_leaves_nothing(store: Store, client: r
 
 def test_other_tenants_see_nothing(store: Store) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     assert store.jobs.get("other", job_id) is None
     assert store.jobs.list("other").items == []
     for call in (
@@ -240,7 +240,7 @@ def test_lists_by_state_follow_the_jobs(store: Store) -> None:
 
 def test_only_a_job_that_has_ended_is_deleted(store: Store) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     with pytest.raises(JobNotEndedError):
         store.jobs.delete(TENANT, job_id)
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
@@ -252,7 +252,7 @@ def test_only_a_job_that_has_ended_is_deleted(store: Store) -> None:
 
 def test_deleting_leaves_only_the_model_and_the_dataset(store: Store, client: redis.Redis) -> None:
     claim = start(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     for i in range(3):
         store.jobs.publish_progress(job_id, 1, progress_update(objective=9.0 - i, snapshot=str(i) * 64))
     store.jobs.finish(job_id, 1, SUCCESS)
@@ -270,19 +270,19 @@ def test_numbers_come_back_to_the_last_digit(store: Store) -> None:
     claim = start(store)
     upper, lower, objective = 1e15 / 3, math.nextafter(0.1, 1), math.nextafter(1e15 / 3, 0)
     store.jobs.publish_progress(
-        claim.job.spec.id,
+        claim.spec.id,
         1,
         progress_update(
             upper=upper, lower=lower, objective=objective, expansions=(1 << 53) - 1, seconds=1 / 3
         ),
     )
-    progress = look(store, claim.job.spec.id).progress
+    progress = look(store, claim.spec.id).progress
     assert (progress.upper_bound, progress.lower_bound, progress.objective) == (upper, lower, objective)
     assert (progress.expansions, progress.elapsed_seconds) == ((1 << 53) - 1, 1 / 3)
     assert progress.gap_absolute == upper - lower
-    [point] = store.jobs.trace(TENANT, claim.job.spec.id)
+    [point] = store.jobs.trace(TENANT, claim.spec.id)
     assert (point.upper, point.lower, point.seconds) == (upper, lower, 1 / 3)
-    found = store.jobs.incumbent(TENANT, claim.job.spec.id)
+    found = store.jobs.incumbent(TENANT, claim.spec.id)
     assert found is not None
     assert (found.upper_bound, found.lower_bound, found.objective) == (upper, lower, objective)
 

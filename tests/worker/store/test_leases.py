@@ -36,9 +36,9 @@ def test_a_claim_starts_the_job(store: Store) -> None:
     job = submit(store)
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert (claim.job.spec.id, claim.epoch, claim.job.snapshot) == (job.spec.id, 1, None)
+    assert (claim.spec.id, claim.epoch, claim.snapshot) == (job.spec.id, 1, None)
     now = look(store, job.spec.id)
-    assert now == claim.job
+    assert now == claim
     assert (now.state, now.attempts, now.epoch) == (JobState.STARTING, 1, 1)
     assert now.started_at is not None
     assert now.heartbeat_at is not None
@@ -47,8 +47,8 @@ def test_a_claim_starts_the_job(store: Store) -> None:
 
 def test_the_first_checkpoint_makes_it_run(store: Store) -> None:
     claim = start(store)
-    store.jobs.publish_progress(claim.job.spec.id, 1, progress_update())
-    assert state_of(store, claim.job.spec.id) is JobState.RUNNING
+    store.jobs.publish_progress(claim.spec.id, 1, progress_update())
+    assert state_of(store, claim.spec.id) is JobState.RUNNING
 
 
 def test_higher_priority_first_then_submission_order(store: Store) -> None:
@@ -56,7 +56,7 @@ def test_higher_priority_first_then_submission_order(store: Store) -> None:
     ids = [submit(store, data, priority=priority).spec.id for priority in (0, 5, -5, 0, 5, 0)]
     order = []
     while claim := store.jobs.claim("worker"):
-        order.append(ids.index(claim.job.spec.id))
+        order.append(ids.index(claim.spec.id))
     assert order == [1, 4, 0, 3, 5, 2]
 
 
@@ -67,7 +67,7 @@ def test_a_job_that_comes_back_keeps_its_place(store: Store) -> None:
     store.jobs.release(first.spec.id, 1)
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == first.spec.id
+    assert claim.spec.id == first.spec.id
     assert state_of(store, second.spec.id) is JobState.QUEUED
 
 
@@ -80,7 +80,7 @@ def test_many_workers_never_share_a_job(store: Store, server: ValkeyServer) -> N
         with connect(server.url) as client:
             jobs = Store(client).jobs
             while claim := jobs.claim(str(name)):
-                mine.append(claim.job.spec.id)
+                mine.append(claim.spec.id)
         return mine
 
     with ThreadPoolExecutor(12) as pool:
@@ -92,7 +92,7 @@ def test_many_workers_never_share_a_job(store: Store, server: ValkeyServer) -> N
 def test_a_lease_runs_out_and_another_worker_goes_on(client: redis.Redis) -> None:
     store = Store(client, lease_seconds=0.2)
     claim = start(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(objective=9.0, expansions=5, snapshot="d" * 64))
     store.jobs.reconcile()
     assert state_of(store, job_id) is JobState.RUNNING
@@ -102,12 +102,12 @@ def test_a_lease_runs_out_and_another_worker_goes_on(client: redis.Redis) -> Non
     assert job.transitions[-1].reason == "WORKER_LOST"
     again = store.jobs.claim("next")
     assert again is not None
-    assert (again.epoch, again.job.snapshot, again.job.attempts) == (2, "d" * 64, 2)
+    assert (again.epoch, again.snapshot, again.attempts) == (2, "d" * 64, 2)
 
 
 def test_beats_keep_the_lease(client: redis.Redis) -> None:
     store = Store(client, lease_seconds=0.3)
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     before = look(store, job_id)
     first = before.heartbeat_at
     assert first is not None
@@ -124,7 +124,7 @@ def test_beats_keep_the_lease(client: redis.Redis) -> None:
 
 @pytest.mark.parametrize("word", ["beat", "checkpoint"])
 def test_a_late_update_counts_until_the_lease_is_reconciled(store: Store, word: str) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     expire(store, job_id)
     if word == "beat":
         assert store.jobs.renew_lease(job_id, 1) is ControlRequest.NONE
@@ -138,7 +138,7 @@ def test_a_late_update_counts_until_the_lease_is_reconciled(store: Store, word: 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["queued again", "claimed again"])
 def test_whatever_a_lost_worker_says_is_refused(store: Store, replaced: bool) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     expire(store, job_id)
     store.jobs.reconcile()
     if replaced:
@@ -165,7 +165,7 @@ def test_whatever_a_lost_worker_says_is_refused(store: Store, replaced: bool) ->
 
 @pytest.mark.parametrize("epoch", [0, 2, -1])
 def test_other_epochs_are_refused(store: Store, epoch: int) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     with pytest.raises(FencedError):
         store.jobs.publish_progress(job_id, epoch, progress_update())
     with pytest.raises(FencedError):
@@ -174,7 +174,7 @@ def test_other_epochs_are_refused(store: Store, epoch: int) -> None:
 
 
 def test_a_deleted_job_fences(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.finish(job_id, 1, CANCELLED)
     store.jobs.delete(TENANT, job_id)
     for word in (store.jobs.renew_lease, store.jobs.read_control, store.jobs.release):
@@ -185,7 +185,7 @@ def test_a_deleted_job_fences(store: Store) -> None:
 
 
 def test_finish_makes_the_model_in_the_same_step(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL, proven_optimal=True)
     store.jobs.finish(job_id, 1, outcome, progress_update(upper=8.0, lower=8.0, objective=8.0, expansions=77))
     job = look(store, job_id)
@@ -209,7 +209,7 @@ def test_finish_makes_the_model_in_the_same_step(store: Store) -> None:
 
 
 def test_finishing_twice_is_harmless(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.finish(job_id, 1, SUCCESS)
     before = look(store, job_id)
     store.jobs.finish(job_id, 1, SUCCESS, progress_update(objective=1.0))
@@ -219,7 +219,7 @@ def test_finishing_twice_is_harmless(store: Store) -> None:
 
 
 def test_pausing_twice_after_a_resume_is_harmless(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.finish(job_id, 1, PAUSED)
     store.jobs.control(TENANT, job_id, "resume")
     store.jobs.finish(job_id, 1, PAUSED)
@@ -228,7 +228,7 @@ def test_pausing_twice_after_a_resume_is_harmless(store: Store) -> None:
 
 
 def test_success_needs_a_tree(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     for last in (None, progress_update()):
         with pytest.raises(NoTreeError):
             store.jobs.finish(job_id, 1, SUCCESS, last)
@@ -238,7 +238,7 @@ def test_success_needs_a_tree(store: Store) -> None:
 
 
 def test_a_failure_says_why(store: Store) -> None:
-    job_id = start(store).job.spec.id
+    job_id = start(store).spec.id
     error = JobError(code="DATA", message="Column 'ü' is \"odd\"")
     store.jobs.finish(job_id, 1, Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=error))
     job = look(store, job_id)
@@ -250,12 +250,12 @@ def test_a_job_that_kills_its_workers_is_given_up(store: Store) -> None:
     for attempt in range(1, 6):
         claim = store.jobs.claim("worker")
         assert claim is not None
-        assert (claim.job.spec.id, claim.job.attempts) == (poison.spec.id, attempt)
+        assert (claim.spec.id, claim.attempts) == (poison.spec.id, attempt)
         expire(store, poison.spec.id)
         assert store.jobs.reconcile() == 2
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.spec.id == good.spec.id, "the same call goes on to the next one"
+    assert claim.spec.id == good.spec.id, "the same call goes on to the next one"
     job = look(store, poison.spec.id)
     assert (job.state, job.stop_reason, job.attempts) == (JobState.FAILED, StopReason.WORKER_LOST, 5)
     assert job.error is not None
@@ -290,7 +290,7 @@ def test_soft_shutdowns_and_pauses_are_not_failures(store: Store) -> None:
 
 
 def test_release_says_so(store: Store) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.release(job_id, 1)
     job = look(store, job_id)
     assert (job.state, job.transitions[-1].reason) == (JobState.QUEUED, "WORKER_STOPPED")
@@ -308,7 +308,7 @@ def test_release_says_so(store: Store) -> None:
 def test_the_request_to_a_lost_worker_is_carried_out(
     store: Store, verb: ControlAction, state: JobState, reason: StopReason | None, how: str
 ) -> None:
-    job_id = run(store).job.spec.id
+    job_id = run(store).spec.id
     store.jobs.control(TENANT, job_id, verb)
     if how == "lost":
         expire(store, job_id)

@@ -21,7 +21,7 @@ from worker.domain.jobs import JobState, Scores
 from worker.domain.progress import NewIncumbent
 from worker.store import Store
 from worker.store import paging as pages
-from worker.store.job_filter import ALL_JOBS, JobFilter
+from worker.store.jobs import ALL_JOBS, JobFilter
 
 
 def names(store: Store, **options: Any) -> list[str | None]:
@@ -97,8 +97,8 @@ def test_one_call_looks_at_so_many_and_the_token_goes_on(
 
 def test_records_of_an_older_version(store: Store, client: redis.Redis, four: dict[str, str]) -> None:
     claim = run(store, name="old", tags={"x": "y"}, priority=5)
-    store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
-    key = f"literati:job:{claim.job.spec.id}"
+    store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS)
+    key = f"literati:job:{claim.spec.id}"
     spec, settings = client.hmget(key, ["spec", "settings"])
     client.hset(key, "spec", json.dumps({**json.loads(spec or ""), **json.loads(settings or "")}))
     client.hset(key, "metrics", '{"train_accuracy": 0.5}')
@@ -115,7 +115,7 @@ def test_records_of_an_older_version(store: Store, client: redis.Redis, four: di
 
 def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     assert store.jobs.list(TENANT).items[0].scores == Scores()
     metrics = {"train_accuracy": 0.75, "validation_accuracy": 0.5, "train": {"much": "more"}}
     tree = progress_update(8.0, 1.0, 8.0).incumbent

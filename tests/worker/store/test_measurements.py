@@ -39,7 +39,7 @@ def test_an_empty_store_measures_nothing(store: Store) -> None:
 
 def test_a_job_from_its_submission_to_its_end(store: Store) -> None:
     claim = run(store)
-    job_id, epoch = claim.job.spec.id, claim.epoch
+    job_id, epoch = claim.spec.id, claim.epoch
     store.jobs.publish_progress(job_id, epoch, progress_update(upper=10.0, lower=4.0, expansions=50))
     found = store.measure()
     assert found.states[JobState.RUNNING] == 1
@@ -63,13 +63,13 @@ def test_work_done_again_is_not_counted_again(store: Store) -> None:
     """A search that continues from a snapshot repeats a part of its work."""
     claim = run(store)
     for expansions in (40, 30, 45):
-        store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(expansions=expansions))
+        store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(expansions=expansions))
     assert store.measure().totals["expansions"] == 45
 
 
 def test_lost_leases_and_the_updates_of_fenced_workers(store: Store) -> None:
     claim = run(store, request_id="a-request")
-    job_id, epoch = claim.job.spec.id, claim.epoch
+    job_id, epoch = claim.spec.id, claim.epoch
     expire(store, job_id)
     store.jobs.reconcile()
     store.jobs.reconcile()
@@ -99,7 +99,7 @@ def test_the_oldest_of_the_queue_whatever_its_priority(store: Store, client: red
     assert 0.05 <= found.oldest_queued_seconds < 5
     claimed = store.jobs.claim("worker")
     assert claimed is not None
-    assert claimed.job.spec.id != first
+    assert claimed.spec.id != first
     assert store.measure().oldest_queued_seconds >= 0.05
     store.jobs.control(TENANT, first, "cancel")
     assert store.measure().oldest_queued_seconds == 0
@@ -108,7 +108,7 @@ def test_the_oldest_of_the_queue_whatever_its_priority(store: Store, client: red
 
 def test_bytes_of_saved_searches(store: Store) -> None:
     claim = run(store)
-    job_id, epoch = claim.job.spec.id, claim.epoch
+    job_id, epoch = claim.spec.id, claim.epoch
     for name, size in (("c" * 64, 100), ("d" * 64, 250), ("d" * 64, 250)):
         store.jobs.publish_progress(job_id, epoch, progress_update(snapshot=name, snapshot_bytes=size))
         assert store.measure().totals["saved_bytes"] == size
@@ -136,7 +136,7 @@ def test_a_record_from_before_there_were_request_ids(store: Store, client: redis
     assert look(store, job_id).request_id is None
     claim = store.jobs.claim("worker")
     assert claim is not None
-    assert claim.job.request_id is None
+    assert claim.request_id is None
     expire(store, job_id)
     store.jobs.reconcile()
 

@@ -17,7 +17,7 @@ from worker.store import Store
 
 
 def make_model(store: Store, **fields: object) -> Model:
-    job_id = start(store, **fields).job.spec.id
+    job_id = start(store, **fields).spec.id
     store.jobs.publish_progress(job_id, 1, progress_update(upper=9, lower=1, objective=8.5))
     outcome = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.GAP_REACHED)
     store.jobs.finish(job_id, 1, outcome, progress_update(upper=9, lower=4.25))

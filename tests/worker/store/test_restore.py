@@ -40,9 +40,9 @@ BLOB = "c" * 64
 
 def ended(store: Store, **fields: Any) -> Job:
     claim = run(store, **fields)
-    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot=BLOB))
-    store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
-    return look(store, claim.job.spec.id)
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(snapshot=BLOB))
+    store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS)
+    return look(store, claim.spec.id)
 
 
 def contents(client: redis.Redis) -> dict[bytes, object]:

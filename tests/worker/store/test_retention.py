@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import redis
@@ -26,10 +27,9 @@ from worker.domain.jobs import Job, JobState
 from worker.processes.valkey import ValkeyServer
 from worker.reconciler import Reconciler
 from worker.settings import WorkerSettings
-from worker.store import Store
+from worker.store import Store, open_store
 from worker.store.jobs import Quota
-from worker.store.open import open_store
-from worker.store.retention import KINDS
+from worker.store.retention import RetentionKind
 
 DAY = 86_400.0
 AT_ONCE = 0.0  # seconds: whatever has ended by now
@@ -38,9 +38,9 @@ AT_ONCE = 0.0  # seconds: whatever has ended by now
 def ended(store: Store, of: Dataset | None = None, blob: str = "c" * 64) -> Job:
     """Return an ended job with a model and a search snapshot."""
     claim = run(store, of=of)
-    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot=blob))
-    store.jobs.finish(claim.job.spec.id, claim.epoch, SUCCESS)
-    return look(store, claim.job.spec.id)
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(snapshot=blob))
+    store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS)
+    return look(store, claim.spec.id)
 
 
 def keys(client: redis.Redis) -> set[str]:
@@ -49,7 +49,7 @@ def keys(client: redis.Redis) -> set[str]:
 
 def test_ended_jobs_go_and_their_models_stay(store: Store) -> None:
     jobs = [ended(store) for _ in range(12)]
-    live = [run(store).job.spec.id, submit(store).spec.id]
+    live = [run(store).spec.id, submit(store).spec.id]
     assert store.retention.count("jobs", DAY) == 0
     assert store.retention.expire("jobs", DAY, 100) == 0
     assert store.retention.count("jobs", AT_ONCE) == 12
@@ -87,12 +87,12 @@ def test_nothing_is_left_of_a_job(store: Store, client: redis.Redis) -> None:
 def test_searches_of_ended_jobs(store: Store) -> None:
     job, other = ended(store), ended(store, blob="d" * 64)
     claim = run(store)
-    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
     assert store.retention.count("searches", AT_ONCE) == 2
     assert store.retention.expire("searches", AT_ONCE, 10) == 2
     assert look(store, job.spec.id).snapshot is None
     assert look(store, other.spec.id).snapshot is None
-    assert look(store, claim.job.spec.id).snapshot == "e" * 64
+    assert look(store, claim.spec.id).snapshot == "e" * 64
     assert sorted(store.blobs.unreferenced()) == ["c" * 64, "d" * 64]
     assert store.retention.expire("searches", AT_ONCE, 10) == 0
     store.jobs.delete(TENANT, job.spec.id)
@@ -100,11 +100,11 @@ def test_searches_of_ended_jobs(store: Store) -> None:
 
 def test_a_paused_job_keeps_its_search(store: Store) -> None:
     claim = run(store)
-    store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
-    store.jobs.control(TENANT, claim.job.spec.id, "pause")
-    for what in KINDS:
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(snapshot="e" * 64))
+    store.jobs.control(TENANT, claim.spec.id, "pause")
+    for what in get_args(RetentionKind):
         assert store.retention.expire(what, AT_ONCE, 10) == 0
-    assert look(store, claim.job.spec.id).snapshot == "e" * 64
+    assert look(store, claim.spec.id).snapshot == "e" * 64
 
 
 def test_unused_datasets(store: Store) -> None:
@@ -131,7 +131,7 @@ def test_uploading_again_is_using(store: Store, client: redis.Redis) -> None:
 
 def test_for_ever(store: Store) -> None:
     ended(store)
-    for what in KINDS:
+    for what in get_args(RetentionKind):
         assert store.retention.expire(what, math.inf, 10) == 0
 
 
@@ -168,14 +168,12 @@ class TestHowMuchIsKeptOfAJob:
     def test_trees(self, store: Store) -> None:
         claim = run(store)
         for objective in range(90, 80, -1):
-            store.jobs.publish_progress(
-                claim.job.spec.id, claim.epoch, progress_update(objective=objective / 10)
-            )
-        newest = look(store, claim.job.spec.id).progress.incumbents
+            store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(objective=objective / 10))
+        newest = look(store, claim.spec.id).progress.incumbents
         there = [
             revision
             for revision in range(1, newest + 1)
-            if store.jobs.incumbent(TENANT, claim.job.spec.id, revision) is not None
+            if store.jobs.incumbent(TENANT, claim.spec.id, revision) is not None
         ]
         assert there == [newest - 2, newest - 1, newest]
 
@@ -183,17 +181,17 @@ class TestHowMuchIsKeptOfAJob:
         claim = run(store)
         for number in range(1, 100):
             word = progress_update(lower=number / 100, expansions=number, seconds=float(number))
-            store.jobs.publish_progress(claim.job.spec.id, claim.epoch, word)
-        points = store.jobs.trace(TENANT, claim.job.spec.id)
+            store.jobs.publish_progress(claim.spec.id, claim.epoch, word)
+        points = store.jobs.trace(TENANT, claim.spec.id)
         assert 10 <= len(points) <= 20
         assert points[-1].seconds == 99.0
 
     def test_events(self, store: Store, client: redis.Redis) -> None:
         claim = run(store)
         for number in range(1000):
-            store.jobs.publish_progress(claim.job.spec.id, claim.epoch, progress_update(log=f"line {number}"))
-        assert 100 <= int(client.xlen(f"literati:job:{claim.job.spec.id}:events")) < 400
-        assert store.jobs.events(TENANT, claim.job.spec.id).resync
+            store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update(log=f"line {number}"))
+        assert 100 <= int(client.xlen(f"literati:job:{claim.spec.id}:events")) < 400
+        assert store.jobs.events(TENANT, claim.spec.id).resync
 
 
 class TestQuotas:

@@ -16,21 +16,20 @@ from tests.support.records.store_records import (
     tree,
 )
 from worker.domain.errors import JobNotFoundError, LimitReachedError, RevisionNotFoundError
-from worker.domain.jobs import ControlRequest, JobState, Outcome, StopReason
+from worker.domain.jobs import ControlRequest, Job, JobState, Outcome, StopReason
 from worker.domain.models import Model
 from worker.store import Store
 from worker.store.client import HistoryLimits
-from worker.store.leases import Claim
 
 FAILED = Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR)
 
 
-def search(store: Store, lower: float = 4.0) -> Claim:
+def search(store: Store, lower: float = 4.0) -> Job:
     """Return a job with trees of cost 10, 8 and 6."""
     claim = run(store)
     for objective in (8.0, 6.0):
         said = progress_update(objective, lower, objective)
-        store.jobs.publish_progress(claim.job.spec.id, claim.epoch, said)
+        store.jobs.publish_progress(claim.spec.id, claim.epoch, said)
     return claim
 
 
@@ -53,7 +52,7 @@ def told(found: Model) -> tuple[object, ...]:
 
 def test_a_running_job_is_finished_with_an_earlier_tree(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     asked = store.jobs.control(TENANT, job_id, "finish", revision=2)
     assert (asked.job.state, asked.repeated, asked.model_created) == (JobState.STOPPING, False, False)
     assert store.jobs.control(TENANT, job_id, "finish", revision=2).repeated
@@ -81,7 +80,7 @@ def test_a_running_job_is_finished_with_an_earlier_tree(store: Store) -> None:
 
 def test_the_last_revision_that_was_named_counts(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.control(TENANT, job_id, "finish")
     assert not store.jobs.control(TENANT, job_id, "finish", revision=1).repeated
     assert not store.jobs.control(TENANT, job_id, "finish", revision=2).repeated
@@ -90,7 +89,7 @@ def test_the_last_revision_that_was_named_counts(store: Store) -> None:
 
 
 def test_a_lost_worker_does_not_change_the_choice(store: Store) -> None:
-    job_id = search(store).job.spec.id
+    job_id = search(store).spec.id
     store.jobs.control(TENANT, job_id, "finish", revision=1)
     expire(store, job_id)
     store.jobs.reconcile()
@@ -99,7 +98,7 @@ def test_a_lost_worker_does_not_change_the_choice(store: Store) -> None:
 
 def test_a_job_without_a_worker_is_finished_at_once(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.finish(job_id, claim.epoch, Outcome(state=JobState.PAUSED))
     done = store.jobs.control(TENANT, job_id, "finish", revision=2)
     assert done.job.state is JobState.SUCCEEDED
@@ -109,7 +108,7 @@ def test_a_job_without_a_worker_is_finished_at_once(store: Store) -> None:
 @pytest.mark.parametrize("outcome", [SUCCESS, CANCELLED, FAILED])
 def test_an_ended_job_makes_a_model_of_any_of_its_trees(store: Store, outcome: Outcome) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.finish(job_id, claim.epoch, outcome)
     before = look(store, job_id)
     events = store.jobs.events(TENANT, job_id, None, 1000)
@@ -138,7 +137,7 @@ def test_an_ended_job_makes_a_model_of_any_of_its_trees(store: Store, outcome: O
 
 def test_a_model_that_was_deleted_is_made_again(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     first = look(store, job_id).model_id
     assert first is not None
@@ -150,7 +149,7 @@ def test_a_model_that_was_deleted_is_made_again(store: Store) -> None:
 
 def test_a_job_of_an_older_version_knows_its_model(store: Store, client: redis.Redis) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     client.delete(f"literati:job:{job_id}:models")
     assert store.jobs.control(TENANT, job_id, "finish", revision=3).repeated
@@ -159,7 +158,7 @@ def test_a_job_of_an_older_version_knows_its_model(store: Store, client: redis.R
 
 def test_only_a_tree_that_meets_the_bound_is_proven(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     proven = Outcome(state=JobState.SUCCEEDED, stop_reason=StopReason.PROVEN_OPTIMAL, proven_optimal=True)
     store.jobs.finish(job_id, claim.epoch, proven, progress_update(6.0, 6.0))
     for revision, expected in ((1, False), (2, False), (3, True)):
@@ -170,7 +169,7 @@ def test_only_a_tree_that_meets_the_bound_is_proven(store: Store) -> None:
 def test_a_tree_below_the_bounds_and_one_at_them_are_both_proven(store: Store) -> None:
     """A polished tree may be outside the searched space and cost less than its optimum."""
     claim = run(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.publish_progress(job_id, claim.epoch, progress_update(8.0, 4.0, 8.0))
     store.jobs.publish_progress(job_id, claim.epoch, progress_update(8.0, 8.0, 7.5))
     store.jobs.finish(job_id, claim.epoch, CANCELLED)
@@ -182,7 +181,7 @@ def test_a_tree_below_the_bounds_and_one_at_them_are_both_proven(store: Store) -
 @pytest.mark.parametrize("outcome", [None, SUCCESS])
 def test_a_tree_that_is_not_there_is_refused(store: Store, outcome: Outcome | None) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     if outcome is not None:
         store.jobs.finish(job_id, claim.epoch, outcome)
     before = look(store, job_id)
@@ -197,7 +196,7 @@ def test_a_tree_that_is_not_there_is_refused(store: Store, outcome: Outcome | No
 def test_the_chosen_tree_is_kept_while_better_ones_push_others_out(client: redis.Redis) -> None:
     store = Store(client, history=HistoryLimits(max_incumbents=2))
     claim = search(store)  # keeps trees 2 and 3
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     with pytest.raises(RevisionNotFoundError):
         store.jobs.control(TENANT, job_id, "finish", revision=1)
     store.jobs.control(TENANT, job_id, "finish", revision=2)
@@ -211,7 +210,7 @@ def test_the_chosen_tree_is_kept_while_better_ones_push_others_out(client: redis
 
 def test_models_of_ended_jobs_count_too(store: Store) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     with pytest.raises(LimitReachedError, match="models"):
         store.jobs.control(TENANT, job_id, "finish", revision=1, max_models=1)
@@ -221,7 +220,7 @@ def test_models_of_ended_jobs_count_too(store: Store) -> None:
 
 def test_a_job_of_an_earlier_version_names_the_tree_of_its_model(store: Store, client: redis.Redis) -> None:
     claim = search(store)
-    job_id = claim.job.spec.id
+    job_id = claim.spec.id
     assert look(store, job_id).model_revision is None
     store.jobs.finish(job_id, claim.epoch, SUCCESS)
     client.hdel(f"literati:job:{job_id}", "model_revision", "chosen")

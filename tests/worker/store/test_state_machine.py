@@ -176,7 +176,7 @@ class Jobs(RuleBasedStateMachine):
             expected = (job_id, one.epoch)
             break
         claim = self.store.jobs.claim("worker")
-        assert (claim and (claim.job.spec.id, claim.epoch)) == expected
+        assert (claim and (claim.spec.id, claim.epoch)) == expected
 
     @precondition(lambda self: self.held)
     @rule(choice=choices)
