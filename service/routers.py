@@ -10,7 +10,6 @@ from service.jobs import control_routes as job_control
 from service.jobs import event_routes as job_events
 from service.jobs import incumbent_routes as job_incumbents
 from service.jobs import routes as jobs
-from service.jobs import submission_routes as job_submission
 from service.models import alias_routes as aliases
 from service.models import routes as models
 from service.ops import routes as system
@@ -22,7 +21,6 @@ from service.web import routes as pages
 ROUTERS: tuple[APIRouter, ...] = (
     predict.router,
     jobs.router,
-    job_submission.router,
     job_incumbents.router,
     job_events.router,
     job_control.router,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from service.examples.metrics import EARLY_METRICS, in_lists
+from service.schemas.parameters import EXAMPLE_JOB_ID
 from worker.domain.parameters import Limits, Parameters
 
 JOB_REQUEST: dict[str, Any] = {
@@ -16,13 +17,14 @@ JOB_REQUEST: dict[str, Any] = {
     "validation": {"fraction": 0.2, "seed": 0},
 }
 
-JOB: dict[str, Any] = {
-    "id": "job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3",
+_URL = f"/v1/jobs/{EXAMPLE_JOB_ID}"
+JOB_SUMMARY: dict[str, Any] = {
+    "id": EXAMPLE_JOB_ID,
     "state": "RUNNING",
     "stop_reason": None,
     "revision": 12,
-    "name": "flowers, depth 2",
-    "tags": {"team": "botany"},
+    "name": JOB_REQUEST["name"],
+    "tags": JOB_REQUEST["tags"],
     "priority": 0,
     "progress": {
         "objective": 3.0,
@@ -39,41 +41,34 @@ JOB: dict[str, Any] = {
     },
     "proven_optimal": False,
     "proven_space": "all",
-    "parameters": {**Parameters().model_dump(mode="json"), **JOB_REQUEST["parameters"]},
-    "limits": {**Limits().model_dump(mode="json"), "time_limit": 60.0},
-    "validation": {"fraction": 0.2, "seed": 0},
-    "dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5",
-    "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
-    "engine_version": "0.1.0",
+    "dataset_id": JOB_REQUEST["dataset_id"],
     "parent_job_id": None,
     "model_id": None,
     "model_revision": None,
-    "metrics": EARLY_METRICS,
+    "metrics": in_lists(EARLY_METRICS),
     "error": None,
     "created_at": "2026-01-05T09:30:00.120000Z",
     "queued_at": "2026-01-05T09:30:00.120000Z",
     "started_at": "2026-01-05T09:30:00.131000Z",
     "first_incumbent_at": "2026-01-05T09:30:00.148000Z",
     "finished_at": None,
-    "heartbeat_at": "2026-01-05T09:30:00.550000Z",
-    "transitions": [
-        {"state": "QUEUED", "at": "2026-01-05T09:30:00.120000Z", "reason": None},
-        {"state": "STARTING", "at": "2026-01-05T09:30:00.131000Z", "reason": None},
-        {"state": "RUNNING", "at": "2026-01-05T09:30:00.148000Z", "reason": None},
-    ],
-    "links": {
-        "self": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3",
-        "incumbent": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3/incumbent",
-        "finish": "/v1/jobs/job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3/finish",
-    },
+    "links": {"self": _URL, "incumbent": f"{_URL}/incumbent", "finish": f"{_URL}/finish"},
 }
 
-_NOT_IN_LISTS = (
-    *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
-    "transitions",
-)
-JOB_SUMMARY = {name: value for name, value in JOB.items() if name not in _NOT_IN_LISTS} | {
-    "metrics": in_lists(EARLY_METRICS)
+JOB: dict[str, Any] = {
+    **JOB_SUMMARY,
+    "parameters": {**Parameters().model_dump(mode="json"), **JOB_REQUEST["parameters"]},
+    "limits": {**Limits().model_dump(mode="json"), "time_limit": 60.0},
+    "validation": JOB_REQUEST["validation"],
+    "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
+    "engine_version": "0.1.0",
+    "metrics": EARLY_METRICS,
+    "heartbeat_at": "2026-01-05T09:30:00.550000Z",
+    "transitions": [
+        {"state": "QUEUED", "at": JOB_SUMMARY["queued_at"], "reason": None},
+        {"state": "STARTING", "at": JOB_SUMMARY["started_at"], "reason": None},
+        {"state": "RUNNING", "at": JOB_SUMMARY["first_incumbent_at"], "reason": None},
+    ],
 }
 
 
@@ -91,6 +86,15 @@ def _node(counts: list[float], cost: float) -> dict[str, Any]:
     }
 
 
+_PROOF = {
+    "objective": 3.0,
+    "upper_bound": 3.0,
+    "lower_bound": 3.0,
+    "beyond_space": False,
+    "proven_optimal": True,
+    "proven_space": "all",
+}
+BOUNDS = {**_PROOF, "gap_absolute": 0.0, "gap_relative": 0.0}
 TREE: dict[str, Any] = {
     "format": "literati-tree",
     "version": 1,
@@ -104,15 +108,7 @@ TREE: dict[str, Any] = {
         "labels": [{"type": "str", "value": "setosa"}, {"type": "str", "value": "versicolor"}],
     },
     "settings": {"max_depth": 1, "max_changepoints": 1, "split_penalty": 0.0, "changepoint_penalty": 0.0},
-    "proof": {
-        "objective": 3.0,
-        "upper_bound": 3.0,
-        "lower_bound": 3.0,
-        "proven_optimal": True,
-        "proven_space": "all",
-        "candidate_leaves": [17],
-        "beyond_space": False,
-    },
+    "proof": {**_PROOF, "candidate_leaves": [17]},
     "nodes": [
         _node([50.0, 50.0], 3.0)
         | {
@@ -136,14 +132,7 @@ TREE: dict[str, Any] = {
 INCUMBENT: dict[str, Any] = {
     "job_id": JOB["id"],
     "revision": 2,
-    "objective": 3.0,
-    "upper_bound": 3.0,
-    "lower_bound": 3.0,
-    "gap_absolute": 0.0,
-    "gap_relative": 0.0,
-    "beyond_space": False,
-    "proven_optimal": True,
-    "proven_space": "all",
+    **BOUNDS,
     "tree": TREE,
     "metrics": EARLY_METRICS,
     "found_at": "2026-01-05T09:30:00.148000Z",

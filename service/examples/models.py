@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.examples.jobs import JOB, TREE
+from service.examples.jobs import BOUNDS, JOB, TREE
 from service.examples.metrics import METRICS, in_lists
+from service.schemas.parameters import EXAMPLE_MODEL_ID as MODEL_ID
 
-MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
-MODEL: dict[str, Any] = {
+_URL = f"/v1/models/{MODEL_ID}"
+MODEL_SUMMARY: dict[str, Any] = {
     "id": MODEL_ID,
     "name": JOB["name"],
     "notes": None,
@@ -16,30 +17,20 @@ MODEL: dict[str, Any] = {
     "incumbent_revision": 2,
     "dataset_id": JOB["dataset_id"],
     "dataset_sha256": JOB["dataset_sha256"],
-    "parameters": JOB["parameters"],
-    "objective": 3.0,
-    "upper_bound": 3.0,
-    "lower_bound": 3.0,
-    "gap_absolute": 0.0,
-    "gap_relative": 0.0,
-    "beyond_space": False,
-    "proven_optimal": True,
-    "proven_space": "all",
+    **BOUNDS,
     "stop_reason": "PROVEN_OPTIMAL",
-    "metrics": METRICS,
+    "metrics": in_lists(METRICS),
     "engine_version": "0.1.0",
     "created_at": "2026-01-05T09:30:01.920000Z",
     "links": {
-        "self": f"/v1/models/{MODEL_ID}",
-        "tree_svg": f"/v1/models/{MODEL_ID}/tree.svg",
-        "rules": f"/v1/models/{MODEL_ID}/rules",
-        "predict": f"/v1/models/{MODEL_ID}/predict",
+        "self": _URL,
+        "tree_svg": f"{_URL}/tree.svg",
+        "rules": f"{_URL}/rules",
+        "predict": f"{_URL}/predict",
         "job": f"/v1/jobs/{JOB['id']}",
     },
 }
-MODEL_SUMMARY = {name: value for name, value in MODEL.items() if name != "parameters"} | {
-    "metrics": in_lists(METRICS)
-}
+MODEL = {**MODEL_SUMMARY, "parameters": JOB["parameters"], "metrics": METRICS}
 PAGE = {"items": [MODEL_SUMMARY], "next_page_token": None}
 MODEL_WITH_TREE = {**MODEL, "tree": TREE}
 ALIAS = {

@@ -13,17 +13,18 @@ from service.examples import jobs as examples
 from service.http.etags import expected_revision, json_response, weak_tag
 from service.http.media_types import MERGE_PATCH, strict_json
 from service.jobs.merge_patch import apply_patch, min_memory_of
-from service.jobs.schemas import FinishRequest, Job, JobPatch, Verb
+from service.jobs.routes import ETAG, wake_worker
+from service.jobs.schemas import FinishRequest, Job, JobPatch
 from service.jobs.views import job_view
 from service.schemas.parameters import JobId, body_of
 from service.schemas.problems import problems
 from worker.store import Store
-from worker.store.jobs import ControlResult
+from worker.store.jobs import ControlAction
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 _RESPONSES = {
-    200: {"model": Job, **examples.answer("The job. This was requested before.", examples.JOB)},
+    200: examples.answer("The job. This was requested before.", examples.JOB, model=Job),
     202: examples.answer("The job. The request is accepted or done already.", examples.JOB),
     **problems(404, 409),
 }
@@ -43,11 +44,7 @@ _CONTROL: dict[str, Any] = {"status_code": 202, "response_model": Job, "response
         labels={"name": "flowers, second try", "tags": {"team": None, "for": "the paper"}},
     ),
     responses={
-        200: examples.answer(
-            "The changed job.",
-            examples.JOB,
-            headers={"ETag": examples.header("The entity tag of the job's current state.")},
-        ),
+        200: examples.answer("The changed job.", examples.JOB, headers=ETAG),
         **problems(404, 409, 412, 415, 422, s409="The job has ended, so its limits cannot be changed."),
     },
 )
@@ -79,11 +76,8 @@ async def update_job(
     return json_response(job_view(job), tag=weak_tag(job.revision))
 
 
-def _control(store: Store, tenant: str, job_id: str, verb: Verb) -> Response:
-    return _response(store.jobs.control(tenant, job_id, verb))
-
-
-def _response(done: ControlResult) -> Response:
+def _control(store: Store, tenant: str, job_id: str, action: ControlAction, **options: Any) -> Response:
+    done = store.jobs.control(tenant, job_id, action, **options)
     job = done.job
     location = f"/v1/models/{job.model_id}" if done.model_created else f"/v1/jobs/{job.spec.id}"
     status = 201 if done.model_created else 200 if done.repeated else 202
@@ -100,14 +94,12 @@ def _response(done: ControlResult) -> Response:
     openapi_extra=body_of(FinishRequest, required=False, earlier_tree={"revision": 2}),
     responses={
         **_RESPONSES,
-        201: {
-            "model": Job,
-            **examples.answer(
-                "The job, which had ended. `model_id` is the new model of the tree.",
-                examples.JOB,
-                headers={"Location": examples.header("The URL of the model.")},
-            ),
-        },
+        201: examples.answer(
+            "The job, which had ended. `model_id` is the new model of the tree.",
+            examples.JOB,
+            headers={"Location": examples.header("The URL of the model.")},
+            model=Job,
+        ),
         **problems(
             409,
             415,
@@ -131,11 +123,8 @@ def finish_job(
     new model, and earlier models of the job are kept. A model of an earlier tree has the metrics of that
     tree. It is proven optimal only if its cost is not above the lower bound.
     """
-    return _response(
-        store.jobs.control(
-            caller.tenant, job_id, "finish", revision=body.revision, max_models=settings.max_models
-        )
-    )
+    options = {"revision": body.revision, "max_models": settings.max_models}
+    return _control(store, caller.tenant, job_id, "finish", **options)
 
 
 @router.post("/{job_id}/cancel", operation_id="cancel_job", summary="Cancel a job", **_CONTROL)
@@ -153,8 +142,6 @@ def pause_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
 @router.post("/{job_id}/resume", operation_id="resume_job", summary="Resume a paused job", **_CONTROL)
 def resume_job(job_id: JobId, caller: CallerDep, store: StoreDep) -> Response:
     """Queue a paused job again. The search continues where it stopped."""
-    from worker.app import wake  # imports Celery, which the OpenAPI description does not need
-
     response = _control(store, caller.tenant, job_id, "resume")
-    wake()
+    wake_worker()
     return response

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NoReturn
 
 from literati.search.engine_factory import TableSize, min_memory
 from literati.search.options import SolverOptions
 from service.http.near_names import did_you_mean, nearest
-from service.http.problems import FieldError, pointer
-from service.http.remedies import Place, Remedy, in_body
+from service.http.problems import FieldError, invalid, pointer
+from service.http.remedies import Place, Remedy, in_body, working
 from service.jobs.schemas import JobRequest
 from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset, label_text
 from worker.domain.parameters import Limits, Parameters
-from worker.domain.validation import Validation, ValidationColumn, ValidationFraction
-from worker.training.split_check import (
-    ClassTotals,
-    ClassWeightError,
-    SplitColumns,
-    check_classes,
-    recorded_totals,
-)
+from worker.domain.validation import Validation, ValidationColumn
+from worker.training import split_check
+from worker.training.split_check import ClassTotals, ClassWeightError, SplitColumns
 from worker.training.table_size import training_size
 from worker.training.tables import SplitError
 
@@ -32,15 +28,33 @@ _MAX_SUGGESTIONS = 3  # columns with a similar name
 
 @dataclass(frozen=True)
 class Issue:
-    """An error of a request and possible fixes, which the caller must try."""
+    """An error of a request and possible fixes, which `raise_issues` tries."""
 
     error: FieldError
     fixes: tuple[Remedy, ...] = ()
 
 
+def issue(path: Sequence[str], code: str, message: str, *fixes: Remedy) -> Issue:
+    """Return the issue of a field of the body."""
+    return Issue(FieldError(pointer("body", *path), code, message), fixes)
+
+
+def raise_issues(issues: Sequence[Issue], remaining: Callable[[Remedy], Sequence[Issue]]) -> NoReturn:
+    """Raise the problem 422 with the fixes that work. `remaining` returns the issues after a fix."""
+
+    def places(found: Sequence[Issue]) -> set[Place]:
+        return {issue.error.pointer for issue in found}
+
+    groups = [issue.fixes for issue in issues]
+    fixes = working(groups, places(issues), lambda remedy: places(remaining(remedy)))
+    raise invalid(*(issue.error for issue in issues), fixes=fixes)
+
+
+_CLASS_WEIGHT = ("parameters", "class_weight")
+_MEMORY_LIMIT = ("limits", "memory_limit")
 WITHOUT_VALIDATION = in_body("Train on all rows", "validation", value=None)
-WITHOUT_CLASS_WEIGHTS = in_body("Train without class weights", "parameters", "class_weight", value=None)
-WITHOUT_MEMORY_LIMIT = in_body("Remove the memory limit", "limits", "memory_limit", value=None)
+WITHOUT_CLASS_WEIGHTS = in_body("Train without class weights", *_CLASS_WEIGHT, value=None)
+WITHOUT_MEMORY_LIMIT = in_body("Remove the memory limit", *_MEMORY_LIMIT, value=None)
 
 
 class JobData:
@@ -56,15 +70,17 @@ class JobData:
 
     def totals(self, validation: Validation | None) -> ClassTotals:
         """Return the totals of each class after the split. Raise SplitError if one side has no rows."""
-        if isinstance(validation, ValidationColumn):
-            if validation.value is None and self.rows.needs_value(validation.column):
-                raise _value_needed(validation.column)
-            return self.rows.totals(validation)
-        return (
-            recorded_totals(self.dataset, validation)
-            if self.dataset.weight is None
-            else self.rows.totals(validation)
-        )
+        if not isinstance(validation, ValidationColumn):
+            if self.dataset.weight is None:
+                return split_check.recorded_totals(self.dataset, validation)
+        elif validation.value is None and self.rows.needs_value(validation.column):
+            message = (
+                f"column {validation.column!r} holds numbers other than 0 and 1; name the number of the "
+                "validation rows with `value`, or choose a column of 0 and 1, of booleans or of words such "
+                "as `test`"
+            )
+            raise SplitError("NOT_A_MARK", message)
+        return self.rows.totals(validation)
 
     def min_memory(self, parameters: Parameters, validation: Validation | None) -> int | None:
         """Return the minimum memory limit of a job; None if the parameters are invalid.
@@ -82,18 +98,9 @@ class JobData:
         return min_memory(training_size(self.dataset, totals, parameters, validation), options)
 
 
-def _value_needed(column: str) -> SplitError:
-    message = (
-        f"column {column!r} holds numbers other than 0 and 1; name the number of the validation rows with "
-        "`value`, or choose a column of 0 and 1, of booleans or of words such as `test`"
-    )
-    return SplitError("NOT_A_MARK", message)
-
-
 def data_issues(request: JobRequest, limits: Limits, data: JobData) -> list[Issue]:
     """Return the issues with which the job would fail on this data. `limits` are those that it will have."""
-    dataset = data.dataset
-    found = [*_class_weight_issues(request, dataset), *_column_issues(request, data)]
+    found = [*_class_weight_issues(request, data.dataset), *_column_issues(request, data)]
     found = found or _split_issues(request, data)
     if limits.memory_limit is None:
         return found
@@ -112,19 +119,12 @@ def _class_weight_issues(request: JobRequest, dataset: Dataset) -> list[Issue]:
     for label in weights:
         if label not in known:
             near = nearest(label, free)
-            renamed = [
-                in_body(
-                    f"Use the weight for {meant!r}",
-                    *("parameters", "class_weight"),
-                    value={label: None, meant: weights[label]},
-                )
-                for meant in near
-            ]
+            fixes = [in_body("Remove this weight", *_CLASS_WEIGHT, label, value=None), WITHOUT_CLASS_WEIGHTS]
+            for meant in near:
+                renamed = {label: None, meant: weights[label]}
+                fixes.insert(0, in_body(f"Use the weight for {meant!r}", *_CLASS_WEIGHT, value=renamed))
             message = f"The dataset has no such class.{did_you_mean(map(repr, near))}"
-            where = pointer("body", "parameters", "class_weight", label)
-            removed = in_body("Remove this weight", "parameters", "class_weight", label, value=None)
-            fixes = (*renamed, removed, WITHOUT_CLASS_WEIGHTS)
-            found.append(Issue(FieldError(where, "NOT_A_CLASS", message), fixes))
+            found.append(issue((*_CLASS_WEIGHT, label), "NOT_A_CLASS", message, *fixes))
     return found
 
 
@@ -134,24 +134,18 @@ def _column_issues(request: JobRequest, data: JobData) -> list[Issue]:
         return []
     name = request.validation.column
     roles = {column.name: column.role for column in data.dataset.columns}
-    where = pointer("body", "validation", "column")
+    where = ("validation", "column")
     if name not in roles:
         features = [column for column in roles if roles[column] == "feature"]
         close = nearest(name, features, _MAX_SUGGESTIONS)
-        fixes = [
-            fix
-            for other in close
-            for fix in (
-                in_body(f"Split by {other!r}", "validation", "column", value=other),
-                *_value_fixes(data, other),
-            )
-        ]
+        fixes: list[Remedy] = []
+        for other in close:
+            fixes += [in_body(f"Split by {other!r}", *where, value=other), *_value_fixes(data, other)]
         message = f"The dataset has no such column.{did_you_mean(map(repr, close))}"
-        return [Issue(FieldError(where, "NOT_FOUND", message), (*fixes, WITHOUT_VALIDATION))]
+        return [issue(where, "NOT_FOUND", message, *fixes, WITHOUT_VALIDATION)]
     if roles[name] != "feature":
         message = f"This column is the dataset's {roles[name]}; choose another one."
-        error = FieldError(where, "WRONG_ROLE", message)
-        return [Issue(error, (WITHOUT_VALIDATION,))]
+        return [issue(where, "WRONG_ROLE", message, WITHOUT_VALIDATION)]
     return []
 
 
@@ -161,29 +155,24 @@ def _split_issues(request: JobRequest, data: JobData) -> list[Issue]:
     if request.validation is None and not weights:
         return []
     try:
-        check_classes(data.totals(request.validation), weights)
+        split_check.check_classes(data.totals(request.validation), weights)
     except SplitError as error:
         return [_split_issue(request, data, error)]
     except ClassWeightError as error:
-        where = pointer("body", "parameters", "class_weight")
         fixes = (WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION)
-        return [Issue(FieldError(where, "USELESS_WEIGHTS", str(error)), fixes)]
+        return [issue(_CLASS_WEIGHT, "USELESS_WEIGHTS", str(error), *fixes)]
     return []
 
 
 def _split_issue(request: JobRequest, data: JobData, error: SplitError) -> Issue:
+    validation = request.validation
     message = f"{error.message[:1].upper()}{error.message[1:]}."
     if error.code == "UNTRAINED_CLASS" and isinstance(request.parameters.class_weight, dict):
-        where = pointer("body", "parameters", "class_weight")
-        return Issue(FieldError(where, error.code, message), (WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION))
-    if isinstance(request.validation, ValidationFraction):
-        where = pointer("body", "validation", "fraction")
-        return Issue(FieldError(where, error.code, message), (WITHOUT_VALIDATION,))
-    assert request.validation is not None
-    given = "column" if request.validation.value is None else "value"
-    where = pointer("body", "validation", given)
-    fixes = (*_value_fixes(data, request.validation.column), WITHOUT_VALIDATION)
-    return Issue(FieldError(where, error.code, message), fixes)
+        return issue(_CLASS_WEIGHT, error.code, message, WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION)
+    if not isinstance(validation, ValidationColumn):
+        return issue(("validation", "fraction"), error.code, message, WITHOUT_VALIDATION)
+    given = ("validation", "column" if validation.value is None else "value")
+    return issue(given, error.code, message, *_value_fixes(data, validation.column), WITHOUT_VALIDATION)
 
 
 def _value_fixes(data: JobData, column: str) -> list[Remedy]:
@@ -205,10 +194,5 @@ def memory_issues(limit: int | None, min_bytes: int | None, *, given: bool = Tru
     message = f"A search on this data needs at least {min_bytes:,} bytes of memory to start."
     if not given:
         message += f" The default limit of this server is {limit:,} (LITERATI_DEFAULT_MEMORY_LIMIT)."
-    error = FieldError(pointer("body", "limits", "memory_limit"), "TOO_SMALL", message)
-    enough = in_body(f"Use {min_bytes:,} bytes", "limits", "memory_limit", value=min_bytes)
-    return [Issue(error, (WITHOUT_MEMORY_LIMIT, enough))]
-
-
-def locations(issues: Sequence[Issue]) -> set[Place]:
-    return {issue.error.pointer for issue in issues}
+    enough = in_body(f"Use {min_bytes:,} bytes", *_MEMORY_LIMIT, value=min_bytes)
+    return [issue(_MEMORY_LIMIT, "TOO_SMALL", message, WITHOUT_MEMORY_LIMIT, enough)]

@@ -65,14 +65,12 @@ def _read(store: Store, tenant: str, job_id: str, revision: int | None, max_incu
     response_model=Incumbent,
     responses={
         200: examples.answer("The tree and its bounds.", examples.INCUMBENT, headers=_HEADERS),
-        202: {
-            "model": NoIncumbentYet,
-            **examples.answer(
-                "There is no tree yet, or not the requested one.",
-                examples.NO_INCUMBENT,
-                headers={"Retry-After": examples.header("Seconds to wait.", "integer"), **PREFERENCE_APPLIED},
-            ),
-        },
+        202: examples.answer(
+            "There is no tree yet, or not the requested one.",
+            examples.NO_INCUMBENT,
+            headers={"Retry-After": examples.header("Seconds to wait.", "integer"), **PREFERENCE_APPLIED},
+            model=NoIncumbentYet,
+        ),
         304: {"description": NOT_MODIFIED, "headers": _HEADERS},
         **problems(404, 422, s404="There is no such job, or it has no such tree."),
     },

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from service.http.problems import FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, in_body, merged, working
-from service.jobs.data_issues import Issue, JobData, locations, memory_issues
+from service.http.remedies import Remedy, in_body, merged
+from service.jobs.data_issues import Issue, JobData, memory_issues, raise_issues
 from service.jobs.schemas import MAX_TAGS, JobPatch, LimitsPatch
 from service.jobs.submission import limit_issues
 from service.settings import Settings
@@ -63,22 +63,20 @@ def _limits(
     found = _issues(limits, patch, settings, min_bytes)
     if found:
 
-        def remaining(remedy: Remedy) -> set[Place]:
+        def remaining(remedy: Remedy) -> list[Issue]:
             # A null in the remedy removes the field from the request, so that this limit does not change.
             sent = {"limits": patch.model_dump(exclude_unset=True)}
             again = LimitsPatch.model_validate(merged(sent, remedy.options)["limits"])
-            return locations(_issues(_with_patch(again, present), again, settings, min_bytes))
+            return _issues(_with_patch(again, present), again, settings, min_bytes)
 
-        fixes = working([issue.fixes for issue in found], locations(found), remaining)
-        raise invalid(*(issue.error for issue in found), fixes=fixes)
+        raise_issues(found, remaining)
     return limits
 
 
 def _with_patch(patch: LimitsPatch, present: Limits) -> Limits:
-    given = {name: getattr(patch, name) for name in patch.model_fields_set}
-    return present.model_copy(
-        update={name: getattr(_NO_LIMIT, name) if value is None else value for name, value in given.items()}
-    )
+    changes = patch.model_dump(exclude_unset=True)
+    no_limits = {name: getattr(_NO_LIMIT, name) for name, value in changes.items() if value is None}
+    return present.model_copy(update=changes | no_limits)
 
 
 def _issues(limits: Limits, patch: LimitsPatch, settings: Settings, min_bytes: int | None) -> list[Issue]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -207,6 +207,3 @@ class EventPage(BaseModel):
         bool, Field(description="Whether events after `after` were dropped; get the job for its state.")
     ]
     ended: Annotated[bool, Field(description="Whether the job has ended and this is its last page.")]
-
-
-Verb = Literal["finish", "cancel", "pause", "resume"]

@@ -7,21 +7,20 @@ import json
 import math
 import re
 from datetime import UTC, datetime
-from typing import Any
 
 from pydantic import ValidationError
 
 import literati
 from literati.search.options import SolverOptions
-from service.http.problems import FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, in_body, merged, working
-from service.jobs.data_issues import Issue, JobData, data_issues, locations
+from service.http.problems import invalid
+from service.http.remedies import Remedy, in_body, merged
+from service.jobs.data_issues import Issue, JobData, data_issues, issue, raise_issues
 from service.jobs.schemas import JobRequest
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.domain.base import new_id
 from worker.domain.errors import DatasetNotFoundError
-from worker.domain.jobs import Job, JobSettings, JobSpec, JobState, NewJob
+from worker.domain.jobs import Job, JobState, NewJob
 from worker.domain.parameter_fields import unused_additions
 from worker.domain.parameters import Limits, Parameters
 from worker.domain.progress import Progress
@@ -29,6 +28,7 @@ from worker.store import Store
 from worker.store.jobs import Quota, SubmitResult
 
 NIL_ID = "job_" + 32 * "0"  # of a job that is only validated
+_NO_DATASET = issue(("dataset_id",), "NOT_FOUND", "There is no such dataset.")
 # The library's messages end with the value, which a problem must not contain.
 _LIBRARY_ERROR = re.compile(r"(?P<name>\w+): (?P<message>.*?)(?:, got .*)?", re.DOTALL)
 
@@ -65,7 +65,7 @@ def submit(
             request_id=request_id,
         )
     except DatasetNotFoundError:  # deleted in the meantime
-        raise invalid(_no_dataset()) from None
+        raise invalid(_NO_DATASET.error) from None
 
 
 def digest(request: JobRequest) -> str:
@@ -87,28 +87,21 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
     found = _issues(request, data, tenant, store, settings)
     if found or dataset is None:
 
-        def remaining(remedy: Remedy) -> set[Place]:
+        def remaining(remedy: Remedy) -> list[Issue]:
+            sent = request.model_dump(mode="json", exclude_unset=True)
+            body = json.dumps(merged(sent, remedy.options))
             try:
-                changed = _applied(request, remedy)
+                changed = JobRequest.model_validate_json(body, strict=True)
             except ValidationError:
-                return locations(found)
-            return locations(_issues(changed, data, tenant, store, settings))
+                return found
+            return _issues(changed, data, tenant, store, settings)
 
-        fixes = working([issue.fixes for issue in found], locations(found), remaining)
-        raise invalid(*(issue.error for issue in found), fixes=fixes)
-    limits = _with_defaults(request.limits, settings)
+        raise_issues(found, remaining)
     return NewJob(
+        **dict(request) | {"limits": _with_defaults(request.limits, settings)},
         id=new_id("job"),
         tenant=tenant,
-        dataset_id=dataset.id,
         dataset_sha256=dataset.sha256,
-        name=request.name,
-        tags=request.tags,
-        priority=request.priority,
-        parent_job_id=request.parent_job_id,
-        parameters=request.parameters,
-        limits=limits,
-        validation=request.validation,
         csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )
@@ -122,22 +115,16 @@ def _issues(
         *_parameter_issues(request.parameters),
         *limit_issues(limits, settings),
         *_parent_issues(request, tenant, store),
-        *([Issue(_no_dataset())] if data is None else data_issues(request, limits, data)),
+        *([_NO_DATASET] if data is None else data_issues(request, limits, data)),
     ]
-
-
-def _applied(request: JobRequest, remedy: Remedy) -> JobRequest:
-    """Return the request with the remedy applied."""
-    sent = request.model_dump(mode="json", exclude_unset=True)
-    return JobRequest.model_validate_json(json.dumps(merged(sent, remedy.options)), strict=True)
 
 
 def preview_job(new: NewJob) -> Job:
     """Return the job as it would be after submission."""
     now = datetime.now(UTC)
     return Job(
-        spec=JobSpec.model_validate({**_part(new, JobSpec), "id": NIL_ID}),
-        settings=JobSettings.model_validate(_part(new, JobSettings)),
+        spec=new.model_copy(update={"id": NIL_ID}),
+        settings=new,
         state=JobState.QUEUED,
         revision=0,
         progress=Progress(),
@@ -146,47 +133,35 @@ def preview_job(new: NewJob) -> Job:
     )
 
 
-def _part(new: NewJob, part: type[JobSpec] | type[JobSettings]) -> dict[str, Any]:
-    return {name: getattr(new, name) for name in part.model_fields}
-
-
-def _no_dataset() -> FieldError:
-    return FieldError("/body/dataset_id", "NOT_FOUND", "There is no such dataset.")
-
-
 def _parameter_issues(parameters: Parameters) -> list[Issue]:
     """Return the issue that the library has with the parameters; it has more rules than the schema."""
     try:
         SolverOptions(**{**parameters.model_dump(), "class_weight": None})
     except (TypeError, ValueError) as error:
         match = _LIBRARY_ERROR.fullmatch(str(error))
-        name = match["name"] if match and match["name"] in Parameters.model_fields else None
-        where = pointer("body", "parameters", *([name] if name else []))
-        message = match["message"] if match and name else "these parameters cannot be used together"
-        field_error = FieldError(where, "UNUSABLE", f"{message[:1].upper()}{message[1:]}.")
-        return [Issue(field_error, () if name is None else (_default_of(name),))]
+        if match is None or match["name"] not in Parameters.model_fields:
+            return [issue(("parameters",), "UNUSABLE", "These parameters cannot be used together.")]
+        where = ("parameters", match["name"])
+        message = f"{match['message'][:1].upper()}{match['message'][1:]}."
+        default = in_body(f"Use the default of `{match['name']}`", *where, value=None)
+        return [issue(where, "UNUSABLE", message, default)]
     return []
-
-
-def _default_of(parameter: str) -> Remedy:
-    return in_body(f"Use the default of `{parameter}`", "parameters", parameter, value=None)
 
 
 def _with_defaults(limits: Limits, settings: Settings) -> Limits:
     """Fill in the limits that the request does not give: the server's default, or its maximum if smaller."""
     time_limit: float | None = settings.default_time_limit
     defaults = {
-        "time_limit": _min_limit(None if time_limit == math.inf else time_limit, settings.max_time_limit),
-        "memory_limit": _min_limit(settings.default_memory_limit, settings.max_memory_limit),
+        "time_limit": _smaller(None if time_limit == math.inf else time_limit, settings.max_time_limit),
+        "memory_limit": _smaller(settings.default_memory_limit, settings.max_memory_limit),
     }
     return limits.model_copy(
         update={name: value for name, value in defaults.items() if name not in limits.model_fields_set}
     )
 
 
-def _min_limit(one: float | None, other: float | None) -> float | None:
-    known = [value for value in (one, other) if value is not None]
-    return min(known, default=None)
+def _smaller(*limits: float | None) -> float | None:
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def limit_issues(limits: Limits, settings: Settings) -> list[Issue]:
@@ -198,11 +173,10 @@ def limit_issues(limits: Limits, settings: Settings) -> list[Issue]:
     ):
         value = getattr(limits, name)
         if maximum is not None and (value is None or value > maximum):
-            message = (
-                f"This server requires a limit of at most {maximum:g} {unit} (LITERATI_MAX_{name.upper()})."
-            )
-            error = FieldError(pointer("body", "limits", name), "ABOVE_MAXIMUM", message)
-            found.append(Issue(error, (in_body(f"Use {maximum:g} {unit}", "limits", name, value=maximum),)))
+            most = f"{maximum:g} {unit}"
+            message = f"This server requires a limit of at most {most} (LITERATI_MAX_{name.upper()})."
+            fix = in_body(f"Use {most}", "limits", name, value=maximum)
+            found.append(issue(("limits", name), "ABOVE_MAXIMUM", message, fix))
     return found
 
 
@@ -210,11 +184,10 @@ def _parent_issues(request: JobRequest, tenant: str, store: Store) -> list[Issue
     if request.parent_job_id is None:
         return []
     parent = store.jobs.get(tenant, request.parent_job_id)
-    where = pointer("body", "parent_job_id")
-    without_parent = in_body("Start without another job's tree", "parent_job_id", value=None)
+    where = ("parent_job_id",)
+    without_parent = in_body("Start without another job's tree", *where, value=None)
     if parent is None:
-        return [Issue(FieldError(where, "NOT_FOUND", "There is no such job."), (without_parent,))]
+        return [issue(where, "NOT_FOUND", "There is no such job.", without_parent)]
     if not parent.progress.incumbents:
-        error = FieldError(where, "NO_TREE", "That job has not found a tree yet.")
-        return [Issue(error, (without_parent,))]
+        return [issue(where, "NO_TREE", "That job has not found a tree yet.", without_parent)]
     return []

@@ -4,42 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from literati.search.report import relative_gap
 from literati.tree.model_json import with_bounds
-from literati.tree.nodes import is_beyond_space
 from service.jobs import schemas
+from service.schemas.fields import bounds
 from worker.domain import jobs as domain
 from worker.domain.jobs import JobState
+from worker.store.jobs import ControlAction
 
 MAX_MESSAGE_LENGTH = 300  # of an error in a list
-# The control requests that are possible in each state. The store checks them again.
-_VERBS: dict[JobState, tuple[schemas.Verb, ...]] = {
+# The actions that are possible in each state. The store checks them again.
+_ACTIONS: dict[JobState, tuple[ControlAction, ...]] = {
     JobState.QUEUED: ("cancel", "pause"),
     JobState.STARTING: ("finish", "cancel", "pause"),
     JobState.RUNNING: ("finish", "cancel", "pause"),
     JobState.PAUSING: ("finish", "cancel"),
     JobState.PAUSED: ("resume", "cancel"),
 }
-_JOB_FIELDS = (
-    *("state", "stop_reason", "revision", "progress", "proven_optimal", "model_id", "model_revision"),
-    *("created_at", "queued_at", "started_at", "first_incumbent_at", "finished_at"),
-)
 
 
 def job_view(job: domain.Job) -> schemas.Job:
-    spec = job.spec
-    return schemas.Job.model_construct(
-        **_shared(job),
-        parameters=spec.parameters,
-        limits=job.settings.limits,
-        validation=spec.validation,
-        dataset_sha256=spec.dataset_sha256,
-        engine_version=spec.engine_version,
-        metrics=job.metrics,
-        error=job.error,
-        heartbeat_at=job.heartbeat_at,
-        transitions=job.transitions,
-    )
+    return schemas.Job.model_construct(**_fields(job))
 
 
 def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
@@ -47,18 +31,13 @@ def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
     error = job.error
     if error is not None and len(error.message) > MAX_MESSAGE_LENGTH:
         error = error.model_copy(update={"message": f"{error.message[:MAX_MESSAGE_LENGTH]}…"})
-    return schemas.JobSummary.model_construct(**_shared(job), metrics=job.scores, error=error)
+    return schemas.JobSummary.model_construct(**_fields(job) | {"metrics": job.scores, "error": error})
 
 
-def _shared(job: domain.JobSummary) -> dict[str, Any]:
-    spec, settings = job.spec, job.settings
-    return {
-        **{name: getattr(job, name) for name in _JOB_FIELDS},
-        **{name: getattr(settings, name) for name in ("name", "tags", "priority")},
-        **{name: getattr(spec, name) for name in ("id", "dataset_id", "parent_job_id")},
-        "proven_space": spec.parameters.candidates,
-        "links": _links(job),
-    }
+def _fields(job: domain.JobSummary) -> dict[str, Any]:
+    """Return the fields of the record, with its parts, by name. A schema takes those that it has."""
+    parts = {**dict(job.spec), **dict(job.settings), **dict(job)}
+    return parts | {"proven_space": job.spec.parameters.candidates, "links": _links(job)}
 
 
 def _links(job: domain.JobSummary) -> dict[str, str]:
@@ -76,10 +55,10 @@ def _links(job: domain.JobSummary) -> dict[str, str]:
         links["model"] = f"/v1/models/{job.model_id}"
     if job.spec.parent_job_id is not None:
         links["parent"] = f"/v1/jobs/{job.spec.parent_job_id}"
-    verbs = _VERBS.get(job.state, ())
+    actions = _ACTIONS.get(job.state, ())
     if job.progress.incumbents and job.state in (JobState.QUEUED, JobState.PAUSED):
-        verbs = ("finish", *verbs)
-    return links | {verb: f"{here}/{verb}" for verb in verbs}
+        actions = ("finish", *actions)
+    return links | {action: f"{here}/{action}" for action in actions}
 
 
 def frozen_incumbent(found: domain.Incumbent) -> schemas.Incumbent:
@@ -102,19 +81,10 @@ def current_incumbent(found: domain.Incumbent, job: domain.Job) -> schemas.Incum
 def _incumbent(
     found: domain.Incumbent, tree: dict[str, Any], upper: float, lower: float, *, proven: bool
 ) -> schemas.Incumbent:
-    return schemas.Incumbent.model_construct(
-        job_id=found.job_id,
-        revision=found.revision,
-        objective=found.objective,
-        upper_bound=upper,
-        lower_bound=lower,
-        gap_absolute=upper - lower,
-        gap_relative=relative_gap(upper, lower),
-        beyond_space=is_beyond_space(found.objective, upper),
-        proven_optimal=proven,
-        proven_space=tree["proof"]["proven_space"],
-        tree=tree,
-        metrics=found.metrics,
-        found_at=found.found_at,
-        found_seconds=found.found_seconds,
-    )
+    fields = {
+        "tree": tree,
+        "proven_optimal": proven,
+        "proven_space": tree["proof"]["proven_space"],
+        **bounds(found.objective, upper, lower),
+    }
+    return schemas.Incumbent.model_construct(**dict(found) | fields)

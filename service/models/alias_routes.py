@@ -80,14 +80,12 @@ def get_alias(alias: AliasName, caller: CallerDep, store: StoreDep) -> Response:
     openapi_extra=body_of(AliasRequest, production={"model_id": model_examples.MODEL_ID}),
     responses={
         200: examples.answer("The alias refers to the model now.", model_examples.ALIAS),
-        201: {
-            "model": Alias,
-            **examples.answer(
-                "The alias is new.",
-                model_examples.ALIAS,
-                headers={"Location": examples.header("The URL of the alias.")},
-            ),
-        },
+        201: examples.answer(
+            "The alias is new.",
+            model_examples.ALIAS,
+            headers={"Location": examples.header("The URL of the alias.")},
+            model=Alias,
+        ),
         **problems(409, 415, 422, s409="The maximum number of aliases is reached."),
     },
 )

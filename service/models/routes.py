@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from literati import __version__
-from literati.search.report import relative_gap
-from literati.tree.nodes import is_beyond_space
 from service.dependencies import CallerDep, ServicesDep, SettingsDep, StoreDep
 from service.examples import jobs as examples
 from service.examples import models as model_examples
@@ -17,7 +15,7 @@ from service.http.media_types import MERGE_PATCH, strict_json
 from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.models import schemas
-from service.schemas.fields import LabelsPatch
+from service.schemas.fields import LabelsPatch, bounds
 from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch, PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
 from worker.domain import models as domain
@@ -37,18 +35,13 @@ ModelId = Annotated[
 ]
 
 
-def _model_fields(model: domain.Model) -> dict[str, Any]:
-    return _summary_fields(model) | {"parameters": model.parameters, "metrics": model.metrics}
-
-
-def _summary_fields(model: domain.ModelSummary) -> dict[str, Any]:
+def _fields(model: domain.ModelSummary) -> dict[str, Any]:
+    """Return the fields of the record by name. A schema takes those that it has."""
     url = f"/v1/models/{model.id}"
     return {
-        **{name: value for name, value in model if name in schemas.ModelSummary.model_fields},
         "metrics": model.scores,
-        "gap_absolute": model.upper_bound - model.lower_bound,
-        "gap_relative": relative_gap(model.upper_bound, model.lower_bound),
-        "beyond_space": is_beyond_space(model.objective, model.upper_bound),
+        **dict(model),
+        **bounds(model.objective, model.upper_bound, model.lower_bound),
         "links": {
             "self": url,
             "tree_svg": f"{url}/tree.svg",
@@ -71,7 +64,7 @@ def list_models(
 ) -> Response:
     """List summaries of the models, the newest first. `next_page_token` leads to the next page."""
     page = store.models.list(caller.tenant, page_size=page_size, page_token=page_token)
-    items = [schemas.ModelSummary.model_construct(**_summary_fields(model)) for model in page.items]
+    items = [schemas.ModelSummary.model_construct(**_fields(model)) for model in page.items]
     return json_response(schemas.ModelPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
@@ -99,7 +92,7 @@ def get_model(
     tree = store.models.tree(caller.tenant, found.id)
     if tree is None:  # deleted in the meantime
         raise not_found("model")
-    return json_response(schemas.ModelWithTree.model_construct(**_model_fields(found), tree=tree), tag=tag)
+    return json_response(schemas.ModelWithTree.model_construct(**_fields(found), tree=tree), tag=tag)
 
 
 @router.get(
@@ -183,7 +176,7 @@ def update_model(
 ) -> Response:
     """Apply a JSON merge patch (RFC 7396): fields that are left out do not change, null removes a value."""
     found = store.models.change(caller.tenant, model, patch.changes)
-    return json_response(schemas.Model.model_construct(**_model_fields(found)))
+    return json_response(schemas.Model.model_construct(**_fields(found)))
 
 
 @router.delete(
@@ -219,4 +212,4 @@ def delete_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: S
 def restore_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
     """Restore a deleted model. A model that is not deleted is returned unchanged."""
     found = store.models.restore(caller.tenant, model, max_models=settings.max_models)
-    return json_response(schemas.Model.model_construct(**_model_fields(found)))
+    return json_response(schemas.Model.model_construct(**_fields(found)))

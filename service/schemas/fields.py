@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from literati.search.report import relative_gap
+from literati.tree.nodes import is_beyond_space
 from worker.domain.base import FrozenModel
 
 # Control characters are not allowed, because databases, scripts and terminals do not handle them well.
@@ -28,6 +30,17 @@ ProvenOptimal = Annotated[
     bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
 ]
 ProvenSpace = Annotated[str, Field(description="The search space of the bounds and the proof.")]
+
+
+def bounds(objective: float, upper: float, lower: float) -> dict[str, Any]:
+    """Return the fields that the objective and the bounds of a tree determine."""
+    return {
+        "upper_bound": upper,
+        "lower_bound": lower,
+        "gap_absolute": upper - lower,
+        "gap_relative": relative_gap(upper, lower),
+        "beyond_space": is_beyond_space(objective, upper),
+    }
 
 
 class LabelsPatch(FrozenModel):
