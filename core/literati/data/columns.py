@@ -109,7 +109,8 @@ def _array(data: Any) -> RawTable:
             f"X: expected numbers, booleans, text or objects, got an array of dtype {array.dtype}"
         )
     numeric = array if array.dtype.kind in "iuf" else None
-    return RawTable(*array.shape, None, lambda i, name: _read_vector(array[:, i], name), numeric)
+    n_rows, n_columns = array.shape
+    return RawTable(n_rows, n_columns, None, lambda i, name: _read_vector(array[:, i], name), numeric)
 
 
 def _read_vector(vector: npt.NDArray[Any], name: str) -> RawColumn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -177,8 +177,10 @@ class _Builder:
         numbers = raw.values if self.keep is None else raw.values[self.keep]
         check_finite(numbers, name)
         codes, distinct = rank(numbers)
-        bounds = (float(distinct[0]), float(distinct[-1])) if raw.kind == "number" and len(distinct) else ()
-        return Column(name, raw.kind, (), *bounds, constant=_is_constant(codes, distinct)), codes, distinct
+        column = Column(name, raw.kind, constant=_is_constant(codes, distinct))
+        if raw.kind == "number" and len(distinct):
+            column = replace(column, minimum=float(distinct[0]), maximum=float(distinct[-1]))
+        return column, codes, distinct
 
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
         """Encode categories in the order of their share of the most frequent class.

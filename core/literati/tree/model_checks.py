@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from literati.data import labels
 from literati.data.schema import Schema
@@ -12,6 +13,7 @@ from literati.errors import ModelFormatError
 from literati.tree.nodes import Node, Settings, Split, depths
 
 MAX_LIST = 1 << 20
+Item = TypeVar("Item")
 
 
 def check_tree(nodes: tuple[Node, ...], schema: Schema, settings: Settings) -> None:
@@ -98,22 +100,23 @@ def is_close(a: float, b: float, scale: float = 0.0) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
 
 
-def check_fields(entry: Any, where: str, names: str, optional: str = "") -> None:
-    expected = set(names.split())
+def check_fields(entry: Any, where: str, names: Iterable[str], optional: str | None = None) -> None:
     if not isinstance(entry, dict):
         raise ModelFormatError(f"{where}: expected an object")
-    found = entry.keys() - set(optional.split())
-    if found != expected:
-        wrong = sorted(map(str, found ^ expected))[0]
-        raise ModelFormatError(
-            f"{where}: the field {wrong[:80]!r} is {'absent' if wrong in expected else 'unknown'}"
-        )
+    expected = set(names)
+    if wrong := (entry.keys() - {optional}) ^ expected:
+        name = min(map(str, wrong))
+        kind = "absent" if name in expected else "unknown"
+        raise ModelFormatError(f"{where}: the field {name[:80]!r} is {kind}")
 
 
-def checked_list(value: Any, where: str, max_length: int = MAX_LIST) -> list[Any]:
+def checked_list(
+    value: Any, where: str, check: Callable[..., Item], *bounds: Any, max_length: int = MAX_LIST
+) -> tuple[Item, ...]:
+    """Return the entries of a list, each checked within `bounds`."""
     if not isinstance(value, list) or len(value) > max_length:
         raise ModelFormatError(f"{where}: expected a list of at most {max_length} entries")
-    return value
+    return tuple(check(item, f"{where}[{index}]", *bounds) for index, item in enumerate(value))
 
 
 def checked_integer(value: Any, where: str, low: int, high: int) -> int:

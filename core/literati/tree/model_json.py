@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -47,7 +48,6 @@ DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|str|object"
 
 def dump(tree: ShapeTree) -> dict[str, Any]:
     """Return the tree as JSON data."""
-    settings, proof = tree.settings, tree.proof
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -58,22 +58,12 @@ def dump(tree: ShapeTree) -> dict[str, Any]:
             "dtype": "str" if tree.classes.dtype.kind == "U" else tree.classes.dtype.name,
             "labels": [labels.to_json(label) for label in tree.classes],
         },
-        "settings": {
-            "max_depth": settings.max_depth,
-            "max_changepoints": settings.max_changepoints,
-            "split_penalty": settings.split_penalty,
-            "changepoint_penalty": settings.changepoint_penalty,
-        },
-        "proof": {
-            "objective": proof.objective,
-            "upper_bound": proof.upper_bound,
-            "lower_bound": proof.lower_bound,
-            "proven_optimal": proof.proven_optimal,
-            "proven_space": proof.proven_space,
-            "candidate_leaves": list(proof.candidate_leaves),
-            "beyond_space": proof.beyond_space,
-        },
-        "nodes": [_dump_node(node) for node in tree.nodes],
+        "settings": _dump_fields(tree.settings),
+        "proof": {**_dump_fields(tree.proof), "beyond_space": tree.proof.beyond_space},
+        "nodes": [
+            {**_dump_fields(node), "split": None if node.split is None else _dump_fields(node.split)}
+            for node in tree.nodes
+        ],
     }
 
 
@@ -94,21 +84,12 @@ def _dump_column(column: Column) -> dict[str, Any]:
     return entry
 
 
-def _dump_node(node: Node) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "rows": node.rows,
-        "counts": list(node.counts),
-        "label": node.label,
-        "error": node.error,
-        "cost": node.cost,
-        "bound": node.bound,
-        "proven": node.proven,
-        "split": None,
+def _dump_fields(part: Settings | Proof | Node | Split) -> dict[str, Any]:
+    """Return the fields of a part by name, with lists for tuples."""
+    return {
+        name: list(value) if type(value := getattr(part, name)) is tuple else value
+        for name in part.__dataclass_fields__
     }
-    if node.split is not None:
-        split = {name: getattr(node.split, name) for name in Split.__dataclass_fields__}
-        entry["split"] = {k: list(v) if isinstance(v, tuple) else v for k, v in split.items()}
-    return entry
 
 
 def parse(text: str | bytes) -> Any:
@@ -144,22 +125,15 @@ def load(data: Any) -> tuple[Schema, npt.NDArray[Any], tuple[Node, ...], Setting
         raise ModelFormatError(
             f"version: this library reads version {VERSION}, the model has {data.get('version')!r}"
         )
-    check_fields(
-        data,
-        "model",
-        "format version engine_version named_columns columns classes settings proof nodes",
-    )
-    columns = tuple(
-        _load_column(entry, f"columns[{i}]")
-        for i, entry in enumerate(checked_list(data["columns"], "columns"))
-    )
+    fields = "format version engine_version named_columns columns classes settings proof nodes"
+    check_fields(data, "model", fields.split())
+    columns = checked_list(data["columns"], "columns", _load_column)
     if not columns or len({column.name for column in columns}) < len(columns):
         raise ModelFormatError("columns: expected one or more, of different names")
     schema = Schema(columns, checked_flag(data["named_columns"], "named_columns"))
     classes = _load_classes(data["classes"])
     settings = _load_settings(data["settings"])
-    entries = checked_list(data["nodes"], "nodes", MAX_NODES)
-    nodes = tuple(_load_node(entry, f"nodes[{i}]", len(classes)) for i, entry in enumerate(entries))
+    nodes = checked_list(data["nodes"], "nodes", _load_node, len(classes), max_length=MAX_NODES)
     check_tree(nodes, schema, settings)
     proof = _load_proof(data["proof"], nodes[0])
     return schema, classes, nodes, settings, proof, checked_text(data["engine_version"], "engine_version")
@@ -167,41 +141,31 @@ def load(data: Any) -> tuple[Schema, npt.NDArray[Any], tuple[Node, ...], Setting
 
 def _load_column(entry: Any, where: str) -> Column:
     kind = entry.get("kind") if isinstance(entry, dict) else None
-    extra = {"number": " minimum maximum", "category": " categories", "boolean": ""}
+    extra = {"number": ["minimum", "maximum"], "category": ["categories"], "boolean": []}
     if not isinstance(kind, str) or kind not in extra:
         raise ModelFormatError(f"{where}.kind: expected 'number', 'boolean' or 'category'")
-    check_fields(entry, where, "name kind constant" + extra[kind])
-    name, constant = (
-        checked_text(entry["name"], f"{where}.name"),
-        checked_flag(entry["constant"], f"{where}.constant"),
-    )
+    check_fields(entry, where, ["name", "kind", "constant", *extra[kind]])
+    name = checked_text(entry["name"], f"{where}.name")
+    constant = checked_flag(entry["constant"], f"{where}.constant")
+    if kind == "boolean":
+        return Column(name, "boolean", constant=constant)
     if kind == "category":
-        categories = tuple(
-            checked_label(item, f"{where}.categories")
-            for item in checked_list(entry["categories"], f"{where}.categories")
-        )
+        categories = checked_list(entry["categories"], f"{where}.categories", checked_label)
         if len(set(categories)) < len(categories) or not (categories or constant):
             raise ModelFormatError(f"{where}.categories: expected one or more, all different")
         return Column(name, "category", categories, constant=constant)
-    if kind == "boolean":
-        return Column(name, "boolean", constant=constant)
     if entry["minimum"] is None and entry["maximum"] is None and constant:
         return Column(name, "number", constant=True)
-    low, high = (
-        checked_number(entry["minimum"], f"{where}.minimum"),
-        checked_number(entry["maximum"], f"{where}.maximum"),
-    )
+    low, high = (checked_number(entry[field], f"{where}.{field}") for field in extra["number"])
     if low > high:
         raise ModelFormatError(f"{where}: the minimum is above the maximum")
     return Column(name, "number", (), low, high, constant)
 
 
 def _load_classes(entry: Any) -> npt.NDArray[Any]:
-    check_fields(entry, "classes", "dtype labels")
+    check_fields(entry, "classes", ["dtype", "labels"])
     dtype = checked_text(entry["dtype"], "classes.dtype")
-    found = [
-        checked_label(item, "classes.labels") for item in checked_list(entry["labels"], "classes.labels")
-    ]
+    found = checked_list(entry["labels"], "classes.labels", checked_label)
     if len(found) < 2 or len(set(found)) < len(found):
         raise ModelFormatError("classes.labels: expected two or more, all different")
     if not re.fullmatch(DTYPES, dtype):
@@ -211,17 +175,15 @@ def _load_classes(entry: Any) -> npt.NDArray[Any]:
     kind = {"b": bool, "i": int, "u": int, "f": float, "s": str}[dtype[0]]
     if any(type(label) is not kind for label in found):
         raise ModelFormatError(f"classes.labels: expected labels of type {kind.__name__}, as the dtype says")
-    try:
+    with suppress(OverflowError, ValueError):
         array = np.array(found, dtype=dtype)
-    except (OverflowError, ValueError):
-        raise ModelFormatError("classes.labels: a label does not fit the dtype") from None
-    if array.tolist() != found:
-        raise ModelFormatError("classes.labels: a label does not fit the dtype")
-    return array
+        if array.tolist() == list(found):
+            return array
+    raise ModelFormatError("classes.labels: a label does not fit the dtype")
 
 
 def _load_settings(entry: Any) -> Settings:
-    check_fields(entry, "settings", "max_depth max_changepoints split_penalty changepoint_penalty")
+    check_fields(entry, "settings", Settings.__dataclass_fields__)
     return Settings(
         checked_integer(entry["max_depth"], "settings.max_depth", 0, MAX_DEPTH),
         checked_integer(entry["max_changepoints"], "settings.max_changepoints", 1, MAX_CHANGEPOINTS),
@@ -231,10 +193,8 @@ def _load_settings(entry: Any) -> Settings:
 
 
 def _load_node(entry: Any, where: str, n_classes: int) -> Node:
-    check_fields(entry, where, "rows counts label error cost bound proven split")
-    counts = tuple(
-        checked_number(x, f"{where}.counts", 0.0) for x in checked_list(entry["counts"], f"{where}.counts")
-    )
+    check_fields(entry, where, Node.__dataclass_fields__)
+    counts = checked_list(entry["counts"], f"{where}.counts", checked_number, 0.0)
     if len(counts) != n_classes or not 0 < math.fsum(counts) < math.inf:
         raise ModelFormatError(f"{where}.counts: expected a weight for each class, not all zero")
     return Node(
@@ -250,16 +210,11 @@ def _load_node(entry: Any, where: str, n_classes: int) -> Node:
 
 
 def _load_split(entry: Any, where: str) -> Split:
-    check_fields(entry, where, " ".join(Split.__dataclass_fields__))
-    thresholds = [
-        checked_number(x, f"{where}.thresholds")
-        for x in checked_list(entry["thresholds"], f"{where}.thresholds")
-    ]
-    right = checked_list(entry["right_categories"], f"{where}.right_categories")
+    check_fields(entry, where, Split.__dataclass_fields__)
     return Split(
         checked_integer(entry["column"], f"{where}.column", 0, MAX_LIST),
-        tuple(thresholds),
-        tuple(checked_integer(x, f"{where}.right_categories", 0, MAX_LIST) for x in right),
+        checked_list(entry["thresholds"], f"{where}.thresholds", checked_number),
+        checked_list(entry["right_categories"], f"{where}.right_categories", checked_integer, 0, MAX_LIST),
         checked_integer(entry["changepoints"], f"{where}.changepoints", 1, MAX_CHANGEPOINTS),
         checked_flag(entry["missing_right"], f"{where}.missing_right"),
         checked_flag(entry["missing_seen"], f"{where}.missing_seen"),
@@ -270,29 +225,24 @@ def _load_split(entry: Any, where: str) -> Split:
 
 
 def _load_proof(entry: Any, root: Node) -> Proof:
-    check_fields(
-        entry,
-        "proof",
-        "objective upper_bound lower_bound proven_optimal proven_space candidate_leaves",
-        optional="beyond_space",  # Literati 0.1.0 did not write it
-    )
-    objective, upper, lower = (
-        checked_number(entry[name], f"proof.{name}") for name in ("objective", "upper_bound", "lower_bound")
-    )
+    # Literati 0.1.0 did not write `beyond_space`.
+    check_fields(entry, "proof", Proof.__dataclass_fields__, optional="beyond_space")
+    bounds = ("objective", "upper_bound", "lower_bound")
+    objective, upper, lower = (checked_number(entry[name], f"proof.{name}") for name in bounds)
+    proven = checked_flag(entry["proven_optimal"], "proof.proven_optimal")
     space = checked_text(entry["proven_space"], "proof.proven_space")
-    leaves = checked_list(entry["candidate_leaves"], "proof.candidate_leaves", MAX_LEAF_SIZES)
+    leaves, where = entry["candidate_leaves"], "proof.candidate_leaves"
+    sizes = checked_list(leaves, where, checked_integer, 1, MAX_LIST, max_length=MAX_LEAF_SIZES)
+    proof = Proof(objective, upper, lower, proven, space, sizes)
+    beyond = checked_flag(entry.get("beyond_space", proof.beyond_space), "proof.beyond_space")
     if space not in SPACES:
         raise ModelFormatError(f"proof.proven_space: expected one of {', '.join(SPACES)}")
     if not is_close(objective, root.cost, root.weight):
         raise ModelFormatError("proof.objective: expected the cost of the root")
     if lower > upper or (objective > upper and not is_close(objective, upper)):
         raise ModelFormatError("proof: expected lower bound <= upper bound and objective <= upper bound")
-    proven = checked_flag(entry["proven_optimal"], "proof.proven_optimal")
     if proven and not is_close(lower, upper):
         raise ModelFormatError("proof.proven_optimal: expected false, because the bounds differ")
-    sizes = tuple(checked_integer(x, "proof.candidate_leaves", 1, MAX_LIST) for x in leaves)
-    proof = Proof(objective, upper, lower, proven, space, sizes)
-    beyond = checked_flag(entry.get("beyond_space", proof.beyond_space), "proof.beyond_space")
     if beyond is not proof.beyond_space:
         raise ModelFormatError("proof.beyond_space: expected true exactly if objective < upper_bound")
     return proof

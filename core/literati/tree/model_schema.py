@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from literati.tree import model_json
 from literati.tree.model_checks import MAX_LIST
-from literati.tree.model_json import (
-    DTYPES,
-    FORMAT,
-    MAX_CHANGEPOINTS,
-    MAX_DEPTH,
-    MAX_LEAF_SIZES,
-    MAX_NODES,
-    MAX_ROWS,
-    VERSION,
-)
 from literati.tree.nodes import BEYOND_SPACE, SPACES
 
 Schema = dict[str, Any]
@@ -22,7 +13,9 @@ Schema = dict[str, Any]
 OPTIONAL = frozenset({"beyond_space"})  # fields that earlier versions did not write
 
 _FLAG: Schema = {"type": "boolean"}
+_TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "number"}
+_NUMBER_OR_NULL: Schema = {"type": ["number", "null"]}
 _POSITIVE: Schema = {"type": "number", "minimum": 0}
 
 
@@ -31,7 +24,7 @@ def tree_schema() -> Schema:
     definitions = tree_definitions("#/$defs/")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{FORMAT}, version {VERSION}",
+        "title": f"{model_json.FORMAT}, version {model_json.VERSION}",
         **definitions.pop("Tree"),
         "$defs": definitions,
     }
@@ -46,9 +39,9 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
     return {
         "Tree": _object(
             "A model: one tree, its columns, its classes, and what is proven about it.",
-            format=_with({"const": FORMAT}, "Names the format."),
-            version=_with({"const": VERSION}, "The version of the format."),
-            engine_version=_with({"type": "string"}, "The version of Literati that wrote the model."),
+            format=_with({"const": model_json.FORMAT}, "Names the format."),
+            version=_with({"const": model_json.VERSION}, "The version of the format."),
+            engine_version=_with(_TEXT, "The version of Literati that wrote the model."),
             named_columns=_with(
                 _FLAG, "Whether the training data had column names. If not, columns go by position."
             ),
@@ -59,7 +52,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             settings=part("TreeSettings"),
             proof=part("TreeProof"),
             nodes=_with(
-                _list(part("TreeNode"), 1, MAX_NODES),
+                _list(part("TreeNode"), 1, model_json.MAX_NODES),
                 "The nodes in preorder: the root first, a left child right after its parent.",
             ),
         ),
@@ -70,22 +63,12 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
         "TreeNumberColumn": {
             **_column(
                 "number",
-                minimum=_with(
-                    {"type": ["number", "null"]}, "The smallest training value; null if there is none."
-                ),
-                maximum=_with(
-                    {"type": ["number", "null"]}, "The largest training value; null if there is none."
-                ),
+                minimum=_with(_NUMBER_OR_NULL, "The smallest training value; null if there is none."),
+                maximum=_with(_NUMBER_OR_NULL, "The largest training value; null if there is none."),
             ),
             "anyOf": [
-                {"properties": {"minimum": _NUMBER, "maximum": _NUMBER}},
-                {
-                    "properties": {
-                        "minimum": {"type": "null"},
-                        "maximum": {"type": "null"},
-                        "constant": {"const": True},
-                    }
-                },
+                _where(minimum=_NUMBER, maximum=_NUMBER),
+                _where(minimum={"type": "null"}, maximum={"type": "null"}, constant={"const": True}),
             ],
         },
         "TreeBooleanColumn": _column("boolean"),
@@ -93,14 +76,11 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             **_column(
                 "category",
                 categories=_with(
-                    {**_list(part("TreeLabel"), 0, MAX_LIST), "uniqueItems": True},
+                    _list(part("TreeLabel"), 0, MAX_LIST, uniqueItems=True),
                     "The categories that training saw. Splits name them by their index here.",
                 ),
             ),
-            "anyOf": [
-                {"properties": {"categories": {"minItems": 1}}},
-                {"properties": {"constant": {"const": True}}},
-            ],
+            "anyOf": [_where(categories={"minItems": 1}), _where(constant={"const": True})],
         },
         "TreeLabel": {
             "description": 'A class label or a category with its type, so that 1, 1.0, true and "1" differ.',
@@ -108,7 +88,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
                 _label("bool", _FLAG),
                 _label("int", {"type": "integer"}),
                 _label("float", _NUMBER),
-                _label("str", {"type": "string"}),
+                _label("str", _TEXT),
                 _label("tuple", {"type": "array", "items": part("TreeLabel")}),
             ],
         },
@@ -116,23 +96,19 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             **_object(
                 "The classes, in the order that counts and probabilities use.",
                 dtype=_with(
-                    {"type": "string", "pattern": f"^({DTYPES})$"},
+                    {"type": "string", "pattern": f"^({model_json.DTYPES})$"},
                     "The type of the labels: str, object for mixed ones, or the name of a NumPy type.",
                 ),
                 labels=_with(
-                    {**_list(part("TreeLabel"), 2, MAX_LIST), "uniqueItems": True},
-                    "The labels, all different.",
+                    _list(part("TreeLabel"), 2, MAX_LIST, uniqueItems=True), "The labels, all different."
                 ),
             ),
-            "anyOf": [
-                {"properties": {"dtype": {"const": "object"}}},
-                *(_labels_of(dtype, kind) for dtype, kind in _LABEL_KINDS),
-            ],
+            "anyOf": [_where(dtype={"const": "object"}), *(_labels_of(*kind) for kind in _LABEL_KINDS)],
         },
         "TreeSettings": _object(
             "The parameters that define the cost and the size of the tree.",
-            max_depth={"type": "integer", "minimum": 0, "maximum": MAX_DEPTH},
-            max_changepoints={"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS},
+            max_depth=_integer(0, model_json.MAX_DEPTH),
+            max_changepoints=_integer(1, model_json.MAX_CHANGEPOINTS),
             split_penalty=_POSITIVE,
             changepoint_penalty=_POSITIVE,
         ),
@@ -144,7 +120,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             proven_optimal=_with(_FLAG, "Whether the bounds met."),
             proven_space=_with({"enum": list(SPACES)}, "The space that was searched."),
             candidate_leaves=_with(
-                _list({"type": "integer", "minimum": 1, "maximum": MAX_LIST}, 0, MAX_LEAF_SIZES),
+                _list(_integer(1, MAX_LIST), 0, model_json.MAX_LEAF_SIZES),
                 "Leaves of the CART trees that propose change points, by level; the last entry repeats.",
             ),
             beyond_space=_with(
@@ -155,13 +131,10 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
         ),
         "TreeNode": _object(
             "A node with the statistics of its training rows. A node without a split is a leaf.",
-            rows=_with(
-                {"type": "integer", "minimum": 1, "maximum": MAX_ROWS}, "Training rows that reach it."
-            ),
+            rows=_integer(1, model_json.MAX_ROWS, "Training rows that reach it."),
             counts=_with(_list(_POSITIVE, 2, MAX_LIST), "The weight of these rows by class."),
-            label=_with(
-                {"type": "integer", "minimum": 0, "maximum": MAX_LIST - 1},
-                "Index of the class with the largest count; the lowest one of equals.",
+            label=_integer(
+                0, MAX_LIST - 1, "Index of the class with the largest count; the lowest one of equals."
             ),
             error=_with(_POSITIVE, "Weight misclassified if this node were a leaf."),
             cost=_with(_POSITIVE, "Weight misclassified by the leaves of the subtree, plus its penalties."),
@@ -171,35 +144,29 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
         ),
         "TreeSplit": _object(
             "Which side each value of one column goes to.",
-            column=_with({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, "Index into `columns`."),
+            column=_integer(0, MAX_LIST, "Index into `columns`."),
             thresholds=_with(
                 _list(_NUMBER, 0, MAX_LIST),
                 "Ascending. A value goes right if it is greater than an odd number of them. "
                 "Empty for categories.",
             ),
             right_categories=_with(
-                _list({"type": "integer", "minimum": 0, "maximum": MAX_LIST}, 0, MAX_LIST),
+                _list(_integer(0, MAX_LIST), 0, MAX_LIST),
                 "Ascending indices of the categories that go right. Empty for numbers and booleans.",
             ),
-            changepoints=_with(
-                {"type": "integer", "minimum": 1, "maximum": MAX_CHANGEPOINTS},
-                "Number of change points that the penalty counts.",
+            changepoints=_integer(
+                1, model_json.MAX_CHANGEPOINTS, "Number of change points that the penalty counts."
             ),
             missing_right=_with(_FLAG, "Whether a missing value goes right."),
             missing_seen=_with(_FLAG, "Whether training rows with a missing value reached this node."),
             unknown_right=_with(_FLAG, "Whether a category that training did not see goes right."),
-            left=_with({"type": "integer", "minimum": 1, "maximum": MAX_NODES}, "Index of the left child."),
-            right=_with({"type": "integer", "minimum": 1, "maximum": MAX_NODES}, "Index of the right child."),
+            left=_integer(1, model_json.MAX_NODES, "Index of the left child."),
+            right=_integer(1, model_json.MAX_NODES, "Index of the right child."),
         ),
     }
 
 
-_LABEL_KINDS = (
-    ("bool", "bool"),
-    ("u?int(8|16|32|64)", "int"),
-    ("float(16|32|64)", "float"),
-    ("str", "str"),
-)
+_LABEL_KINDS = (("bool", "bool"), ("u?int(8|16|32|64)", "int"), ("float(16|32|64)", "float"), ("str", "str"))
 
 
 def _object(description: str, **fields: Schema) -> Schema:
@@ -216,7 +183,7 @@ def _object(description: str, **fields: Schema) -> Schema:
 def _column(kind: str, **fields: Schema) -> Schema:
     return _object(
         f"A column of kind {kind}.",
-        name=_with({"type": "string"}, "Its name; x0, x1, ... where training had no names."),
+        name=_with(_TEXT, "Its name; x0, x1, ... where training had no names."),
         kind={"const": kind},
         constant=_with(_FLAG, "Whether it had one value in training. No split uses such a column."),
         **fields,
@@ -228,12 +195,21 @@ def _label(kind: str, value: Schema) -> Schema:
 
 
 def _labels_of(dtype: str, kind: str) -> Schema:
-    labels = {"items": {"properties": {"type": {"const": kind}}}}
-    return {"properties": {"dtype": {"pattern": f"^({dtype})$"}, "labels": labels}}
+    return _where(dtype={"pattern": f"^({dtype})$"}, labels={"items": _where(type={"const": kind})})
 
 
-def _list(items: Schema, min_items: int, max_items: int) -> Schema:
-    return {"type": "array", "items": items, "minItems": min_items, "maxItems": max_items}
+def _where(**fields: Schema) -> Schema:
+    """Return the schema of an object in which these fields have these schemas."""
+    return {"properties": fields}
+
+
+def _integer(minimum: int, maximum: int, description: str | None = None) -> Schema:
+    schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    return schema if description is None else _with(schema, description)
+
+
+def _list(items: Schema, min_items: int, max_items: int, **more: Any) -> Schema:
+    return {"type": "array", "items": items, "minItems": min_items, "maxItems": max_items, **more}
 
 
 def _with(schema: Schema, description: str) -> Schema:
