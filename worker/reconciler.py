@@ -92,17 +92,11 @@ class Reconciler:
         wakeups = self._store.jobs.reconcile()
         if wakeups > 0:
             self._wake(wakeups)
-        self._delete_expired()
-        if self._blobs is not None:
-            self._delete_blobs(self._blobs)
-
-    def _delete_expired(self) -> None:
         for kind, days in self._retention.items():
             deleted = self._store.retention.expire(kind, DAY * days, MAX_EXPIRED_PER_ROUND)
             if deleted:
                 log.info("expired records deleted", kind=kind, deleted=deleted)
-
-    def _delete_blobs(self, blobs: Blobs) -> None:
-        for name in self._store.blobs.unreferenced():
-            blobs.delete_unless(name, partial(self._store.blobs.is_referenced, name))
-        blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)
+        if self._blobs is not None:
+            for name in self._store.blobs.unreferenced():
+                self._blobs.delete_unless(name, partial(self._store.blobs.is_referenced, name))
+            self._blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)

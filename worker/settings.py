@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import quote, urlsplit
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from literati.cores import usable_cores
@@ -20,80 +20,53 @@ class WorkerSettings(BaseSettings):
     """The settings of a worker. They are read once, when the process starts."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LITERATI_", env_ignore_empty=True, frozen=True, extra="ignore"
+        env_prefix="LITERATI_",
+        env_ignore_empty=True,
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
     )
 
-    redis_url: str | None = Field(
-        default=None,
-        validation_alias="REDIS_URL",
-        description="Redis or Valkey server to use, such as `redis://user:password@host:6379/0`. Without it, "
-        "`make serve` starts a private one.",
-    )
-    redis_password_file: Path | None = Field(
-        default=None, description="File with the password for `REDIS_URL`."
-    )
-    state_dir: Path = Field(
-        default=Path(".literati"), description="Folder of everything that is kept on this machine."
-    )
-    blobs: str | None = Field(
-        default=None,
-        pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$",
-        description="Where tables and saved searches are stored: a folder, or `s3://bucket/prefix` for an "
-        "S3-compatible store. The default is `blobs` in the state folder.",
-    )
-    blob_cache_bytes: int = Field(
-        default=10 * GIBIBYTE,
-        ge=0,
-        description="Size of the local cache of blobs that are in a bucket, in bytes.",
-    )
-    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = Field(
-        default="INFO",
-        description="Lowest level that is logged: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`.",
-    )
+    redis_url: str | None = Field(default=None, validation_alias="REDIS_URL")
+    """Redis or Valkey server to use, such as `redis://user:password@host:6379/0`. Without it, `make serve`
+    starts a private one."""
+    redis_password_file: Path | None = None
+    """File with the password for `REDIS_URL`."""
+    state_dir: Path = Path(".literati")
+    """Folder of everything that is kept on this machine."""
+    blobs: str | None = Field(default=None, pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$")
+    """Where tables and saved searches are stored: a folder, or `s3://bucket/prefix` for an S3-compatible
+    store. The default is `blobs` in the state folder."""
+    blob_cache_bytes: NonNegativeInt = 10 * GIBIBYTE
+    """Size of the local cache of blobs that are in a bucket, in bytes."""
+    log_level: Annotated[LogLevel, BeforeValidator(str.upper)] = "INFO"
+    """Lowest level that is logged: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."""
 
-    worker_concurrency: int = Field(
-        default=min(1024, usable_cores()),
-        ge=1,
-        le=1024,
-        description="Number of cores that a worker uses, and thus of jobs at once. The default is "
-        "the cores that CPU affinity and the quota of the container allow.",
-    )
-    worker_memory_limit: int | None = Field(
-        default=None,
-        gt=0,
-        description="Maximum memory of a job, in bytes. The default is seven tenths of the memory "
-        "of the machine or container, divided by the number of jobs at once.",
-    )
-    lease_seconds: float = Field(
-        default=30.0, gt=0, le=3600, description="Seconds after which the job of a silent worker is requeued."
-    )
-    reconcile_seconds: float = Field(
-        default=5.0, gt=0, description="Seconds between two searches for jobs of lost workers."
-    )
+    worker_concurrency: int = Field(default=min(1024, usable_cores()), ge=1, le=1024)
+    """Number of cores that a worker uses, and thus of jobs at once. The default is the cores that CPU
+    affinity and the quota of the container allow."""
+    worker_memory_limit: PositiveInt | None = None
+    """Maximum memory of a job, in bytes. The default is seven tenths of the memory of the machine or
+    container, divided by the number of jobs at once."""
+    lease_seconds: float = Field(default=30.0, gt=0, le=3600)
+    """Seconds after which the job of a silent worker is requeued."""
+    reconcile_seconds: PositiveFloat = 5.0
+    """Seconds between two searches for jobs of lost workers."""
 
-    keep_jobs_days: float = Field(
-        default=math.inf,
-        ge=0,
-        description="Days for which an ended job is kept, without its model; `inf` for ever.",
-    )
-    keep_searches_days: float = Field(
-        default=7.0, ge=0, description="Days for which the saved search of an ended job is kept."
-    )
-    keep_datasets_days: float = Field(
-        default=math.inf, ge=0, description="Days for which an unused dataset is kept; `inf` for ever."
-    )
-    keep_deleted_hours: float = Field(
-        default=24.0, ge=0, description="Hours for which a deleted record can be restored; 0 for none."
-    )
-    max_events: int = Field(
-        default=10_000, ge=10, description="Maximum number of events kept of a job, the latest ones."
-    )
-    max_trace_points: int = Field(
-        default=20_000, ge=10, description="Maximum number of points kept of a job's bounds."
-    )
-    max_incumbents: int = Field(
-        default=1_000, ge=1, description="Maximum number of trees kept of a job, the latest ones."
-    )
+    keep_jobs_days: NonNegativeFloat = math.inf
+    """Days for which an ended job is kept, without its model; `inf` for ever."""
+    keep_searches_days: NonNegativeFloat = 7.0
+    """Days for which the saved search of an ended job is kept."""
+    keep_datasets_days: NonNegativeFloat = math.inf
+    """Days for which an unused dataset is kept; `inf` for ever."""
+    keep_deleted_hours: NonNegativeFloat = 24.0
+    """Hours for which a deleted record can be restored; 0 for none."""
+    max_events: int = Field(default=10_000, ge=10)
+    """Maximum number of events kept of a job, the latest ones."""
+    max_trace_points: int = Field(default=20_000, ge=10)
+    """Maximum number of points kept of a job's bounds."""
+    max_incumbents: PositiveInt = 1_000
+    """Maximum number of trees kept of a job, the latest ones."""
 
     @property
     def socket_path(self) -> Path:

@@ -53,17 +53,20 @@ class Blobs:
         This may be called again, in case `delete_unless` has removed the blob meanwhile.
         """
         file.flush()
-        os.fsync(file.fileno())
         if name is None:
             file.seek(0)
             name = hashlib.file_digest(file, "sha256").hexdigest()
+        self._store_file(file, name)
+        return name
+
+    def _store_file(self, file: BufferedRandom, name: str) -> None:
+        os.fsync(file.fileno())
         target = self._path(name)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with suppress(FileExistsError):  # there is a blob of the same bytes
             os.link(file.name, target)
         for folder in (target.parent, self.folder, self.folder.parent):
             _sync_folder(folder)
-        return name
 
     def upload(self, name: str) -> None:
         """Make a blob that another process committed to this folder available to other machines."""

@@ -46,13 +46,8 @@ class BucketBlobs(Blobs):
         self._evicting = threading.Lock()
         self._written_at = float("-inf")
 
-    def commit(self, file: BufferedRandom, name: str | None = None) -> str:
-        file.flush()
-        if name is None:
-            file.seek(0)
-            name = hashlib.file_digest(file, "sha256").hexdigest()
+    def _store_file(self, file: BufferedRandom, name: str) -> None:
         self._send(Path(file.name), self._key(name))
-        return name
 
     def upload(self, name: str) -> None:
         self._send(super().path(name), self._key(name))

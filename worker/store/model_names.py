@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 
 import redis.asyncio as redis
@@ -26,8 +27,13 @@ class ModelResolver:
     """An asynchronous `ModelStore.resolve` of one event loop. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._client: redis.Redis | None = None
+        self._client = redis.Redis.from_url(
+            url,
+            protocol=2,
+            socket_timeout=ANSWER_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            retry=Retry(backoff(), RETRIES),
+        )
         self._source = script_source("resolve_model")
         self._digest = hashlib.sha1(self._source.encode(), usedforsecurity=False).hexdigest()
         self._waiting: defaultdict[Key, list[asyncio.Future[str | None]]] = defaultdict(list)
@@ -46,8 +52,7 @@ class ModelResolver:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
-        if self._client is not None:
-            await self._client.aclose()
+        await self._client.aclose()
 
     async def _resolve_waiting(self) -> None:
         """Look up in batches. A request that comes during a lookup waits for the next one."""
@@ -55,52 +60,42 @@ class ModelResolver:
             while self._waiting:
                 batch = dict(self._waiting)
                 self._waiting.clear()
+                found: Sequence[str | Exception | None]
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):  # including retries
                         found = await self._look_up(list(batch))
                 except TimeoutError:
-                    _fail(batch, StoreTimeoutError("The server does not answer."))
+                    found = [StoreTimeoutError("The server does not answer.")] * len(batch)
                 except Exception as error:  # otherwise the requests would wait forever
-                    _fail(batch, error)
-                else:
-                    for answers, model_id in zip(batch.values(), found, strict=True):
-                        for answer in answers:
-                            if not answer.done():  # its request may have been cancelled
-                                answer.set_result(model_id)
+                    found = [error] * len(batch)
+                for answers, result in zip(batch.values(), found, strict=True):
+                    _answer(answers, result)
         finally:
             self._task = None
 
     async def _look_up(self, keys: list[Key]) -> list[str | None]:
-        if self._client is None:
-            self._client = self._connect()
         try:
-            return await self._run(self._client, keys)
+            return await self._run(keys)
         except NoScriptError:  # the server has restarted
             await self._client.script_load(self._source)
-            return await self._run(self._client, keys)
+            return await self._run(keys)
 
-    async def _run(self, client: redis.Redis, keys: list[Key]) -> list[str | None]:
+    async def _run(self, keys: list[Key]) -> list[str | None]:
         if len(keys) == 1:
-            answers = [await client.evalsha(self._digest, 0, *keys[0])]
+            answers = [await self._client.evalsha(self._digest, 0, *keys[0])]
         else:
-            pipeline = client.pipeline(transaction=False)
+            pipeline = self._client.pipeline(transaction=False)
             for key in keys:
                 pipeline.evalsha(self._digest, 0, *key)
             answers = await pipeline.execute()
         return [answer[1].decode() if answer[0] == b"OK" else None for answer in answers]
 
-    def _connect(self) -> redis.Redis:
-        return redis.Redis.from_url(
-            self._url,
-            protocol=2,
-            socket_timeout=ANSWER_SECONDS,
-            socket_connect_timeout=CONNECT_SECONDS,
-            retry=Retry(backoff(), RETRIES),
-        )
 
-
-def _fail(batch: dict[Key, list[asyncio.Future[str | None]]], error: Exception) -> None:
-    for answers in batch.values():
-        for answer in answers:
-            if not answer.done():
-                answer.set_exception(error)
+def _answer(answers: list[asyncio.Future[str | None]], result: str | Exception | None) -> None:
+    for answer in answers:
+        if answer.done():  # its request was cancelled
+            continue
+        if isinstance(result, Exception):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)

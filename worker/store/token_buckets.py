@@ -33,24 +33,19 @@ class Buckets:
     """Take tokens from the event loop to which this belongs. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
-        self._client: redis.Redis | None = None
-        self._script: Any = None
+        self._client = redis.Redis.from_url(
+            url,
+            protocol=2,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 1),
+        )
+        self._script: Any = self._client.register_script(script_source("take_tokens"))
 
     async def take(self, bucket: Bucket, wanted: int) -> Taken:
         """Take as many tokens as there are, up to `wanted`."""
-        if self._client is None:
-            self._client = redis.Redis.from_url(
-                self._url,
-                protocol=2,
-                socket_timeout=TIMEOUT_SECONDS,
-                socket_connect_timeout=TIMEOUT_SECONDS,
-                retry=Retry(NoBackoff(), 1),
-            )
-            self._script = self._client.register_script(script_source("take_tokens"))
         given, left, one, full = await self._script(args=[bucket.name, bucket.rate, bucket.burst, wanted])
         return Taken(int(given), int(left), int(one) / 1000, int(full) / 1000)
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        await self._client.aclose()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from literati import ShapeTree
 from literati.data.schema import EncodedRows
+from worker.training.split_check import given_class_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -45,15 +45,12 @@ class Predictions:
     probabilities: Floats  # [row, class]
 
 
-def class_factors(y: Codes, weights: Floats | None, n_classes: int, class_weight: Any, labels: Any) -> Floats:
+def class_factors(y: Codes, weights: Floats | None, labels: list[Any], class_weight: Any) -> Floats:
     """Return the weight of a row of each class in the objective, computed independently of the solver."""
-    factors = np.ones(n_classes)
-    if isinstance(class_weight, Mapping):
-        for index, label in enumerate(labels):
-            factors[index] = class_weight.get(label, 1.0)
-    elif class_weight == "balanced":
-        totals = np.bincount(y, weights, minlength=n_classes)
-        factors = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
+    if class_weight != "balanced":
+        return given_class_weights(labels, class_weight)
+    totals = np.bincount(y, weights, minlength=len(labels))
+    factors: Floats = totals.sum() / (np.count_nonzero(totals) * np.where(totals > 0, totals, 1.0))
     return factors
 
 

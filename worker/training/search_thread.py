@@ -148,7 +148,7 @@ class SearchThread(threading.Thread):
                 if report.stop_reason not in (StopReason.RUNNING, StopReason.USER_STOP):
                     self.messages.put(report)
                 if self._saving:
-                    evaluator.wait_for_baseline(BASELINE_SECONDS)
+                    evaluator.baseline.wait(BASELINE_SECONDS)  # so that the last metrics include it
             self.messages.put(self._update(search, report, evaluator, ending))
             if ending:
                 return

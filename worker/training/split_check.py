@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ import pyarrow as pa
 from literati.data.weights import MAX_WEIGHT
 from worker.domain.datasets import Dataset, label_text
 from worker.domain.validation import Validation, ValidationColumn, ValidationFraction
-from worker.training.tables import Mask, SplitError, coded_column, validation_counts, validation_mask
+from worker.training import tables
+from worker.training.tables import SplitError
 
 Totals = npt.NDArray[np.float64]  # by class
 MIN_WEIGHT = 2.0**-30  # of all rows together; the cost of a tree is checked to 1e-9
@@ -42,20 +43,18 @@ class SplitColumns:
     """The columns of a dataset that determine a split."""
 
     def __init__(self, dataset: Dataset, path: Path) -> None:
-        self.dataset = dataset
-        table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
-        self.codes, self.labels = _codes(table.column(dataset.target))
-        self.weights: Totals | None = None
-        if dataset.weight is not None:
-            self.weights = table.column(dataset.weight).cast(pa.float64()).to_numpy()
-        self.table = table
+        self.table, self.weights = tables.open_table(path, dataset)
+        target = self.table.column(dataset.target)
+        coded = target if pa.types.is_dictionary(target.type) else target.dictionary_encode()
+        self.codes, labels = tables.coded_column(coded)
+        self.labels = [label_text(label) for label in labels]
 
     def totals(self, validation: Validation | None) -> ClassTotals:
         """Count the classes of both parts. Raise SplitError if one of the parts is empty."""
         weights = np.ones(len(self.codes)) if self.weights is None else self.weights
         held = np.zeros(len(self.codes), dtype=bool)
         if isinstance(validation, ValidationColumn):
-            held = validation_mask(self.table.column(validation.column), validation)
+            held = tables.validation_mask(self.table.column(validation.column), validation)
         training: Totals = self._count(~held, weights).astype(np.float64)
         training_rows = self._count(~held & (weights > 0))
         validation_rows = self._count(held)
@@ -64,7 +63,7 @@ class SplitColumns:
             training_rows = training_rows - validation_rows
         return ClassTotals(self.labels, training, training_rows, validation_rows)
 
-    def _count(self, rows: Mask, weights: Totals | None = None) -> npt.NDArray[Any]:
+    def _count(self, rows: tables.Mask, weights: Totals | None = None) -> npt.NDArray[Any]:
         """Return the number of rows of each class, or their total weight."""
         chosen = None if weights is None else weights[rows]
         return np.bincount(self.codes[rows], chosen, minlength=len(self.labels))
@@ -81,17 +80,12 @@ class SplitColumns:
         """Return whether a column holds numbers other than 0 and 1, which do not mark rows by themselves."""
         cells = self.table.column(column)
         if pa.types.is_dictionary(cells.type):
-            found = [_as_number(label) for label in coded_column(cells)[1]]
-            return None not in found and not {0.0, 1.0}.issuperset(found)
+            try:
+                return bool({float(label) for label in tables.coded_column(cells)[1]} - {0.0, 1.0})
+            except ValueError:  # a category is not a number
+                return False
         numbers = cells.drop_null().to_numpy()
         return bool(((numbers != 0) & (numbers != 1)).any())
-
-
-def _as_number(label: Any) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
 
 
 def recorded_totals(dataset: Dataset, validation: ValidationFraction | None) -> ClassTotals:
@@ -104,7 +98,7 @@ def recorded_totals(dataset: Dataset, validation: ValidationFraction | None) -> 
 
 def drawn_counts(sizes: npt.NDArray[np.intp], validation: ValidationFraction) -> npt.NDArray[np.intp]:
     """Return how many rows of each class are drawn for validation. Raise SplitError if there are none."""
-    held = validation_counts(sizes, validation.fraction)
+    held = tables.validation_counts(sizes, validation.fraction)
     if not held.any():
         message = "the fraction is too small: no row would be left for validation; use a larger fraction"
         raise SplitError("TOO_SMALL", message)
@@ -113,7 +107,7 @@ def drawn_counts(sizes: npt.NDArray[np.intp], validation: ValidationFraction) ->
 
 def check_classes(totals: ClassTotals, class_weight: Mapping[str, float] | str | None) -> None:
     """Raise an error unless at least two classes, and all classes to be scored, have training rows."""
-    factors = class_factors(totals.labels, class_weight)
+    factors = given_class_weights(totals.labels, class_weight)
     with np.errstate(over="ignore"):
         weights = totals.training * factors
     if np.count_nonzero(totals.training) < 2:
@@ -136,18 +130,8 @@ def check_classes(totals: ClassTotals, class_weight: Mapping[str, float] | str |
         )
 
 
-def class_factors(labels: list[str], class_weight: Mapping[str, float] | str | None) -> Totals:
-    """Return the given weight of each class, or 1."""
+def given_class_weights(labels: Sequence[Any], class_weight: Mapping[Any, float] | str | None) -> Totals:
+    """Return the weight that a client gave for each class; 1 for classes without one."""
     if not isinstance(class_weight, Mapping):
         return np.ones(len(labels))
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])
-
-
-def _codes(column: Any) -> tuple[npt.NDArray[np.int64], list[str]]:
-    if pa.types.is_dictionary(column.type):
-        codes, labels = coded_column(column)
-        return codes, [label_text(label) for label in labels]
-    coded = pa.chunked_array([column.combine_chunks()]) if column.num_chunks != 1 else column
-    encoded = coded.dictionary_encode().chunk(0)
-    codes = encoded.indices.to_numpy().astype(np.int64)
-    return codes, [label_text(label) for label in encoded.dictionary.to_pylist()]

@@ -8,7 +8,7 @@ from literati.search.engine_factory import TableSize
 from worker.domain.datasets import ColumnInfo, Dataset
 from worker.domain.parameters import Parameters
 from worker.domain.validation import Validation, ValidationColumn
-from worker.training.split_check import ClassTotals, class_factors
+from worker.training.split_check import ClassTotals, given_class_weights
 
 
 def training_size(
@@ -20,7 +20,7 @@ def training_size(
     whole dataset.
     """
     omitted = validation.column if isinstance(validation, ValidationColumn) else None
-    rows_by_class = totals.training_rows * (class_factors(totals.labels, parameters.class_weight) > 0)
+    rows_by_class = totals.training_rows * (given_class_weights(totals.labels, parameters.class_weight) > 0)
     rows = int(rows_by_class.sum())
     one_hot = parameters.categories == "one_hot"
     columns = [column for column in dataset.columns if column.role == "feature" and column.name != omitted]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +36,22 @@ class DatasetRows:
         return len(self.y)
 
     def select(self, chosen: Mask) -> DatasetRows:
-        return DatasetRows(
-            self.X.filter(pa.array(chosen)),
-            self.y[chosen],
-            None if self.weights is None else self.weights[chosen],
-        )
+        weights = None if self.weights is None else self.weights[chosen]
+        return DatasetRows(self.X.filter(pa.array(chosen)), self.y[chosen], weights)
 
-    def without(self, column: str) -> DatasetRows:
-        return DatasetRows(self.X.drop_columns([column]), self.y, self.weights)
+
+def open_table(path: Path, dataset: Dataset) -> tuple[Any, npt.NDArray[np.float64] | None]:
+    """Map the table from disk, so that unused columns take no memory. Return it and its weights."""
+    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    if dataset.weight is None:
+        return table, None
+    return table, table.column(dataset.weight).cast(pa.float64()).to_numpy()
 
 
 def load(path: Path, dataset: Dataset) -> DatasetRows:
-    """Map the table from disk, so that columns that are not used take no memory."""
-    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    """Return the rows of a dataset."""
+    table, weights = open_table(path, dataset)
     features = [column.name for column in dataset.columns if column.role == "feature"]
-    weights = None
-    if dataset.weight is not None:
-        weights = table.column(dataset.weight).cast(pa.float64()).to_numpy()
     return DatasetRows(table.select(features), label_array(table.column(dataset.target)), weights)
 
 
@@ -63,8 +62,7 @@ def label_array(column: Any) -> npt.NDArray[Any]:
     codes, labels = coded_column(column)
     values = np.asarray(labels)
     if values.dtype.kind not in "biuf":
-        values = np.empty(len(labels), dtype=object)
-        values[:] = labels
+        values = np.array(labels, dtype=object)
     chosen: npt.NDArray[Any] = values[codes]
     return chosen
 
@@ -95,7 +93,7 @@ def split(rows: DatasetRows, validation: Validation | None) -> tuple[DatasetRows
         if validation.column not in rows.X.column_names:
             raise ValueError(f"validation: {validation.column!r} is not one of the dataset's feature columns")
         held = validation_mask(rows.X.column(validation.column), validation)
-        rows = rows.without(validation.column)
+        rows = replace(rows, X=rows.X.drop_columns([validation.column]))
     return rows.select(~held), rows.select(held)
 
 

@@ -33,13 +33,9 @@ class TreeEvaluator:
         schema = search.table.schema
         rows = self._encoded(task.train, schema)
         known = rows.y >= 0
-        self.factors: Floats = metrics.class_factors(
-            rows.y[known],
-            None if rows.weights is None else rows.weights[known],
-            len(self.labels),
-            task.parameters["class_weight"],
-            self.labels,
-        )
+        weights = None if rows.weights is None else rows.weights[known]
+        class_weight = task.parameters["class_weight"]
+        self.factors: Floats = metrics.class_factors(rows.y[known], weights, self.labels, class_weight)
         self.train = _select(rows, known & (rows.row_weights * self.factors[rows.y] > 0))
         self.validation: LabelledRows | None = None
         if task.validation is not None:
@@ -52,7 +48,7 @@ class TreeEvaluator:
                 )
         total = float((self.train.row_weights * self.factors[self.train.y]).sum())
         self.tolerance = RELATIVE_TOLERANCE * max(1.0, total)
-        self._baseline = Baseline(self._cart_scores, inline=self.train.matrix.size <= MAX_INLINE_CELLS)
+        self.baseline = Baseline(self._cart_scores, inline=self.train.matrix.size <= MAX_INLINE_CELLS)
         self._majority = self._scores(
             lambda rows: metrics.predict_majority(self.train, rows, len(self.labels))
         )
@@ -73,12 +69,8 @@ class TreeEvaluator:
             "train_accuracy": scores["train"]["accuracy"],
             "validation_accuracy": scores["validation"] and scores["validation"]["accuracy"],
             **scores,
-            "baselines": {"majority": self._majority, "cart": self._baseline.scores()},
+            "baselines": {"majority": self._majority, "cart": self.baseline.scores()},
         }
-
-    def wait_for_baseline(self, seconds: float) -> None:
-        """Wait for the baseline, so that the last metrics of a job include it."""
-        self._baseline.wait(seconds)
 
     def _cart_scores(self) -> dict[str, Any]:
         cart = metrics.fit_cart(self.train, self.factors, self.max_depth)

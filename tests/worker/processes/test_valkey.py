@@ -232,8 +232,8 @@ def test_a_server_on_the_path_wins_if_it_is_new_enough(
     ],
 )
 def test_who_reads_what(binary: str, writer: str, readable: bool) -> None:
-    def parse(text: str) -> tuple[str, tuple[int, ...]]:
+    def parse(text: str) -> ServerBinary:
         kind, version = text.split()
-        return kind, tuple(map(int, version.split(".")))
+        return ServerBinary("", kind, tuple(map(int, version.split("."))))
 
-    assert ServerBinary("", *parse(binary)).reads(parse(writer)) == readable
+    assert parse(binary).reads(parse(writer)) == readable

@@ -81,7 +81,7 @@ def test_the_objective_is_worked_out_again(class_weight: Any) -> None:
     labels = tree.classes.tolist()
     codes = np.array([labels.index(label) for label in y])
     labelled = metrics.LabelledRows(tree.encode(X), codes, weights)
-    factors = metrics.class_factors(codes, weights, len(labels), class_weight, labels)
+    factors = metrics.class_factors(codes, weights, labels, class_weight)
     assert metrics.objective(tree, labelled, factors) == pytest.approx(tree.objective)
     said = metrics.predict_tree(tree, labelled)
     assert (np.array(labels)[said.predicted] == tree.predict(X)).all()
