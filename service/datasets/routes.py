@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import pyarrow as pa
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
-from service.datasets.schemas import (
-    DATASET_ID,
-    EXAMPLE,
-    EXAMPLE_ID,
-    EXAMPLE_PREVIEW,
-    EXAMPLE_SUMMARY,
-    Dataset,
-    DatasetPage,
-    Preview,
-)
+from service.datasets import schemas
 from service.datasets.service import stored_dataset
 from service.datasets.views import dataset_summary, dataset_view
 from service.dependencies import BlobsDep, CallerDep, ServicesDep, SettingsDep, StoreDep
@@ -25,33 +15,16 @@ from service.examples import jobs as examples
 from service.http.blob_deletion import discard
 from service.http.etags import json_response
 from service.http.media_types import MERGE_PATCH, strict_json
-from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.schemas.fields import LabelsPatch
-from service.schemas.parameters import PageSize, PageToken, body_of
+from service.schemas.parameters import PageSize, PageToken, body_of, path_name
 from service.schemas.problems import problems, restore_problems
 
 router = APIRouter(prefix="/v1/datasets", tags=["datasets"], dependencies=[CHECKED_OPTIONS])
 MAX_PREVIEW_ROWS = 100
-_DATASET_ID = re.compile(DATASET_ID)
-
-
-async def _dataset_id(
-    dataset_id: Annotated[
-        str,
-        Path(
-            description="The id of the dataset.",
-            json_schema_extra={"pattern": DATASET_ID},
-            examples=[EXAMPLE_ID],
-        ),
-    ],
-) -> str:
-    """Respond with 404, not 422, to an id of a wrong form."""
-    if not _DATASET_ID.fullmatch(dataset_id):
-        raise not_found("dataset")
-    return dataset_id
-
-
+_dataset_id = path_name(
+    "dataset", "dataset_id", schemas.DATASET_ID, "The id of the dataset.", schemas.EXAMPLE_ID
+)
 DatasetId = Annotated[str, Depends(_dataset_id)]
 
 
@@ -59,9 +32,9 @@ DatasetId = Annotated[str, Depends(_dataset_id)]
     "",
     operation_id="list_datasets",
     summary="List datasets",
-    response_model=DatasetPage,
+    response_model=schemas.DatasetPage,
     responses={
-        200: examples.answer("A page of datasets.", {"items": [EXAMPLE_SUMMARY], "next_page_token": None}),
+        200: examples.answer("A page of datasets.", schemas.EXAMPLE_PAGE),
         **problems(422),
     },
 )
@@ -71,15 +44,16 @@ def list_datasets(
     """List the datasets without their columns, the newest first. `next_page_token` leads to the next page."""
     page = store.datasets.list(caller.tenant, page_size=page_size, page_token=page_token)
     items = [dataset_summary(dataset) for dataset in page.items]
-    return json_response(DatasetPage.model_construct(items=items, next_page_token=page.next_page_token))
+    token = page.next_page_token
+    return json_response(schemas.DatasetPage.model_construct(items=items, next_page_token=token))
 
 
 @router.get(
     "/{dataset_id}",
     operation_id="get_dataset",
     summary="Get a dataset",
-    response_model=Dataset,
-    responses={200: examples.answer("The dataset.", EXAMPLE), **problems(404)},
+    response_model=schemas.Dataset,
+    responses={200: examples.answer("The dataset.", schemas.EXAMPLE), **problems(404)},
 )
 def get_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep) -> Response:
     """Get the columns with types, missing cells, ranges and categories, the classes, and the warnings."""
@@ -90,8 +64,8 @@ def get_dataset(dataset_id: DatasetId, caller: CallerDep, store: StoreDep) -> Re
     "/{dataset_id}/preview",
     operation_id="preview_dataset",
     summary="Get the first rows of a dataset",
-    response_model=Preview,
-    responses={200: examples.answer("The first rows.", EXAMPLE_PREVIEW), **problems(404, 422)},
+    response_model=schemas.Preview,
+    responses={200: examples.answer("The first rows.", schemas.EXAMPLE_PREVIEW), **problems(404, 422)},
 )
 def preview_dataset(
     dataset_id: DatasetId,
@@ -106,7 +80,7 @@ def preview_dataset(
         table = pa.ipc.open_file(file).read_all().slice(0, rows)
         records = table.to_pylist()
     return json_response(
-        Preview.model_construct(
+        schemas.Preview.model_construct(
             dataset_id=dataset.id, rows=dataset.rows, columns=table.column_names, records=records
         )
     )
@@ -116,9 +90,9 @@ def preview_dataset(
     "/{dataset_id}",
     operation_id="update_dataset",
     summary="Change a dataset's name or notes",
-    response_model=Dataset,
+    response_model=schemas.Dataset,
     openapi_extra=body_of(LabelsPatch, MERGE_PATCH, "application/json", rename={"name": "flowers of 2026"}),
-    responses={200: examples.answer("The changed dataset.", EXAMPLE), **problems(404, 415, 422)},
+    responses={200: examples.answer("The changed dataset.", schemas.EXAMPLE), **problems(404, 415, 422)},
 )
 def update_dataset(
     dataset_id: DatasetId,
@@ -157,9 +131,9 @@ def delete_dataset(dataset_id: DatasetId, caller: CallerDep, services: ServicesD
     "/{dataset_id}/restore",
     operation_id="restore_dataset",
     summary="Restore a deleted dataset",
-    response_model=Dataset,
+    response_model=schemas.Dataset,
     responses={
-        200: examples.answer("The restored dataset.", EXAMPLE),
+        200: examples.answer("The restored dataset.", schemas.EXAMPLE),
         **restore_problems("dataset", "number or size of datasets"),
     },
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from service.ingest import media_types
 from service.schemas.fields import NextPageToken
 from service.schemas.problems import ProblemFix
 from worker.domain.datasets import ClassInfo, ColumnInfo
@@ -82,6 +83,7 @@ EXAMPLE_SUMMARY: dict[str, Any] = {
     "created_at": "2026-01-05T09:29:58.001000Z",
     "links": _LINKS,
 }
+EXAMPLE_PAGE = {"items": [EXAMPLE_SUMMARY], "next_page_token": None}
 EXAMPLE: dict[str, Any] = {
     **EXAMPLE_SUMMARY,
     "dropped": [],
@@ -132,10 +134,7 @@ UPLOAD: dict[str, Any] = {
         "content": {
             "text/csv": {"schema": {"type": "string"}, "examples": {"flowers": {"value": _CSV}}},
             "text/tab-separated-values": {"schema": {"type": "string"}, "example": _CSV.replace(",", "\t")},
-            "application/vnd.apache.parquet": _BYTES,
-            "application/vnd.apache.arrow.stream": _BYTES,
-            "application/vnd.apache.arrow.file": _BYTES,
-            "application/octet-stream": _BYTES,
+            **dict.fromkeys(media_types.BINARY, _BYTES),
             "multipart/form-data": {
                 "schema": {
                     "type": "object",

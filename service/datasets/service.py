@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from starlette.concurrency import run_in_threadpool
 
@@ -14,8 +14,8 @@ from service.http.blob_deletion import discard
 from service.http.fair_semaphore import FairSemaphore
 from service.http.problems import not_found
 from service.ingest.options import Options, TableLimits, content_key
-from service.ingest.pipeline import Upload
-from service.ingest.sandbox_task import ParseTask, parse_small_upload, parse_upload
+from service.ingest.pipeline import ParseTask, Upload
+from service.ingest.sandbox_task import parse_small_upload, parse_upload
 from service.sandbox.client import Sandbox
 from worker.domain.base import new_id
 from worker.domain.datasets import Dataset
@@ -30,14 +30,6 @@ Parse = Callable[[Sandbox, ParseTask], Dataset | None]
 _threads = ThreadPoolExecutor(MAX_LARGE_UPLOADS + MAX_SMALL_UPLOADS, "parse")
 
 
-@dataclass(frozen=True)
-class CreatedDataset:
-    """A stored dataset, and whether the upload created it."""
-
-    dataset: Dataset
-    is_new: bool
-
-
 def stored_dataset(store: Store, tenant: str, dataset_id: str) -> Dataset:
     """Return the dataset; raise the problem 404 if there is none."""
     dataset = store.datasets.get(tenant, dataset_id)
@@ -46,14 +38,26 @@ def stored_dataset(store: Store, tenant: str, dataset_id: str) -> Dataset:
     return dataset
 
 
-async def create_dataset(upload: Upload, options: Options, services: Services, tenant: str) -> CreatedDataset:
-    """Parse and store an upload, or return the dataset of an equal earlier upload."""
+async def create_dataset(
+    upload: Upload, options: Options, services: Services, tenant: str
+) -> tuple[Dataset, bool]:
+    """Parse and store an upload. Return the dataset, and False if an equal upload was stored before."""
     key = content_key(upload.sha256, upload.format, upload.charset, upload.coding, options)
     known = await run_in_threadpool(services.store.datasets.find, tenant, key)
     if known is not None:
-        return CreatedDataset(known, is_new=False)
+        return known, False
     await run_in_threadpool(_check_limits, services, tenant)
-    task = _parse_task(upload, options, services, tenant)
+    settings = services.settings
+    task = ParseTask(
+        upload,
+        options,
+        TableLimits(**{field.name: getattr(settings, field.name) for field in fields(TableLimits)}),
+        services.blobs.folder,
+        dataset_id=new_id("ds"),
+        tenant=tenant,
+        seconds=settings.max_parse_seconds,
+        min_free_bytes=settings.min_free_bytes,
+    )
     created = None
     if upload.size <= SMALL_BYTES:
         created = await _parse_in_turn(parse_small_upload, task, services.small_uploads, services, key)
@@ -72,31 +76,18 @@ def _check_limits(services: Services, tenant: str) -> None:
         raise LimitReachedError("dataset_bytes")
 
 
-def _parse_task(upload: Upload, options: Options, services: Services, tenant: str) -> ParseTask:
-    settings = services.settings
-    limits = TableLimits(**{field.name: getattr(settings, field.name) for field in fields(TableLimits)})
-    return ParseTask(
-        upload,
-        options,
-        limits,
-        services.blobs.folder,
-        dataset_id=new_id("ds"),
-        tenant=tenant,
-        seconds=settings.max_parse_seconds,
-        min_free_bytes=settings.min_free_bytes,
-    )
-
-
 async def _parse_in_turn(
     parse: Parse, task: ParseTask, turns: FairSemaphore, services: Services, key: str
-) -> CreatedDataset | None:
+) -> tuple[Dataset, bool] | None:
     """Wait for the tenant's turn, then parse and store in a thread."""
     async with turns.slot(task.tenant):
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(_threads, _parse_and_store, parse, task, services, key)
 
 
-def _parse_and_store(parse: Parse, task: ParseTask, services: Services, key: str) -> CreatedDataset | None:
+def _parse_and_store(
+    parse: Parse, task: ParseTask, services: Services, key: str
+) -> tuple[Dataset, bool] | None:
     """Parse and store an upload. Return None if it is not small and `parse` accepts only small ones."""
     settings, store, blobs = services.settings, services.store, services.blobs
     dataset = parse(services.sandbox, task)
@@ -113,4 +104,4 @@ def _parse_and_store(parse: Parse, task: ParseTask, services: Services, key: str
     is_new = stored.id == dataset.id
     if not is_new:  # an equal upload was stored at the same time
         discard(store, blobs, dataset.blob)
-    return CreatedDataset(stored, is_new)
+    return stored, is_new

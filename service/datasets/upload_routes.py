@@ -75,7 +75,7 @@ async def create_dataset(
     """
     try:
         async with receive_upload(request, services.blobs, services.settings.min_free_bytes) as upload:
-            created = await service.create_dataset(upload, options, services, caller.tenant)
+            dataset, is_new = await service.create_dataset(upload, options, services, caller.tenant)
     except IngestError as error:
         raise _problem(error, options) from None
     except BucketUnavailableError:
@@ -87,10 +87,8 @@ async def create_dataset(
             reserve = f"{services.settings.min_free_bytes:,} bytes"
             detail = f"The disk is full; {reserve} are reserved (LITERATI_MIN_FREE_BYTES)."
         raise unavailable(detail) from None
-    headers = {"Location": f"/v1/datasets/{created.dataset.id}"}
-    return json_response(
-        dataset_view(created.dataset), status=201 if created.is_new else 200, headers=headers
-    )
+    headers = {"Location": f"/v1/datasets/{dataset.id}"}
+    return json_response(dataset_view(dataset), status=201 if is_new else 200, headers=headers)
 
 
 def _problem(error: IngestError, options: Options) -> Problem:

@@ -21,7 +21,8 @@ _HEADER_TYPE, _HEADER = 1, 2  # fields of Message
 _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # fields of RecordBatch
 _DATA = 1  # field of DictionaryBatch
 _DICTIONARIES, _RECORD_BATCHES = 2, 3  # fields of Footer
-_BLOCK_BYTES = 24
+_BLOCK = "<q16x"  # a struct that starts with an offset
+_BUFFER = "<qq"  # a struct of an offset and a length
 _TAIL = struct.Struct("<i6s")  # the end of a file: the footer's length and the magic bytes
 
 
@@ -41,7 +42,8 @@ def total_sizes(source: Any) -> Iterator[Size]:
 
 def batch_sizes(source: Any) -> Iterator[Size]:
     """Yield the size of every batch of the stream or file. Raise ValueError if a header is damaged."""
-    for message in _file_messages(source) if is_file(source) else _stream_messages(source):
+    stream_messages = pa.ipc.MessageReader.open_stream
+    for message in _file_messages(source) if is_file(source) else stream_messages(source):
         try:
             size = _batch_size(message.metadata.to_pybytes(), message.body)
         except (struct.error, IndexError) as error:
@@ -66,15 +68,6 @@ def is_file(source: Any) -> bool:
     return bool(start == ARROW_FILE)
 
 
-def _stream_messages(source: Any) -> Iterator[Any]:
-    messages = pa.ipc.MessageReader.open_stream(source)
-    while True:
-        try:
-            yield messages.read_next_message()
-        except StopIteration:
-            return
-
-
 def _file_messages(source: Any) -> Iterator[Any]:
     """Yield the messages that the footer lists, which are those that Arrow reads.
 
@@ -87,12 +80,11 @@ def _file_messages(source: Any) -> Iterator[Any]:
         if magic != ARROW_FILE or not 0 < length <= size - _TAIL.size:
             raise ValueError("the file has no footer")
         source.seek(size - _TAIL.size - length)
-        data = source.read(length)
-        footer = _Table(data, struct.unpack_from("<I", data)[0])
-        offsets = [*footer.blocks(_DICTIONARIES), *footer.blocks(_RECORD_BATCHES)]
+        footer = _Table(source.read(length))
+        blocks = [*footer.structs(_DICTIONARIES, _BLOCK), *footer.structs(_RECORD_BATCHES, _BLOCK)]
     except struct.error as error:
         raise ValueError("the footer is damaged") from error
-    for offset in offsets:
+    for (offset,) in blocks:
         if not 0 <= offset < size:
             raise ValueError("a block is outside the file")
         source.seek(offset)
@@ -104,7 +96,7 @@ def _file_messages(source: Any) -> Iterator[Any]:
 
 def _batch_size(metadata: bytes, body: Any) -> Size | None:
     """Return the size of a record batch or a dictionary; None for another message."""
-    root = _Table(metadata, struct.unpack_from("<I", metadata)[0])
+    root = _Table(metadata)
     kind = root.scalar(_HEADER_TYPE, "<B")
     header = root.table(_HEADER)
     if kind == _DICTIONARY_BATCH and header is not None:
@@ -116,7 +108,7 @@ def _batch_size(metadata: bytes, body: Any) -> Size | None:
     rows = header.scalar(_LENGTH, "<q") if kind == _RECORD_BATCH else 0
     size = body.size if body is not None else 0
     if header.table(_COMPRESSION) is not None:
-        size = sum(_buffer_size(body, offset, length) for offset, length in header.pairs(_BUFFERS))
+        size = sum(_buffer_size(body, offset, length) for offset, length in header.structs(_BUFFERS, _BUFFER))
     if rows < 0:
         raise ValueError("a batch of the stream has a negative number of rows")
     return Size(rows, size)
@@ -136,42 +128,34 @@ def _buffer_size(body: Any, offset: int, length: int) -> int:
 class _Table:
     """A FlatBuffers table: a vtable of offsets, followed by the fields."""
 
-    def __init__(self, data: bytes, position: int) -> None:
+    def __init__(self, data: bytes, reference: int = 0) -> None:
+        """Open the table that the offset at the position `reference` refers to."""
         self.data = data
-        self.position = position
-        self.vtable = position - struct.unpack_from("<i", data, position)[0]
+        self.position = reference + self._read("<I", reference)
+        self.vtable = self.position - self._read("<i", self.position)
+
+    def _read(self, form: str, position: int) -> int:
+        return int(struct.unpack_from(form, self.data, position)[0])
 
     def _field(self, index: int) -> int | None:
         entry = 4 + 2 * index
-        if self.vtable < 0 or entry + 2 > struct.unpack_from("<H", self.data, self.vtable)[0]:
+        if self.vtable < 0 or entry + 2 > self._read("<H", self.vtable):
             return None
-        offset = struct.unpack_from("<H", self.data, self.vtable + entry)[0]
+        offset = self._read("<H", self.vtable + entry)
         return self.position + offset if offset else None
-
-    def _target(self, index: int) -> int | None:
-        """Return the position that a field refers to."""
-        field = self._field(index)
-        return None if field is None else field + struct.unpack_from("<I", self.data, field)[0]
-
-    def _vector(self, index: int, form: str, item_bytes: int) -> Iterator[Any]:
-        """Yield the first values of each struct of a vector."""
-        start = self._target(index)
-        if start is not None:
-            for i in range(struct.unpack_from("<I", self.data, start)[0]):
-                yield struct.unpack_from(form, self.data, start + 4 + item_bytes * i)
 
     def scalar(self, index: int, form: str) -> int:
         field = self._field(index)
-        return 0 if field is None else int(struct.unpack_from(form, self.data, field)[0])
+        return 0 if field is None else self._read(form, field)
 
     def table(self, index: int) -> _Table | None:
-        target = self._target(index)
-        return None if target is None else _Table(self.data, target)
+        field = self._field(index)
+        return None if field is None else _Table(self.data, field)
 
-    def blocks(self, index: int) -> Iterator[int]:
-        """Yield the offsets of a vector of Blocks, which are structs that start with an offset."""
-        return (offset for (offset,) in self._vector(index, "<q", _BLOCK_BYTES))
-
-    def pairs(self, index: int) -> Iterator[tuple[int, int]]:
-        """Yield the items of a vector of structs of two int64."""
-        return self._vector(index, "<qq", 16)
+    def structs(self, index: int, form: str) -> Iterator[tuple[int, ...]]:
+        """Yield the structs of a vector."""
+        field = self._field(index)
+        if field is not None:
+            start = field + self._read("<I", field)
+            for i in range(self._read("<I", start)):
+                yield struct.unpack_from(form, self.data, start + 4 + struct.calcsize(form) * i)

@@ -11,10 +11,6 @@ from service.ingest.errors import IngestError, Issue, column_issue
 from service.ingest.fixes import Fix, combined, leave_out, quoted, read_column_as, without_weights
 from service.ingest.options import Plan
 
-_TIMES = (
-    *(pa.types.is_date, pa.types.is_time, pa.types.is_timestamp),
-    *(pa.types.is_duration, pa.types.is_interval),
-)
 _BYTES = (
     *(pa.types.is_binary, pa.types.is_large_binary),
     *(pa.types.is_fixed_size_binary, pa.types.is_binary_view),
@@ -27,10 +23,6 @@ def is_text(kind: Any) -> bool:
 
 def is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
-
-
-def is_time(kind: Any) -> bool:
-    return any(test(kind) for test in _TIMES)
 
 
 def value_type(kind: Any) -> Any:
@@ -51,7 +43,7 @@ def type_issue(name: str, kind: Any, plan: Plan) -> Issue | None:
     value = value_type(kind)
     if is_text(value) or is_number(value) or pa.types.is_boolean(value) or pa.types.is_null(value):
         return None
-    if is_time(value):
+    if pa.types.is_temporal(value):
         return None if plan.kinds.get(name) == "category" else dates_issue(name, plan)
     return unsupported(name, kind, plan)
 

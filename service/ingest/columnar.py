@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from service.ingest.arrow_sizes import open_batches, total_sizes
-from service.ingest.arrow_types import check_schema, dates_omitted, is_text, is_time, value_type
+from service.ingest.arrow_types import check_schema, dates_omitted, is_text, value_type
 from service.ingest.csv_header import check_names
-from service.ingest.errors import IngestError, body_issue, option_issue, too_many_rows, too_much_memory
+from service.ingest.errors import IngestError, body_issue, option_issue, too_much_memory
 from service.ingest.fixes import set_option
 from service.ingest.options import Options, Plan, TableLimits, make_plan
 from service.ingest.tables import SourceTable
@@ -31,11 +31,10 @@ def read_parquet(path: Path, options: Options, limits: TableLimits) -> SourceTab
         file = pyarrow.parquet.ParquetFile(source)
         plan, warnings = _plan(file.schema_arrow, options, limits)
         rows = file.metadata.num_rows
-        _check_rows(rows, limits)
+        check_rows(rows, limits)
         groups = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
         _check_bytes(max(sum(groups), rows * len(plan.kept) * CELL_BYTES), limits)
-        table = _collect(parquet_parts(source, file, plan.kept), limits)
-    return SourceTable(_select(table, plan), plan, warnings)
+        return SourceTable(_collect(parquet_parts(source, file, plan.kept), plan, limits), plan, warnings)
 
 
 def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]:
@@ -59,10 +58,7 @@ def parquet_parts(source: Any, file: Any, names: Sequence[str]) -> Iterator[Any]
 
 def _delta_encoded(metadata: Any, names: Sequence[str]) -> list[str]:
     """Return the text columns that are delta-encoded in some part of a Parquet file."""
-    if not names or not metadata.num_row_groups:
-        return []
-    first = metadata.row_group(0)
-    positions = {first.column(i).path_in_schema: i for i in range(first.num_columns)}
+    positions = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     return [
         name
@@ -78,14 +74,13 @@ def read_arrow(path: Path, options: Options, limits: TableLimits) -> SourceTable
     with _arrow_errors("an Arrow stream or file", limits):
         with pa.memory_map(str(path)) as source:
             for total in total_sizes(source):
-                _check_rows(total.rows, limits)
+                check_rows(total.rows, limits)
                 _check_bytes(total.bytes, limits)
         with pa.OSFile(str(path)) as source:
             schema, batches = open_batches(source)
             plan, warnings = _plan(schema, options, limits)
             parts = (pa.Table.from_batches([batch]).select(plan.kept) for batch in batches)
-            table = _collect(parts, limits)
-    return SourceTable(_select(table, plan), plan, warnings)
+            return SourceTable(_collect(parts, plan, limits), plan, warnings)
 
 
 @contextmanager
@@ -106,16 +101,15 @@ def _plan(schema: Any, options: Options, limits: TableLimits) -> tuple[Plan, lis
     """Return the plan and the warnings about columns of dates, which are not read."""
     check_names(schema.names, limits)
     plan = make_plan(options, schema.names)
-    dates = [
-        name for name in plan.kept if is_time(value_type(schema.field(name).type)) and plan.is_optional(name)
-    ]
+    types = {name: value_type(schema.field(name).type) for name in plan.kept}
+    dates = [name for name, kind in types.items() if pa.types.is_temporal(kind) and plan.is_optional(name)]
     plan = plan.without(dates)
     check_schema(schema, plan)
     return plan, [dates_omitted(name) for name in dates]
 
 
-def _collect(parts: Iterator[Any], limits: TableLimits) -> Any | None:
-    """Concatenate the parts after validating each, because a damaged file can make invalid ones."""
+def _collect(parts: Iterator[Any], plan: Plan, limits: TableLimits) -> Any:
+    """Concatenate the parts after validating each, because a damaged file can have invalid ones."""
     tables: list[Any] = []
     small: list[Any] = []  # merged, because a table of many small batches is slow
     rows, size, small_rows = 0, 0, 0
@@ -123,7 +117,7 @@ def _collect(parts: Iterator[Any], limits: TableLimits) -> Any | None:
         part.validate(full=True)
         rows += part.num_rows
         size += sum(_own_bytes(chunk) for column in part.columns for chunk in column.chunks)
-        _check_rows(rows, limits)
+        check_rows(rows, limits)
         _check_bytes(size, limits)
         part, text = without_views(part, limits.max_table_bytes - size)
         size += text
@@ -132,8 +126,10 @@ def _collect(parts: Iterator[Any], limits: TableLimits) -> Any | None:
         if small_rows >= BATCH_ROWS:
             tables.append(pa.concat_tables(small).combine_chunks())
             small, small_rows = [], 0
+    if not rows:
+        raise IngestError(body_issue("NO_ROWS", "The table has columns but no rows."))
     tables += [pa.concat_tables(small).combine_chunks()] if small else []
-    return pa.concat_tables(tables) if tables else None
+    return pa.concat_tables(tables).select(plan.kept)
 
 
 def _own_bytes(chunk: Any) -> int:
@@ -141,15 +137,10 @@ def _own_bytes(chunk: Any) -> int:
     return int(chunk.indices.nbytes if pa.types.is_dictionary(chunk.type) else chunk.nbytes)
 
 
-def _select(table: Any | None, plan: Plan) -> Any:
-    if table is None or table.num_rows == 0:
-        raise IngestError(body_issue("NO_ROWS", "The table has columns but no rows."))
-    return table.select(plan.kept)
-
-
-def _check_rows(rows: int, limits: TableLimits) -> None:
+def check_rows(rows: int, limits: TableLimits) -> None:
     if rows > limits.max_rows:
-        raise IngestError(too_many_rows(rows, limits.max_rows))
+        message = f"The table has {rows:,} rows; the limit is {limits.max_rows:,} (LITERATI_MAX_ROWS)."
+        raise IngestError(body_issue("TOO_MANY_ROWS", message))
 
 
 def _check_bytes(size: int, limits: TableLimits) -> None:

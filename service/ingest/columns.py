@@ -9,16 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from service.ingest import number_style, text
-from service.ingest.arrow_types import (
-    column_fixes,
-    dates_omitted,
-    is_text,
-    is_time,
-    type_issue,
-    unsupported,
-    value_type,
-)
+from service.ingest import arrow_types, number_style, text
 from service.ingest.dictionary_column import DICTIONARY, DictionaryColumn, encode_column, strip_values
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Kind, quoted, read_column_as
@@ -39,9 +30,9 @@ class ColumnConverter:
         self.limits = limits
 
     def convert(self, name: str, column: Any) -> Column | OmittedColumn:
-        if is_time(value_type(column.type)) and self.plan.is_optional(name):
-            return OmittedColumn(name, dates_omitted(name))
-        issue = type_issue(name, column.type, self.plan)
+        if pa.types.is_temporal(arrow_types.value_type(column.type)) and self.plan.is_optional(name):
+            return OmittedColumn(name, arrow_types.dates_omitted(name))
+        issue = arrow_types.type_issue(name, column.type, self.plan)
         if issue is not None:
             raise IngestError(issue)
         try:
@@ -49,15 +40,15 @@ class ColumnConverter:
         except MemoryError:
             raise
         except pa.ArrowException:  # a rare type that Arrow can hold but not convert
-            raise IngestError(unsupported(name, column.type, self.plan)) from None
+            raise IngestError(arrow_types.unsupported(name, column.type, self.plan)) from None
 
     def _convert(self, name: str, column: Any, kind: Kind | None) -> Column | OmittedColumn:
-        value = value_type(column.type)
+        value = arrow_types.value_type(column.type)
         if pa.types.is_null(value):
             return _empty_column(name, len(column), kind)
-        if is_time(value):
+        if pa.types.is_temporal(value):
             column, value = column.cast(pa.string()), pa.string()
-        if is_text(value):
+        if arrow_types.is_text(value):
             return self._convert_text(name, encode_column(column), kind)
         if pa.types.is_dictionary(column.type) and kind is None:
             kind = "category"
@@ -79,8 +70,7 @@ class ColumnConverter:
         return self._booleans(name, encode_column(numbers.array)) if kind == "boolean" else numbers
 
     def _convert_text(self, name: str, words: DictionaryColumn, kind: Kind | None) -> Column | OmittedColumn:
-        if not pa.types.is_string(words.values.type):
-            words = DictionaryColumn(words.codes, words.values.cast(pa.string()))
+        words = replace(words, values=words.values.cast(pa.string()))
         self._check_lengths(name, words)
         words, changed = strip_values(words, () if self.csv_format is None else self.csv_format.null_words)
         warnings = () if not changed else (_strip_warning(name, changed),)
@@ -98,13 +88,13 @@ class ColumnConverter:
             if name in self.text_columns and len(words.values) <= self.limits.max_categories:
                 values = text.parse_exact(words.values.to_pylist())
                 if values and type(values[0]) is int:
-                    words = DictionaryColumn(words.codes, pa.array(values, pa.int64()))
+                    words = replace(words, values=pa.array(values, pa.int64()))
             return self._categories(name, words, warnings)
         numbers = self._detected_numbers(name, words, warnings)
         if numbers is not None:
             return numbers
         if self.plan.is_optional(name) and text.look_like_dates(words.sample(SAMPLE)):
-            return OmittedColumn(name, dates_omitted(name))
+            return OmittedColumn(name, arrow_types.dates_omitted(name))
         quote = len(words.values) <= self.limits.max_categories  # an error must not quote cells
         hint = number_hint(name, words, self.csv_format, quote=quote)
         return self._categories(name, words, warnings, hint)
@@ -146,16 +136,17 @@ class ColumnConverter:
                     "If the word means missing, add it to null_values; else read the column as categories."
                 )
             message = f"Column {quoted(name)} is not a number in row {row:,}. {advice}"
-            fixes = column_fixes(name, self.plan, *others)[::-1]
+            fixes = arrow_types.column_fixes(name, self.plan, *others)[::-1]
             raise IngestError(cell_issue(row, name, "NOT_A_NUMBER", message, *fixes))
         return self._number_column(name, words, values, style, warnings)
 
     def _ambiguous(self, name: str) -> Issue:
         message = f"The commas in column {quoted(name)} may be decimal signs or thousands separators."
-        if self.csv_format is None:  # only CSV has an option for it
-            return column_issue(name, "AMBIGUOUS_NUMBERS", message, *column_fixes(name, self.plan))
-        message = f"{message} Send decimal=, or decimal=. to decide."
-        return column_issue(name, "AMBIGUOUS_NUMBERS", message, DECIMAL_COMMA, DECIMAL_POINT)
+        fixes = arrow_types.column_fixes(name, self.plan)
+        if self.csv_format is not None:  # only CSV has an option for it
+            message = f"{message} Send decimal=, or decimal=. to decide."
+            fixes = (DECIMAL_COMMA, DECIMAL_POINT)
+        return column_issue(name, "AMBIGUOUS_NUMBERS", message, *fixes)
 
     def _number_column(
         self,
@@ -200,7 +191,7 @@ class ColumnConverter:
                 f"is {self.limits.max_categories:,} (LITERATI_MAX_CATEGORIES). If it is an id, leave it out "
                 f"with drop={name[:80]}." + "".join(f" {warning}" for warning in warnings)
             )
-            fixes = column_fixes(name, self.plan)
+            fixes = arrow_types.column_fixes(name, self.plan)
             raise IngestError(column_issue(name, "TOO_MANY_CATEGORIES", message, *fixes))
         return Column(name, "category", words.array(), warnings, fixes=() if hint is None else hint.fixes)
 
@@ -214,7 +205,7 @@ class ColumnConverter:
                 f"{self.limits.max_cell_bytes:,} (LITERATI_MAX_CELL_BYTES). Leave the column out with "
                 f"drop={name[:80]}."
             )
-            fixes = column_fixes(name, self.plan)
+            fixes = arrow_types.column_fixes(name, self.plan)
             raise IngestError(cell_issue(row, name, "CELL_TOO_LONG", message, *fixes))
 
 
@@ -225,7 +216,6 @@ def _strip_warning(name: str, changed: int) -> str:
 
 def _empty_column(name: str, rows: int, kind: Kind | None) -> Column:
     """Return a column in which every cell is missing."""
-    types = {"category": DICTIONARY, "boolean": pa.bool_()}
-    return Column(
-        name, kind or "number", pa.chunked_array([pa.nulls(rows, types.get(kind or "", pa.float64()))])
-    )
+    kind = kind or "number"
+    types = {"number": pa.float64(), "boolean": pa.bool_(), "category": DICTIONARY}
+    return Column(name, kind, pa.chunked_array([pa.nulls(rows, types[kind])]))

@@ -73,7 +73,8 @@ class _CsvReader:
         self._check_open_quote(table)
         decimal = self._detect_decimal(table)
         if decimal == "," and (ambiguous := self._maybe_thousands(table)):
-            table = self._with_text(table, ambiguous)
+            for name, words in zip(ambiguous, self._read_text(ambiguous).columns, strict=True):
+                table = table.set_column(table.column_names.index(name), name, words)
         hints: list[Hint] = []
         if self.given_decimal is None and decimal == "." and self.header.delimiter == ";":
             hints = [thousands_hint(name) for name in self._only_thousands(table)]
@@ -109,19 +110,16 @@ class _CsvReader:
         if not floats or self._maybe_thousands(table) != floats:
             return []
         for max_segments in (1, None):  # in most files the first segment is enough to exclude it
-            parts = self._segments(dict.fromkeys(floats, DICTIONARY), max_segments)
-            styles = [possible_styles(encode_column(_column(parts, name)).values) for name in floats]
+            words = self._read_text(floats, max_segments)
+            styles = [possible_styles(encode_column(column).values) for column in words.columns]
             if not all(POINTS in found and COMMA not in found for found in styles):
                 return []
         return floats
 
-    def _with_text(self, table: Any, names: list[str]) -> Any:
-        """Return the table with these columns read as text."""
-        parts = self._segments(dict.fromkeys(names, DICTIONARY))
-        text = pa.concat_tables([part.select(names) for part in parts])
-        for name in names:
-            table = table.set_column(table.column_names.index(name), name, text.column(name))
-        return table
+    def _read_text(self, names: list[str], max_segments: int | None = None) -> Any:
+        """Read these columns again, as text."""
+        parts = self._segments(dict.fromkeys(names, DICTIONARY), max_segments)
+        return pa.concat_tables([part.select(names) for part in parts])
 
     def _table(self) -> Any:
         try:
@@ -242,10 +240,6 @@ class _CsvReader:
 
 def _float_columns(table: Any) -> list[str]:
     return [name for name in table.column_names if table.schema.field(name).type == pa.float64()]
-
-
-def _column(parts: list[Any], name: str) -> Any:
-    return pa.chunked_array([chunk for part in parts for chunk in part.column(name).chunks], DICTIONARY)
 
 
 def _sample(column: Any) -> Any:

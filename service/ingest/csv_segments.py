@@ -6,7 +6,7 @@ column must be read again. Reading segments keeps the text of only one segment.
 
 from __future__ import annotations
 
-import codecs
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,11 +77,11 @@ def as_utf8(path: Path, charset: str) -> Iterator[Path]:
         return
     copy = path.with_name(path.name + "-utf8")
     try:
-        decoder = codecs.getincrementaldecoder(charset)()
-        with path.open("rb") as source, copy.open("wb") as target:
-            while block := source.read(1 << 20):
-                target.write(decoder.decode(block).encode())
-            target.write(decoder.decode(b"", final=True).encode())
+        with (
+            path.open(encoding=charset, newline="") as source,
+            copy.open("w", encoding="utf-8", newline="") as target,
+        ):
+            shutil.copyfileobj(source, target, 1 << 20)
         yield copy
     finally:
         copy.unlink(missing_ok=True)

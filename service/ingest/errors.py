@@ -69,31 +69,3 @@ def too_much_memory(max_bytes: int) -> Issue:
         "(LITERATI_MAX_TABLE_BYTES). Leave out columns with drop=, or send fewer rows."
     )
     return body_issue("TABLE_TOO_LARGE", message)
-
-
-def too_much_time(max_seconds: float) -> Issue:
-    message = (
-        f"Reading the table takes longer than {max_seconds:g} seconds (LITERATI_MAX_PARSE_SECONDS). "
-        "Leave out columns with drop=, or send fewer rows."
-    )
-    return body_issue("TABLE_TOO_SLOW", message)
-
-
-def reader_crashed() -> Issue:
-    message = "The file made its reader crash: it is damaged, or it needs more memory than there is."
-    return body_issue("UNREADABLE", message)
-
-
-def damaged_compression(coding: str) -> Issue:
-    message = f"The body cannot be decompressed with {coding}: it is damaged, truncated or not {coding}."
-    return body_issue("UNREADABLE", message)
-
-
-def decompressed_too_large(max_bytes: int) -> Issue:
-    message = f"The decompressed body is larger than the limit of {max_bytes:,} bytes"
-    return body_issue(TOO_LARGE, f"{message} (LITERATI_MAX_UPLOAD_BYTES).")
-
-
-def too_many_rows(rows: int, max_rows: int) -> Issue:
-    message = f"The table has {rows:,} rows; the limit is {max_rows:,} (LITERATI_MAX_ROWS)."
-    return body_issue("TOO_MANY_ROWS", message)

@@ -18,7 +18,8 @@ ARROW = "application/vnd.apache.arrow.stream"
 ARROW_FILE = "application/vnd.apache.arrow.file"
 ANY = "application/octet-stream"  # detected by the first bytes
 MULTIPART = "multipart/form-data"
-ACCEPTED = (CSV, TSV, PARQUET, ARROW, ARROW_FILE, ANY, MULTIPART)
+BINARY = (PARQUET, ARROW, ARROW_FILE, ANY)
+ACCEPTED = (CSV, TSV, *BINARY, MULTIPART)
 _FORMATS: dict[str, FileFormat] = {
     CSV: "csv",
     TSV: "tsv",

@@ -22,7 +22,7 @@ class FilePart:
         self._parser = MultipartParser(
             boundary,
             {
-                "on_part_begin": self._begin,
+                "on_part_begin": self._headers.clear,
                 "on_header_field": self._on_field,
                 "on_header_value": self._on_value,
                 "on_header_end": self._on_header_end,
@@ -48,10 +48,6 @@ class FilePart:
             raise invalid(
                 FieldError(f"/body/{PART}", "MISSING", f"Expected the table in a part named `{PART}`.")
             )
-
-    def _begin(self) -> None:
-        self._headers = {}
-        self._field = self._value = b""
 
     def _on_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from service.ingest.arrow_types import useful_fixes
-from service.ingest.columnar import read_arrow, read_parquet
+from service.ingest.columnar import check_rows, read_arrow, read_parquet
 from service.ingest.columns import ColumnConverter
 from service.ingest.csv_reader import read_csv
-from service.ingest.errors import IngestError, Issue, body_issue, too_many_rows
+from service.ingest.errors import IngestError, Issue, body_issue
 from service.ingest.file_format import FileFormat
 from service.ingest.fixes import Fix
 from service.ingest.options import Options, Plan, TableLimits
@@ -67,8 +67,7 @@ class TypedTable:
 def parse_table(file: SourceFile, options: Options) -> TypedTable:
     """Read the file with these options; raise IngestError if it cannot be used."""
     source = _READERS[file.format](file.path, file.charset, options, file.limits)
-    if source.table.num_rows > file.limits.max_rows:
-        raise IngestError(too_many_rows(source.table.num_rows, file.limits.max_rows))
+    check_rows(source.table.num_rows, file.limits)
     columns, omitted = _convert_columns(source, file)
     plan = source.plan.without([column.name for column in omitted])
     warnings = [*source.warnings, *(column.warning for column in omitted)]
@@ -92,21 +91,17 @@ def _convert_columns(source: SourceTable, file: SourceFile) -> tuple[tuple[Colum
     converter = ColumnConverter(source, file.limits)
     table, source.table = source.table, None
     pending = dict(zip(table.column_names, table.columns, strict=True))
-    names = table.column_names
     del table
-    issues: list[Issue] = []
 
-    def convert(name: str) -> Column | OmittedColumn | None:
+    def convert(name: str) -> Column | OmittedColumn | IngestError:
         try:
             return converter.convert(name, pending.pop(name))
         except IngestError as error:
-            issues.extend(error.issues)
-            return None
+            return error.with_traceback(None)  # the traceback would keep the column in memory
 
-    converted = list(file.pool.map(convert, names))
+    converted = list(file.pool.map(convert, list(pending)))
+    issues = [issue for found in converted if isinstance(found, IngestError) for issue in found.issues]
     if issues:
-        positions = {name: position for position, name in enumerate(names)}
-        issues.sort(key=lambda issue: positions.get(str(issue.location[-1]), -1))
         raise IngestError(*issues, fixes=useful_fixes(issues, source.plan))
     columns = tuple(column for column in converted if isinstance(column, Column))
     return columns, [column for column in converted if isinstance(column, OmittedColumn)]

@@ -16,7 +16,7 @@ from literati.cores import usable_cores
 from service.http.decompression import Coding, DamagedError, TooLargeError, unpacked_file
 from service.http.remedies import tried
 from service.http.spare_disk import check_spare
-from service.ingest.errors import IngestError, Issue, damaged_compression, decompressed_too_large
+from service.ingest.errors import TOO_LARGE, IngestError, Issue, body_issue
 from service.ingest.file_format import START_BYTES, FileFormat, detect_format
 from service.ingest.fixes import Fix, as_options
 from service.ingest.options import Options, TableLimits, with_fix
@@ -45,24 +45,30 @@ class Upload:
     coding: Coding | None = None  # its Content-Encoding
 
 
-def make_dataset(
-    upload: Upload,
-    options: Options,
-    limits: TableLimits,
-    blobs: Blobs,
-    *,
-    dataset_id: str,
-    tenant: str,
-    min_free_bytes: int = 0,
-) -> Dataset:
+@dataclass(frozen=True)
+class ParseTask:
+    """An upload, and what is needed to make a dataset of it."""
+
+    upload: Upload
+    options: Options
+    limits: TableLimits
+    blobs: Path  # the folder of the blob store
+    dataset_id: str
+    tenant: str
+    seconds: float
+    min_free_bytes: int
+
+
+def make_dataset(task: ParseTask) -> Dataset:
     """Parse the upload and write it as a blob. Raise IngestError if the upload cannot be used."""
+    upload, options, blobs = task.upload, task.options, Blobs(task.blobs)
     try:
         with ThreadPoolExecutor(THREADS, "ingest") as pool, blobs.temporary_file() as draft:
-            with _decompressed(upload, limits, min_free_bytes) as (path, file_format):
-                file = SourceFile(path, file_format, upload.charset, limits, pool)
+            with _decompressed(upload, task.limits, task.min_free_bytes) as (path, file_format):
+                file = SourceFile(path, file_format, upload.charset, task.limits, pool)
                 parsed = _parse_or_find_fixes(file, options)
-            table = parsed.table(dataset_id)
-            check_spare(blobs.folder, table.nbytes, min_free_bytes)
+            table = parsed.table(task.dataset_id)
+            check_spare(blobs.folder, table.nbytes, task.min_free_bytes)
             written = pool.submit(write_table, table, draft)  # while the columns are described
             columns = _describe_columns(parsed, pool)
             warnings = _warnings(parsed, columns)
@@ -71,8 +77,8 @@ def make_dataset(
     finally:
         pa.default_memory_pool().release_unused()
     return Dataset(
-        id=dataset_id,
-        tenant=tenant,
+        id=task.dataset_id,
+        tenant=task.tenant,
         name=options.name,
         sha256=upload.sha256,
         blob=blob,
@@ -102,42 +108,37 @@ def _decompressed(
                 start = file.read(START_BYTES)
             yield path, detect_format(upload.format, start)
     except DamagedError as error:
-        raise IngestError(damaged_compression(str(error))) from None
+        message = f"The body cannot be decompressed with {error}: it is damaged, truncated or not {error}."
+        raise IngestError(body_issue("UNREADABLE", message)) from None
     except TooLargeError:
-        raise IngestError(decompressed_too_large(limits.max_upload_bytes)) from None
+        limit = f"the limit of {limits.max_upload_bytes:,} bytes (LITERATI_MAX_UPLOAD_BYTES)"
+        raise IngestError(body_issue(TOO_LARGE, f"The decompressed body is larger than {limit}.")) from None
 
 
 def _parse_or_find_fixes(file: SourceFile, options: Options) -> TypedTable:
     """Parse the file. If that fails, keep only the fixes of the error that work on the same file."""
-
-    def error_with(options: Options) -> IngestError | None:
-        try:
-            parsed = parse_table(file, options)
-            _warnings(parsed, _describe_columns(parsed, file.pool))
-        except IngestError as error:
-            return error.with_traceback(None)  # the traceback would keep the table in memory
-        return None
-
     try:
         return parse_table(file, options)
     except IngestError as error:
-        rejected = error.with_traceback(None)
+        rejected = error.with_traceback(None)  # the traceback would keep the table in memory
     if file.path.stat().st_size <= MAX_RETRIED_BYTES:
         present = _identities(rejected)
 
         def remaining(fix: Fix) -> set[tuple[str, ...]]:
-            error = error_with(with_fix(options, fix))
-            # A fix that leads to an error without a fix does not help.
-            return _identities(error) if error is None or error.fixes else present
+            try:
+                parsed = parse_table(file, with_fix(options, fix))
+                _warnings(parsed, _describe_columns(parsed, file.pool))
+            except IngestError as error:  # a fix that leads to an error without a fix does not help
+                return _identities(error) if error.fixes else present
+            return set()
 
         rejected.fixes = tried(rejected.fixes, present, remaining)
     raise rejected
 
 
-def _identities(error: IngestError | None) -> set[tuple[str, ...]]:
+def _identities(error: IngestError) -> set[tuple[str, ...]]:
     """Return the code and the column or option of every issue, without the row."""
-    issues = () if error is None else error.issues
-    return {(*(step for step in issue.location if isinstance(step, str)), issue.code) for issue in issues}
+    return {(*(step for step in i.location if isinstance(step, str)), i.code) for i in error.issues}
 
 
 def _describe_columns(parsed: TypedTable, pool: ThreadPoolExecutor) -> list[ColumnInfo]:

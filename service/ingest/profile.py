@@ -18,9 +18,7 @@ from worker.domain.datasets import ColumnInfo, Histogram
 BINS = 20
 MAX_CATEGORIES = 100  # that are listed
 _MAX_CATEGORY_BYTES = 16_384  # of the listed categories' text, so that the stored record stays small
-_MAX_COUNTED_RANGE = (
-    1 << 16
-)  # integers in a smaller range are counted, which is ten times faster than sorting
+_MAX_COUNTED_RANGE = 1 << 16  # integers in a smaller range are counted: ten times faster than sorting
 _ID_NAME = re.compile(
     r"(?i)(.*[_\W])?(id|ids|uuid|guid|key|index|rowid|row_?number)|.*Id|__index_level_\d+__|column_1"
 )
@@ -29,40 +27,32 @@ _FEW_ROWS = 20  # too few to recognise an id
 
 def describe(column: Column, role: Role) -> ColumnInfo:
     array = column.array
-    common: dict[str, Any] = {
-        "name": column.name,
-        "type": column.kind,
-        "role": role,
-        "missing": array.null_count,
-    }
-    if column.kind != "number":
-        values, counts = _frequencies(array)
-        return ColumnInfo(
-            **common, distinct=len(counts), categories=values, category_counts=counts[: len(values)].tolist()
-        )
-    numbers = (array.drop_null() if array.null_count else array).to_numpy()
-    if not len(numbers):
-        return ColumnInfo(**common, distinct=0)
-    return ColumnInfo(**common, **_number_profile(numbers))
+    profile = _number_profile(array) if column.kind == "number" else _category_profile(array)
+    return ColumnInfo(name=column.name, type=column.kind, role=role, missing=array.null_count, **profile)
 
 
-def _frequencies(array: Any) -> tuple[list[Any], npt.NDArray[np.int64]]:
-    """Return the listed values and the counts of all values, the most frequent first."""
+def _category_profile(array: Any) -> dict[str, Any]:
+    """Return the number of distinct values, and the most frequent ones with their counts."""
     if pa.types.is_dictionary(array.type):
         chunk = array.chunk(0)  # a category column has one chunk
-        counts = np.bincount(chunk.indices.drop_null().to_numpy(), minlength=len(chunk.dictionary))
-        order = np.argsort(-counts, kind="stable")
-        values = chunk.dictionary.take(pa.array(order[:MAX_CATEGORIES])).to_pylist()
+        frequencies = np.bincount(chunk.indices.drop_null().to_numpy(), minlength=len(chunk.dictionary))
+        order = np.argsort(-frequencies, kind="stable")[:MAX_CATEGORIES]
+        values = chunk.dictionary.take(pa.array(order)).to_pylist()
+        sizes = np.cumsum([len(value.encode()) if isinstance(value, str) else 8 for value in values])
+        values = values[: max(1, int(np.searchsorted(sizes, _MAX_CATEGORY_BYTES)))]
+        distinct, counts = len(frequencies), frequencies[order[: len(values)]].tolist()
     else:
         true, known = pa.compute.sum(array).as_py() or 0, len(array) - array.null_count
         pairs = sorted(((n, v) for v, n in ((False, known - true), (True, true)) if n), reverse=True)
-        return [value for _, value in pairs], np.array([count for count, _ in pairs], dtype=np.int64)
-    sizes = np.cumsum([len(value.encode()) if isinstance(value, str) else 8 for value in values])
-    return values[: max(1, int(np.searchsorted(sizes, _MAX_CATEGORY_BYTES)))], counts[order].astype(np.int64)
+        distinct, values, counts = len(pairs), [v for _, v in pairs], [n for n, _ in pairs]
+    return {"distinct": distinct, "categories": values, "category_counts": counts}
 
 
-def _number_profile(numbers: npt.NDArray[Any]) -> dict[str, Any]:
+def _number_profile(array: Any) -> dict[str, Any]:
     """Return range, number of distinct values and histogram, by counting or by one sort."""
+    numbers = (array.drop_null() if array.null_count else array).to_numpy()
+    if not len(numbers):
+        return {"distinct": 0}
     low, high = numbers.min(), numbers.max()
     whole = numbers.dtype.kind == "i"
     if whole and int(high) - int(low) < _MAX_COUNTED_RANGE:

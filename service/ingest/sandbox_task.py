@@ -5,36 +5,19 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from service.http.decompression import forget_copies
-from service.ingest.errors import IngestError, Issue, reader_crashed, too_much_memory, too_much_time
+from service.ingest.errors import IngestError, Issue, body_issue, too_much_memory
 from service.ingest.fixes import Fix
-from service.ingest.options import Options, TableLimits
-from service.ingest.pipeline import Upload, make_dataset
+from service.ingest.pipeline import ParseTask, make_dataset
 from service.sandbox.client import CrashError, MemoryLimitError, Sandbox, TimeLimitError
-from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset
 
 NAME = "dataset"
 MEMORY_FACTOR = 2  # memory limit of a process, as a multiple of the maximum table size
 SMALL_MAX_MEMORY, SMALL_MAX_SECONDS = 256 << 20, 10.0  # far more than most small uploads need
-
-
-@dataclass(frozen=True)
-class ParseTask:
-    """What a sandbox process needs to parse an upload."""
-
-    upload: Upload
-    options: Options
-    limits: TableLimits
-    blobs: Path  # the folder of the blob store
-    dataset_id: str
-    tenant: str
-    seconds: float
-    min_free_bytes: int
 
 
 @dataclass(frozen=True)
@@ -62,7 +45,11 @@ def parse_upload(processes: Sandbox, task: ParseTask) -> Dataset:
     except MemoryLimitError:
         raise IngestError(too_much_memory(max_table_bytes)) from None
     except TimeLimitError:
-        raise IngestError(too_much_time(task.seconds)) from None
+        message = (
+            f"Reading the table takes longer than {task.seconds:g} seconds (LITERATI_MAX_PARSE_SECONDS). "
+            "Leave out columns with drop=, or send fewer rows."
+        )
+        raise IngestError(body_issue("TABLE_TOO_SLOW", message)) from None
 
 
 def parse_small_upload(processes: Sandbox, task: ParseTask) -> Dataset | None:
@@ -78,7 +65,8 @@ def _run(processes: Sandbox, task: ParseTask, memory_bytes: int, seconds: float)
     try:
         data = processes.run(NAME, _TASK.dump_json(task), memory_bytes=memory_bytes, seconds=seconds)
     except CrashError:
-        raise IngestError(reader_crashed()) from None
+        message = "The file made its reader crash: it is damaged, or it needs more memory than there is."
+        raise IngestError(body_issue("UNREADABLE", message)) from None
     finally:
         forget_copies(task.upload.path)
     result = _RESULT.validate_json(data)
@@ -91,22 +79,10 @@ def _run(processes: Sandbox, task: ParseTask, memory_bytes: int, seconds: float)
 
 def work(data: bytes) -> bytes:
     """Run in the sandbox process: parse the task, do it and return the result."""
-    return _RESULT.dump_json(_result(_TASK.validate_json(data)))
-
-
-def _result(task: ParseTask) -> ParseResult:
     try:
-        dataset = make_dataset(
-            task.upload,
-            task.options,
-            task.limits,
-            Blobs(task.blobs),
-            dataset_id=task.dataset_id,
-            tenant=task.tenant,
-            min_free_bytes=task.min_free_bytes,
-        )
+        result = ParseResult(make_dataset(_TASK.validate_json(data)))
     except IngestError as error:
-        return ParseResult(issues=error.issues, fixes=error.fixes)
+        result = ParseResult(issues=error.issues, fixes=error.fixes)
     except OSError as error:
-        return ParseResult(disk_error=error.errno or errno.EIO)
-    return ParseResult(dataset=dataset)
+        result = ParseResult(disk_error=error.errno or errno.EIO)
+    return _RESULT.dump_json(result)

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 
-class _HashingFile:
-    """A file object for Arrow that computes the SHA-256 of what is written."""
-
-    closed = False
+class _HashingFile(io.RawIOBase):
+    """Computes the SHA-256 of what is written to a file, which stays open for the blob store."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.digest = hashlib.sha256()
 
-    def write(self, data: Any) -> int:
-        self.digest.update(data)
-        return self.file.write(data)
-
-    def flush(self) -> None:
-        self.file.flush()
-
-    def close(self) -> None:
-        self.closed = True  # the file itself stays open: the blob store takes it over
-
-    def readable(self) -> bool:
-        return False
-
     def writable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return False
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        return self.file.write(data)
 
 
 def write_table(table: Any, file: BinaryIO) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute
+import pyarrow.compute as pc
 
 from literati.data.table import MAX_CLASSES
 from literati.data.weights import MAX_WEIGHT
@@ -48,19 +48,16 @@ def target_values(name: str, words: Any, *, is_csv: bool) -> Any | None:
 def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[ClassInfo]:
     """Return the sorted classes with their row counts. Raise IngestError if there are fewer than two."""
     if labels.null_count:
-        row = pa.compute.index(labels.is_null(), True).as_py() + 1
+        row = pc.index(labels.is_null(), True).as_py() + 1
         others = "" if labels.null_count == 1 else f", and {labels.null_count - 1:,} more rows"
         message = (
             f"Row {row:,} has no label in the target {quoted(name)}{others}; remove such rows. If a word "
             "such as NA is a class, list the words for missing cells in null_values."
         )
         raise IngestError(cell_issue(row, name, "MISSING_LABEL", message))
-    if (
-        pa.types.is_floating(labels.type)
-        and pa.compute.any(pa.compute.not_equal(labels, pa.compute.floor(labels))).as_py()
-    ):
+    if pa.types.is_floating(labels.type) and pc.any(pc.not_equal(labels, pc.floor(labels))).as_py():
         raise IngestError(_regression(name, len(labels.unique())))
-    counted = pa.compute.value_counts(labels)
+    counted = pc.value_counts(labels)
     found = list(zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True))
     if len(found) > MAX_CLASSES:
         raise IngestError(_too_many(name, len(found)))
@@ -81,7 +78,7 @@ def checked_weights(name: str, column: Any, kind: str) -> npt.NDArray[np.float64
         message = f"The weight {quoted(name)} must be a column of numbers; this one holds {kind} values."
         raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     if column.null_count:
-        row = pa.compute.index(column.is_null(), True).as_py() + 1
+        row = pc.index(column.is_null(), True).as_py() + 1
         message = f"Row {row:,} has no weight in {quoted(name)}; every row needs one (0 ignores the row)."
         raise IngestError(cell_issue(row, name, "MISSING_WEIGHT", message, fix))
     weights = np.asarray(column.cast(pa.float64()))

@@ -18,8 +18,8 @@ import pytest
 from service.ingest.errors import IngestError
 from service.ingest.file_format import FileFormat
 from service.ingest.options import Options, TableLimits
-from service.ingest.pipeline import Upload
-from service.ingest.sandbox_task import ParseTask, parse_small_upload, parse_upload
+from service.ingest.pipeline import ParseTask, Upload
+from service.ingest.sandbox_task import parse_small_upload, parse_upload
 from service.predict import sandbox_task as predict
 from service.predict.predictor import PredictOptions, Predictor
 from service.predict.row_errors import MalformedError, RowsError

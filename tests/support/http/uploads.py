@@ -15,8 +15,7 @@ from service.ingest.errors import IngestError, Issue
 from service.ingest.file_format import FileFormat
 from service.ingest.options import Options, TableLimits
 from service.ingest.parse_table import SourceFile, TypedTable, parse_table
-from service.ingest.pipeline import Upload, make_dataset
-from worker.blobs.local import Blobs
+from service.ingest.pipeline import ParseTask, Upload, make_dataset
 from worker.domain.datasets import ColumnInfo, Dataset
 
 PLAIN = "age,colour,label\n30,red,no\n40,blue,yes\n50,red,no\n61,,yes\n"
@@ -37,8 +36,8 @@ def made(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any
     limits = TableLimits(**given.pop("limits", {}))
     path = _saved(folder, data)
     upload = Upload(path, form, charset, "0" * 64, path.stat().st_size)
-    blobs = Blobs(folder / "blobs")
-    return make_dataset(upload, _options(given), limits, blobs, dataset_id="ds_1", tenant="default")
+    task = ParseTask(upload, _options(given), limits, folder / "blobs", "ds_1", "default", 60.0, 0)
+    return make_dataset(task)
 
 
 def issue(folder: Path, data: bytes | str, form: FileFormat = "csv", **given: Any) -> Issue:
