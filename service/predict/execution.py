@@ -30,7 +30,7 @@ async def predict_rows(request: Request, predictor: Predictor, options: PredictO
     """Predict the rows in the body of a request."""
     body = await request.body()
     try:
-        predictions, options = await _predict(request, predictor, body, options)
+        predictions = await _predict(request, predictor, body, options)
     except MalformedError as error:
         raise malformed(error.detail, error.errors) from None
     except RowsError as error:
@@ -41,7 +41,7 @@ async def predict_rows(request: Request, predictor: Predictor, options: PredictO
 
 async def _predict(
     request: Request, predictor: Predictor, body: bytes, options: PredictOptions
-) -> tuple[EncodedPredictions, PredictOptions]:
+) -> EncodedPredictions:
     services: Services = request.app.state.services
     max_rows = services.settings.max_predict_rows
     compressed = CODING in request.scope or coding_of(body[:START_BYTES]) is not None
@@ -49,20 +49,16 @@ async def _predict(
         options = with_detected_format(request, options, body)
     bulk = compressed or options.body_format == "parquet"  # their decoded size is not known
     if not bulk:
-        predictions = None
         if len(body) <= MAX_EVENT_LOOP_BYTES and not options.explain:
-            predictions = predictor.predict(body, options, max_rows)
-        elif len(body) <= MAX_NUMBER_BYTES:
-            predictions = predictor.predict_numbers(body, options, max_rows)
-        if predictions is not None:
-            return predictions, options
+            return predictor.predict(body, options, max_rows)
+        if len(body) <= MAX_NUMBER_BYTES and (found := predictor.predict_numbers(body, options, max_rows)):
+            return found
     bulk = bulk or len(body) > MAX_THREAD_BYTES
     turns = services.bulk_predictions if bulk else services.predictions
     async with turns.slot(request.scope["literati.caller"].tenant):
-        predictions = await anyio.to_thread.run_sync(
+        return await anyio.to_thread.run_sync(
             _predict_in_thread, request, predictor, body, options, compressed, limiter=_threads
         )
-    return predictions, options
 
 
 def _predict_in_thread(

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from literati import ShapeTree
 from literati.data.labels import plain
-from literati.tree.explain import Step
+from literati.tree.explain import Status, Step
 from literati.tree.nodes import Split
-from service.predict.batch import Batch
+from service.predict.layout import Batch
 from service.predict.row_warnings import shown
 
 MAX_CATEGORIES = 20  # listed in one step
@@ -50,24 +50,26 @@ class Explainer:
         """Return the step, and how many categories go the same way besides the listed ones."""
         column = self.tree.schema.columns[split.column]
         name, x = column.name, float(batch.matrix[row, split.column])
+        status: Status = "known"
+        value = interval = listed = None
+        seen, more = True, 0
         if x != x:
-            return Step(
-                index, name, None, "missing", _side(split.missing_right), None, None, split.missing_seen
-            ), 0
-        if column.kind != "category":
+            status, right, seen = "missing", split.missing_right, split.missing_seen
+        elif column.kind != "category":
             above, up_to, right = next(p for p in split.intervals() if p[1] is None or x <= p[1])
-            value = bool(x) if column.kind == "boolean" else _number(x)
-            return Step(index, name, value, "known", _side(right), (above, up_to), None, True), 0
-        if x < 0:
+            value, interval = bool(x) if column.kind == "boolean" else _number(x), (above, up_to)
+        elif x < 0:
+            status, right, seen = "unknown", split.unknown_right, False
             value = shown(batch.cell(row, split.column))
-            return Step(index, name, value, "unknown", _side(split.unknown_right), None, None, False), 0
-        left, right_side = self._sides[index]
-        side = right_side if int(x) in right_side.codes else left
-        value, listed = shown(column.categories[int(x)]), side.listed
-        if value not in listed:
-            listed = (value, *listed[1:])
-        step = Step(index, name, value, "known", _side(side is right_side), None, listed, True)
-        return step, len(side.codes) - len(listed)
+        else:
+            sides = self._sides[index]
+            right = int(x) in sides[1].codes
+            side = sides[right]
+            value, listed = shown(column.categories[int(x)]), side.listed
+            if value not in listed:
+                listed = (value, *listed[1:])
+            more = len(side.codes) - len(listed)
+        return Step(index, name, value, status, "right" if right else "left", interval, listed, seen), more
 
     @cached_property
     def _leaf_texts(self) -> list[str]:
@@ -91,10 +93,6 @@ class Explainer:
 def _category_side(codes: frozenset[int], categories: tuple[Any, ...]) -> CategorySide:
     listed = islice(sorted(codes), MAX_CATEGORIES)
     return CategorySide(codes, tuple(shown(categories[code]) for code in listed))
-
-
-def _side(right: bool) -> Literal["left", "right"]:
-    return "right" if right else "left"
 
 
 def _number(x: float) -> float | int:

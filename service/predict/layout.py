@@ -1,10 +1,10 @@
-"""The columns of a model, prepared once to decode many requests."""
+"""The columns of a model, prepared once to decode many requests, and the decoded rows of a request."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.data.columns import Kind
-from literati.data.schema import Schema
+from literati.data.schema import Column, Schema
 from literati.tree.export.text import number_text
-from service.predict.row_errors import too_many_rows
+from service.predict.row_errors import absent_column, column_positions, raise_absent, too_many_rows
 
 Floats = npt.NDArray[np.float64]
 MAX_CELLS = 1 << 26  # of a matrix (512 MB), because the cells of an Arrow stream may take no bytes
@@ -78,7 +78,7 @@ class Layout:
         missing = frozenset(absent)
         self.names = frozenset(column.name for column in schema.columns)
         self.fields = [
-            _field(column.name, index, column.kind, column.categories, column.minimum, column.maximum)
+            _field(column, index)
             for index, column in enumerate(schema.columns)
             if not column.constant and column.name not in missing
         ]
@@ -113,6 +113,16 @@ class Layout:
             self._variants[absent] = variant  # threads may overwrite each other's entry
         return variant
 
+    def matched(self, names: Sequence[str], *where: str) -> tuple[Layout, dict[str, int]]:
+        """Return the layout without the absent columns, and the position of each name.
+
+        `where` is the path of the names in the request. Raise RowsError if a used column is absent.
+        """
+        positions = column_positions(names, *where)
+        layout = self.without_absent(positions.__contains__)
+        raise_absent([absent_column(name, *where) for name in layout.by_name if name not in positions])
+        return layout, positions
+
     @cached_property
     def used_only(self) -> Layout:
         """Return the layout with only the columns that the tree uses."""
@@ -131,30 +141,39 @@ class Layout:
         return np.zeros((n_rows, self.width))
 
 
-def _field(
-    name: str,
-    index: int,
-    kind: Kind,
-    categories: tuple[Any, ...],
-    minimum: float | None,
-    maximum: float | None,
-) -> Field:
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The decoded rows of a request."""
+
+    matrix: Floats  # C order; one column per column of the model
+    layout: Layout  # without the columns that the rows lack
+    ignored: list[str]  # columns that the model does not have
+    cell: Callable[[int, int], Any]  # row and column index -> the cell of the request
+    pointer: Callable[[int, int], str]  # row and column index -> a JSON pointer to the cell
+    read_as: Mapping[str, str] = field(default_factory=dict)  # number styles by column
+    # Unused columns that cannot be read, with the number of the first such row (from 1) if it is known.
+    unreadable: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def _field(column: Column, index: int) -> Field:
+    name, kind = column.name, column.kind
     if kind == "number":
+        minimum, maximum = column.minimum, column.maximum
         assert minimum is not None
         assert maximum is not None
         range_text = f"[{number_text(minimum)}, {number_text(maximum)}]"
         return Field(name, index, kind, NUMBER_TYPES, "a number", {}, minimum, maximum, range_text)
     if kind == "boolean":
         return Field(name, index, kind, BOOLEAN_TYPES, "true or false", {}, 0.0, 1.0)
-    codes: dict[Any, float] = {category: float(code) for code, category in enumerate(categories)}
-    types = {type(category) for category in categories}
+    codes: dict[Any, float] = {category: float(code) for code, category in enumerate(column.categories)}
+    types = set(map(type, column.categories))
     if types & {int, float}:  # 1 and 1.0 are the same category
         types |= {int, float}
     codes[None] = math.nan
     if str in types:
         codes.setdefault("", math.nan)
     words = {str: "text", bool: "true or false", int: "a number", float: "a number"}
-    expected = " or ".join(dict.fromkeys(word for kind, word in words.items() if kind in types))
+    expected = " or ".join(dict.fromkeys(words[type_] for type_ in words if type_ in types))
     return Field(
-        name, index, "category", frozenset(types | {NONE}), expected, codes, 0.0, len(categories) - 1.0
+        name, index, kind, frozenset(types | {NONE}), expected, codes, 0.0, len(column.categories) - 1.0
     )

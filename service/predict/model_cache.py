@@ -9,27 +9,18 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from literati import ShapeTree
+from service.http.problems import Problem, not_found
 from service.predict.predictor import Predictor
-from worker.domain.datasets import CsvStyle
 from worker.domain.errors import JobNotFoundError, ModelNotFoundError
 from worker.domain.jobs import JobSpec
 from worker.store import Store
 from worker.store.model_names import ModelResolver
 
 Key = tuple[str, ...]
-
-
-class NoTreeYetError(LookupError):
-    """The job has not found a tree."""
-
-
-class NoRevisionError(LookupError):
-    """The job has no tree of this revision."""
 
 
 class Predictors:
@@ -57,16 +48,20 @@ class Predictors:
         return self._find(key) or await self._load(key, lambda: self._read_model(tenant, model_id))
 
     async def of_job(self, tenant: str, job_id: str, revision: int | None) -> Predictor:
-        """Return the predictor of the best tree so far, or of the tree of this revision."""
+        """Return the predictor of the best tree so far, or of the tree of this revision.
+
+        Raise the problem 409 if there is no tree yet, and 404 if there is none of this revision.
+        """
         job = await run_in_threadpool(self._store.jobs.get, tenant, job_id)
         if job is None:
             raise JobNotFoundError
         latest = job.progress.incumbents
         if latest == 0:
-            raise NoTreeYetError
-        if revision is not None and revision > latest:
-            raise NoRevisionError
+            detail = "The job has not found a tree yet; try again soon."
+            raise Problem(409, detail, kind="no-tree-yet", headers={"Retry-After": "1"})
         chosen = latest if revision is None else revision
+        if chosen > latest:
+            raise not_found("tree")
         key = (tenant, job_id, str(chosen))
         return self._find(key) or await self._load(key, lambda: self._read_incumbent(job.spec, chosen))
 
@@ -75,13 +70,14 @@ class Predictors:
         model = self._store.models.get(tenant, model_id)
         if tree is None or model is None:  # deleted in the meantime
             raise ModelNotFoundError
-        return _predictor(tree, model.csv_style, model_id=model_id)
+        return Predictor(ShapeTree.from_dict(tree), {"model_id": model_id}, model.csv_style)
 
     def _read_incumbent(self, spec: JobSpec, revision: int) -> Predictor:
         incumbent = self._store.jobs.incumbent(spec.tenant, spec.id, revision)
         if incumbent is None:
-            raise NoRevisionError
-        return _predictor(incumbent.tree, spec.csv_style, model_id=None, job_id=spec.id, revision=revision)
+            raise not_found("tree")
+        source = {"model_id": None, "job_id": spec.id, "revision": revision}
+        return Predictor(ShapeTree.from_dict(incumbent.tree), source, spec.csv_style)
 
     def _find(self, key: Key) -> Predictor | None:
         predictor = self._cache.get(key)
@@ -101,10 +97,6 @@ class Predictors:
             predictor = await run_in_threadpool(read)
         finally:
             del self._loading[key]
-        self._add(key, predictor)
-        return predictor
-
-    def _add(self, key: Key, predictor: Predictor) -> None:
         self._cache[key] = predictor
         self._bytes += predictor.nbytes
         while len(self._cache) > self._max_entries or (
@@ -112,7 +104,4 @@ class Predictors:
         ):
             _, oldest = self._cache.popitem(last=False)
             self._bytes -= oldest.nbytes
-
-
-def _predictor(tree: dict[str, Any], csv_style: CsvStyle | None, **source: Any) -> Predictor:
-    return Predictor(ShapeTree.from_dict(tree), source, csv_style)
+        return predictor

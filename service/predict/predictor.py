@@ -8,15 +8,14 @@ from typing import Any, Literal
 
 from literati import ShapeTree
 from literati.data.schema import EncodedRows
-from service.predict.batch import Batch
 from service.predict.decode.arrow_rows import read_arrow, read_parquet
 from service.predict.decode.csv_rows import read_csv
 from service.predict.decode.csv_table import CsvOptions
 from service.predict.decode.json_rows import read_json
 from service.predict.decode.number_rows import read_numbers
-from service.predict.encode import Leaves, PredictionEncoder
+from service.predict.encode import PredictionEncoder
 from service.predict.explanations import Explainer
-from service.predict.layout import Layout
+from service.predict.layout import Batch, Layout
 from service.predict.row_errors import row_error
 from service.predict.row_warnings import RowWarning, find_warnings
 from worker.domain.datasets import CsvStyle
@@ -87,12 +86,9 @@ class Predictor:
             return read_csv(body, self.layout, max_rows, options.csv, self.csv_style)
         return _DECODERS[options.body_format](body, self.layout, max_rows)
 
-    def leaves(self, batch: Batch) -> Leaves:
-        return self.tree.apply(EncodedRows(batch.matrix, {}, ()))
-
     def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:
         warnings = find_warnings(batch)
-        leaves = self.leaves(batch)
+        leaves = self.tree.apply(EncodedRows(batch.matrix, {}, ()))
         if options.response_format == "csv":
             content = self.encoder.to_csv(leaves)
         elif options.response_format == "arrow":

@@ -12,11 +12,9 @@ from fastapi import APIRouter, Query, Request, Response
 from service.dependencies import Services
 from service.examples import models as model_examples
 from service.http.fast_path import FastPathRoute, with_fast_path
-from service.http.problems import Problem, not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.ingest import media_types
 from service.predict.execution import predict_rows
-from service.predict.model_cache import NoRevisionError, NoTreeYetError
 from service.predict.predictor import MAX_EXPLAINED_ROWS, PredictOptions
 from service.predict.request_options import predict_options
 from service.predict.schemas import JobPredictions, Predictions
@@ -177,11 +175,5 @@ async def predict_with_job(
     options = predict_options(request, explain, delimiter, decimal, null_values)
     services: Services = request.app.state.services
     tenant = request.scope["literati.caller"].tenant
-    try:
-        predictor = await services.predictors.of_job(tenant, job_id, revision)
-    except NoTreeYetError:
-        detail = "The job has not found a tree yet; try again soon."
-        raise Problem(409, detail, kind="no-tree-yet", headers={"Retry-After": "1"}) from None
-    except NoRevisionError:
-        raise not_found("tree") from None
+    predictor = await services.predictors.of_job(tenant, job_id, revision)
     return await predict_rows(request, predictor, options)

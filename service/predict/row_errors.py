@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from service.http.problems import FieldError, row_number
+from service.http.problems import FieldError, pointer, row_number
 from service.http.remedies import Remedy
 
 MAX_ERRORS = 20  # per response
@@ -26,8 +26,8 @@ class MalformedError(RowsError):
     """The body is not valid in its format."""
 
 
-def row_error(pointer: str, code: str, message: str) -> RowsError:
-    return RowsError(message, [FieldError(pointer, code, message)])
+def row_error(where: str, code: str, message: str) -> RowsError:
+    return RowsError(message, [FieldError(where, code, message)])
 
 
 def raise_errors(errors: Sequence[FieldError]) -> None:
@@ -52,32 +52,31 @@ def _with_row(error: FieldError) -> FieldError:
     return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
 
 
-def no_rows(pointer: str) -> RowsError:
-    return row_error(pointer, "NO_ROWS", "There are no rows; send at least one.")
+def no_rows(where: str) -> RowsError:
+    return row_error(where, "NO_ROWS", "There are no rows; send at least one.")
 
 
-def too_many_rows(pointer: str, max_rows: int) -> RowsError:
+def too_many_rows(where: str, max_rows: int) -> RowsError:
     message = (
         f"There are too many rows; the limit is {max_rows:,} per request (LITERATI_MAX_PREDICT_ROWS). Send "
         "them in several requests."
     )
-    return row_error(pointer, "TOO_MANY_ROWS", message)
+    return row_error(where, "TOO_MANY_ROWS", message)
 
 
-def absent_column(pointer: str, name: str) -> FieldError:
+def absent_column(name: str, *where: str | int) -> FieldError:
     message = f"The column {name!r} is absent, but the model needs it (null or empty if a value is missing)."
-    return FieldError(pointer, "ABSENT", message)
+    return FieldError(pointer(*where), "ABSENT", message)
 
 
-def column_positions(names: Sequence[str], pointer: Callable[[int], str]) -> dict[str, int]:
+def column_positions(names: Sequence[str], *where: str) -> dict[str, int]:
     """Return the position of each column; raise RowsError if there are too many or two have the same name."""
     if len(names) > MAX_COLUMNS:
         message = f"There are too many columns; the limit is {MAX_COLUMNS:,}."
-        raise row_error(pointer(MAX_COLUMNS), "TOO_MANY_COLUMNS", message)
+        raise row_error(pointer(*where, MAX_COLUMNS), "TOO_MANY_COLUMNS", message)
     positions = {name: position for position, name in enumerate(names)}
     if len(positions) < len(names):
         repeated = next(i for i, name in enumerate(names) if positions[name] != i)
-        raise row_error(
-            pointer(repeated), "REPEATED", "Two columns have this name; column names must differ."
-        )
+        message = "Two columns have this name; column names must differ."
+        raise row_error(pointer(*where, repeated), "REPEATED", message)
     return positions

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from literati._predict._reports import unusual_cells
 from service.http.problems import FieldError
-from service.predict.batch import Batch
-from service.predict.layout import Field
+from service.predict.layout import Batch, Field
 from service.predict.row_errors import MAX_ERRORS, raise_errors
 
 Rows = npt.NDArray[np.intp]

@@ -8,13 +8,11 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.parquet
 
-from service.http.problems import pointer
 from service.ingest.arrow_sizes import open_batches, total_sizes
 from service.ingest.columnar import parquet_parts
 from service.ingest.text_views import TooLargeError, decoded_bytes, without_views
-from service.predict.batch import Batch
 from service.predict.decode.table_rows import read_table
-from service.predict.layout import Layout
+from service.predict.layout import Batch, Layout
 from service.predict.row_errors import MalformedError, RowsError, column_positions, row_error, too_many_rows
 
 MAX_BYTES = 1 << 29  # decompressed: a compressed stream can be a thousand times smaller
@@ -50,7 +48,7 @@ def read_parquet(body: bytes, layout: Layout, max_rows: int) -> Batch:
         if sum(group.total_byte_size for group in groups) > MAX_BYTES:
             raise _too_large()
         names = file.schema_arrow.names
-        column_positions(names, lambda position: pointer("body", position))
+        column_positions(names, "body")
         known = [name for name in names if name in layout.by_name]
         parts = list(parquet_parts(source, file, known))
         table = pa.concat_tables(parts) if parts else file.schema_arrow.empty_table().select(known)

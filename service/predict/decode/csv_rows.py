@@ -7,13 +7,11 @@ import csv
 import io
 from typing import Any
 
-from service.http.problems import pointer
 from service.ingest.csv_header import DELIMITERS, HEAD_BYTES, column_names
-from service.predict.batch import Batch
 from service.predict.decode.csv_table import BOOLEANS, CsvOptions, CsvTable
 from service.predict.decode.table_rows import read_table
-from service.predict.layout import Field, Layout, parse_number
-from service.predict.row_errors import MalformedError, absent_column, column_positions, raise_absent
+from service.predict.layout import Batch, Field, Layout, parse_number
+from service.predict.row_errors import MalformedError
 from worker.domain.datasets import CsvStyle
 
 _NO_STYLE = CsvStyle()
@@ -25,10 +23,7 @@ def read_csv(
     """Decode the rows. `style` is that of the CSV that the model was trained on."""
     body = _as_utf8(body, options.charset)
     header, delimiter = _read_header(body, layout, options.delimiter)
-    positions = column_positions(header, lambda position: pointer("body", "header", position))
-    layout = layout.without_absent(positions.__contains__)
-    absent = [name for name in layout.by_name if name not in positions]
-    raise_absent([absent_column("/body/header", name) for name in absent])
+    layout, _ = layout.matched(header, "body", "header")
     csv_table = CsvTable(body, header, delimiter, layout, options, style)
     return read_table(
         csv_table.read(),

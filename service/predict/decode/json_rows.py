@@ -14,16 +14,14 @@ from typing import Any
 from pydantic_core import from_json
 
 from service.http.problems import FieldError, pointer
-from service.predict.batch import Batch
 from service.predict.decode.cells import encode_objects
 from service.predict.decode.number_rows import read_numbers
-from service.predict.layout import Layout
+from service.predict.layout import Batch, Layout
 from service.predict.row_errors import (
     MAX_ERRORS,
     MalformedError,
     RowsError,
     absent_column,
-    column_positions,
     no_rows,
     raise_absent,
     raise_errors,
@@ -155,7 +153,7 @@ def _raise_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
     errors: list[FieldError] = []
     for name in layout.by_name:
         rows = (row for row, record in enumerate(records) if name not in record)
-        errors += _first(absent_column(pointer("body", "records", row, name), name) for row in rows)
+        errors += _first(absent_column(name, "body", "records", row, name) for row in rows)
     raise_absent(errors)
 
 
@@ -171,10 +169,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
     """Decode arrays."""
     if type(columns) is not list or not set(map(type, columns)) <= {str}:
         raise row_error(pointer("body", "columns"), "TYPE", "Expected an array of column names.")
-    positions = column_positions(columns, lambda position: pointer("body", "columns", position))
-    layout = layout.without_absent(positions.__contains__)
-    absent = [name for name in layout.by_name if name not in positions]
-    raise_absent([absent_column(pointer("body", "columns"), name) for name in absent])
+    layout, positions = layout.matched(columns, "body", "columns")
     if set(map(len, rows)) != {len(positions)}:
         message = f"Expected {len(positions)} cells, one per column."
         bad = (row for row, cells in enumerate(rows) if len(cells) != len(positions))
@@ -187,7 +182,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
     unreadable: dict[str, int | None] = {}
     matrix = None
     while matrix is None:
-        layout = layout.without_absent(lambda name: name in positions and name not in unreadable)
+        layout = layout.without_absent(lambda name: name not in unreadable)
         keys = [key[entry.index] for entry in layout.fields]
         matrix = encode_objects(rows, keys, layout, cell_pointer, unreadable, no_booleans=no_booleans)
     ignored = [name for name in positions if name not in layout.names]

@@ -14,8 +14,7 @@ from pydantic_core import from_json
 
 from literati._predict._number_json import numbers_in_arrays, numbers_in_records
 from service.http.problems import pointer
-from service.predict.batch import Batch
-from service.predict.layout import Floats, Layout
+from service.predict.layout import Batch, Floats, Layout
 
 _SPACE = rb"[ \t\n\r]*"
 _RECORDS = re.compile(rb'\s*{\s*"records"\s*:\s*'.replace(rb"\s*", _SPACE))

@@ -13,17 +13,8 @@ import pyarrow as pa
 from literati.data.schema import UNKNOWN
 from service.http.problems import FieldError, pointer, row_number
 from service.ingest.number_style import to_doubles
-from service.predict.batch import Batch
-from service.predict.layout import Field, Floats, Layout
-from service.predict.row_errors import (
-    MAX_ERRORS,
-    absent_column,
-    column_positions,
-    no_rows,
-    raise_absent,
-    raise_errors,
-    too_many_rows,
-)
+from service.predict.layout import Batch, Field, Floats, Layout
+from service.predict.row_errors import MAX_ERRORS, no_rows, raise_errors, too_many_rows
 
 ParseLabel = Callable[[Any, Field], Any]  # the label of a category column -> the label in the model's type
 Labels = tuple[npt.NDArray[np.int64], list[Any]]  # codes and the labels they stand for; code -1 is missing
@@ -39,12 +30,9 @@ def read_table(
     unreadable: Mapping[str, int | None] | None = None,
 ) -> Batch:
     """Encode the rows. Unused columns that cannot be read, and those in `unreadable`, are ignored."""
-    positions = column_positions(table.column_names, lambda position: pointer("body", position))
+    layout, positions = layout.matched(table.column_names, "body")
     skipped = dict(unreadable or {})
-    layout = layout.without_absent(lambda name: name in positions and name not in skipped)
-    raise_absent(
-        [absent_column("/body", entry.name) for entry in layout.fields if entry.name not in positions]
-    )
+    layout = layout.without_absent(lambda name: name not in skipped)
     if table.num_rows == 0:
         raise no_rows("/body")
     if table.num_rows > max_rows:
