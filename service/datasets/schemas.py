@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from service.ingest import media_types
 from service.schemas.fields import NextPageToken
 from service.schemas.problems import ProblemFix
-from worker.domain.datasets import ClassInfo, ColumnInfo
+from worker.domain.datasets import ClassInfo, ColumnInfo, Histogram
 
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
 
@@ -88,30 +88,25 @@ EXAMPLE: dict[str, Any] = {
     **EXAMPLE_SUMMARY,
     "dropped": [],
     "columns": [
-        {
-            "name": "petal_length",
-            "type": "number",
-            "role": "feature",
-            "missing": 0,
-            "distinct": 3,
-            "minimum": 1.4,
-            "maximum": 4.7,
-            "histogram": {"edges": [1.4, 3.05, 4.7], "counts": [1, 2]},
-            "categories": None,
-            "category_counts": None,
-        },
-        {
-            "name": "species",
-            "type": "category",
-            "role": "target",
-            "missing": 0,
-            "distinct": 2,
-            "minimum": None,
-            "maximum": None,
-            "histogram": None,
-            "categories": ["versicolor", "setosa"],
-            "category_counts": [2, 1],
-        },
+        ColumnInfo(
+            name="petal_length",
+            type="number",
+            role="feature",
+            missing=0,
+            distinct=3,
+            minimum=1.4,
+            maximum=4.7,
+            histogram=Histogram(edges=[1.4, 3.05, 4.7], counts=[1, 2]),
+        ).model_dump(),
+        ColumnInfo(
+            name="species",
+            type="category",
+            role="target",
+            missing=0,
+            distinct=2,
+            categories=["versicolor", "setosa"],
+            category_counts=[2, 1],
+        ).model_dump(),
     ],
     "classes": [{"label": "setosa", "count": 1}, {"label": "versicolor", "count": 2}],
     "warnings": ["The table has only 3 rows; a tree trained on so few is not reliable."],

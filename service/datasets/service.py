@@ -26,6 +26,7 @@ from worker.store import Store
 # not wait for large ones; a small upload that decompresses to a large table is read again as a large one.
 SMALL_BYTES = 1 << 20
 MAX_LARGE_UPLOADS, MAX_SMALL_UPLOADS = 2, 3
+Created = tuple[Dataset, bool]  # the dataset, and whether the upload created it
 Parse = Callable[[Sandbox, ParseTask], Dataset | None]
 _threads = ThreadPoolExecutor(MAX_LARGE_UPLOADS + MAX_SMALL_UPLOADS, "parse")
 
@@ -38,10 +39,8 @@ def stored_dataset(store: Store, tenant: str, dataset_id: str) -> Dataset:
     return dataset
 
 
-async def create_dataset(
-    upload: Upload, options: Options, services: Services, tenant: str
-) -> tuple[Dataset, bool]:
-    """Parse and store an upload. Return the dataset, and False if an equal upload was stored before."""
+async def create_dataset(upload: Upload, options: Options, services: Services, tenant: str) -> Created:
+    """Parse and store an upload, or return the dataset of an equal earlier upload."""
     key = content_key(upload.sha256, upload.format, upload.charset, upload.coding, options)
     known = await run_in_threadpool(services.store.datasets.find, tenant, key)
     if known is not None:
@@ -78,16 +77,14 @@ def _check_limits(services: Services, tenant: str) -> None:
 
 async def _parse_in_turn(
     parse: Parse, task: ParseTask, turns: FairSemaphore, services: Services, key: str
-) -> tuple[Dataset, bool] | None:
+) -> Created | None:
     """Wait for the tenant's turn, then parse and store in a thread."""
     async with turns.slot(task.tenant):
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(_threads, _parse_and_store, parse, task, services, key)
 
 
-def _parse_and_store(
-    parse: Parse, task: ParseTask, services: Services, key: str
-) -> tuple[Dataset, bool] | None:
+def _parse_and_store(parse: Parse, task: ParseTask, services: Services, key: str) -> Created | None:
     """Parse and store an upload. Return None if it is not small and `parse` accepts only small ones."""
     settings, store, blobs = services.settings, services.store, services.blobs
     dataset = parse(services.sandbox, task)

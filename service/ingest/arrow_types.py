@@ -11,10 +11,14 @@ from service.ingest.errors import IngestError, Issue, column_issue
 from service.ingest.fixes import Fix, combined, leave_out, quoted, read_column_as, without_weights
 from service.ingest.options import Plan
 
-_BYTES = (
+_BINARY = (
     *(pa.types.is_binary, pa.types.is_large_binary),
     *(pa.types.is_fixed_size_binary, pa.types.is_binary_view),
 )
+
+
+def is_binary(kind: Any) -> bool:
+    return any(test(kind) for test in _BINARY)
 
 
 def is_text(kind: Any) -> bool:
@@ -50,7 +54,7 @@ def type_issue(name: str, kind: Any, plan: Plan) -> Issue | None:
 
 def unsupported(name: str, kind: Any, plan: Plan) -> Issue:
     value = value_type(kind)
-    what = "bytes" if any(test(value) for test in _BYTES) else f"values of the type {str(value)[:60]}"
+    what = "bytes" if is_binary(value) else f"values of the type {str(value)[:60]}"
     message = (
         f"Column {quoted(name)} holds {what}, which are not supported. Leave it out with "
         f"drop={name[:80]}, or convert it to numbers, text or booleans."

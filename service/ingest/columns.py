@@ -15,6 +15,7 @@ from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Kind, quoted, read_column_as
 from service.ingest.hints import SAMPLE, Hint, likely_signs, number_hint
 from service.ingest.number_columns import MAX_EXACT, number_column
+from service.ingest.number_style import NumberStyle
 from service.ingest.options import TableLimits
 from service.ingest.tables import Column, OmittedColumn, SourceTable
 from service.ingest.target import target_values
@@ -149,12 +150,7 @@ class ColumnConverter:
         return column_issue(name, "AMBIGUOUS_NUMBERS", message, *fixes)
 
     def _number_column(
-        self,
-        name: str,
-        words: DictionaryColumn,
-        values: Any,
-        style: number_style.NumberStyle,
-        warnings: tuple[str, ...],
+        self, name: str, words: DictionaryColumn, values: Any, style: NumberStyle, warnings: tuple[str, ...]
     ) -> Column:
         floats = np.asarray(values)
         whole = bool((np.abs(floats) <= MAX_EXACT).all() and (floats == np.floor(floats)).all())
@@ -164,7 +160,7 @@ class ColumnConverter:
         decimal = None if whole and style == number_style.PLAIN else style.decimal
         return replace(column, warnings=(*warnings, *column.warnings), decimal=decimal)
 
-    def _style(self, styles: list[number_style.NumberStyle]) -> number_style.NumberStyle | None:
+    def _style(self, styles: list[NumberStyle]) -> NumberStyle | None:
         if self.csv_format is None:
             return number_style.choose_style(styles, None, None)
         return number_style.choose_style(styles, self.csv_format.decimal, self.csv_format.detected_decimal)

@@ -38,7 +38,10 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
     if not text.strip():
         raise IngestError(body_issue("EMPTY", "The file is empty; send a table with a header and rows."))
     given = options.delimiter
-    delimiter = _guess_delimiter(text) if given is None else _checked_delimiter(given, text)
+    delimiter = _guess_delimiter(text) if given is None else parse_delimiter(given)
+    if delimiter is None:
+        fixes = _delimiter_fixes(text)
+        raise IngestError(option_issue("delimiter", "BAD_DELIMITER", EXPECTED_DELIMITER, *fixes))
     try:
         rows = (row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
         cells = next(rows)
@@ -138,14 +141,6 @@ def _delimiter_fixes(text: str) -> list[Fix]:
         return []
     option = "tab" if found == "\t" else found
     return [set_option(f"Read cells separated by {_DELIMITER_NAMES[found]}", delimiter=option)]
-
-
-def _checked_delimiter(given: str, text: str) -> str:
-    delimiter = parse_delimiter(given)
-    if delimiter is None:
-        fixes = _delimiter_fixes(text)
-        raise IngestError(option_issue("delimiter", "BAD_DELIMITER", EXPECTED_DELIMITER, *fixes))
-    return delimiter
 
 
 def parse_delimiter(given: str) -> str | None:

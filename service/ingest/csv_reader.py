@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from literati._predict._leading_zeros import mark_leading_zeros
-from service.ingest.arrow_types import is_text, value_type
+from service.ingest.arrow_types import is_binary, is_text, value_type
 from service.ingest.csv_errors import encoding_issue, find_ragged_row
 from service.ingest.csv_header import Header, read_header
 from service.ingest.csv_segments import RowTooLongError, as_utf8, can_cast, common_type, segments
@@ -132,7 +132,7 @@ class _CsvReader:
             text = [
                 name for name, kind in types.items() if not all(can_cast(p.column(name), kind) for p in parts)
             ]
-            text += self._zero_led(types)
+            text += self._with_leading_zeros(types)
             if text:  # columns that are numbers in one segment and text in another are read again as text
                 types |= dict.fromkeys(text, DICTIONARY)
                 del parts
@@ -144,7 +144,7 @@ class _CsvReader:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowCapacityError):
             raise IngestError(self._diagnose()) from None
 
-    def _zero_led(self, types: dict[str, Any]) -> list[str]:
+    def _with_leading_zeros(self, types: dict[str, Any]) -> list[str]:
         """Return the columns of whole numbers that are text because some have leading zeros."""
         marked = {name for name, zeros in zip(self.header.names, self.leading_zeros, strict=True) if zeros}
         return [
@@ -167,7 +167,7 @@ class _CsvReader:
                     self._parse_options(),
                     self._convert_options(types),
                 )
-            if any(_is_binary(field.type) for field in part.schema):  # the text is not valid UTF-8
+            if any(is_binary(value_type(kind)) for kind in part.schema.types):  # text that is not valid UTF-8
                 raise IngestError(encoding_issue(self.path, "utf-8"))
             parts.append(_dictionary_encoded(part).combine_chunks())
         return parts
@@ -249,16 +249,8 @@ def _sample(column: Any) -> Any:
 
 def _dictionary_encoded(part: Any) -> Any:
     """Encode the text columns that have too many distinct values for Arrow to encode them by itself."""
-    for position, field in enumerate(part.schema):
-        if is_text(field.type):
-            part = part.set_column(position, field.name, part.column(position).cast(DICTIONARY))
-    return part
-
-
-def _is_binary(kind: Any) -> bool:
-    """Return whether Arrow has read a column as bytes, because its text is not valid."""
-    value = value_type(kind)
-    return bool(pa.types.is_binary(value) or pa.types.is_large_binary(value))
+    types = {field.name: DICTIONARY if is_text(field.type) else field.type for field in part.schema}
+    return part.cast(pa.schema(types))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

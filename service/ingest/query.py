@@ -7,28 +7,25 @@ from typing import Annotated
 from fastapi import Query
 
 from service.ingest.options import Options
-from service.schemas.fields import MAX_NAME_LENGTH, NAME
+from service.schemas.fields import Name
 
-Name = Annotated[str, Query(min_length=1, max_length=1024)]
+ColumnName = Annotated[str, Query(min_length=1, max_length=1024)]
 
 
 async def upload_options(
     target: Annotated[
-        str | None,
-        Query(min_length=1, max_length=1024, description="The column with the classes to predict. Required."),
+        ColumnName | None, Query(description="The column with the classes to predict. Required.")
     ] = None,
-    weight: Annotated[
-        str | None, Query(min_length=1, max_length=1024, description="A column of row weights, 0 or more.")
-    ] = None,
+    weight: Annotated[ColumnName | None, Query(description="A column of row weights, 0 or more.")] = None,
     drop: Annotated[
-        list[Name] | None,
+        list[ColumnName] | None,
         Query(
             max_length=1000,
             description="Columns to leave out. Repeat the parameter, or separate the names by commas.",
         ),
     ] = None,
     types: Annotated[
-        list[Name] | None,
+        list[ColumnName] | None,
         Query(
             max_length=1000,
             description="Column types in place of the inferred ones: `name:number`, `name:category` or "
@@ -60,10 +57,7 @@ async def upload_options(
             "by commas. By default NA, NaN, null and similar words. An empty cell is always missing.",
         ),
     ] = None,
-    name: Annotated[
-        str | None,
-        Query(min_length=1, max_length=MAX_NAME_LENGTH, pattern=NAME, description="A name for the dataset."),
-    ] = None,
+    name: Annotated[Name | None, Query(description="A name for the dataset.")] = None,
 ) -> Options:
     words = None if null_values is None else split_words(null_values)
     return Options(target, weight, tuple(drop or ()), tuple(types or ()), delimiter, decimal, words, name)

@@ -66,7 +66,7 @@ class _UploadWriter:
         self.digest = hashlib.sha256()
         self.size = 0
         self._blobs = blobs
-        self._spare_disk_bytes = min_free_bytes
+        self._min_free_bytes = min_free_bytes
         self._draft = ExitStack()
         self._file: BinaryIO | None = None
         self._chunks: list[bytes] = []
@@ -107,7 +107,7 @@ class _UploadWriter:
     def _write_block(self, block: bytes) -> None:
         if self._file is None:
             self._file = self._draft.enter_context(self._blobs.temporary_file())
-        check_spare(self._blobs.folder, len(block), self._spare_disk_bytes)
+        check_spare(self._blobs.folder, len(block), self._min_free_bytes)
         self.digest.update(block)
         self._file.write(block)
         self._file.flush()

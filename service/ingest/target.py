@@ -86,18 +86,16 @@ def checked_weights(name: str, column: Any, kind: str) -> npt.NDArray[np.float64
         row = int(np.argmax(weights < 0)) + 1
         message = f"The weight in row {row:,} of {quoted(name)} is negative; expected 0 or more."
         raise IngestError(cell_issue(row, name, "NEGATIVE_WEIGHT", message, fix))
-    if not weights.any():
-        message = f"Every weight in {quoted(name)} is 0; at least one must be above 0."
-        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
     with np.errstate(over="ignore"):
         total = float(weights.sum())
-    if total > MAX_WEIGHT:
-        message = f"The sum of the weights in {quoted(name)} is above {MAX_WEIGHT:g}; use a larger unit."
-        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
+    if MIN_WEIGHT <= total <= MAX_WEIGHT:
+        return weights
+    message = f"The sum of the weights in {quoted(name)} is above {MAX_WEIGHT:g}; use a larger unit."
     if total < MIN_WEIGHT:
         message = f"The sum of the weights in {quoted(name)} is below {MIN_WEIGHT:g}; use a smaller unit."
-        raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
-    return weights
+    if not weights.any():
+        message = f"Every weight in {quoted(name)} is 0; at least one must be above 0."
+    raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
 
 
 def _regression(name: str, found: int) -> Issue:

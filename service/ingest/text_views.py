@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from service.ingest.arrow_types import value_type
 from service.ingest.dictionary_column import DICTIONARY
 
 _VIEW = np.dtype([("length", "<i4"), ("prefix", "<i4"), ("buffer", "<i4"), ("offset", "<i4")])
@@ -38,13 +39,13 @@ def without_views(table: Any, max_bytes: int) -> tuple[Any, int]:
 
 
 def has_views(kind: Any) -> bool:
-    return bool(pa.types.is_string_view(kind.value_type if pa.types.is_dictionary(kind) else kind))
+    return bool(pa.types.is_string_view(value_type(kind)))
 
 
 def _encoded(chunk: Any, max_bytes: int) -> Any:
     if _distinct_bytes(chunk) > max_bytes:
         raise TooLargeError
-    encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+    encoded = chunk.dictionary_encode()
     values = encoded.dictionary.cast(pa.string())
     return pa.DictionaryArray.from_arrays(encoded.indices.cast(pa.int32()), values)
 
