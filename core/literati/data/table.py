@@ -97,7 +97,6 @@ class TrainingTable:
 def build(
     data: Any,
     y: Any,
-    *,
     sample_weight: Any = None,
     class_weight: str | Mapping[Any, float] | None = None,
     categories: Categories = "ordered",

@@ -90,9 +90,13 @@ class SavedSearch:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
         return saved, engine_state
 
-    def check_tree(self, table: TrainingTable, poll: Poll | None) -> None:
-        """Raise CheckpointError if the tree does not cost what it says on this data."""
+    def check_data(self, table: TrainingTable, poll: Poll | None) -> None:
+        """Raise CheckpointError if this is other data, or if the tree does not cost on it what it says."""
         tree = self.tree
+        if table.fingerprint != self.fingerprint:
+            raise CheckpointError(
+                "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
+            )
         if tree.schema != table.schema or tree.classes.tolist() != table.classes.tolist():
             raise CheckpointError("blob: the checkpoint's tree belongs to other data")
         tolerance = 1e-9 * max(1.0, tree.nodes[0].weight)

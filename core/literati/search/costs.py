@@ -1,7 +1,7 @@
 """Count costs in whole units, so that every sum of weights and penalties is exact.
 
-One misclassified row is a number of units, a power of two or ten, that makes all weights and penalties whole.
-Inside a search every cost is in units; users see it divided by the units in a row.
+One misclassified row counts as a number of units, the scale: a power of two or ten that makes all weights and
+penalties whole. Inside a search every cost is in units; users see it divided by the scale.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.data.table import TrainingTable
-from literati.tree.nodes import Node
+from literati.tree.nodes import Node, Settings
 
 EXACT_BITS = 50  # a sum of weights stays below 2**50 units, which is exact as an integer and a double
 MAX_PLACES = 22  # 10**22 is the largest power of ten that is exact as a double
@@ -22,11 +22,10 @@ MAX_PLACES = 22  # 10**22 is the largest power of ten that is exact as a double
 
 @dataclass(frozen=True)
 class ExactCosts:
-    """The table and the penalties of a search, with costs in units."""
+    """The table and the settings of a search, with weights and penalties in units."""
 
-    table: TrainingTable  # its weights are in units; without weights a row is one unit
-    split_penalty: float
-    changepoint_penalty: float
+    table: TrainingTable  # without weights, a row is one unit
+    settings: Settings
     scale: float  # units in one misclassified row of weight 1
 
     def in_rows(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -44,40 +43,22 @@ class ExactCosts:
         )
 
 
-def exact_costs(
-    table: TrainingTable,
-    split_penalty: float,
-    changepoint_penalty: float,
-    scale: float | None = None,
-    *,
-    binary_only: bool = False,
-) -> ExactCosts:
+def exact_costs(table: TrainingTable, settings: Settings, scale: float) -> ExactCosts:
     """Convert weights and penalties to whole units. They are rounded, but no weight becomes zero.
 
     A penalty above the sum of all weights is replaced by that sum, because no split can save more.
     """
-    if scale is None:
-        scale = default_scale(table, split_penalty, changepoint_penalty, binary_only=binary_only)
-    penalties = _effective_penalties(table, split_penalty, changepoint_penalty)
+    total = _total(table.weights, table.n_rows)
+    split, changepoint = (float(round(min(penalty, total) * scale)) for penalty in settings.penalties)
     if table.weights is not None:
         table = replace(table, weights=whole_weights(table.weights, scale))
     elif scale != 1.0:
         table = replace(table, weights=np.full(table.n_rows, scale))
-    split, changepoint = (float(round(penalty * scale)) for penalty in penalties)
-    return ExactCosts(table, split, changepoint, scale)
+    return ExactCosts(table, replace(settings, split_penalty=split, changepoint_penalty=changepoint), scale)
 
 
-def default_scale(
-    table: TrainingTable, split_penalty: float, changepoint_penalty: float, *, binary_only: bool = False
-) -> float:
-    """Return the units in one row that a search on this table chooses; `binary_only` as in `choose_scale`."""
-    penalties = _effective_penalties(table, split_penalty, changepoint_penalty)
-    return choose_scale(table.weights, table.n_rows, penalties, binary_only=binary_only)
-
-
-def _effective_penalties(table: TrainingTable, *penalties: float) -> list[float]:
-    total = float(table.n_rows if table.weights is None else table.weights.sum())
-    return [min(penalty, total) for penalty in penalties]
+def _total(weights: npt.NDArray[np.float64] | None, n_rows: int) -> float:
+    return float(n_rows if weights is None else weights.sum())
 
 
 def whole_weights(weights: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float64]:
@@ -92,14 +73,14 @@ def choose_scale(
     *,
     binary_only: bool = False,
 ) -> float:
-    """Return the smallest number of units in one row that makes all weights and penalties whole.
+    """Return the smallest scale that makes all weights and penalties whole.
 
     Powers of two are tried first (for 0.5 or 3.125), then powers of ten (for 0.1 or 0.003). If none fits,
     penalties such as 1/3 are rounded to as many decimal places as possible, and weights to as many binary
     places. Version 0.1.0 used powers of two only (`binary_only`).
     """
-    total = float(n_rows if weights is None else weights.sum())
-    numbers = np.concatenate([np.array(penalties), np.ones(1) if weights is None else weights])
+    total = _total(weights, n_rows)
+    numbers = np.concatenate([np.minimum(penalties, total), np.ones(1) if weights is None else weights])
     binary, exact = _binary_scale(numbers, total)
     if exact or binary_only:
         return binary
@@ -124,6 +105,6 @@ def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float
 
 
 def _decimal(numbers: npt.NDArray[np.float64], places: int) -> bool:
-    """Return whether all numbers have at most so many decimal places, up to the precision of a double."""
+    """Return whether no number has more decimal places than `places`, up to the precision of a double."""
     scale = 10.0**places
     return bool((np.rint(numbers * scale) / scale == numbers).all())

@@ -18,10 +18,8 @@ from literati.search.options import SolverOptions
 from literati.search.stopwatch import Stopwatch
 from literati.search.warm_start import refit_nodes
 from literati.tree.model import ShapeTree
-from literati.tree.nodes import Settings
 
-# Expected seconds to build a tree for each cell of the table, until one has been built.
-BUILD_SECONDS = 3e-8
+BUILD_SECONDS = 3e-8  # expected for each cell of the table, until a tree has been built
 Poll = Callable[[], None]
 
 
@@ -37,12 +35,6 @@ class IncumbentKeeper:
         self._costs = costs
         self._options = options
         self._clock = clock
-        self.settings = Settings(
-            options.max_depth, options.max_changepoints, options.split_penalty, options.changepoint_penalty
-        )
-        self._settings_in_units = replace(
-            self.settings, split_penalty=costs.split_penalty, changepoint_penalty=costs.changepoint_penalty
-        )
         self.build_seconds = BUILD_SECONDS * costs.table.codes.size
         self._tree: ShapeTree | None = None
         self._built_at: tuple[int, float] | None = None  # state of the engine when the bounds were read
@@ -105,7 +97,7 @@ class IncumbentKeeper:
         tree = ShapeTree.from_nodes(
             nodes,
             self._costs.table,
-            settings=self._settings_in_units,
+            settings=self._costs.settings,
             upper_bound=engine.upper,
             lower_bound=engine.lower,
             proven_optimal=bool(engine.proven),
@@ -124,8 +116,8 @@ class IncumbentKeeper:
 
     def refitted(self, tree: ShapeTree) -> ShapeTree:
         """Return a tree of another search with the counts and costs that it has on this data."""
-        nodes = refit_nodes(tree.nodes, tree.schema, self._costs.table, self._settings_in_units)
-        return self._checked(replace(self.build(), nodes=nodes, settings=self._settings_in_units))
+        nodes = refit_nodes(tree.nodes, tree.schema, self._costs.table, self._costs.settings)
+        return self._checked(replace(self.build(), nodes=nodes, settings=self._costs.settings))
 
     def _checked(self, tree: ShapeTree, poll: Poll | None = None) -> ShapeTree:
         """Check that a tree costs exactly what it says, and return it with costs in misclassified rows."""
@@ -136,4 +128,4 @@ class IncumbentKeeper:
             )
         nodes = self._costs.in_rows(tree.nodes)
         proof = replace(tree.proof, objective=nodes[0].cost)
-        return replace(tree, nodes=nodes, settings=self.settings, proof=proof)
+        return replace(tree, nodes=nodes, settings=self._options.settings, proof=proof)

@@ -10,6 +10,7 @@ from literati.data import labels
 from literati.data.table import Categories
 from literati.search.parameters import Accepted, ClassWeights, LeafCounts, ParameterSet, Range, parameter
 from literati.search.report import SearchReport
+from literati.tree.nodes import Settings
 
 Candidates = Literal["adaptive", "shape", "quantile", "all"]
 OrSelection = Literal["informative", "admissible"]
@@ -174,6 +175,11 @@ class SolverOptions(ParameterSet):
         """`candidate_leaves` by level from the root; the last entry repeats."""
         assert isinstance(self.candidate_leaves, tuple)
         return self.candidate_leaves
+
+    @property
+    def settings(self) -> Settings:
+        """The parameters that a tree keeps."""
+        return Settings(self.max_depth, self.max_changepoints, self.split_penalty, self.changepoint_penalty)
 
     def to_json(self) -> dict[str, Any]:
         data = super().to_json()

@@ -15,7 +15,7 @@ from literati._engine._engine import RunStatus
 from literati.data.table import build
 from literati.errors import CheckpointError, Interrupted
 from literati.search.checkpoint import SavedSearch
-from literati.search.costs import default_scale, exact_costs
+from literati.search.costs import choose_scale, exact_costs
 from literati.search.engine_factory import engine_bytes, make_engine
 from literati.search.incumbent import IncumbentKeeper, Poll
 from literati.search.interruptible import call_interruptibly
@@ -54,10 +54,9 @@ class Search:
         poll: Poll | None = None,
         **parameters: Any,
     ) -> None:
-        self._encode(X, y, sample_weight, _checked_limits(limits), _options(parameters), poll)
-        self._start(poll)
+        self._open(X, y, sample_weight, _checked_limits(limits), _options(parameters), poll)
 
-    def _encode(
+    def _open(
         self,
         X: Any,
         y: Any,
@@ -65,39 +64,30 @@ class Search:
         limits: SearchLimits,
         options: SolverOptions,
         poll: Poll | None,
+        saved: SavedSearch | None = None,
     ) -> None:
-        self.limits = limits
-        self.options = options
-        self.table = build(
-            X,
-            y,
-            sample_weight=sample_weight,
-            class_weight=options.class_weight,
-            categories=options.categories,
-            poll=poll,
-        )
-
-    def _start(self, poll: Poll | None, saved: SavedSearch | None = None) -> None:
-        """Create the engine. A search that is resumed counts costs in the units of its checkpoint."""
-        options = self.options
-        costs = exact_costs(
-            self.table,
-            options.split_penalty,
-            options.changepoint_penalty,
-            None if saved is None else saved.scale,
-            binary_only=saved is not None and saved.scale is None,
-        )
-        self._scale = costs.scale
+        """Encode the data and create the engine. A resumed search counts costs as its checkpoint does."""
+        self.limits, self.options, self.settings = limits, options, options.settings
+        self.table = build(X, y, sample_weight, options.class_weight, options.categories, poll)
+        if saved is not None:
+            saved.check_data(self.table, poll)
+        default = self._default_scale(binary_only=saved is not None)
+        self._scale = default if saved is None or saved.scale is None else saved.scale
+        costs = exact_costs(self.table, self.settings, self._scale)
         self._clock = Stopwatch()
-        self._engine = make_engine(self.table, costs, options, self.limits, poll)
+        self._engine = make_engine(self.table, costs, options, limits, poll)
         self._best = IncumbentKeeper(self._engine, costs, options, self._clock)
-        self.settings = self._best.settings
         self._polishing = Polishing(self._engine, self.table, options.max_depth) if options.polish else None
         self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0
         self._reason = StopReason.RUNNING
         self._stop_requested = False
         self._earlier_expansions = 0  # before a resume
         self._earlier_trace: npt.NDArray[Any] | None = None
+
+    def _default_scale(self, binary_only: bool = False) -> float:
+        """Return the scale that a new search on this data chooses, or that version 0.1.0 chose."""
+        table, penalties = self.table, self.settings.penalties
+        return choose_scale(table.weights, table.n_rows, penalties, binary_only=binary_only)
 
     # Running
 
@@ -304,13 +294,9 @@ class Search:
     def checkpoint(self) -> bytes:
         """Return the state of the search in a portable form, for `resume` with the same data."""
         tree, report = self.incumbent(), self.report()
-        options = self.options
-        usual = default_scale(
-            self.table, options.split_penalty, options.changepoint_penalty, binary_only=True
-        )
         saved = SavedSearch(
             fingerprint=self.table.fingerprint,
-            options=options,
+            options=self.options,
             limits=self.limits,
             tree=tree,
             elapsed_seconds=report.elapsed_seconds,
@@ -318,7 +304,7 @@ class Search:
             expansions=report.expansions,
             improvements=report.improvements,
             trace=self.trace(),
-            scale=None if self._scale == usual else self._scale,
+            scale=None if self._scale == self._default_scale(binary_only=True) else self._scale,
         )
         return saved.to_bytes(self._engine.checkpoint(seconds=report.elapsed_seconds))
 
@@ -339,30 +325,21 @@ class Search:
         """
         saved, engine_state = SavedSearch.from_bytes(blob)
         search = cls.__new__(cls)
-        search._encode(X, y, sample_weight, _checked_limits(limits or saved.limits), saved.options, poll)
-        if search.table.fingerprint != saved.fingerprint:
-            raise CheckpointError(
-                "blob: the checkpoint belongs to other data; expected the same X, y and sample_weight"
-            )
-        saved.check_tree(search.table, poll)
-        search._start(poll, saved)
+        search._open(X, y, sample_weight, _checked_limits(limits or saved.limits), saved.options, poll, saved)
         try:
             search._engine.restore(engine_state)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the engine cannot read the checkpoint: {error}") from None
-        search._continue_from(saved)
-        return search
-
-    def _continue_from(self, saved: SavedSearch) -> None:
-        self._earlier_expansions = saved.expansions - int(self._engine.expansions)
-        self._earlier_trace = saved.trace
-        self._clock.add(saved.elapsed_seconds)
+        search._earlier_expansions = saved.expansions - int(search._engine.expansions)
+        search._earlier_trace = saved.trace
+        search._clock.add(saved.elapsed_seconds)
         # The costs are computed again, because an earlier version may have rounded them differently. The tree
         # is not new, so it does not count as an improvement.
-        self._best.objective = self._engine.upper
-        self.adopt(saved.tree)
-        self._best.improvements = saved.improvements
-        self._best.improved_at = self._clock.seconds - saved.idle_seconds
+        search._best.objective = search._engine.upper
+        search.adopt(saved.tree)
+        search._best.improvements = saved.improvements
+        search._best.improved_at = search._clock.seconds - saved.idle_seconds
+        return search
 
 
 def _checked_limits(limits: Any) -> SearchLimits:
@@ -375,8 +352,7 @@ def _checked_limits(limits: Any) -> SearchLimits:
 
 def _options(parameters: dict[str, Any]) -> SolverOptions:
     known = SolverOptions.definitions()
-    unknown = sorted(parameters.keys() - known.keys())
-    if unknown:
+    if unknown := sorted(parameters.keys() - known.keys()):
         hint = f"expected some of {', '.join(known)}"
         if unknown[0] in SearchLimits.definitions():
             hint = f"expected limits=SearchLimits({unknown[0]}=...)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 SPACES = {
     "adaptive": "the adaptive candidates (thresholds of a CART of at most {leaves} leaves on each state)",
@@ -73,7 +73,12 @@ class Settings:
     split_penalty: float
     changepoint_penalty: float
 
+    @property
+    def penalties(self) -> tuple[float, float]:
+        return self.split_penalty, self.changepoint_penalty
+
     def penalty(self, changepoints: int) -> float:
+        """Return the penalty of a split with this number of change points."""
         return self.split_penalty + self.changepoint_penalty * (changepoints - 1)
 
 
@@ -86,7 +91,7 @@ class Proof:
     lower_bound: float
     proven_optimal: bool
     proven_space: str  # the searched space, a key of SPACES
-    candidate_leaves: tuple[int, ...] = field(default=())
+    candidate_leaves: tuple[int, ...] = ()
 
     @property
     def beyond_space(self) -> bool:
@@ -118,7 +123,7 @@ def is_beyond_space(objective: float, upper_bound: float) -> bool:
 
 
 def depths(nodes: tuple[Node, ...]) -> list[int]:
-    """Return the depth of each node, 0 for the root. Parents stand before their children."""
+    """Return the depth of each node, 0 for the root. Parents come before their children."""
     depth = [0] * len(nodes)
     for index, node in enumerate(nodes):
         if node.split is not None:

@@ -17,7 +17,7 @@ from literati import Search, SearchLimits, ShapeTree, StopReason
 from literati.errors import Interrupted
 from literati.search import checkpoint, engine_factory
 from literati.search import search as search_module
-from literati.search.costs import exact_costs
+from literati.search.costs import choose_scale
 from literati.search.incumbent import IncumbentKeeper
 
 
@@ -97,8 +97,8 @@ def test_a_resumed_search_has_found_nothing_new() -> None:
         assert again.objective == report.objective
 
 
-def in_powers_of_two(*given: Any, binary_only: bool) -> Any:
-    return exact_costs(*given, binary_only=True)
+def in_powers_of_two(*given: Any, binary_only: bool) -> float:
+    return choose_scale(*given, binary_only=True)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.1, 1 / 3, math.inf])
@@ -115,7 +115,7 @@ def test_a_checkpoint_of_version_0_1_0(
     best = Search(X, y, sample_weight=weights, **options).run()
     assert best.stop_reason is StopReason.PROVEN_OPTIMAL
     with monkeypatch.context() as old:
-        old.setattr(search_module, "exact_costs", in_powers_of_two)
+        old.setattr(search_module, "choose_scale", in_powers_of_two)
         search = Search(X, y, sample_weight=weights, limits=SearchLimits(max_expansions=20), **options)
         search.run()
         header, payload = checkpoint.unpack(search.checkpoint())
