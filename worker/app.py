@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -92,4 +91,4 @@ def wake(count: int = 1) -> None:
         for _ in range(count):
             app.send_task(TASK, ignore_result=True, retry=False)
     except (OperationalError, RedisError, OSError) as error:
-        log.warning("wake-up not sent", error=type(error).__name__, pid=os.getpid())
+        log.warning("wake-up not sent", error=type(error).__name__)

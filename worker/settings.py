@@ -80,7 +80,12 @@ class WorkerSettings(BaseSettings):
             return f"unix://{self.socket_path}"
         if self.redis_password_file is None:
             return self.redis_url
-        return with_password(self.redis_url, self.redis_password_file.read_text().strip())
+        parts = urlsplit(self.redis_url)
+        user, _, host = parts.netloc.rpartition("@")
+        password = quote(self.redis_password_file.read_text().strip(), safe="")
+        query = f"?{parts.query}" if parts.query else ""
+        # parts.geturl() would drop slashes of unix:///path.
+        return f"{parts.scheme}://{user.partition(':')[0]}:{password}@{host}{parts.path}{query}"
 
     @property
     def blobs_in_bucket(self) -> bool:
@@ -92,12 +97,3 @@ class WorkerSettings(BaseSettings):
         if self.blobs is None:
             return self.state_dir / "blobs"
         return self.state_dir / "cache" if self.blobs_in_bucket else Path(self.blobs)
-
-
-def with_password(url: str, password: str) -> str:
-    """Return the URL with this password."""
-    parts = urlsplit(url)
-    user, _, host = parts.netloc.rpartition("@")
-    netloc = f"{user.partition(':')[0]}:{quote(password, safe='')}@{host}"
-    # parts.geturl() would drop slashes of unix:///path.
-    return f"{parts.scheme}://{netloc}{parts.path}{f'?{parts.query}' if parts.query else ''}"

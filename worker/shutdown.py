@@ -16,12 +16,13 @@ from contextlib import contextmanager
 from celery.apps import worker
 
 from worker import logs
+from worker.training.core_slots import CoreSlots
 
 worker.safe_say = logs.write_from_signal_handler  # type: ignore[attr-defined]
 
 
 class ShutdownSignal:
-    """A signal from the main process to its children. Create it before the children are forked.
+    """A signal from the main process to its children.
 
     The processes share a pipe, for the signal, and a locked file, which tells whether a child has a job.
     """
@@ -59,22 +60,30 @@ class ShutdownSignal:
                 return
 
 
-_signal: ShutdownSignal | None = None
+class MainProcess:
+    """What the main process of a worker shares with its children. Create it before they are forked."""
+
+    def __init__(self, cores: int) -> None:
+        self.pid = os.getpid()
+        self.core_slots = CoreSlots(cores)
+        self.shutdown = ShutdownSignal()
 
 
-def create_signal() -> None:
-    """Create the signal in the main process, before it has children."""
-    global _signal
-    _signal = ShutdownSignal()
+_main_process: MainProcess | None = None
 
 
-def shutdown_signal() -> ShutdownSignal:
-    assert _signal is not None, "it is created before the children are forked"
-    return _signal
+def create_main_process(cores: int) -> None:
+    global _main_process
+    _main_process = MainProcess(cores)
+
+
+def main_process() -> MainProcess:
+    assert _main_process is not None, "it is created before the children are forked"
+    return _main_process
 
 
 class Worker(worker.Worker):
     def wait_for_soft_shutdown(self) -> bool:
-        shutdown_signal().set()
-        shutdown_signal().wait_until_idle(self.app.conf.worker_soft_shutdown_timeout)
+        main_process().shutdown.set()
+        main_process().shutdown.wait_until_idle(self.app.conf.worker_soft_shutdown_timeout)
         return True

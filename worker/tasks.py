@@ -22,11 +22,10 @@ from worker.domain.jobs import Job
 from worker.processes.parent_death import set_parent_death_signal
 from worker.reconciler import Reconciler, retention_days
 from worker.settings import WorkerSettings
-from worker.shutdown import create_signal, shutdown_signal
+from worker.shutdown import create_main_process, main_process
 from worker.store import open_store
 from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
-from worker.training.core_slots import CoreSlots
 from worker.training.memory import job_memory_limit
 from worker.training.runner import JobRun
 
@@ -43,15 +42,6 @@ class ProcessContext:
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
 
-_main_pid: int | None = None  # the process whose children run the jobs
-_core_slots: CoreSlots | None = None
-
-
-def core_slots() -> CoreSlots:
-    assert _core_slots is not None, "they are created before the children are forked"
-    return _core_slots
-
-
 @cache
 def process_context() -> ProcessContext:
     return ProcessContext(WorkerSettings())
@@ -62,7 +52,7 @@ def process_context() -> ProcessContext:
 def run_next_job() -> None:
     """Claim the next job of the queue, if there is one, and run it to its end."""
     context = process_context()
-    shutdown = shutdown_signal()
+    shutdown = main_process().shutdown
     if shutdown.is_set():
         return
     try:
@@ -78,16 +68,17 @@ def run_next_job() -> None:
             lease = context.settings.lease_seconds
             JobRun(context.store, context.blobs, job, lease, shutdown.is_set, memory).run()
     finally:
-        core_slots().release()
+        main_process().core_slots.release()
     with suppress(RedisError):  # the reconciler sends wake-ups that are missing
         wake(min(job.spec.cores, context.store.jobs.wakeups_wanted()))
 
 
 def _claim(context: ProcessContext) -> Job | None:
     """Claim a job for which this worker has enough free cores, and reserve them."""
-    slots = core_slots()
+    main = main_process()
+    slots = main.core_slots
     with slots.reserve() as free:
-        cores = WorkerCores(f"{socket.gethostname()}:{_main_pid}", free, slots.cores)
+        cores = WorkerCores(f"{socket.gethostname()}:{main.pid}", free, slots.cores)
         job = context.store.jobs.claim(context.name, cores)
         if job is not None:
             slots.keep(job.spec.cores)
@@ -114,18 +105,14 @@ def _on_setup_logging(**_: Any) -> None:
 @signals.worker_init.connect
 def _on_worker_init(sender: Any, **_: Any) -> None:
     """Create what the main process shares with its children, before they are forked."""
-    global _main_pid, _core_slots
-    create_signal()
-    _main_pid = os.getpid()
     concurrency = sender.concurrency
-    _core_slots = CoreSlots(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
+    create_main_process(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
 
 
 @signals.worker_process_init.connect
 def _on_child_start(**_: Any) -> None:
     process_context.cache_clear()
-    if _main_pid is not None:
-        set_parent_death_signal(_main_pid)  # otherwise a search would outlive a killed worker
+    set_parent_death_signal(main_process().pid)  # otherwise a search would outlive a killed worker
 
 
 @signals.worker_ready.connect
@@ -145,4 +132,4 @@ def _on_worker_ready(sender: Any, **_: Any) -> None:
 
 @signals.worker_shutting_down.connect
 def _on_shutdown(**_: Any) -> None:
-    shutdown_signal().set()  # for a warm shutdown, which waits for its tasks; a soft one has done it already
+    main_process().shutdown.set()  # a warm shutdown waits for its tasks; a soft one has set this already

@@ -8,8 +8,7 @@ from pydantic import BaseModel
 
 from literati.estimator import definitions
 from literati.search.parameters import Choice, LeafCounts, Parameter, Range
-from worker.domain.parameter_fields import bounds
-from worker.domain.parameters import Limits, Parameters
+from worker.domain.parameters import Limits, Parameters, bounds
 
 _HEAD = """\
 # Parameters

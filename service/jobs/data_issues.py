@@ -17,9 +17,8 @@ from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset, label_text
 from worker.domain.parameters import Limits, Parameters
 from worker.domain.validation import Validation, ValidationColumn
-from worker.training import split_check
-from worker.training.split_check import ClassTotals, ClassWeightError, SplitColumns
-from worker.training.table_size import training_size
+from worker.training import job_check
+from worker.training.job_check import ClassTotals, ClassWeightError, SplitColumns
 from worker.training.tables import SplitError
 
 _SMALLEST = TableSize(rows=2, cardinalities=[2], classes=2, weighted=False)
@@ -72,7 +71,7 @@ class JobData:
         """Return the totals of each class after the split. Raise SplitError if one side has no rows."""
         if not isinstance(validation, ValidationColumn):
             if self.dataset.weight is None:
-                return split_check.recorded_totals(self.dataset, validation)
+                return job_check.recorded_totals(self.dataset, validation)
         elif validation.value is None and self.rows.needs_value(validation.column):
             message = (
                 f"column {validation.column!r} holds numbers other than 0 and 1; name the number of the "
@@ -95,7 +94,7 @@ class JobData:
             totals = self.totals(validation)
         except (SplitError, KeyError):  # KeyError: the column does not exist
             return min_memory(_SMALLEST, options)
-        return min_memory(training_size(self.dataset, totals, parameters, validation), options)
+        return min_memory(job_check.training_size(self.dataset, totals, parameters, validation), options)
 
 
 def data_issues(request: JobRequest, limits: Limits, data: JobData) -> list[Issue]:
@@ -155,7 +154,7 @@ def _split_issues(request: JobRequest, data: JobData) -> list[Issue]:
     if request.validation is None and not weights:
         return []
     try:
-        split_check.check_classes(data.totals(request.validation), weights)
+        job_check.check_classes(data.totals(request.validation), weights)
     except SplitError as error:
         return [_split_issue(request, data, error)]
     except ClassWeightError as error:

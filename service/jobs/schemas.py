@@ -12,8 +12,7 @@ from service.schemas import fields
 from service.schemas.parameters import JOB_ID
 from worker.domain.base import FrozenModel
 from worker.domain.jobs import Event, JobError, JobState, Scores, StopReason, Transition
-from worker.domain.parameter_fields import limit_field
-from worker.domain.parameters import Limits, Parameters
+from worker.domain.parameters import Limits, Parameters, parameter_field
 from worker.domain.progress import BeyondSpace, Progress, TracePoint
 from worker.domain.validation import Validation
 
@@ -58,12 +57,12 @@ class JobRequest(BaseModel):
 class LimitsPatch(FrozenModel):
     """The limits to change. null removes a limit; limits that are left out do not change."""
 
-    time_limit: float | None = limit_field("time_limit", default=None)
-    max_expansions: int | None = limit_field("max_expansions", default=None)
-    memory_limit: int | None = limit_field("memory_limit", default=None)
-    gap: float | None = limit_field("gap", default=None)
-    gap_absolute: float | None = limit_field("gap_absolute", default=None)
-    patience: float | None = limit_field("patience", default=None)
+    time_limit: float | None = parameter_field("time_limit", default=None)
+    max_expansions: int | None = parameter_field("max_expansions", default=None)
+    memory_limit: int | None = parameter_field("memory_limit", default=None)
+    gap: float | None = parameter_field("gap", default=None)
+    gap_absolute: float | None = parameter_field("gap_absolute", default=None)
+    patience: float | None = parameter_field("patience", default=None)
 
 
 class FinishRequest(FrozenModel):

@@ -21,8 +21,7 @@ from worker.blobs.local import Blobs
 from worker.domain.base import new_id
 from worker.domain.errors import DatasetNotFoundError
 from worker.domain.jobs import Job, JobState, NewJob
-from worker.domain.parameter_fields import unused_additions
-from worker.domain.parameters import Limits, Parameters
+from worker.domain.parameters import Limits, Parameters, unused_additions
 from worker.domain.progress import Progress
 from worker.store import Store
 from worker.store.jobs import Quota, SubmitResult

@@ -14,12 +14,12 @@ MUTANTS: Changes = {
             WORKER + "store/test_fair_queue.py::test_long_jobs_do_not_take_every_core",
         ),
         (
-            "local next_start_time = start_time + cores_of(job) * DEFAULT_WEIGHT / weight_of(tenant)",
+            "local next_start_time = start_time + cores_of(job) * DEFAULT_WEIGHT / weight",
             "local next_start_time = start_time",
             WORKER + "store/test_fair_queue.py::test_tenants_take_turns",
         ),
         (
-            "* DEFAULT_WEIGHT / weight_of(tenant)",
+            "* DEFAULT_WEIGHT / weight",
             "",
             WORKER + "store/test_fair_queue.py::test_weights",
         ),

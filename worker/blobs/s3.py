@@ -121,21 +121,18 @@ class BucketBlobs(Blobs):
         except ValueError as error:  # the endpoint is not a URL
             raise BucketUnavailableError(str(error)) from error
 
-    @cached_property
-    def _transfer(self) -> Any:
-        from boto3.s3.transfer import TransferConfig
-
-        return TransferConfig(
-            multipart_threshold=PART_BYTES, multipart_chunksize=PART_BYTES, use_threads=False
-        )
-
     def _key(self, name: str) -> str:
         self._path(name)  # checks the name
         return f"{self._prefix}{name[:2]}/{name}"
 
     def _send(self, path: Path, key: str) -> None:
+        from boto3.s3.transfer import TransferConfig
+
+        config = TransferConfig(
+            multipart_threshold=PART_BYTES, multipart_chunksize=PART_BYTES, use_threads=False
+        )
         with _translated_errors(key), open(path, "rb") as file:
-            self._client.upload_fileobj(file, self._bucket, key, Config=self._transfer)
+            self._client.upload_fileobj(file, self._bucket, key, Config=config)
 
     def _fetch(self, name: str, path: Path) -> None:
         with self.temporary_file() as file:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from literati.tree.model_json import with_bounds
 from literati.tree.nodes import is_beyond_space
 from worker.domain import jobs
 from worker.domain.models import Model, ModelSummary
-from worker.domain.parameter_fields import unused_additions
+from worker.domain.parameters import unused_additions
 from worker.domain.progress import Progress, ProgressUpdate, TracePoint
 
 Hash = Mapping[bytes, bytes]
+Value = TypeVar("Value")
 
 
 def to_dict(flat: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -27,19 +28,10 @@ def to_datetime(milliseconds: bytes | str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
-def _datetime(record: Hash, name: bytes) -> datetime | None:
+def _optional(record: Hash, name: bytes, convert: Callable[[bytes], Value]) -> Value | None:
+    """Return a converted field; None if the record lacks it or it is empty."""
     value = record.get(name)
-    return to_datetime(value) if value else None
-
-
-def _number(record: Hash, name: bytes) -> float | None:
-    value = record.get(name)
-    return float(value) if value else None
-
-
-def _text(record: Hash, name: bytes) -> str | None:
-    value = record.get(name)
-    return value.decode() if value else None
+    return convert(value) if value else None
 
 
 def gaps(upper: float, lower: float) -> tuple[float, float]:
@@ -60,17 +52,16 @@ MODEL_SUMMARY = (
 
 
 def job(record: Hash) -> jobs.Job:
-    metrics = record.get(b"metrics")
     return jobs.Job(
         **_job_summary(record),
         limits_revision=int(record.get(b"limits_revision") or 0),
         control_request=jobs.ControlRequest(record[b"wish"].decode()),
-        metrics=json.loads(metrics) if metrics else None,
-        snapshot=_text(record, b"blob"),
+        metrics=_optional(record, b"metrics", json.loads),
+        snapshot=_optional(record, b"blob", bytes.decode),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
-        request_id=_text(record, b"request_id"),
-        heartbeat_at=_datetime(record, b"heartbeat_at"),
+        request_id=_optional(record, b"request_id", bytes.decode),
+        heartbeat_at=_optional(record, b"heartbeat_at", to_datetime),
         transitions=[_transition(line) for line in record[b"transitions"].decode().splitlines()],
     )
 
@@ -80,7 +71,6 @@ def job_summary(record: Hash) -> jobs.JobSummary:
 
 
 def _job_summary(record: Hash) -> dict[str, Any]:
-    stop_reason, error = record.get(b"stop_reason"), record.get(b"error")
     spec, settings = _spec_and_settings(record)
     return {
         "spec": spec,
@@ -88,18 +78,22 @@ def _job_summary(record: Hash) -> dict[str, Any]:
         "state": jobs.JobState(record[b"state"].decode()),
         "revision": int(record[b"revision"]),
         "progress": _progress(record),
-        "stop_reason": jobs.StopReason(stop_reason.decode()) if stop_reason else None,
+        "stop_reason": _optional(record, b"stop_reason", _stop_reason),
         "proven_optimal": record.get(b"proven_optimal") == b"1",
-        "model_id": _text(record, b"model_id"),
+        "model_id": _optional(record, b"model_id", bytes.decode),
         "model_revision": _model_revision(record),
         "scores": _scores(record) if int(record[b"incumbents"]) else None,
-        "error": jobs.JobError.model_validate_json(error) if error else None,
+        "error": _optional(record, b"error", jobs.JobError.model_validate_json),
         "created_at": to_datetime(record[b"created_at"]),
         "queued_at": to_datetime(record[b"queued_at"]),
-        "started_at": _datetime(record, b"started_at"),
-        "first_incumbent_at": _datetime(record, b"first_incumbent_at"),
-        "finished_at": _datetime(record, b"finished_at"),
+        "started_at": _optional(record, b"started_at", to_datetime),
+        "first_incumbent_at": _optional(record, b"first_incumbent_at", to_datetime),
+        "finished_at": _optional(record, b"finished_at", to_datetime),
     }
+
+
+def _stop_reason(value: bytes) -> jobs.StopReason:
+    return jobs.StopReason(value.decode())
 
 
 def _model_revision(record: Hash) -> int | None:
@@ -142,9 +136,8 @@ def _spec_and_settings(record: Hash) -> tuple[jobs.JobSpec, jobs.JobSettings]:
 
 
 def _progress(record: Hash) -> Progress:
-    upper, lower = _number(record, b"upper"), _number(record, b"lower")
+    objective, upper, lower = (_optional(record, name, float) for name in (b"objective", b"upper", b"lower"))
     absolute, relative = (None, None) if upper is None or lower is None else gaps(upper, lower)
-    objective = _number(record, b"objective")
     return Progress(
         objective=objective,
         upper_bound=upper,
@@ -215,12 +208,12 @@ def model_summary(model_id: str, record: Hash) -> ModelSummary:
 
 def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
     spec, settings = _spec_and_settings(record)
-    name, notes = record.get(b"name"), record.get(b"notes")
+    name = record.get(b"name")
     return {
         "id": model_id,
         "tenant": spec.tenant,
         "name": json.loads(name) if name else settings.name,
-        "notes": json.loads(notes) if notes else None,
+        "notes": _optional(record, b"notes", json.loads),
         "job_id": spec.id,
         "incumbent_revision": int(record[b"incumbent"]),
         "dataset_id": spec.dataset_id,
@@ -230,7 +223,7 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "lower_bound": float(record[b"lower"]),
         "proven_optimal": record[b"proven_optimal"] == b"1",
         "proven_space": spec.parameters.candidates,
-        "stop_reason": jobs.StopReason(record[b"stop_reason"].decode()),
+        "stop_reason": _stop_reason(record[b"stop_reason"]),
         "scores": _scores(record),
         "engine_version": spec.engine_version,
         "created_at": to_datetime(record[b"created_at"]),

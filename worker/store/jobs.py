@@ -10,14 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from worker.domain import errors
 from worker.domain.base import new_id
-from worker.domain.errors import (
-    IdempotencyConflictError,
-    InvalidTokenError,
-    JobNotFoundError,
-    PreconditionFailedError,
-    WrongStateError,
-)
 from worker.domain.jobs import Event, Incumbent, Job, JobSettings, JobState, JobSummary, NewJob
 from worker.domain.progress import TracePoint
 from worker.store import codecs
@@ -133,7 +127,7 @@ class JobStore(JobLeases):
             return None
         job = self.get(tenant, known[b"job"].decode())
         if job is not None and known[b"body"] != body_digest.encode():
-            raise IdempotencyConflictError
+            raise errors.IdempotencyConflictError
         return job
 
     def change(
@@ -147,11 +141,11 @@ class JobStore(JobLeases):
         """
         while True:
             record = read_hash(self._client, _key(job_id))
-            if not _belongs_to(record, tenant):
-                raise JobNotFoundError
+            if record.get(b"tenant") != tenant.encode():
+                raise errors.JobNotFoundError
             job = codecs.job(record)
             if revision is not None and not revision(job.revision):
-                raise PreconditionFailedError
+                raise errors.PreconditionFailedError
             settings = change(job.settings)
             if settings == job.settings:
                 return job
@@ -169,11 +163,13 @@ class JobStore(JobLeases):
                 return codecs.job(codecs.to_dict(rest[0]))
             if status == b"WRONG_STATE":
                 state = JobState(rest[0].decode())
-                raise WrongStateError(state, f"The job is {state}, so its limits can no longer be changed.")
+                raise errors.WrongStateError(
+                    state, f"The job is {state}, so its limits can no longer be changed."
+                )
 
     def get(self, tenant: str, job_id: str) -> Job | None:
         record = read_hash(self._client, _key(job_id))
-        return codecs.job(record) if _belongs_to(record, tenant) else None
+        return codecs.job(record) if record.get(b"tenant") == tenant.encode() else None
 
     def list(
         self,
@@ -226,12 +222,14 @@ class JobStore(JobLeases):
         if status == b"WRONG_STATE":
             state = JobState(rest[0].decode())
             if rest[1] == b"NO_TREE":
-                raise WrongStateError(
+                raise errors.WrongStateError(
                     state,
                     f"The job is {state} and has no tree yet to finish with; cancel it instead.",
                 )
             hint = _FINISH_HINTS.get(state, "") if action == "finish" else ""
-            raise WrongStateError(state, f"The job is {state}, so it cannot be {_PARTICIPLES[action]}.{hint}")
+            raise errors.WrongStateError(
+                state, f"The job is {state}, so it cannot be {_PARTICIPLES[action]}.{hint}"
+            )
         job = codecs.job(codecs.to_dict(rest[0]))
         return ControlResult(job, repeated=status == b"REPEATED", model_created=status == b"MADE")
 
@@ -248,7 +246,7 @@ class JobStore(JobLeases):
         self._scripts.run("restore", "job", job_id, tenant, or_empty(max_jobs), "")
         job = self.get(tenant, job_id)
         if job is None:  # it was deleted again meanwhile
-            raise JobNotFoundError
+            raise errors.JobNotFoundError
         return job
 
     def incumbent(self, tenant: str, job_id: str, revision: int | None = None) -> Incumbent | None:
@@ -262,12 +260,12 @@ class JobStore(JobLeases):
         pipeline.lrange(f"{_key(job_id)}:trace", 0, -1)
         owner, lines = pipeline.execute()
         if owner != tenant.encode():
-            raise JobNotFoundError
+            raise errors.JobNotFoundError
         return [codecs.trace_point(line) for line in lines]
 
     def events(self, tenant: str, job_id: str, after: str | None = None, count: int = 100) -> EventPage:
         if after is not None and not _EVENT_ID.fullmatch(after):
-            raise InvalidTokenError(after)
+            raise errors.InvalidTokenError(after)
         stream = f"{_key(job_id)}:events"
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hmget(_key(job_id), ["tenant", "state", "events"])
@@ -276,7 +274,7 @@ class JobStore(JobLeases):
         pipeline.xrange(stream, min="-" if after is None else f"({after}", count=count)
         (owner, state, emitted), kept, oldest, entries = pipeline.execute()
         if owner != tenant.encode():
-            raise JobNotFoundError
+            raise errors.JobNotFoundError
         dropped = kept < int(emitted) and (
             after is None or _event_order(after) < _event_order(oldest[0][0].decode())
         )
@@ -292,10 +290,6 @@ def digest(*parts: str) -> str:
 
 def _key(job_id: str) -> str:
     return f"literati:job:{job_id}"
-
-
-def _belongs_to(record: codecs.Hash, tenant: str) -> bool:
-    return record.get(b"tenant") == tenant.encode()
 
 
 def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:

@@ -7,7 +7,7 @@ given to another worker, all calls of the first worker raise FencedError.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import redis
@@ -31,7 +31,7 @@ _ACTIVE_STATES = {*JobState} - {JobState.PAUSED, *(state for state in JobState i
 _STALLED = JobError(
     code="WORKER_LOST",
     message=f"Its worker was lost {MAX_STALLS} times in a row without progress, so the job was not retried.",
-)
+).model_dump_json()
 
 
 @dataclass(frozen=True)
@@ -72,17 +72,8 @@ class JobLeases(StorePart):
 
         A tenant's jobs are ordered by priority, jobs of equal priority by submission.
         """
-        cores = cores or WorkerCores(worker)
-        answer = self._scripts.run(
-            "claim",
-            worker,
-            self._lease,
-            MAX_STALLS,
-            _STALLED.model_dump_json(),
-            cores.worker,
-            cores.free,
-            cores.total,
-        )
+        place = astuple(cores or WorkerCores(worker))
+        answer = self._scripts.run("claim", worker, self._lease, MAX_STALLS, _STALLED, *place)
         return None if answer[0] == b"NONE" else codecs.job(codecs.to_dict(answer[1]))
 
     def publish_progress(self, job_id: str, epoch: int, update: ProgressUpdate) -> ProgressReply:

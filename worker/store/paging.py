@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
+import struct
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -109,14 +109,12 @@ def read_fields(
 
 
 def _token(number: int) -> str:
-    return base64.urlsafe_b64encode(number.to_bytes(8, "big")).decode().rstrip("=")
+    return base64.urlsafe_b64encode(struct.pack(">Q", number)).decode().rstrip("=")
 
 
 def _number(token: str) -> int:
     try:
-        data = base64.b64decode(token + "=", altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
+        (number,) = struct.unpack(">Q", base64.b64decode(token + "=", altchars=b"-_", validate=True))
+    except (ValueError, struct.error):  # not Base64, or not eight bytes
         raise InvalidTokenError(token) from None
-    if len(data) != 8:
-        raise InvalidTokenError(token)
-    return int.from_bytes(data, "big")
+    return int(number)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from literati import ShapeTree
 from literati.data.schema import EncodedRows
-from worker.training.split_check import given_class_weights
+from worker.training.job_check import given_class_weights
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -80,8 +80,8 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
     total = float(matrix.sum())
     hits, actual, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
     chosen = np.maximum(predictions.probabilities[np.arange(len(rows.y)), rows.y], MIN_PROBABILITY)
-    recall = _ratio(hits, actual)
-    precision = _ratio(hits, predicted)
+    with np.errstate(invalid="ignore"):  # a metric is NaN if its divisor is 0
+        recall, precision, f1 = hits / actual, hits / predicted, 2 * hits / (actual + predicted)
     seen = actual > 0
     return {
         "rows": len(rows.y),
@@ -95,7 +95,7 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
                 "support": _integer_if_whole(actual[k]),
                 "precision": _number_or_none(precision[k]),
                 "recall": _number_or_none(recall[k]),
-                "f1": _number_or_none(_ratio(2 * hits[k], actual[k] + predicted[k])),
+                "f1": _number_or_none(f1[k]),
             }
             for k in range(n)
         ],
@@ -105,12 +105,6 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
 def _confusion(matrix: Floats, labels: list[Any]) -> dict[str, Any]:
     """Return the confusion matrix: actual classes by row, predicted classes by column."""
     return {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
-
-
-def _ratio(part: Any, whole: Any) -> Any:
-    """Divide; the result is NaN where the divisor is 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(part, dtype=float) / np.asarray(whole, dtype=float)
 
 
 def _number_or_none(value: Any) -> float | None:

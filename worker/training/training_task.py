@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,21 +17,15 @@ from worker.domain.jobs import JobSpec
 from worker.training.tables import DatasetRows
 
 
+@dataclass
 class TrainingTask:
     """The training rows of a job and, if it has any, its validation rows."""
 
-    def __init__(
-        self,
-        spec: JobSpec,
-        train: DatasetRows,
-        validation: DatasetRows | None,
-        poll: Callable[[], None] | None = None,
-    ) -> None:
-        self.spec = spec
-        self.poll = poll  # called while the rows are encoded; may raise an exception to interrupt that
-        self.train = train
-        self.validation = validation
-        self.notes: list[str] = []  # warnings of the library about the data
+    spec: JobSpec
+    train: DatasetRows
+    validation: DatasetRows | None
+    poll: Callable[[], None] | None = None  # called while the rows are encoded; may raise to interrupt that
+    notes: list[str] = field(default_factory=list)  # warnings of the library about the data
 
     def search(self, limits: SearchLimits, engine_state: bytes | None = None) -> Search:
         """Create a new search, or one that continues from a saved state of the engine."""

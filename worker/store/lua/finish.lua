@@ -3,11 +3,7 @@ local id, epoch, model_id, state, stop_reason, proven, failure, limits_revision 
 local update, tree, metrics, log = unpack(ARGV, 9)
 
 local BY_LIMIT = {
-    GAP_REACHED = true,
-    TIME_LIMIT = true,
-    EXPANSION_LIMIT = true,
-    MEMORY_LIMIT = true,
-    NO_IMPROVEMENT = true,
+    GAP_REACHED = true, TIME_LIMIT = true, EXPANSION_LIMIT = true, MEMORY_LIMIT = true, NO_IMPROVEMENT = true,
 }
 
 local job = read(id)

@@ -11,10 +11,6 @@ local function to_numbers(flat)
     return found
 end
 
-local function weight_of(tenant)
-    return tonumber(call('HGET', WEIGHTS, tenant) or DEFAULT_WEIGHT)
-end
-
 -- Return the tenants with queued jobs in the order in which they may start one: by virtual start time, but tenants that
 -- use their share of the cores come last. Otherwise a tenant whose jobs are long would soon use every core.
 local function tenants_in_order()
@@ -89,7 +85,8 @@ end
 local function advance_start_time(job)
     local tenant = job.tenant
     local start_time = math.max(virtual_time(), tonumber(call('ZSCORE', START_TIMES, tenant) or '0'))
-    local next_start_time = start_time + cores_of(job) * DEFAULT_WEIGHT / weight_of(tenant)
+    local weight = tonumber(call('HGET', WEIGHTS, tenant) or DEFAULT_WEIGHT)
+    local next_start_time = start_time + cores_of(job) * DEFAULT_WEIGHT / weight
     call('SET', VIRTUAL_TIME, string.format('%.17g', start_time))
     call('ZADD', START_TIMES, string.format('%.17g', next_start_time), tenant)
     -- Idle tenants up to this time would start at the virtual time anyway.

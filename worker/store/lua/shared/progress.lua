@@ -108,12 +108,6 @@ local function bounds_as_json(job)
     return '"objective":' .. job.objective .. ',"upper_bound":' .. job.upper .. ',"lower_bound":' .. job.lower
 end
 
-local function count_snapshot(name, bytes)
-    if call('HSETNX', SNAPSHOT_BYTES, name, bytes) == 1 then
-        count('saved_bytes', bytes)
-    end
-end
-
 -- Bounds are stored from the first tree on: they are known together or not at all. Return the snapshot that is
 -- replaced, or ''.
 local function apply_update(job, update, tree, metrics, log)
@@ -141,7 +135,9 @@ local function apply_update(job, update, tree, metrics, log)
     local replaced = ''
     if update.blob ~= '' and update.blob ~= job.blob then
         add_reference(update.blob)
-        count_snapshot(update.blob, update.blob_bytes)
+        if call('HSETNX', SNAPSHOT_BYTES, update.blob, update.blob_bytes) == 1 then
+            count('saved_bytes', update.blob_bytes)
+        end
         replaced = remove_reference(job.blob)
         put(job, 'blob', update.blob)
     end

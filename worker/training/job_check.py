@@ -1,8 +1,8 @@
-"""Check the validation and the class weights of a job before it is accepted."""
+"""Check a job against its dataset before it is accepted: its validation, class weights and table size."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from literati.data.weights import MAX_WEIGHT
-from worker.domain.datasets import Dataset, label_text
+from literati.search.engine_factory import TableSize
+from worker.domain.datasets import ColumnInfo, Dataset, label_text
+from worker.domain.parameters import Parameters
 from worker.domain.validation import Validation, ValidationColumn, ValidationFraction
 from worker.training import tables
 from worker.training.tables import SplitError
@@ -135,3 +137,35 @@ def given_class_weights(labels: Sequence[Any], class_weight: Mapping[Any, float]
     if not isinstance(class_weight, Mapping):
         return np.ones(len(labels))
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+
+def training_size(
+    dataset: Dataset, totals: ClassTotals, parameters: Parameters, validation: Validation | None
+) -> TableSize:
+    """Return an upper bound of the size of the table that a job searches on.
+
+    Rows and classes are exact. A column may have fewer distinct values among the training rows than in the
+    whole dataset.
+    """
+    omitted = validation.column if isinstance(validation, ValidationColumn) else None
+    rows_by_class = totals.training_rows * (given_class_weights(totals.labels, parameters.class_weight) > 0)
+    rows = int(rows_by_class.sum())
+    one_hot = parameters.categories == "one_hot"
+    columns = [column for column in dataset.columns if column.role == "feature" and column.name != omitted]
+    return TableSize(
+        rows=rows,
+        cardinalities=[values for column in columns for values in _features(column, rows, one_hot)],
+        classes=int((rows_by_class > 0).sum()),
+        weighted=dataset.weight is not None or parameters.class_weight is not None,
+    )
+
+
+def _features(column: ColumnInfo, rows: int, one_hot: bool) -> Iterator[int]:
+    """Yield the number of distinct values of each feature of a column. A constant column has no feature."""
+    values = rows if column.distinct is None else min(column.distinct, rows)
+    if values == 0 or (values == 1 and column.missing == 0):
+        return
+    if column.type == "category" and one_hot and values > 1:
+        yield from [2] * values
+    else:
+        yield values

@@ -10,8 +10,7 @@ from pydantic import BaseModel
 from literati.search.options import SearchLimits, SolverOptions
 from service.jobs.schemas import LimitsPatch
 from service.settings import Settings
-from worker.domain import parameter_fields
-from worker.domain.parameters import Limits, Parameters
+from worker.domain.parameters import DEFINITIONS, Limits, Parameters, unused_additions
 
 
 @pytest.mark.parametrize(
@@ -38,8 +37,6 @@ def test_the_default_time_limit_of_the_service_is_the_one_of_the_library() -> No
 def test_what_an_earlier_version_does_not_know_is_stored_only_if_it_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    definitions = SolverOptions.definitions()
-    definitions["max_depth"] = replace(definitions["max_depth"], added="0.2.0")
-    monkeypatch.setattr(SolverOptions, "definitions", lambda: definitions)
-    assert parameter_fields.unused_additions(Parameters()) == {"max_depth"}
-    assert parameter_fields.unused_additions(Parameters(max_depth=3)) == set()
+    monkeypatch.setitem(DEFINITIONS, "max_depth", replace(DEFINITIONS["max_depth"], added="0.2.0"))
+    assert unused_additions(Parameters()) == {"max_depth"}
+    assert unused_additions(Parameters(max_depth=3)) == set()
