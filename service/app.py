@@ -21,7 +21,6 @@ from service.http.body_limits import BodyLimitMiddleware
 from service.http.fair_semaphore import FairSemaphore
 from service.http.notifications import JobNotifications
 from service.http.rate_limits import RateLimitMiddleware
-from service.http.token_cache import TokenCaches
 from service.ops.audit import open_audit
 from service.ops.metrics import Metrics
 from service.ops.readiness import Readiness
@@ -62,7 +61,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     # The middleware added last is the outermost.
     app.add_middleware(BodyLimitMiddleware, settings=settings)
     if settings.rate_limits != "off":
-        app.add_middleware(RateLimitMiddleware, token_caches=TokenCaches(services.buckets), settings=settings)
+        app.add_middleware(RateLimitMiddleware, buckets=services.buckets, settings=settings)
     app.add_middleware(AuthMiddleware, keys=services.keys)
     app.add_middleware(
         RequestMiddleware,

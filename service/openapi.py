@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -58,13 +59,7 @@ _TAGS = [
 
 def install(app: FastAPI) -> None:
     """Make `app.openapi()` return the complete document. It is built with the first call."""
-
-    def describe() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _describe(app)
-        return app.openapi_schema
-
-    app.openapi = describe  # type: ignore[method-assign]
+    app.openapi = cache(partial(_describe, app))  # type: ignore[method-assign]
 
 
 def _describe(app: FastAPI) -> dict[str, Any]:

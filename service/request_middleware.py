@@ -21,9 +21,8 @@ from service.ops.audit import Audit
 from service.ops.metrics import Metrics
 
 log = structlog.get_logger(__name__)
-_CLOSED_BY_CLIENT = (
-    "the handler is closed"  # uvloop's message if the client is gone and uvicorn does not know yet
-)
+_CLOSED_BY_CLIENT = "the handler is closed"  # uvloop's message before uvicorn knows that the client is gone
+_UNEXPECTED = "The server failed unexpectedly; its log has the error under this request's id."
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -62,34 +61,28 @@ class RequestMiddleware:
 
         try:
             await self.app(scope, receive, send_with_headers)
-        except Exception:
-            log.exception("unexpected error", method=method, route=_route_path(scope))
+        except Exception as error:
+            problem = error
+            if not isinstance(problem, Problem):  # inner middleware raises problems
+                log.exception("unexpected error", method=method, route=_route_path(scope))
+                problem = Problem(500, _UNEXPECTED, kind="unexpected")
             if status:
                 raise  # the response has begun and can only be broken off
-            await problem_response(_unexpected(), request_id)(scope, receive, send_with_headers)
+            await problem_response(problem, request_id)(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
             self.metrics.observe_request(method, _route_path(scope), status, seconds)
             self.audit.record(scope, method, status, headers)
             if self.access_log or status >= 500:
-                self._log(method, scope, status, seconds)
-
-    def _log(self, method: str, scope: Scope, status: int, seconds: float) -> None:
-        caller = scope.get("literati.caller")
-        log.info(
-            "request",
-            method=method,
-            route=_route_path(scope),
-            status=status,
-            milliseconds=round(1000 * seconds, 3),
-            key=getattr(caller, "key_id", None),
-            job_id=scope.get("path_params", {}).get("job_id"),
-        )
-
-
-def _unexpected() -> Problem:
-    detail = "The server failed unexpectedly; its log has the error under this request's id."
-    return Problem(500, detail, kind="unexpected")
+                log.info(
+                    "request",
+                    method=method,
+                    route=_route_path(scope),
+                    status=status,
+                    milliseconds=round(1000 * seconds, 3),
+                    key=getattr(scope.get("literati.caller"), "key_id", None),
+                    job_id=scope.get("path_params", {}).get("job_id"),
+                )
 
 
 def _request_id(scope: Scope) -> str:

@@ -15,7 +15,7 @@ from starlette.types import Scope as ASGIScope
 
 from service.auth.api_keys import ApiKeys
 from service.auth.key_file import DEFAULT_TENANT, Scope
-from service.http.problems import Problem, problem_response, unavailable
+from service.http.problems import Problem, unavailable
 
 PUBLIC_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
 PUBLIC_FOLDERS = ("/assets/",)
@@ -55,7 +55,7 @@ def needed_scope(method: str, path: str) -> Scope:
 
 
 class AuthMiddleware:
-    """ASGI middleware that sets `literati.caller` in the scope or answers 401 or 403.
+    """ASGI middleware that sets `literati.caller` in the scope, or raises a problem with 401, 403 or 503.
 
     A caller whose key lacks a scope is set as `literati.refused`, for the audit log.
     """
@@ -65,41 +65,34 @@ class AuthMiddleware:
         self.keys = keys
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        path: str = scope["path"]
-        if not is_public(path):
-            result = await self._authenticate(scope, path)
-            if isinstance(result, Problem):
-                response = problem_response(result, scope.get("literati.request_id", "unknown"))
-                await response(scope, receive, send)
-                return
-            scope["literati.caller"] = result
+        if scope["type"] == "http" and not is_public(scope["path"]):
+            scope["literati.caller"] = await self._authenticate(scope)
         await self.app(scope, receive, send)
 
-    async def _authenticate(self, scope: ASGIScope, path: str) -> Caller | Problem:
+    async def _authenticate(self, scope: ASGIScope) -> Caller:
         self.keys.refresh()
         if not self.keys.readable:
-            return unavailable("The key file of the server cannot be read; its administrator must repair it.")
+            raise unavailable("The key file of the server cannot be read; its administrator must repair it.")
         try:
             if self.keys.unknown:
                 await self.keys.update()
             if not self.keys.required:
-                return LOCAL_CALLER if _is_local(scope) else Problem(403, _NO_KEYS, kind="keys-needed")
+                if not _is_local(scope):
+                    raise Problem(403, _NO_KEYS, kind="keys-needed")
+                return LOCAL_CALLER
             found = await self.keys.look_up(_bearer(scope))
         except RedisError:
-            return unavailable("The store does not answer, so the API key cannot be checked; try again soon.")
+            detail = "The store does not answer, so the API key cannot be checked; try again soon."
+            raise unavailable(detail) from None
         if found is None:
             detail = "Send a valid API key: `Authorization: Bearer lit_...`."
-            return Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)
+            raise Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)
         caller = Caller(found.tenant, found.scopes, found.id)
-        needed = needed_scope(scope["method"], path)
+        needed = needed_scope(scope["method"], scope["path"])
         if needed not in caller.scopes and Scope.ADMIN not in caller.scopes:
             scope["literati.refused"] = caller
-            return Problem(
-                403, f"This key lacks the scope `{needed}`; use a key that has it.", kind="scope-needed"
-            )
+            detail = f"This key lacks the scope `{needed}`; use a key that has it."
+            raise Problem(403, detail, kind="scope-needed")
         return caller
 
 

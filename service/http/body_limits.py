@@ -8,7 +8,7 @@ from collections.abc import Collection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.http.decompression import CODINGS
-from service.http.problems import Problem, problem_response, unavailable
+from service.http.problems import Problem, unavailable
 from service.settings import Settings
 
 _UPLOAD_PATH = "/v1/datasets"
@@ -19,10 +19,7 @@ SMALL_BYTES = 1 << 20  # a body up to this size is accepted even when other bodi
 
 
 class BodyLimitMiddleware:
-    """ASGI middleware that refuses bodies beyond the limits.
-
-    Starlette passes on a problem that is raised while a body is read, so it becomes the response.
-    """
+    """ASGI middleware that raises a problem for a body beyond the limits, at once or while it is read."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -30,27 +27,20 @@ class BodyLimitMiddleware:
         self.held_bytes = 0  # of bodies in memory, until their requests are answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        headers = BodyHeaders(scope)
-        if headers.empty:
+        size, coding = _declared(scope) if scope["type"] == "http" else (0, "")
+        if size == 0:
             await self.app(scope, receive, send)
             return
         setting = _limit_setting(scope)
         limit: int = getattr(self.settings, setting)
+        if size is not None and size > limit:
+            raise too_large(limit, setting)
         codings = CODINGS if setting in _COMPRESSIBLE else {}
-        coding = codings.get(headers.coding)
-        problem = _unsupported_coding(codings) if headers.coding and coding is None else None
-        if headers.content_length is not None and headers.content_length > limit:
-            problem = too_large(limit, setting)
-        if problem is not None:
-            response = problem_response(problem, scope.get("literati.request_id", "unknown"))
-            await response(scope, receive, send)
-            return
-        if coding is not None:
-            scope[CODING] = coding
-        body = Body(self, receive, setting, in_memory=setting != "max_upload_bytes")
+        if coding:
+            if coding not in codings:
+                raise _unsupported_coding(codings)
+            scope[CODING] = codings[coding]
+        body = Body(self, receive, setting)
         try:
             await self.app(scope, body.receive, send)
         finally:
@@ -60,12 +50,12 @@ class BodyLimitMiddleware:
 class Body:
     """A body while it is received."""
 
-    def __init__(self, middleware: BodyLimitMiddleware, receive: Receive, setting: str, *, in_memory: bool):
+    def __init__(self, middleware: BodyLimitMiddleware, receive: Receive, setting: str) -> None:
         self._middleware = middleware
         self._receive = receive
         self._setting = setting
         self._limit: int = getattr(middleware.settings, setting)
-        self._in_memory = in_memory  # uploads are written to disk
+        self._in_memory = setting != "max_upload_bytes"  # uploads are written to disk
         self._received_bytes = 0
         self._complete = False
 
@@ -127,28 +117,20 @@ def _unsupported_coding(supported: Collection[str]) -> Problem:
     return Problem(415, detail, kind="media-type", headers=headers)
 
 
-class BodyHeaders:
-    """The headers that describe a request's body."""
-
-    __slots__ = ("chunked", "coding", "content_length")
-
-    def __init__(self, scope: Scope) -> None:
-        self.content_length: int | None = None
-        self.chunked = False
-        self.coding = ""  # the Content-Encoding; empty if there is none
-        for name, value in scope["headers"]:
-            if name == b"content-length":
-                self.content_length = int(value) if value.isdigit() else None
-            elif name == b"transfer-encoding":
-                self.chunked = True
-            elif name == b"content-encoding":
-                given = value.decode("latin-1").strip().lower()
-                if given not in ("", "identity"):
-                    self.coding = f"{self.coding}, {given}" if self.coding else given
-
-    @property
-    def empty(self) -> bool:
-        return self.content_length == 0 or (self.content_length is None and not self.chunked)
+def _declared(scope: Scope) -> tuple[int | None, str]:
+    """Return the size of the body by its headers, None if it is not known yet, and its Content-Encoding."""
+    size: int | None = 0
+    chunked = False
+    codings: list[str] = []
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            size = int(value) if value.isdigit() else None
+        elif name == b"transfer-encoding":
+            chunked = True
+        elif name == b"content-encoding":
+            codings.append(value.decode("latin-1").strip().lower())
+    coding = ", ".join(coding for coding in codings if coding not in ("", "identity"))
+    return None if chunked else size, coding
 
 
 def _limit_setting(scope: Scope) -> str:

@@ -87,7 +87,11 @@ class CompressedResponse:
         """Prepare the headers. Return whether to hold them back until the body is compressed."""
         headers: list[Header] = start["headers"]
         if start["status"] == 304:
-            start["headers"] = _not_modified(headers, self._header(b"if-none-match"))
+            given = self._header(b"if-none-match")
+            tagged = [
+                (name, _client_tag(value, given) if name == b"etag" else value) for name, value in headers
+            ]
+            start["headers"] = _with_vary(tagged)
         elif _is_compressible(headers):
             start["headers"] = _with_vary(headers)
             codings = accepted(self._header(b"accept-encoding"))
@@ -112,15 +116,13 @@ class CompressedResponse:
 
 def _is_compressible(headers: Iterable[Header]) -> bool:
     """Return whether a response with these headers is compressed if the client accepts it."""
-    size, kind, coded = 0, b"", False
-    for name, value in headers:
-        if name == b"content-length":
-            size = int(value)
-        elif name == b"content-type":
-            kind = value
-        elif name == b"content-encoding":
-            coded = True
-    return size >= MIN_BYTES and not coded and kind.startswith(_COMPRESSIBLE)
+    found = dict(headers)
+    large = int(found.get(b"content-length", 0)) >= MIN_BYTES
+    return (
+        large
+        and b"content-encoding" not in found
+        and found.get(b"content-type", b"").startswith(_COMPRESSIBLE)
+    )
 
 
 def _changed_header(name: bytes, value: bytes, coding: str, size: int) -> Header:
@@ -131,19 +133,12 @@ def _changed_header(name: bytes, value: bytes, coding: str, size: int) -> Header
     return name, value
 
 
-def _not_modified(headers: list[Header], if_none_match: str) -> list[Header]:
-    """Return the headers of a 304, with the tag of the coding that the client has."""
-    found = [
-        (name, _client_tag(value, if_none_match) if name == b"etag" else value) for name, value in headers
-    ]
-    return _with_vary(found)
-
-
 def _with_vary(headers: list[Header]) -> list[Header]:
     return headers if _VARY in headers else [*headers, _VARY]
 
 
 def _client_tag(tag: bytes, if_none_match: str) -> bytes:
+    """Return the tag of a 304 with the coding of the response that the client has."""
     for coding in CODINGS:
         marked = f'{tag[:-1].decode("latin-1")}-{coding}"'
         if tag.startswith(b'"') and marked in if_none_match:

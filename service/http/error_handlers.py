@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -17,6 +16,7 @@ from starlette.routing import Match
 
 from service.http.field_remedies import explained_option
 from service.http.problems import (
+    MAX_ERRORS,
     FieldError,
     Problem,
     invalid,
@@ -37,7 +37,6 @@ from worker.blobs.s3 import BucketUnavailableError
 from worker.domain import errors as store
 
 log = structlog.get_logger(__name__)
-_MAX_ERRORS = 20
 ToProblem = Callable[[Request, Any], Problem]
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
@@ -63,9 +62,8 @@ def _http_problem(request: Request, error: HTTPException) -> Problem:
         return Problem(404, "There is nothing at this address; see /docs for the routes.", kind="not-found")
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allow = ", ".join(sorted(_methods(request)))
-        return Problem(
-            405, f"This address accepts only {allow}.", kind="method-not-allowed", headers={"Allow": allow}
-        )
+        detail = f"This address accepts only {allow}."
+        return Problem(405, detail, kind="method-not-allowed", headers={"Allow": allow})
     if error.status_code == HTTPStatus.BAD_REQUEST:  # raised by FastAPI for a body that cannot be parsed
         return malformed("The body is not valid JSON in UTF-8, or nested too deeply.")
     return Problem(error.status_code, str(error.detail), headers=error.headers)
@@ -88,26 +86,22 @@ def _methods(request: Request) -> set[str]:
 
 
 def _validation_problem(request: Request, error: RequestValidationError) -> Problem:
+    """Return the problem of invalid parameters, with remedies for those with a fixed set of values."""
     details = error.errors()
     if any(detail["type"] == "json_invalid" for detail in details):
         return malformed("The body is not valid JSON.")
-    return _invalid(details, error.body, given_options(request))
-
-
-def _invalid(details: Sequence[Any], body: Any, query: Mapping[str, list[str]]) -> Problem:
-    """Return the problem of invalid parameters, with remedies for those with a fixed set of values."""
+    query = given_options(request)
     inputs = {tuple(detail["loc"]): detail.get("input") for detail in details}
-    explanations = [
-        explained_option(error, inputs.get(error.path), query) for error in located(details, body)
-    ]
-    places = {pointer(*error.path): inputs.get(error.path) for error, _ in explanations}
+    found = located(details, error.body)
+    explanations = [explained_option(wrong, inputs.get(wrong.path), query) for wrong in found]
+    places = {pointer(*wrong.path): inputs.get(wrong.path) for wrong, _ in explanations}
 
     def left(remedy: Remedy) -> set[Place]:
         sent = [value for values in remedy.options.values() for value in in_list(values)]
         return {place for place, value in places.items() if value in sent}
 
     fixes = working([fixes for _, fixes in explanations], places, left)
-    return invalid(*field_errors(error for error, _ in explanations)[:_MAX_ERRORS], fixes=fixes)
+    return invalid(*field_errors(wrong for wrong, _ in explanations)[:MAX_ERRORS], fixes=fixes)
 
 
 def field_errors(errors: Iterable[Located]) -> list[FieldError]:
@@ -119,46 +113,35 @@ def field_errors(errors: Iterable[Located]) -> list[FieldError]:
     return list(dict.fromkeys(found))
 
 
-# The problems of errors of the store that depend on nothing but their type.
-_STORE_PROBLEMS: dict[type[store.StoreError], Callable[[], Problem]] = {
-    store.JobNotFoundError: partial(not_found, "job"),
-    store.DatasetNotFoundError: partial(not_found, "dataset"),
-    store.ModelNotFoundError: partial(not_found, "model"),
-    store.AliasNotFoundError: partial(not_found, "alias"),
-    store.JobNotEndedError: partial(Problem, 409, "The job has not ended; cancel it first.", kind="job-live"),
-    store.DatasetInUseError: partial(
-        Problem, 409, "Jobs that have not ended use this dataset; cancel them first.", kind="dataset-in-use"
-    ),
-    store.ModelInUseError: partial(
-        Problem, 409, "An alias names this model; move or delete the alias first.", kind="model-in-use"
-    ),
-    store.PreconditionFailedError: partial(
-        Problem,
-        412,
-        "The record has changed: its revision is not that in `If-Match`.",
-        kind="precondition-failed",
-    ),
-    store.IdempotencyConflictError: partial(
-        invalid,
-        FieldError(
-            "/header/Idempotency-Key", "KEY_REUSED", "This key was used with another body; use a new key."
-        ),
-    ),
-    store.RevisionNotFoundError: partial(
-        invalid,
-        FieldError(
-            "/body/revision",
-            "NOT_FOUND",
-            "The job has no tree of this revision, or no longer keeps it (LITERATI_MAX_INCUMBENTS).",
-        ),
-    ),
+_NOT_FOUND: dict[type[store.StoreError], str] = {
+    store.JobNotFoundError: "job",
+    store.DatasetNotFoundError: "dataset",
+    store.ModelNotFoundError: "model",
+    store.AliasNotFoundError: "alias",
 }
 
 
 def _store_problem(request: Request, error: store.StoreError) -> Problem:
-    if create := _STORE_PROBLEMS.get(type(error)):
-        return create()
+    if what := _NOT_FOUND.get(type(error)):
+        return not_found(what)
     match error:
+        case store.JobNotEndedError():
+            return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
+        case store.DatasetInUseError():
+            detail = "Jobs that have not ended use this dataset; cancel them first."
+            return Problem(409, detail, kind="dataset-in-use")
+        case store.ModelInUseError():
+            detail = "An alias names this model; move or delete the alias first."
+            return Problem(409, detail, kind="model-in-use")
+        case store.PreconditionFailedError():
+            detail = "The record has changed: its revision is not that in `If-Match`; read it again."
+            return Problem(412, detail, kind="precondition-failed")
+        case store.IdempotencyConflictError():
+            message = "This key was used with another body; use a new key."
+            return invalid(FieldError("/header/Idempotency-Key", "KEY_REUSED", message))
+        case store.RevisionNotFoundError():
+            message = "The job has no tree of this revision, or no longer keeps it (LITERATI_MAX_INCUMBENTS)."
+            return invalid(FieldError("/body/revision", "NOT_FOUND", message))
         case store.LimitReachedError():
             return limit_reached(error.limit, request.app.state.services.settings)
         case store.WrongStateError():

@@ -23,14 +23,12 @@ class FastPathRoute(APIRoute):
         super().__init__(path, endpoint, **options)
         handler: Handler | None = getattr(endpoint, "fast_path", None)
         if handler is not None:
-            self.app = _dispatch(request_response(handler), self.app)
+            full, fast = self.app, request_response(handler)
 
+            async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+                await (full if scope["query_string"] else fast)(scope, receive, send)
 
-def _dispatch(fast_path: Any, full: Any) -> Any:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await (full if scope["query_string"] else fast_path)(scope, receive, send)
-
-    return app
+            self.app = dispatch
 
 
 def with_fast_path(handler: Handler) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -11,16 +11,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from service.http.near_names import did_you_mean, nearest
-from service.http.remedies import Remedy, in_body, in_query
+from service.http.remedies import Remedy, did_you_mean, in_body, in_query, merged, nearest
 from service.http.union_errors import Located
 
 UNKNOWN_FIELD = "extra_forbidden"
 _MAX_CHOICES = 5  # that are suggested if none is similar to the value
 _MAX_MOVED = 1000  # characters of a value that a remedy moves to another field
-_CHOICE = re.compile(
-    r"'([^']*)'"
-)  # a choice in Pydantic's message about a value that is not one of several words
+_CHOICE = re.compile(r"'([^']*)'")  # a choice in Pydantic's message about a value that is none of them
 _CHOICE_CODES = ("literal_error", "enum", "type")
 _BOUND = re.compile(r"Input should be (?:less|greater) than or equal to (-?\d+(?:\.\d+)?)")
 Steps = tuple[str, ...]
@@ -41,11 +38,8 @@ def explained(error: Located, model: type[BaseModel], body: Any) -> tuple[Locate
     if given is None:
         return error, (in_body(f"Leave out `{'.'.join(path)}`", *path, value=None),)
     if error.code in _CHOICE_CODES and isinstance(given, str):
-        choices = _CHOICE.findall(error.message)
-        message, words = _with_guess(error.message, given, choices)
-        return replace(error, message=message), tuple(
-            in_body(f"Use `{word}`", *path, value=word) for word in words
-        )
+        error, words = _with_guess(error, given)
+        return error, tuple(in_body(f"Use `{word}`", *path, value=word) for word in words)
     if bound := _BOUND.fullmatch(error.message):
         number = json.loads(bound[1])
         return error, (in_body(f"Use {number:,}", *path, value=number),)
@@ -55,24 +49,27 @@ def explained(error: Located, model: type[BaseModel], body: Any) -> tuple[Locate
 def explained_option(
     error: Located, given: Any, query: Mapping[str, list[str]]
 ) -> tuple[Located, tuple[Remedy, ...]]:
-    """Do the same as `explained` for a query option with a fixed set of values. `given` is wrong."""
+    """Do the same as `explained` for a query option with a fixed set of values, which lacks `given`."""
     source, *steps = error.path
     if source != "query" or error.code not in _CHOICE_CODES or not isinstance(given, str):
         return error, ()
     name = str(steps[0])
-    message, words = _with_guess(error.message, given, _CHOICE.findall(error.message))
+    error, words = _with_guess(error, given)
     fixes = [
         in_query(f"Use `{word}`", **{name: [word if value == given else value for value in query[name]]})
         for word in words
     ]
-    return replace(error, message=message), tuple(fixes)
+    return error, tuple(fixes)
 
 
-def _with_guess(message: str, given: str, choices: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the message with the most similar choice, and the choices to suggest."""
+def _with_guess(error: Located, given: str) -> tuple[Located, list[str]]:
+    """Return the error with the most similar choice in its message, and the choices to suggest."""
+    choices = _CHOICE.findall(error.message)
     near = nearest(given, choices)
+    if not near:
+        return error, choices[:_MAX_CHOICES]
     guess = did_you_mean(f"'{word}'" for word in near)
-    return (f"{message}.{guess}" if guess else message), near or list(choices[:_MAX_CHOICES])
+    return replace(error, message=f"{error.message}.{guess}"), near
 
 
 def _unknown(
@@ -85,24 +82,14 @@ def _unknown(
     if len(json.dumps(given)) <= _MAX_MOVED:
         fixes[:0] = [_moved(path, place, given, word) for place, word in zip(places, shown, strict=True)]
     guess = did_you_mean(f"`{word}`" for word in shown)
-    message = "There is no such field; see /docs for the known fields."
-    if guess:
-        message = f"There is no such field.{guess} See /docs for the known fields."
+    message = f"There is no such field{f'.{guess} See' if guess else '; see'} /docs for the known fields."
     return replace(error, message=message), tuple(fixes)
 
 
 def _moved(path: Steps, place: Steps, value: Any, shown: str) -> Remedy:
     removed, added = in_body("", *path, value=None), in_body("", *place, value=value)
-    options = _both(removed.options, added.options)
+    options = merged(removed.options, added.options, keep_nulls=True)
     return Remedy(f"Call it `{shown}`", options, "body")
-
-
-def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    result = dict(one)
-    for name, value in other.items():
-        inner = result.get(name)
-        result[name] = _both(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
-    return result
 
 
 def _places(model: type[BaseModel], name: str, parent: Steps) -> list[Steps]:

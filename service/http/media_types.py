@@ -12,12 +12,11 @@ from pydantic_core import from_json
 
 from service.http.error_handlers import field_errors, malformed
 from service.http.field_remedies import explained
-from service.http.problems import Problem, invalid, pointer
+from service.http.problems import MAX_ERRORS, Problem, invalid, pointer
 from service.http.remedies import Place, Remedy, merged, working
 from service.http.union_errors import Located, located
 
 Model = TypeVar("Model", bound=BaseModel)
-_MAX_ERRORS = 20  # in one response
 _MAX_DETAILS = 100  # of Pydantic, which reports a place several times if it may have several types
 
 
@@ -106,8 +105,8 @@ def _refusal(model: type[BaseModel], body: bytes, error: ValidationError) -> Pro
             return _places(_errors_in(error, changed))
         return set()
 
-    fixes = working(groups, _places(found), left) if len(groups) <= _MAX_ERRORS else ()
-    return invalid(*field_errors(wrong for wrong, _ in explanations)[:_MAX_ERRORS], fixes=fixes)
+    fixes = working(groups, _places(found), left) if len(groups) <= MAX_ERRORS else ()
+    return invalid(*field_errors(wrong for wrong, _ in explanations)[:MAX_ERRORS], fixes=fixes)
 
 
 def _errors_in(error: ValidationError, body: Any) -> list[Located]:

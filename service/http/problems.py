@@ -18,6 +18,7 @@ from service.http.remedies import Remedy
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
+MAX_ERRORS = 20  # in one response
 _MAX_POINTER = 256  # characters
 # Pointers count rows from 0 (RFC 6901); messages and `row` count from 1.
 _ROW_POINTER = re.compile(r"/body/(?:records|data|rows)/(\d+)(?:/|$)")

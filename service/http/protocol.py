@@ -68,7 +68,9 @@ class Protocol(HttpToolsProtocol):
 
     def _head_timed_out(self) -> None:
         if self._unparsed_bytes:
-            self._respond(_head_too_slow(self.settings.head_seconds))
+            seconds = f"{self.settings.head_seconds:g} seconds (LITERATI_HEAD_SECONDS)"
+            detail = f"The request's headers did not arrive within {seconds}."
+            self._respond(Problem(408, detail, kind="head-too-slow"))
         else:  # nothing was sent, so nothing is answered
             self.transport.close()
 
@@ -92,7 +94,8 @@ class Protocol(HttpToolsProtocol):
             return
         super().on_header(name, value)
         if name.lower() == b"transfer-encoding" and value.strip().lower() != b"chunked":
-            self._reject(_unknown_transfer_encoding())
+            detail = "The only Transfer-Encoding that is supported is `chunked`."
+            self._reject(Problem(501, detail, kind="transfer-encoding"))
 
     def on_headers_complete(self) -> None:
         self._in_trailers = True
@@ -107,14 +110,15 @@ class Protocol(HttpToolsProtocol):
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > max_bytes:
             self._reject(_head_too_large(max_bytes))
         if len(self.pipeline) >= MAX_PIPELINED:
-            self._reject(_too_many_pipelined())
+            self._reject(_malformed(f"Send at most {MAX_PIPELINED} requests before the first is answered."))
         for name, title in _SINGLE_HEADERS.items():
             if names.count(name) > 1:
-                self._reject(_repeated_header(title))
+                self._reject(_malformed(f"Send the header {title} once."))
         if b"host" not in names and self.parser.get_http_version() == "1.1":  # RFC 9112, section 3.2
-            self._reject(_no_host())
-        if len(self.tasks) >= self.settings.max_connections:
-            self._reject(_too_many_requests(self.settings.max_connections))
+            self._reject(_malformed("Send the header Host: HTTP/1.1 requires it in every request."))
+        if len(self.tasks) >= (limit := self.settings.max_connections):
+            detail = f"{limit:,} requests are in progress, the maximum (LITERATI_MAX_CONNECTIONS); retry."
+            self._reject(unavailable(detail))
 
     def _reject(self, problem: Problem) -> NoReturn:
         self._rejection = problem
@@ -172,29 +176,3 @@ def _malformed(detail: str = "The request is not valid HTTP/1.1.") -> Problem:
 def _head_too_large(max_bytes: int) -> Problem:
     detail = f"The request's address and headers exceed {max_bytes:,} bytes (LITERATI_MAX_HEAD_BYTES)."
     return Problem(431, detail, kind="head-too-large")
-
-
-def _head_too_slow(seconds: float) -> Problem:
-    detail = f"The request's headers did not arrive within {seconds:g} seconds (LITERATI_HEAD_SECONDS)."
-    return Problem(408, detail, kind="head-too-slow")
-
-
-def _too_many_pipelined() -> Problem:
-    return _malformed(f"At most {MAX_PIPELINED} requests may be sent before the first is answered.")
-
-
-def _repeated_header(title: str) -> Problem:
-    return _malformed(f"Send the header {title} once.")
-
-
-def _no_host() -> Problem:
-    return _malformed("Send the header Host: HTTP/1.1 requires it in every request.")
-
-
-def _unknown_transfer_encoding() -> Problem:
-    detail = "The only Transfer-Encoding that is supported is `chunked`."
-    return Problem(501, detail, kind="transfer-encoding")
-
-
-def _too_many_requests(limit: int) -> Problem:
-    return unavailable(f"{limit:,} requests are in progress, the maximum (LITERATI_MAX_CONNECTIONS); retry.")

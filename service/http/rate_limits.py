@@ -7,14 +7,17 @@ draft-ietf-httpapi-ratelimit-headers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.auth.authentication import Caller
-from service.http.problems import Problem, problem_response
-from service.http.token_cache import RateLimitResult, TokenCaches, whole_seconds
+from service.http.problems import Problem
+from service.http.token_cache import RateLimitResult, TokenCache, whole_seconds
 from service.settings import Settings
+from worker.store.token_buckets import Bucket, Buckets
 
+MAX_CACHES = 10_000  # of callers; the least recently used one is dropped
 _SUBMISSIONS = {("POST", "/v1/datasets"), ("POST", "/v1/jobs")}
 
 
@@ -57,11 +60,18 @@ def policies(settings: Settings) -> tuple[Policy, Policy]:
 
 
 class RateLimitMiddleware:
-    """ASGI middleware inside the authentication. Public paths are not limited."""
+    """ASGI middleware that raises a problem if a caller exceeds a limit. Public paths are not limited.
 
-    def __init__(self, app: ASGIApp, token_caches: TokenCaches, settings: Settings) -> None:
+    It runs inside the authentication.
+    """
+
+    def __init__(self, app: ASGIApp, buckets: Buckets, settings: Settings) -> None:
+        @lru_cache(maxsize=MAX_CACHES)
+        def token_cache(policy: Policy, caller: str) -> TokenCache:
+            return TokenCache(buckets, Bucket(f"{policy.name}:{caller}", policy.rate, policy.burst))
+
         self.app = app
-        self.token_caches = token_caches
+        self.token_cache = token_cache
         self.limit_without_key = settings.rate_limits == "on"
         self.calls, self.submissions = policies(settings)
         self.headers = {policy.name: policy.header for policy in (self.calls, self.submissions)}
@@ -72,19 +82,16 @@ class RateLimitMiddleware:
             await self.app(scope, receive, send)
             return
         policy = self.submissions if (scope["method"], scope["path"]) in _SUBMISSIONS else self.calls
-        cache = self.token_caches.get(policy.name, _caller_name(scope, caller), policy.rate, policy.burst)
-        result = await cache.acquire()
+        result = await self.token_cache(policy, _caller_name(scope, caller)).acquire()
         scope["literati.headers"] = [
             (b"ratelimit-policy", self.headers[policy.name]),
             (b"ratelimit", policy.state_header(result)),
         ]
-        if result.allowed:
-            await self.app(scope, receive, send)
-            return
-        seconds = whole_seconds(result.reset_seconds)
-        detail = f"Too many calls; try again in {seconds} s. The limit is {policy.description}."
-        problem = Problem(429, detail, kind="rate-limited", headers={"Retry-After": str(seconds)})
-        await problem_response(problem, scope["literati.request_id"])(scope, receive, send)
+        if not result.allowed:
+            seconds = whole_seconds(result.reset_seconds)
+            detail = f"Too many calls; try again in {seconds} s. The limit is {policy.description}."
+            raise Problem(429, detail, kind="rate-limited", headers={"Retry-After": str(seconds)})
+        await self.app(scope, receive, send)
 
 
 def _caller_name(scope: Scope, caller: Caller) -> str:

@@ -13,11 +13,9 @@ from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from service.http.near_names import did_you_mean, nearest
-from service.http.problems import FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, in_list, in_query, working
+from service.http.problems import MAX_ERRORS, FieldError, invalid, pointer
+from service.http.remedies import Place, Remedy, did_you_mean, in_list, in_query, nearest, working
 
-_MAX_ERRORS = 20
 _MAX_MOVED = 1000  # characters of values that a remedy moves to another option
 UNKNOWN, REPEATED = "UNKNOWN_OPTION", "REPEATED"
 
@@ -25,13 +23,14 @@ UNKNOWN, REPEATED = "UNKNOWN_OPTION", "REPEATED"
 async def _check(request: Request) -> None:
     if not request.url.query:
         return
-    known = _known(request.scope["route"])
+    route: APIRoute = request.scope["route"]
+    known = dict(_options(route.dependant))
     given = given_options(request)
     errors = list(_errors(given, known))
     if known and errors:
         groups = [_remedies(error, given, known) for error in errors]
         fixes = working(groups, _places(errors), lambda remedy: _places(_errors(_with(given, remedy), known)))
-        raise invalid(*errors[:_MAX_ERRORS], fixes=fixes if len(errors) <= _MAX_ERRORS else ())
+        raise invalid(*errors[:MAX_ERRORS], fixes=fixes if len(errors) <= MAX_ERRORS else ())
 
 
 def given_options(request: Request) -> dict[str, list[str]]:
@@ -77,12 +76,8 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return f"There is no such option.{guess} The options are {', '.join(f'`{option}`' for option in known)}."
 
 
-def _known(route: APIRoute) -> dict[str, bool]:
-    """Return the options of a route, and whether each may be repeated."""
-    return dict(_options(route.dependant))
-
-
 def _options(dependant: Dependant) -> Iterator[tuple[str, bool]]:
+    """Yield the options of a route, and whether each may be repeated."""
     for field in dependant.query_params:
         yield field.alias, _is_list(field.field_info.annotation)
     for inner in dependant.dependencies:

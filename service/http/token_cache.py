@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import structlog
@@ -18,7 +17,6 @@ from worker.store.token_buckets import Bucket, Buckets
 
 log = structlog.get_logger(__name__)
 BATCH_SECONDS = 0.05  # a batch has the tokens of this time
-MAX_CACHES = 10_000
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class RateLimitResult:
 
 
 class TokenCache:
-    """The tokens fetched from one bucket."""
+    """The tokens fetched from one bucket, for requests of one event loop."""
 
     def __init__(self, buckets: Buckets, bucket: Bucket) -> None:
         self._buckets = buckets
@@ -77,25 +75,6 @@ class TokenCache:
                 self._empty_until = now + max(taken.one_after, 0.001)
         finally:
             self._fetch_task = None
-
-
-class TokenCaches:
-    """The token caches of one event loop. The least recently used is dropped when there are too many."""
-
-    def __init__(self, buckets: Buckets) -> None:
-        self._buckets = buckets
-        self._caches: OrderedDict[str, TokenCache] = OrderedDict()
-
-    def get(self, policy: str, caller: str, rate: float, burst: int) -> TokenCache:
-        name = f"{policy}:{caller}"
-        cache = self._caches.get(name)
-        if cache is None:
-            cache = self._caches[name] = TokenCache(self._buckets, Bucket(name, rate, burst))
-            if len(self._caches) > MAX_CACHES:
-                self._caches.popitem(last=False)
-        else:
-            self._caches.move_to_end(name)
-        return cache
 
 
 def whole_seconds(seconds: float) -> int:

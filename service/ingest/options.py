@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
-from service.http.near_names import did_you_mean, nearest
+from service.http.remedies import did_you_mean, nearest
 from service.ingest.errors import IngestError, Issue, listed, option_issue
 from service.ingest.fixes import WITHOUT_WEIGHTS, Fix, Kind, as_options, quoted, read_column_as, set_option
 

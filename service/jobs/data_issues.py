@@ -9,9 +9,8 @@ from typing import NoReturn
 
 from literati.search.engine_factory import TableSize, min_memory
 from literati.search.options import SolverOptions
-from service.http.near_names import did_you_mean, nearest
 from service.http.problems import FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, in_body, working
+from service.http.remedies import Place, Remedy, did_you_mean, in_body, nearest, working
 from service.jobs.schemas import JobRequest
 from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset, label_text

@@ -13,7 +13,7 @@ import pytest
 
 from service.auth import key_file
 from service.auth.key_file import Scope
-from service.http.token_cache import RateLimitResult, TokenCaches
+from service.http.token_cache import RateLimitResult, TokenCache
 from tests.support.http.service_client import problem
 from tests.support.records.jobs import add_dataset, easy
 from tests.support.stack.stack import Stack
@@ -162,7 +162,7 @@ class TestBuckets:
     def test_a_cancelled_request_does_not_cancel_others(self, api: Stack) -> None:
         async def ask() -> list[RateLimitResult | BaseException]:
             buckets = Buckets(api.server.url)
-            token_cache = TokenCaches(buckets).get("calls", "someone", 10.0, 10)
+            token_cache = TokenCache(buckets, Bucket("calls:someone", 10.0, 10))
             try:
                 asking = [asyncio.create_task(token_cache.acquire()) for _ in range(3)]
                 await asyncio.sleep(0)
