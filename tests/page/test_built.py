@@ -47,8 +47,9 @@ if NPM and NODE:  # what is committed was checked by its digests already; this i
     def test_the_same_bytes_come_out_again(tmp_path: Path) -> None:
         """With Node: installed from the lock file, checked and built anew."""
         npm, node = str(NPM), str(NODE)
-        here = tmp_path / "page"
+        here = tmp_path / "service" / "web"
         shutil.copytree(PAGE, here, ignore=shutil.ignore_patterns("node_modules"))
+        shutil.copytree(ROOT / "openapi", tmp_path / "openapi")
         environment = {**os.environ, "npm_config_update_notifier": "false"}
 
         def run(*words: str) -> None:

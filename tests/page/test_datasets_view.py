@@ -27,7 +27,7 @@ def upload(page: Page, file: Path) -> None:
 def test_nothing_yet(api_tab: Tab) -> None:
     page = api_tab.go("/datasets")
     see(page, "No datasets yet")
-    expect(page.locator(".beginning li")).to_have_count(3)  # what there is to do here
+    expect(page.locator(".first-steps li")).to_have_count(3)  # what there is to do here
     expect(page.get_by_text("drop a CSV or Parquet file here")).to_be_visible()
 
 

@@ -67,12 +67,12 @@ def test_other_names_come_and_go(tab: Tab, service: Service) -> None:
     page = tab.go(f"/models/{model}")
     names = page.get_by_role("region", name="Names")
     names.get_by_label("Another name").fill("spring.2026")
-    names.get_by_role("button", name="Give it").click()
+    names.get_by_role("button", name="Add").click()
     expect(names.locator(".chip").filter(has_text="spring.2026")).to_be_visible()
     assert service.client.get("/v1/models/spring.2026").json()["id"] == model
     tab.refusals.add(422)
     names.get_by_label("Another name").fill("Not A Name")
-    names.get_by_role("button", name="Give it").click()
+    names.get_by_role("button", name="Add").click()
     expect(names.locator(".field.wrong .error")).to_contain_text("Expected a name")
     # A model that has a name cannot be deleted, and says so.
     tab.refusals.add(409)

@@ -36,7 +36,7 @@ def ask(service: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_all(page: Page) -> None:
-    hidden = page.get_by_text("that the tree does not ask about")
+    hidden = page.get_by_text("that the tree does not use")
     if hidden.count():
         hidden.click()
 
@@ -55,7 +55,7 @@ def fill(page: Page, row: dict[str, Any]) -> None:
 
 def test_no_model_yet(api_tab: Tab) -> None:
     page = api_tab.go("/predict")
-    see(page, "There is no model yet")
+    see(page, "No models yet")
 
 
 def test_the_form_is_made_from_the_models_schema(page: Page, service: Service) -> None:

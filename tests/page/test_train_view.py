@@ -12,7 +12,7 @@ from tests.support.page.page_data import Service
 
 def test_nothing_to_learn_from(api_tab: Tab) -> None:
     page = api_tab.go("/train")
-    see(page, "There is nothing to learn from yet")
+    see(page, "No datasets yet")
     page.get_by_role("link", name="Add a dataset").click()
     expect(page.get_by_role("heading", level=1, name="Datasets")).to_be_visible()
 
@@ -60,7 +60,7 @@ def test_everything_in_the_form_arrives(tab: Tab, service: Service) -> None:
         "Time limit": "30",
         "Rows held back": "25",
         "Proposed cuts": "9",
-        "Good enough at a gap of": "5",
+        "Stop at a gap of": "5",
         "Patience": "20",
         "Memory limit": "500",
         "Expansions": "100000",

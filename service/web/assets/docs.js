@@ -1,29 +1,25 @@
-// Renders /openapi.json. No framework, nothing from elsewhere, nothing inline: the page's policy allows only that.
+// Renders /openapi.json. The content security policy allows only scripts of this server and nothing inline.
 
 const METHODS = ["get", "post", "put", "delete", "patch"];
 
-/** An element with children; text is never read as markup. */
+/** Returns an element with children. Texts are never read as markup. */
 function element(name, properties = {}, ...children) {
   const node = Object.assign(document.createElement(name), properties);
   node.append(...children.filter((child) => child != null));
   return node;
 }
 
-/** Text with `code` in backticks. */
+/** Returns the parts of a text; words in backticks become `code` elements. */
 function prose(text) {
   const parts = (text ?? "").split("`");
   return parts.map((part, i) => (i % 2 ? element("code", {}, part) : part));
 }
 
-function schemaName(reference) {
-  return reference.split("/").pop();
-}
-
-/** A schema in a few words, with links to the schemas it names. */
+/** Returns a schema in a few words, with links to the schemas that it names. */
 function typeOf(schema) {
   if (!schema) return ["anything"];
   if (schema.$ref) {
-    const name = schemaName(schema.$ref);
+    const name = schema.$ref.split("/").pop();
     return [element("a", { href: `#schema-${name}` }, name)];
   }
   const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf;
@@ -99,7 +95,7 @@ function curlOf(path, method, operation) {
   return [element("h3", {}, "With curl"), code(words.join(" "))];
 }
 
-function answersOf(operation) {
+function responsesOf(operation) {
   const rows = [];
   const samples = [];
   for (const [status, answer] of Object.entries(operation.responses)) {
@@ -114,7 +110,7 @@ function answersOf(operation) {
       }
     }
   }
-  return [element("h3", {}, "Answers"), table(["status", "", "body", "headers"], rows), ...samples];
+  return [element("h3", {}, "Responses"), table(["status", "", "body", "headers"], rows), ...samples];
 }
 
 function operationOf(path, method, operation) {
@@ -125,11 +121,11 @@ function operationOf(path, method, operation) {
     element("span", { className: "quiet" }, operation.summary ?? ""),
   );
   const details = element("details", { id: operation.operationId }, summary);
-  // Most operations are never opened: what is inside is made when it is.
+  // Most operations are never opened, so their content is made when they are.
   details.addEventListener("toggle", () => details.append(
     element("p", {}, ...prose(operation.description)),
     ...parametersOf(operation), ...bodyOf(operation), ...curlOf(path, method, operation),
-    ...answersOf(operation),
+    ...responsesOf(operation),
   ), { once: true });
   return details;
 }
@@ -182,5 +178,5 @@ try {
   render(await answer.json());
 } catch (error) {
   document.getElementById("operations").replaceChildren(
-    element("p", {}, `The description could not be read (${error.message}).`));
+    element("p", {}, `The documentation could not be loaded (${error.message}). Reload the page to try again.`));
 }

@@ -2,29 +2,26 @@
 
 const DELIMITERS = [",", ";", "\t", "|"];
 
-export interface CsvRecord { cells: string[]; text: string }
-
-/** Returns records with their cells and text; a quoted cell may contain delimiters and line breaks. */
-export function* records(text: string, delimiter: string): Generator<CsvRecord> {
-  let start = 0;
+/** Yields the records with their cells and text; a quoted cell may contain delimiters and line breaks. */
+export function* records(text: string, delimiter: string): Generator<{ cells: string[]; text: string }> {
   let cells: string[] = [];
   let cell = "";
-  let quoted = false;
+  let inQuotes = false;
   const end = text.length;
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
-  start = at;
+  let start = at;
   for (; at <= end; at += 1) {
     const sign = at < end ? text[at] : "\n";
-    if (quoted) {
-      if (at === end) quoted = false;
+    if (inQuotes) {
+      if (at === end) inQuotes = false;
       else if (sign !== '"') cell += sign;
       else if (text[at + 1] === '"') {
         cell += '"';
         at += 1;
-      } else quoted = false;
+      } else inQuotes = false;
       if (at < end) continue;
     }
-    if (sign === '"' && cell === "") quoted = true;
+    if (sign === '"' && cell === "") inQuotes = true;
     else if (sign === delimiter) {
       cells.push(cell);
       cell = "";
@@ -47,17 +44,17 @@ export function delimiterOf(text: string): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))];
 }
 
-export function firstRecords(text: string, most: number): { delimiter: string; rows: string[][] } {
-  const delimiter = delimiterOf(text);
+/** Returns the cells of the first rows. */
+export function firstRows(text: string, most: number): string[][] {
   const rows: string[][] = [];
-  for (const record of records(text, delimiter)) {
+  for (const record of records(text, delimiterOf(text))) {
     rows.push(record.cells);
     if (rows.length === most) break;
   }
-  return { delimiter, rows };
+  return rows;
 }
 
-function written(cell: string, delimiter: string): string {
+function quoted(cell: string, delimiter: string): string {
   return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
@@ -67,5 +64,5 @@ export function joined(rows: string, answers: string): string | null {
   const left = [...records(rows, delimiter)].map((record) => record.text);
   const right = [...records(answers, ",")].map((record) => record.cells);
   if (left.length !== right.length) return null;
-  return `${left.map((text, i) => [text, ...right[i].map((cell) => written(cell, delimiter))].join(delimiter)).join("\n")}\n`;
+  return `${left.map((text, i) => [text, ...right[i].map((cell) => quoted(cell, delimiter))].join(delimiter)).join("\n")}\n`;
 }

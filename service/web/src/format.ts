@@ -1,5 +1,5 @@
 // Formats numbers, sizes, times and labels.
-import type { Cell, Label } from "./api/types.ts";
+import type { TreeLabel } from "./api/types.ts";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
@@ -8,9 +8,17 @@ export function count(value: number): string {
   return WHOLE.format(value);
 }
 
+export function orDash(value: number | null | undefined, format: (value: number) => string): string {
+  return value == null ? "–" : format(value);
+}
+
 /** "1 row", "2 rows". */
 export function counted(value: number, word: string, plural = `${word}s`): string {
   return `${count(value)} ${value === 1 ? word : plural}`;
+}
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Formats a number with four digits; whole numbers keep all digits. */
@@ -57,19 +65,16 @@ export function moment(at: string): string {
 }
 
 /** Returns a class or category as in the data. */
-export function cell(value: Cell | unknown): string {
-  if (value === null || value === undefined) return "missing";
-  if (value === "") return "(empty)";
-  return String(value);
+export function cell(value: unknown): string {
+  return value === "" ? "(empty)" : String(value ?? "missing");
 }
 
-export function label(entry: Label): string {
-  if (entry.type === "tuple") return `(${(entry.value as Label[]).map(label).join(", ")})`;
-  return cell(entry.value);
+export function label(entry: TreeLabel): string {
+  return entry.type === "tuple" ? `(${entry.value.map(label).join(", ")})` : cell(entry.value);
 }
 
 /** Returns the key of a class in the API's responses. */
-export function labelKey(entry: Label): string {
+export function labelKey(entry: TreeLabel): string {
   return entry.type === "float" && Number.isInteger(entry.value) ? `${String(entry.value)}.0` : String(entry.value);
 }
 

@@ -12,6 +12,7 @@ import { JobView } from "./jobs/view.tsx";
 import { Compare } from "./models/compare.tsx";
 import { ModelView } from "./models/detail.tsx";
 import { Models } from "./models/list.tsx";
+import { ViewHead } from "./parts/head.tsx";
 import { Empty } from "./parts/states.tsx";
 import { Predict } from "./predict/view.tsx";
 import { place, type Place } from "./router.ts";
@@ -33,10 +34,7 @@ function View({ at }: { at: Place }) {
     if (ids.length === 1) return <JobView key={ids[0]} id={ids[0]} alone />;
     return (
       <>
-        <header class="view-head">
-          <nav class="crumbs" aria-label="Breadcrumb"><a href="#/jobs">Jobs</a></nav>
-          <h1 tabIndex={-1}>Compare jobs</h1>
-        </header>
+        <ViewHead title="Compare jobs" list="Jobs" />
         <div class="together">{ids.map((id) => <JobView key={id} id={id} alone={false} />)}</div>
       </>
     );
@@ -53,7 +51,7 @@ function Page() {
   const here = view === "compare" ? "models" : view;
   const first = useRef(true);
   useEffect(() => {
-    document.title = `${TITLES[view] ?? "Nothing here"} – Literati`;
+    document.title = `${TITLES[view] ?? "Page not found"} – Literati`;
     if (first.current) first.current = false;
     else document.getElementById("main")?.focus({ preventScroll: true });
     scrollTo(0, 0);

@@ -3,19 +3,18 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { Field } from "./parts/field.tsx";
-import { Icon, Logo } from "./parts/icons.tsx";
-import { announcement } from "./state/announce.ts";
+import { Icon, IconButton, Logo } from "./parts/icons.tsx";
+import { announcement } from "./state/announcement.ts";
 import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
 import { askNow, lost } from "./state/connection.ts";
 import { keyState, signIn, signOut } from "./state/session.ts";
 import { useSignal } from "./state/signal.ts";
 
 const VIEWS = { datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", predict: "Predict" };
-const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
-const THEMES: Record<Theme, { icon: string; words: string }> = {
-  system: { icon: "system", words: "Theme: system" },
-  light: { icon: "sun", words: "Theme: light" },
-  dark: { icon: "moon", words: "Theme: dark" },
+const THEMES: Record<Theme, { icon: string; next: Theme }> = {
+  system: { icon: "system", next: "light" },
+  light: { icon: "sun", next: "dark" },
+  dark: { icon: "moon", next: "system" },
 };
 
 export function Shell({ here, children }: { here: string; children: ComponentChildren }) {
@@ -57,12 +56,8 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
 
 function ThemeSwitch() {
   const chosen = useSignal(theme);
-  const { icon, words } = THEMES[chosen];
-  return (
-    <button type="button" class="icon-button" aria-label={words} title={words} onClick={() => chooseTheme(NEXT[chosen])}>
-      <Icon name={icon} />
-    </button>
-  );
+  const { icon, next } = THEMES[chosen];
+  return <IconButton name={icon} label={`Theme: ${chosen}`} onClick={() => chooseTheme(next)} />;
 }
 
 function SignIn({ wrong }: { wrong: boolean }) {

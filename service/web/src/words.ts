@@ -1,5 +1,5 @@
-// Job states and stop reasons in words.
-import type { Job, JobState, StopReason } from "./api/types.ts";
+// Job states, stop reasons and search spaces in words.
+import type { JobState, JobSummary, StopReason } from "./api/types.ts";
 
 const STATES: Record<JobState, string> = {
   QUEUED: "Waiting for a worker",
@@ -13,7 +13,7 @@ const STATES: Record<JobState, string> = {
   FAILED: "Failed",
 };
 
-const REASONS: Record<StopReason, string> = {
+export const REASONS: Record<StopReason, string> = {
   PROVEN_OPTIMAL: "Proven optimal",
   GAP_REACHED: "Gap reached",
   TIME_LIMIT: "Time limit reached",
@@ -28,7 +28,7 @@ const REASONS: Record<StopReason, string> = {
 
 const SPACES: Record<string, string> = {
   adaptive: "the cuts that small trees on each set of rows propose",
-  shape: "those cuts, and each feature's own best ones",
+  shape: "the cuts that small trees on each set of rows propose, for all features together and for each feature alone",
   quantile: "a grid of quantiles of each feature",
   all: "every cut of every feature",
 };
@@ -37,34 +37,22 @@ const SPACES: Record<string, string> = {
 export const BEYOND_SPACE =
   "This tree was improved beyond the searched space, so it costs less than the upper bound; both bounds are only about trees of that space.";
 
-export function stateWords(job: Pick<Job, "state" | "stop_reason">): string {
+export function stateWords(job: Pick<JobSummary, "state" | "stop_reason">): string {
   return job.state === "SUCCEEDED" && job.stop_reason ? REASONS[job.stop_reason] : STATES[job.state];
-}
-
-export function reasonWords(reason: StopReason): string {
-  return REASONS[reason];
 }
 
 export function spaceWords(space: string): string {
   return SPACES[space] ?? space;
 }
 
-/** Returns the colour class of a state. */
-export function tone(job: Pick<Job, "state" | "stop_reason">): "live" | "good" | "bad" | "rest" {
-  if (job.state === "FAILED") return "bad";
-  if (job.state === "SUCCEEDED") return "good";
-  if (job.state === "CANCELLED" || job.state === "PAUSED") return "rest";
-  return "live";
-}
+/** The colour classes of states; others are "live". */
+export const TONES: Partial<Record<JobState, string>> = { FAILED: "bad", SUCCEEDED: "good", CANCELLED: "rest", PAUSED: "rest" };
 
 export function ended(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
 }
 
-export function shortId(id: string): string {
-  return id.slice(0, id.indexOf("_") + 7);
-}
-
-export function title(entry: { id: string; name: string | null }): string {
-  return entry.name || shortId(entry.id);
+/** Returns the name of a record, or the first characters of its id. */
+export function title({ id, name }: { id: string; name: string | null }): string {
+  return name || id.slice(0, id.indexOf("_") + 7);
 }

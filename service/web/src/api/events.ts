@@ -1,5 +1,6 @@
 // Reads Server-Sent Events with fetch, because EventSource cannot send an API key.
-import { connected, passing, request } from "./client.ts";
+import { connected, visible } from "../state/connection.ts";
+import { request, temporary } from "./client.ts";
 
 export interface ServerEvent { type: string; id: string; data: Record<string, unknown> }
 
@@ -17,22 +18,18 @@ export class EventFeed {
   #last = "";
   #stopped = new AbortController();
   #current = new AbortController();
-  #onVisible = () => this.#visibility();
+  /** Closes the stream of a hidden tab, because a browser opens only six connections per server. */
+  #onVisibility = () => document.hidden && this.#current.abort();
 
   constructor(private readonly path: string, private readonly listener: Listener) {
-    document.addEventListener("visibilitychange", this.#onVisible);
+    document.addEventListener("visibilitychange", this.#onVisibility);
     void this.#follow();
   }
 
   stop(): void {
     this.#stopped.abort();
     this.#current.abort();
-    document.removeEventListener("visibilitychange", this.#onVisible);
-  }
-
-  /** Closes the stream of a hidden tab, because a browser opens only six connections per server. */
-  #visibility(): void {
-    if (document.hidden) this.#current.abort();
+    document.removeEventListener("visibilitychange", this.#onVisibility);
   }
 
   async #follow(): Promise<void> {
@@ -47,7 +44,7 @@ export class EventFeed {
           return;
         }
       } catch (error) {
-        if (!this.#current.signal.aborted && !passing(error)) {
+        if (!this.#current.signal.aborted && !temporary(error)) {
           this.listener.failed(error);
           return;
         }
@@ -80,18 +77,6 @@ export class EventFeed {
       if (events.length) this.listener.on(events);
     }
   }
-}
-
-function visible(): Promise<void> {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden) return;
-      document.removeEventListener("visibilitychange", look);
-      resolve();
-    };
-    document.addEventListener("visibilitychange", look);
-  });
 }
 
 /** Parses chunks of text into events. */

@@ -2,13 +2,15 @@
 import { useState } from "preact/hooks";
 import { complaintAt, get, pointerPart, send } from "../api/client.ts";
 import type { Dataset, Preview } from "../api/types.ts";
-import { bytes, cell, count, counted, percent } from "../format.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { bytes, cell, counted } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
-import { Await, Refusal } from "../parts/states.tsx";
+import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { Await, Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
+import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
+import { ClassBars } from "../tree/legend.tsx";
 import { title } from "../words.ts";
 import { type Change, type Changes, Schema } from "./schema.tsx";
 import { PLAIN, upload, uploaded, type UploadOptions } from "./upload.ts";
@@ -19,37 +21,15 @@ export function DatasetView({ id }: { id: string }) {
 }
 
 function Detail({ dataset }: { dataset: Dataset }) {
-  const [deleting, setDeleting] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const remove = async () => {
-    setDeleting(false);
-    try {
-      await send("DELETE", `/v1/datasets/${dataset.id}`);
-      go("/datasets");
-    } catch (refused) {
-      setError(refused);
-    }
-  };
   return (
     <>
-      <header class="view-head">
-        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/datasets">Datasets</a></nav>
-        <h1 tabIndex={-1}>{title(dataset)}</h1>
-        <p class="quiet">
-          {counted(dataset.rows, "row")}, {counted(dataset.columns.length, "column")}, {bytes(dataset.bytes)}
-        </p>
-        <div class="row actions">
-          <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
-          <button type="button" onClick={() => setDeleting(true)}>Delete</button>
-        </div>
-      </header>
-      <Refusal error={error} />
-      {deleting && (
-        <Confirm
-          title="Delete this dataset?" text="Jobs that have ended and their models are kept." yes="Delete"
-          onYes={() => void remove()} onNo={() => setDeleting(false)}
-        />
-      )}
+      <ViewHead
+        title={title(dataset)} list="Datasets"
+        about={`${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, ${bytes(dataset.bytes)}`}
+      >
+        <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
+        <DeleteButton kind="dataset" id={dataset.id} text="Jobs that have ended and their models are kept." />
+      </ViewHead>
       <Warnings dataset={dataset} />
       <Classes dataset={dataset} />
       <Columns dataset={dataset} />
@@ -69,21 +49,12 @@ function Warnings({ dataset }: { dataset: Dataset }) {
 }
 
 function Classes({ dataset }: { dataset: Dataset }) {
-  const most = Math.max(...dataset.classes.map((entry) => entry.count));
-  const total = dataset.classes.reduce((sum, entry) => sum + entry.count, 0);
+  const bars = dataset.classes.map((entry, index) => ({ index, name: cell(entry.label), weight: entry.count }));
   return (
     <section class="panel">
       <h2>Classes of {dataset.target}</h2>
-      <ul class="class-bars">
-        {dataset.classes.slice(0, 24).map((entry, k) => (
-          <li>
-            <span class="name">{cell(entry.label)}</span>
-            <span class="bar"><span class={`fill class${k % 12}`} style={{ width: `${(100 * entry.count) / most}%` }} /></span>
-            <span class="figure">{count(entry.count)} <span class="quiet">{percent(entry.count / total)}</span></span>
-          </li>
-        ))}
-      </ul>
-      {dataset.classes.length > 24 && <p class="quiet">and {dataset.classes.length - 24} more</p>}
+      <ClassBars bars={bars} most={24} />
+      {bars.length > 24 && <p class="quiet">and {bars.length - 24} more</p>}
     </section>
   );
 }
@@ -113,8 +84,7 @@ function typesNow(dataset: Dataset): UploadOptions["types"] {
 function Columns({ dataset }: { dataset: Dataset }) {
   const [source, setSource] = useState(uploaded.get(dataset.id));
   const [changes, setChanges] = useState<Changes>({});
-  const [error, setError] = useState<unknown>();
-  const [sending, setSending] = useState(false);
+  const { run, busy, error } = useAction();
   const number = Object.keys(changes).length;
 
   const change = (name: string, part: Change) => setChanges((old) => {
@@ -128,20 +98,12 @@ function Columns({ dataset }: { dataset: Dataset }) {
     return next;
   });
 
-  const apply = async () => {
-    setSending(true);
-    setError(undefined);
-    try {
-      const fresh = await upload(source!.file, changed(source!.options, dataset, changes));
-      if (fresh.id !== dataset.id) await send("DELETE", `/v1/datasets/${dataset.id}`).catch(() => undefined);
-      setChanges({});
-      go(`/datasets/${fresh.id}`);
-    } catch (refused) {
-      setError(refused);
-    } finally {
-      setSending(false);
-    }
-  };
+  const apply = () => run(async () => {
+    const fresh = await upload(source!.file, changed(source!.options, dataset, changes));
+    if (fresh.id !== dataset.id) await send("DELETE", `/v1/datasets/${dataset.id}`).catch(() => undefined);
+    setChanges({});
+    go(`/datasets/${fresh.id}`);
+  });
 
   return (
     <section class="panel">
@@ -163,7 +125,7 @@ function Columns({ dataset }: { dataset: Dataset }) {
         <div class="row pending" role="status">
           <strong>{counted(number, "column")} changed</strong>
           <span class="quiet">The file will be uploaded again with these roles and types.</span>
-          <button type="button" class="primary" disabled={sending} onClick={() => void apply()}>{sending ? "Reading again…" : "Apply"}</button>
+          <button type="button" class="primary" disabled={busy} onClick={() => void apply()}>{busy ? "Uploading again…" : "Apply"}</button>
           <button type="button" onClick={() => setChanges({})}>Undo</button>
         </div>
       )}
@@ -177,7 +139,7 @@ function FirstRows({ id }: { id: string }) {
   return (
     <section class="panel">
       <h2>First rows</h2>
-      <Await from={preview} what="Reading rows">
+      <Await from={preview} what="Loading the first rows">
         {(value) => (
           <div class="scroll" role="region" aria-label="First rows" tabIndex={0}>
             <table class="list compact">

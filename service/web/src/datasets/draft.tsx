@@ -1,21 +1,23 @@
-// The form for a chosen file: target, roles and CSV options.
+// The form for a chosen file: target and CSV options.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
 import { bytes, counted } from "../format.ts";
-import { Field, focusFirstError } from "../parts/field.tsx";
+import { Field, focusFirstError, Select } from "../parts/field.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
+import { useAction } from "../state/action.ts";
 import { columnNames, isParquet, likelyTarget, PLAIN, upload, type UploadOptions } from "./upload.ts";
 
 const PLACED = ["/query/target", "/query/delimiter", "/query/decimal", "/query/null_values"];
-const CHARSETS = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "iso-8859-1": "ISO-8859-1", "utf-16": "UTF-16" };
+const DELIMITERS: Record<string, string> = { "": "Detect", ",": "Comma", ";": "Semicolon", tab: "Tab", "|": "Vertical bar" };
+const DECIMALS: Record<string, string> = { "": "Detect", ".": "Point", ",": "Comma" };
+const CHARSETS: Record<string, string> = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "iso-8859-1": "ISO-8859-1", "utf-16": "UTF-16" };
 
 export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) {
   const [names, setNames] = useState<string[]>();
   const [options, setOptions] = useState<UploadOptions>(PLAIN);
   const [text, setText] = useState(true);
-  const [sending, setSending] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { run, busy, error, setError } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const change = (part: Partial<UploadOptions>) => setOptions((old) => ({ ...old, ...part }));
 
@@ -39,16 +41,8 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
 
   const submit = async (event: Event) => {
     event.preventDefault();
-    setSending(true);
-    setError(undefined);
-    try {
-      go(`/datasets/${(await upload(file, options)).id}`);
-    } catch (refused) {
-      setError(refused);
-      focusFirstError(form.current);
-    } finally {
-      setSending(false);
-    }
+    const done = await run(async () => go(`/datasets/${(await upload(file, options)).id}`));
+    if (!done) focusFirstError(form.current);
   };
 
   return (
@@ -67,20 +61,13 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
           <summary>CSV options</summary>
           <div class="fields">
             <Field name="Separator" help="Detected by default." error={complaintAt(error, "/query/delimiter")}>
-              <select value={options.delimiter} onChange={(event) => change({ delimiter: event.currentTarget.value })}>
-                <option value="">Detect</option><option value=",">Comma</option><option value=";">Semicolon</option>
-                <option value="tab">Tab</option><option value="|">Vertical bar</option>
-              </select>
+              <Select value={options.delimiter} choices={DELIMITERS} onValue={(delimiter) => change({ delimiter })} />
             </Field>
             <Field name="Decimal sign" error={complaintAt(error, "/query/decimal")} help="The point in 1.5.">
-              <select value={options.decimal} onChange={(event) => change({ decimal: event.currentTarget.value })}>
-                <option value="">Detect</option><option value=".">Point</option><option value=",">Comma</option>
-              </select>
+              <Select value={options.decimal} choices={DECIMALS} onValue={(decimal) => change({ decimal })} />
             </Field>
             <Field name="Encoding" help="The character encoding of the file.">
-              <select value={options.charset} onChange={(event) => change({ charset: event.currentTarget.value })}>
-                {Object.entries(CHARSETS).map(([value, name]) => <option value={value}>{name}</option>)}
-              </select>
+              <Select value={options.charset} choices={CHARSETS} onValue={(charset) => change({ charset })} />
             </Field>
             <Field
               name="Words for a missing cell" error={complaintAt(error, "/query/null_values")}
@@ -93,7 +80,7 @@ export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) 
       )}
       <Refusal error={error} placed={PLACED} />
       <div class="row">
-        <button class="primary" disabled={sending || !names?.length}>{sending ? "Reading the table…" : "Upload"}</button>
+        <button class="primary" disabled={busy || !names?.length}>{busy ? "Uploading…" : "Upload"}</button>
         <button type="button" onClick={onCancel}>Cancel</button>
       </div>
     </form>

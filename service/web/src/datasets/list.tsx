@@ -4,6 +4,7 @@ import { getAll, MAX_LISTED } from "../api/client.ts";
 import type { DatasetSummary } from "../api/types.ts";
 import { bytes, count, moment } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
@@ -14,10 +15,10 @@ export function Datasets() {
   const [file, setFile] = useState<File>();
   return (
     <>
-      <header class="view-head">
-        <h1 tabIndex={-1}>Datasets</h1>
-        <p class="quiet">A dataset is a table with a column to predict. Types are inferred; you can correct them after the upload.</p>
-      </header>
+      <ViewHead
+        title="Datasets"
+        about="A dataset is a table with a column to predict. Types are inferred; you can correct them after the upload."
+      />
       {file
         ? <Draft file={file} onCancel={() => setFile(undefined)} />
         : (
@@ -26,20 +27,17 @@ export function Datasets() {
           </DropZone>
         )}
       <Await from={datasets} what="Loading the datasets">
-        {(items) => items.length === 0
-          ? <Beginning />
-          : <Table items={items} />}
+        {(items) => (items.length === 0 ? <FirstSteps /> : <Table items={items} />)}
       </Await>
     </>
   );
 }
 
-/** Shows the first steps. */
-function Beginning() {
+function FirstSteps() {
   return (
     <Empty title="No datasets yet">
       <p>Literati finds small decision trees and proves that they are optimal. It takes three steps:</p>
-      <ol class="beginning">
+      <ol class="first-steps">
         <li><strong>Upload a table above.</strong> Its first line has the column names. Choose the column to predict.</li>
         <li><strong>Train.</strong> Follow the best tree so far and its bounds until it is proven optimal.</li>
         <li><strong>Predict.</strong> Enter a row or upload many, and see the path of each row through the tree.</li>

@@ -2,9 +2,10 @@
 import { useState } from "preact/hooks";
 import type { ColumnInfo, ColumnType, Dataset } from "../api/types.ts";
 import { count, number } from "../format.ts";
+import { Select } from "../parts/field.tsx";
 import { Histogram } from "../parts/histogram.tsx";
 
-export type RoleChoice = "feature" | "target" | "weight" | "drop";
+type RoleChoice = ColumnInfo["role"] | "drop";
 export interface Change { role?: RoleChoice; type?: ColumnType }
 export type Changes = Record<string, Change>;
 
@@ -59,7 +60,10 @@ export function Schema({ dataset, changes, editable, complaints, onChange }: Pro
               <tr key={name} class="left-out">
                 <th scope="row">{name}</th>
                 <td>
-                  <RoleSelect name={name} value={changes[name]?.role ?? "drop"} editable={editable} onChange={onChange} />
+                  <Choice
+                    label={`Role of ${name}`} value={changes[name]?.role ?? "drop"} choices={ROLES} editable={editable}
+                    onValue={(role) => onChange(name, { role })}
+                  />
                 </td>
                 <td colSpan={5} class="quiet">Left out</td>
               </tr>
@@ -81,54 +85,44 @@ interface RowProps {
 }
 
 function Row({ column, rows, change, editable, complaint, onChange }: RowProps) {
-  const changed = change.role !== undefined || change.type !== undefined;
   return (
-    <tr class={changed ? "changed" : undefined}>
+    <tr class={change.role || change.type ? "changed" : undefined}>
       <th scope="row">
         {column.name}
         {complaint && <p class="error">{complaint}</p>}
       </th>
-      <td><RoleSelect name={column.name} value={change.role ?? column.role} editable={editable} onChange={onChange} /></td>
       <td>
-        {editable
-          ? (
-            <select
-              aria-label={`Type of ${column.name}`} value={change.type ?? column.type}
-              onChange={(event) => onChange(column.name, { type: event.currentTarget.value as ColumnType })}
-            >
-              {Object.entries(TYPES).map(([value, name]) => <option value={value}>{name}</option>)}
-            </select>
-          )
-          : TYPES[column.type]}
+        <Choice
+          label={`Role of ${column.name}`} value={change.role ?? column.role} choices={ROLES} editable={editable}
+          onValue={(role) => onChange(column.name, { role })}
+        />
+      </td>
+      <td>
+        <Choice
+          label={`Type of ${column.name}`} value={change.type ?? column.type} choices={TYPES} editable={editable}
+          onValue={(type) => onChange(column.name, { type })}
+        />
       </td>
       <td data-name="Missing" class={column.missing ? "right" : "right quiet"}>
         {column.missing ? `${count(column.missing)} (${Math.max(1, Math.round((100 * column.missing) / rows))} %)` : "none"}
       </td>
-      <td data-name="Distinct" class="right">{column.distinct === null ? "" : count(column.distinct)}</td>
+      <td data-name="Distinct" class="right">{column.distinct == null ? "" : count(column.distinct)}</td>
       <td class={`spread ${change.role ?? column.role}`}><Histogram column={column} /></td>
       <td class="quiet values">{valuesOf(column)}</td>
     </tr>
   );
 }
 
-function RoleSelect(
-  { name, value, editable, onChange }:
-  { name: string; value: RoleChoice; editable: boolean; onChange: Props["onChange"] },
+function Choice<Value extends string>(
+  { label, value, choices, editable, onValue }:
+  { label: string; value: Value; choices: Record<Value, string>; editable: boolean; onValue: (value: Value) => void },
 ) {
-  if (!editable) return <>{ROLES[value]}</>;
-  return (
-    <select
-      aria-label={`Role of ${name}`} value={value}
-      onChange={(event) => onChange(name, { role: event.currentTarget.value as RoleChoice })}
-    >
-      {Object.entries(ROLES).map(([role, word]) => <option value={role}>{word}</option>)}
-    </select>
-  );
+  return editable ? <Select aria-label={label} value={value} choices={choices} onValue={onValue} /> : <>{choices[value]}</>;
 }
 
 function valuesOf(column: ColumnInfo): string {
   if (column.type === "number") {
-    return column.minimum === null ? "" : `${number(column.minimum)} to ${number(column.maximum ?? column.minimum)}`;
+    return column.minimum == null ? "" : `${number(column.minimum)} to ${number(column.maximum ?? column.minimum)}`;
   }
   const shown = (column.categories ?? []).slice(0, 6).map(String);
   const more = (column.distinct ?? shown.length) - shown.length;

@@ -1,7 +1,7 @@
 // Uploads files and reads their column names.
 import { request } from "../api/client.ts";
 import type { ColumnType, Dataset } from "../api/types.ts";
-import { firstRecords } from "../csv.ts";
+import { firstRows } from "../csv.ts";
 
 const HEAD_BYTES = 1 << 18;
 const LIKELY_TARGETS = /^(target|class|label|y|outcome|species|diagnosis|default(ed)?|churn(ed)?|survived)$/i;
@@ -37,8 +37,8 @@ export async function columnNames(file: File, charset = "utf-8"): Promise<string
     return schema.children.map((child) => child.element.name);
   }
   const bytes = await file.slice(0, HEAD_BYTES).arrayBuffer();
-  const { rows } = firstRecords(new TextDecoder(charset).decode(bytes), 1);
-  return (rows[0] ?? []).map((name, i) => name.trim() || `column_${i + 1}`);
+  const [names = []] = firstRows(new TextDecoder(charset).decode(bytes), 1);
+  return names.map((name, i) => name.trim() || `column_${i + 1}`);
 }
 
 export function likelyTarget(names: string[]): string {

@@ -1,36 +1,29 @@
 // The buttons that control a job: finish, pause, resume, cancel.
 import { useState } from "preact/hooks";
 import { send } from "../api/client.ts";
-import type { Job, Verb } from "../api/types.ts";
+import type { Job } from "../api/types.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Refusal } from "../parts/states.tsx";
+import { useAction } from "../state/action.ts";
 
-const VERBS: Record<Verb, { word: string; icon: string; title: string }> = {
+const VERBS = {
   finish: { word: "Finish", icon: "flag", title: "Stop now and keep the best tree as a model" },
   pause: { word: "Pause", icon: "pause", title: "Save the search to disk and free its worker" },
   resume: { word: "Resume", icon: "play", title: "Continue the search where it stopped" },
   cancel: { word: "Cancel", icon: "stop", title: "Stop without making a model" },
 };
+type Verb = keyof typeof VERBS;
 
 export function Controls({ job, onJob }: { job: Job; onJob: (job: Job) => void }) {
-  const [busy, setBusy] = useState<Verb | null>(null);
   const [asking, setAsking] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { run, busy, error } = useAction();
   const allowed = (Object.keys(VERBS) as Verb[]).filter((verb) => job.links[verb] !== undefined);
 
-  const ask = async (verb: Verb) => {
+  const ask = (verb: Verb) => run(async () => {
     setAsking(false);
-    setBusy(verb);
-    setError(undefined);
-    try {
-      onJob(await send<Job>("POST", `/v1/jobs/${job.id}/${verb}`));
-    } catch (refused) {
-      setError(refused);
-    } finally {
-      setBusy(null);
-    }
-  };
+    onJob(await send<Job>("POST", `/v1/jobs/${job.id}/${verb}`));
+  });
 
   if (!allowed.length && error === undefined) return null;
   return (
@@ -38,7 +31,7 @@ export function Controls({ job, onJob }: { job: Job; onJob: (job: Job) => void }
       {allowed.map((verb) => (
         <button
           key={verb} type="button" title={VERBS[verb].title} class={verb === "finish" || verb === "resume" ? "primary" : undefined}
-          disabled={busy !== null} onClick={() => (verb === "cancel" ? setAsking(true) : void ask(verb))}
+          disabled={busy} onClick={() => (verb === "cancel" ? setAsking(true) : void ask(verb))}
         >
           <Icon name={VERBS[verb].icon} />{VERBS[verb].word}
         </button>

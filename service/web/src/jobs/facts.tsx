@@ -1,28 +1,27 @@
 // The figures of a job.
 import type { Job, Metrics } from "../api/types.ts";
-import { bytes, count, number, percent, seconds } from "../format.ts";
+import { bytes, count, number, orDash, percent, seconds } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
 import { BEYOND_SPACE, spaceWords } from "../words.ts";
 
 export function Facts({ job, rate }: { job: Job; rate: number | null }) {
   const { progress } = job;
-  const known = progress.upper_bound !== null;
   return (
     <dl class="facts job-facts">
       <Fact name="Cost of the tree" title={`The weight of the misclassified rows plus penalties${progress.beyond_space ? `. ${BEYOND_SPACE}` : ""}`}>
-        {progress.objective === null ? "–" : number(progress.objective)}
+        {orDash(progress.objective, number)}
       </Fact>
       <Fact name="Upper bound" title="The cost of the best tree that the search has found">
-        {known ? number(progress.upper_bound!) : "–"}
+        {orDash(progress.upper_bound, number)}
       </Fact>
       <Fact name="Lower bound" title={`It is proven that no tree over ${spaceWords(job.proven_space)} costs less`}>
-        {known ? number(progress.lower_bound!) : "–"}
+        {orDash(progress.lower_bound, number)}
       </Fact>
       <Fact name="Gap" title="The maximum distance to the best tree of the search space">
-        {known ? `${percent(progress.gap_relative ?? 0)}` : "–"}
+        {orDash(progress.gap_relative, percent)}
       </Fact>
       <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
-      <Fact name="Expansions/s">{rate === null ? "–" : count(rate)}</Fact>
+      <Fact name="Expansions/s">{orDash(rate, count)}</Fact>
       <Fact name="Memory" title="The memory that the search uses">{bytes(progress.memory_bytes)}</Fact>
       <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
       <Fact name="Trees found">{count(progress.incumbents)}</Fact>
@@ -31,12 +30,11 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
 }
 
 /** Compares the accuracy of the best tree with CART and with the most frequent class. */
-export function Accuracy({ metrics }: { metrics: Metrics | null }) {
-  if (!metrics || metrics.train_accuracy == null) return null;
+export function Accuracy({ metrics }: { metrics: Partial<Metrics> | null }) {
+  if (metrics?.train_accuracy == null) return null;
   const held = metrics.validation_accuracy != null;
-  const cart = metrics.baselines?.cart;
-  const majority = metrics.baselines?.majority;
-  const cellOf = (value: number | null | undefined) => <td class="right">{value == null ? "–" : percent(value)}</td>;
+  const { cart, majority } = metrics.baselines ?? {};
+  const cellOf = (value: number | null | undefined) => <td class="right">{orDash(value, percent)}</td>;
   return (
     <table class="list compact accuracy">
       <thead>

@@ -1,17 +1,15 @@
 // Keeps the data of a running job up to date by its events and by regular requests.
-import { ApiError, connected, get, LostError, passing, request } from "../api/client.ts";
+import { ApiError, get, LostError, request, temporary } from "../api/client.ts";
 import { EventFeed, type ServerEvent } from "../api/events.ts";
-import type { Incumbent, Job, TracePoint } from "../api/types.ts";
-import { announce } from "../state/announce.ts";
+import type { Incumbent, Job, Trace as StoredTrace } from "../api/types.ts";
 import { number } from "../format.ts";
+import { announcement } from "../state/announcement.ts";
+import { connected } from "../state/connection.ts";
 import { ended, stateWords } from "../words.ts";
 import type { Improvement } from "./moments.ts";
 import { Trace } from "./trace.ts";
 
 const REFRESH_INTERVAL = 1000; // milliseconds: memory and expansions have no events
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, REFRESH_INTERVAL));
-
 const TRACE_INTERVAL = 3000; // milliseconds per thousand points of the trace
 
 export class JobFeed {
@@ -57,7 +55,7 @@ export class JobFeed {
     return get<Incumbent>(`/v1/jobs/${this.id}/incumbent`, this.#stopped.signal);
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const headers: Record<string, string> = this.#tag ? { "If-None-Match": this.#tag } : {};
     const answer = await request(`/v1/jobs/${this.id}`, { headers, signal: this.#stopped.signal });
     this.error = undefined;
@@ -72,13 +70,13 @@ export class JobFeed {
     const before = this.job;
     this.job = job;
     this.trace.extend(job.progress);
-    if (before && before.state !== job.state) announce(`${job.name ?? "The job"}: ${stateWords(job)}`);
+    if (before && before.state !== job.state) announcement.set(`${job.name ?? "The job"}: ${stateWords(job)}`);
     this.#changed();
   }
 
   async #open(): Promise<void> {
     try {
-      await this.look();
+      await this.refresh();
       await this.#readTrace();
       this.#events = new EventFeed(`/v1/jobs/${this.id}/events`, {
         on: (events) => this.#on(events),
@@ -93,15 +91,15 @@ export class JobFeed {
     } catch (error) {
       if (this.#stopped.signal.aborted) return;
       this.#fail(error);
-      if (!passing(error)) return;
-      await pause();
+      if (!temporary(error)) return;
+      await new Promise((resolve) => setTimeout(resolve, REFRESH_INTERVAL));
       await connected();
       if (!this.#stopped.signal.aborted) void this.#open();
     }
   }
 
   async #readTrace(): Promise<void> {
-    const { points } = await get<{ points: TracePoint[] }>(`/v1/jobs/${this.id}/trace`, this.#stopped.signal);
+    const { points } = await get<StoredTrace>(`/v1/jobs/${this.id}/trace`, this.#stopped.signal);
     this.#tracedAt = performance.now();
     this.trace = Trace.of(points);
     if (this.job) this.trace.extend(this.job.progress);
@@ -117,7 +115,7 @@ export class JobFeed {
   #schedule(): void {
     if (this.#stopped.signal.aborted || (this.job && ended(this.job.state))) return;
     this.#timer = window.setTimeout(() => {
-      const asked = document.hidden ? Promise.resolve() : this.look().then(() => this.#refine());
+      const asked = document.hidden ? Promise.resolve() : this.refresh().then(() => this.#refine());
       asked.catch((error) => {
         if (error instanceof ApiError) this.#fail(error);
       }).finally(() => this.#schedule());
@@ -127,7 +125,7 @@ export class JobFeed {
   /** Loads the final trace when the job has ended. */
   async #settle(): Promise<void> {
     try {
-      await this.look();
+      await this.refresh();
       await this.#readTrace();
     } catch (error) {
       if (!(error instanceof LostError) || this.#stopped.signal.aborted) return;
@@ -144,7 +142,7 @@ export class JobFeed {
       else if (type === "resync") void this.#readTrace().catch(() => undefined);
     }
     if (events.some((event) => event.type === "state" || event.type === "done" || event.type === "incumbent")) {
-      void this.look().catch(() => undefined);
+      void this.refresh().catch(() => undefined);
     }
     this.#changed();
   }
@@ -153,15 +151,15 @@ export class JobFeed {
   #bound(data: Record<string, unknown>): void {
     const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
     for (const entry of this.improvements) entry.seconds ??= seconds;
-    const told = {
+    const bounds = {
       elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions),
       beyond_space: data.beyond_space === true,
     };
-    this.trace.extend(told);
+    this.trace.extend(bounds);
     if (!this.job || seconds <= this.job.progress.elapsed_seconds) return;
     // The record follows a second later; until then the figures must match the chart.
     const gap = { gap_absolute: upper - lower, gap_relative: upper > 0 ? (upper - lower) / upper : 0 };
-    this.job = { ...this.job, progress: { ...this.job.progress, ...told, ...gap, objective: Number(data.objective) } };
+    this.job = { ...this.job, progress: { ...this.job.progress, ...bounds, ...gap, objective: Number(data.objective) } };
   }
 
   #incumbent(data: Record<string, unknown>): void {
@@ -172,7 +170,7 @@ export class JobFeed {
       revision, objective, seconds: null, upper: Number(data.upper_bound), lower: Number(data.lower_bound),
     });
     if (this.stream === "live" && this.job && revision > this.job.progress.incumbents) {
-      announce(`A better tree was found. Its cost is ${number(objective)}.`);
+      announcement.set(`A better tree was found. Its cost is ${number(objective)}.`);
     }
   }
 

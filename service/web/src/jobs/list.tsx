@@ -1,10 +1,12 @@
 // The list of jobs with their bounds; running jobs are updated.
 import { useEffect, useState } from "preact/hooks";
 import { get, send } from "../api/client.ts";
-import type { JobSummary, Page, TracePoint } from "../api/types.ts";
-import { moment, number, percent, seconds } from "../format.ts";
-import { StateBadge } from "../parts/badge.tsx";
+import type { JobPage, JobSummary, Trace as StoredTrace } from "../api/types.ts";
+import { moment, number, orDash, percent, seconds } from "../format.ts";
+import { Fact, StateBadge } from "../parts/badge.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
+import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, title } from "../words.ts";
 import { Sparkline } from "./sparkline.tsx";
@@ -18,33 +20,24 @@ const MAX_SHOWN = 192;
 export function Jobs() {
   const [shown, setShown] = useState(SHOWN);
   const jobs = useResource(
-    `jobs ${shown}`, (signal) => get<Page<JobSummary>>(`/v1/jobs?page_size=${Math.min(MAX_SHOWN, shown)}`, signal),
+    `jobs ${shown}`, (signal) => get<JobPage>(`/v1/jobs?page_size=${Math.min(MAX_SHOWN, shown)}`, signal),
     (page) => (page?.items.some((job) => !ended(job.state)) ? REFRESH_INTERVAL : 4 * REFRESH_INTERVAL),
   );
   const [chosen, setChosen] = useState<string[]>([]);
-  const [error, setError] = useState<unknown>();
+  const { run, error } = useAction();
   const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-MAX_TOGETHER)));
-  const remove = async (id: string) => {
-    setError(undefined);
-    try {
-      await send("DELETE", `/v1/jobs/${id}`);
-      setChosen((old) => old.filter((other) => other !== id));
-      jobs.reload();
-    } catch (refused) {
-      setError(refused);
-    }
-  };
+  const remove = (id: string) => run(async () => {
+    await send("DELETE", `/v1/jobs/${id}`);
+    setChosen((old) => old.filter((other) => other !== id));
+    jobs.reload();
+  });
   return (
     <>
-      <header class="view-head">
-        <h1 tabIndex={-1}>Jobs</h1>
-        <p class="quiet">Running, queued and ended searches.</p>
-        <div class="row actions">
-          <a class="button primary" href="#/train">Start a job</a>
-          {chosen.length > 1 && <a class="button" href={`#/jobs/${chosen.join(",")}`}>Compare {chosen.length} jobs</a>}
-          {chosen.length === 1 && <span class="quiet">Choose another job to compare them (up to {MAX_TOGETHER}).</span>}
-        </div>
-      </header>
+      <ViewHead title="Jobs" about="Running, queued and ended searches.">
+        <a class="button primary" href="#/train">Start a job</a>
+        {chosen.length > 1 && <a class="button" href={`#/jobs/${chosen.join(",")}`}>Compare {chosen.length} jobs</a>}
+        {chosen.length === 1 && <span class="quiet">Choose another job to compare them (up to {MAX_TOGETHER}).</span>}
+      </ViewHead>
       <Refusal error={error} />
       <Await from={jobs} what="Loading the jobs">
         {(page) => page.items.length === 0
@@ -74,7 +67,6 @@ export function Jobs() {
 function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: boolean; onChoose: () => void; onDelete: () => void }) {
   const trace = useTrace(job);
   const { progress } = job;
-  const held = job.metrics?.validation_accuracy ?? job.metrics?.train_accuracy;
   return (
     <li class={chosen ? "card chosen" : "card"}>
       <div class="row">
@@ -84,10 +76,10 @@ function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: bo
       <Sparkline trace={trace} />
       {job.error && <p class="error">{job.error.message}</p>}
       <dl class="facts">
-        <div class="fact" title={progress.beyond_space ? BEYOND_SPACE : undefined}><dt>Cost</dt><dd>{progress.objective === null ? "–" : number(progress.objective)}</dd></div>
-        <div class="fact"><dt>Gap</dt><dd>{progress.gap_relative === null ? "–" : percent(progress.gap_relative)}</dd></div>
-        <div class="fact"><dt>Accuracy</dt><dd>{held == null ? "–" : percent(held)}</dd></div>
-        <div class="fact"><dt>Time</dt><dd>{seconds(progress.elapsed_seconds)}</dd></div>
+        <Fact name="Cost" title={progress.beyond_space ? BEYOND_SPACE : undefined}>{orDash(progress.objective, number)}</Fact>
+        <Fact name="Gap">{orDash(progress.gap_relative, percent)}</Fact>
+        <Fact name="Accuracy">{orDash(job.metrics?.validation_accuracy ?? job.metrics?.train_accuracy, percent)}</Fact>
+        <Fact name="Time">{seconds(progress.elapsed_seconds)}</Fact>
       </dl>
       <div class="row quiet">
         <label><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Choose ${title(job)}`} /> Compare</label>
@@ -106,7 +98,7 @@ function useTrace(job: JobSummary): Trace {
   useEffect(() => {
     if (!started) return undefined;
     const stop = new AbortController();
-    get<{ points: TracePoint[] }>(`/v1/jobs/${job.id}/trace`, stop.signal).then(
+    get<StoredTrace>(`/v1/jobs/${job.id}/trace`, stop.signal).then(
       ({ points }) => setTrace(Trace.of(points)), () => undefined,
     );
     return () => stop.abort();

@@ -8,8 +8,8 @@ export interface Improvement { revision: number; seconds: number | null; objecti
 export function momentOf(trace: Trace, improvements: Improvement[], index: number): number | null {
   const entry = improvements[index];
   const fell = index === 0 || entry.upper < improvements[index - 1].upper;
-  const reached = fell ? trace.reached(entry.upper) : -1;
-  return reached < 0 || entry.seconds === null ? entry.seconds : Math.min(reached, entry.seconds);
+  const reached = fell ? trace.reached(entry.upper) : undefined;
+  return reached === undefined || entry.seconds === null ? entry.seconds : Math.min(reached, entry.seconds);
 }
 
 /** Returns whether a tree was improved beyond the search space, which the bounds do not cover. */

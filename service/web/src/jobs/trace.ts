@@ -24,11 +24,11 @@ export class Trace {
     this.expansions.push(expansions);
   }
 
-  /** Appends the current bounds, or moves the last point if they are unchanged. Returns whether anything changed. */
-  extend(progress: Pick<Progress, "elapsed_seconds" | "upper_bound" | "lower_bound" | "expansions">): boolean {
+  /** Appends the current bounds, or moves the last point if they are unchanged. */
+  extend(progress: Pick<Progress, "elapsed_seconds" | "upper_bound" | "lower_bound" | "expansions">): void {
     const { elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions } = progress;
     const last = this.length - 1;
-    if (upper === null || lower === null || (last >= 0 && seconds <= this.seconds[last])) return false;
+    if (upper == null || lower == null || (last >= 0 && seconds <= this.seconds[last])) return;
     const still = last > 0 && [last, last - 1].every((i) => this.upper[i] === upper && this.lower[i] === lower);
     if (still) {
       this.seconds[last] = seconds;
@@ -36,31 +36,28 @@ export class Trace {
     } else {
       this.push(seconds, upper, lower, expansions);
     }
-    return true;
+  }
+
+  /** Returns the first index with the property by bisection; the length if there is none. */
+  #first(property: (index: number) => boolean): number {
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (property(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** Returns the index of the last point at or before this time; -1 if there is none. */
   at(seconds: number): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.seconds[middle] <= seconds) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return this.#first((i) => this.seconds[i] > seconds) - 1;
   }
 
-  /** Returns the first index at which the upper bound was this low; -1 if there is none. */
-  reached(upper: number): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.upper[middle] > upper) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.length ? this.seconds[low] : -1;
+  /** Returns the time at which the upper bound was this low first, if ever. */
+  reached(upper: number): number | undefined {
+    return this.seconds[this.#first((i) => this.upper[i] <= upper)];
   }
 
   /** Returns the expansions per second over the last few seconds. */

@@ -1,9 +1,10 @@
 // The view of one job: its bounds, figures and best tree, updated live.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, get } from "../api/client.ts";
+import { getIfFound } from "../api/client.ts";
 import type { Dataset, Job } from "../api/types.ts";
-import { moment, number, seconds } from "../format.ts";
+import { counted, moment, number, seconds } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
@@ -29,14 +30,9 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
   const feed = useFeed(id);
   const [chosen, setChosen] = useState<number | null>(null);
   const { job } = feed;
-  const dataset = useResource(`of ${job?.dataset_id}`, async (signal) => {
-    if (!job) return undefined;
-    // If the dataset is deleted, only the distributions in the tree are missing.
-    return get<Dataset>(`/v1/datasets/${job.dataset_id}`, signal).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    });
-  });
+  // If the dataset is deleted, only the distributions in the tree are missing.
+  const dataset = useResource(`of ${job?.dataset_id}`, async (signal) =>
+    job && getIfFound<Dataset>(`/v1/datasets/${job.dataset_id}`, signal));
   if (!job) return feed.error === undefined ? <Loading what="Loading the job" /> : <Failure error={feed.error} />;
   return (
     <article class="job" aria-label={title(job)}>
@@ -48,7 +44,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
         <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
           <div class="panel">
             <h2>Bounds</h2>
-            <BoundChart trace={feed.trace} improvements={feed.improvements} onPick={(revision) => setChosen(revision)} />
+            <BoundChart trace={feed.trace} improvements={feed.improvements} onPick={setChosen} />
           </div>
           <Improvements feed={feed} onPick={setChosen} />
           <Accuracy metrics={job.metrics} />
@@ -65,28 +61,27 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
 
 function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; dataset: Dataset | undefined; alone: boolean }) {
   const { parameters, limits } = job;
-  const Title = alone ? "h1" : "h2";
   const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
+  const badges = (
+    <>
+      <StateBadge job={job} />
+      {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Reconnecting…</span>}
+    </>
+  );
+  const about = (
+    <>
+      {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
+      {counted(parameters.max_changepoints, "change point")}, {limit}; started {moment(job.created_at)}
+    </>
+  );
   return (
-    <header class="view-head">
-      {alone && <nav class="crumbs" aria-label="Breadcrumb"><a href="#/jobs">Jobs</a></nav>}
-      <div class="row">
-        <Title tabIndex={-1}>{title(job)}</Title>
-        <StateBadge job={job} />
-        {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Coming back…</span>}
-      </div>
-      <p class="quiet">
-        {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
-        {parameters.max_changepoints} change points, {limit}; started {moment(job.created_at)}
-      </p>
-      <div class="row actions">
-        <Controls job={job} onJob={(next) => feed.take(next)} />
-        {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with this tree</a>}
-        {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
-        {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
-        <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
-      </div>
-    </header>
+    <ViewHead title={title(job)} list={alone ? "Jobs" : undefined} level={alone ? "h1" : "h2"} beside={badges} about={about}>
+      <Controls job={job} onJob={(next) => feed.take(next)} />
+      {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with this tree</a>}
+      {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
+      {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
+      <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
+    </ViewHead>
   );
 }
 

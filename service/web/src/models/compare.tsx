@@ -1,6 +1,7 @@
 // Compares two models: figures, confusion matrices and trees.
+import { number, orDash, percent } from "../format.ts";
+import { ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
-import { number, percent } from "../format.ts";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
@@ -26,10 +27,7 @@ export function Compare({ ids }: { ids: string[] }) {
   const pair = useResource(ids.join(" "), (signal) => Promise.all(ids.slice(0, 2).map((id) => loadModel(id, signal))));
   return (
     <>
-      <header class="view-head">
-        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/models">Models</a></nav>
-        <h1 tabIndex={-1}>Compare two models</h1>
-      </header>
+      <ViewHead title="Compare two models" list="Models" />
       <Await from={pair} what="Loading the models">{(loaded) => <Pair loaded={loaded} />}</Await>
     </>
   );
@@ -75,7 +73,7 @@ function Figures({ line, rows, values }: { line: Line; rows: string; values: (nu
     <tr>
       <th scope="row">{line.name}{rows && <span class="quiet">, {rows.toLowerCase()}</span>}</th>
       {values.map((value, i) => (
-        <td class={i === winner ? "right strong" : "right"}>{value == null ? "–" : line.show(value)}{i === winner && <span class="unseen"> (better)</span>}</td>
+        <td class={i === winner ? "right strong" : "right"}>{orDash(value, line.show)}{i === winner && <span class="unseen"> (better)</span>}</td>
       ))}
     </tr>
   );

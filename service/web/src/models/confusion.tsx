@@ -1,8 +1,10 @@
 // The confusion matrix: rows are true classes, columns are predicted classes.
-import type { Scores } from "../api/types.ts";
+import type { Metrics } from "../api/types.ts";
 import { cell, number } from "../format.ts";
 
-export function ConfusionMatrix({ scores, caption, of = "" }: { scores: Scores | null | undefined; caption: string; of?: string }) {
+const tint = (share: number) => `color-mix(in srgb, var(--tint) ${share < 0.05 ? 0 : 1 + 3 * Math.round(10 * share)}%, transparent)`;
+
+export function ConfusionMatrix({ scores, caption, of = "" }: { scores: Metrics["validation"] | undefined; caption: string; of?: string }) {
   const matrix = scores?.confusion_matrix;
   if (!matrix) return <p class="quiet">{caption}: {scores ? "too many classes for a table" : "no rows were held back"}</p>;
   return (
@@ -10,7 +12,7 @@ export function ConfusionMatrix({ scores, caption, of = "" }: { scores: Scores |
       <table class="confusion">
         <caption>{caption}</caption>
         <thead>
-          <tr><th scope="col"><span class="quiet">true / said</span></th>{matrix.labels.map((entry) => <th scope="col">{cell(entry)}</th>)}</tr>
+          <tr><th scope="col"><span class="quiet">true / predicted</span></th>{matrix.labels.map((entry) => <th scope="col">{cell(entry)}</th>)}</tr>
         </thead>
         <tbody>
           {matrix.counts.map((row, i) => {
@@ -19,7 +21,7 @@ export function ConfusionMatrix({ scores, caption, of = "" }: { scores: Scores |
               <tr>
                 <th scope="row">{cell(matrix.labels[i])}</th>
                 {row.map((rows, k) => (
-                  <td class={`heat${Math.round((10 * rows) / total)} ${i === k ? "hit" : "miss"}`}>{number(rows)}</td>
+                  <td class={i === k ? "hit" : "miss"} style={{ background: tint(rows / total) }}>{number(rows)}</td>
                 ))}
               </tr>
             );

@@ -1,17 +1,15 @@
 // The view of one model: tree, figures and names.
-import { useState } from "preact/hooks";
-import { ApiError, get, send } from "../api/client.ts";
-import type { Alias, Dataset, ModelWithTree } from "../api/types.ts";
+import { get, getIfFound } from "../api/client.ts";
+import type { AliasList, Dataset, ModelWithTree } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Accuracy } from "../jobs/facts.tsx";
 import { Fact } from "../parts/badge.tsx";
-import { Confirm } from "../parts/dialog.tsx";
-import { Await, Refusal } from "../parts/states.tsx";
-import { go } from "../router.ts";
+import { DeleteButton, ViewHead } from "../parts/head.tsx";
+import { Await } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
-import { BEYOND_SPACE, reasonWords, spaceWords, title } from "../words.ts";
+import { BEYOND_SPACE, REASONS, spaceWords, title } from "../words.ts";
 import { Aliases } from "./aliases.tsx";
 import { ConfusionMatrix } from "./confusion.tsx";
 
@@ -21,11 +19,7 @@ export interface Loaded { model: ModelWithTree; dataset: Dataset | undefined }
 
 export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded> {
   const model = await get<ModelWithTree>(`/v1/models/${encodeURIComponent(id)}`, signal);
-  const dataset = await get<Dataset>(`/v1/datasets/${model.dataset_id}`, signal).catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  });
-  return { model, dataset };
+  return { model, dataset: await getIfFound<Dataset>(`/v1/datasets/${model.dataset_id}`, signal) };
 }
 
 export function ModelView({ id }: { id: string }) {
@@ -34,43 +28,21 @@ export function ModelView({ id }: { id: string }) {
 }
 
 function Detail({ model, dataset }: Loaded) {
-  const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
+  const aliases = useResource("aliases", (signal) => get<AliasList>("/v1/models/aliases", signal));
   const broad = model.tree.classes.labels.length > MAX_CLASSES_IN_A_COLUMN;
-  const [deleting, setDeleting] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const remove = async () => {
-    setDeleting(false);
-    try {
-      await send("DELETE", `/v1/models/${model.id}`);
-      go("/models");
-    } catch (refused) {
-      setError(refused);
-    }
-  };
+  const about = (
+    <>
+      Created {moment(model.created_at)} by <a href={`#/jobs/${model.job_id}`}>its job</a>
+      {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {REASONS[model.stop_reason]}.
+    </>
+  );
+  const proven = model.proven_optimal && <span class="badge good">Proven optimal</span>;
   return (
     <>
-      <header class="view-head">
-        <nav class="crumbs" aria-label="Breadcrumb"><a href="#/models">Models</a></nav>
-        <div class="row">
-          <h1 tabIndex={-1}>{title(model)}</h1>
-          {model.proven_optimal && <span class="badge good">Proven optimal</span>}
-        </div>
-        <p class="quiet">
-          Made {moment(model.created_at)} by <a href={`#/jobs/${model.job_id}`}>its job</a>
-          {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {reasonWords(model.stop_reason)}.
-        </p>
-        <div class="row actions">
-          <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
-          <button type="button" onClick={() => setDeleting(true)}>Delete</button>
-        </div>
-      </header>
-      <Refusal error={error} />
-      {deleting && (
-        <Confirm
-          title="Delete this model?" text="Its job is kept." yes="Delete"
-          onYes={() => void remove()} onNo={() => setDeleting(false)}
-        />
-      )}
+      <ViewHead title={title(model)} list="Models" beside={proven} about={about}>
+        <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
+        <DeleteButton kind="model" id={model.id} text="Its job is kept." />
+      </ViewHead>
       <section class="panel tree-panel" aria-label="Tree">
         <h2>Tree</h2>
         <TreeView tree={model.tree} dataset={dataset} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
@@ -104,7 +76,7 @@ function Confusion({ model }: { model: ModelWithTree }) {
   );
 }
 
-export function ModelFacts({ model }: { model: ModelWithTree }) {
+function ModelFacts({ model }: { model: ModelWithTree }) {
   return (
     <dl class="facts">
       <Fact name="Leaves">{leafCount(model.tree)}</Fact>

@@ -1,47 +1,35 @@
 // The list of models.
 import { useState } from "preact/hooks";
 import { get, getAll, MAX_LISTED } from "../api/client.ts";
-import type { Alias, ModelSummary } from "../api/types.ts";
-import { moment, number, percent } from "../format.ts";
+import type { AliasList, ModelSummary } from "../api/types.ts";
+import { moment, number, orDash, percent } from "../format.ts";
+import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
+import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, title } from "../words.ts";
 import { nameModel, PRODUCTION } from "./aliases.tsx";
 
 export function Models() {
   const models = useResource("models", (signal) => getAll<ModelSummary>("/v1/models", signal));
-  const aliases = useResource("aliases", (signal) => get<{ items: Alias[] }>("/v1/models/aliases", signal));
+  const aliases = useResource("aliases", (signal) => get<AliasList>("/v1/models/aliases", signal));
   const [chosen, setChosen] = useState<string[]>([]);
-  const [error, setError] = useState<unknown>();
+  const { run, error } = useAction();
   const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-2)));
-  const promote = async (id: string) => {
-    setError(undefined);
-    try {
-      await nameModel(PRODUCTION, id);
-      aliases.reload();
-    } catch (refused) {
-      setError(refused);
-    }
-  };
+  const promote = (id: string) => run(async () => {
+    await nameModel(PRODUCTION, id);
+    aliases.reload();
+  });
   return (
     <>
-      <header class="view-head">
-        <h1 tabIndex={-1}>Models</h1>
-        <p class="quiet">A model is a tree that a job has learned. Choose two models to compare them.</p>
-        <div class="row actions">
-          {chosen.length === 2 && <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>}
-          {chosen.length < 2 && (models.value?.length ?? 0) > 1 && <button type="button" disabled>Compare</button>}
-        </div>
-      </header>
+      <ViewHead title="Models" about="A model is a tree that a job has learned. Choose two models to compare them.">
+        {chosen.length === 2 && <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>}
+        {chosen.length < 2 && (models.value?.length ?? 0) > 1 && <button type="button" disabled>Compare</button>}
+      </ViewHead>
       <Refusal error={error} />
       <Await from={models} what="Loading the models">
         {(items) => items.length === 0
-          ? (
-            <Empty title="No models yet">
-              <p>A job makes a model when it ends or when you finish it.</p>
-              <p><a class="button primary" href="#/train">Train a tree</a></p>
-            </Empty>
-          )
+          ? <NoModels />
           : (
             <div class="scroll" role="region" aria-label="Models" tabIndex={0}>
               <table class="list">
@@ -49,7 +37,7 @@ export function Models() {
                   <tr>
                     <th scope="col"><span class="unseen">Compare</span></th><th scope="col">Name</th><th scope="col">Proof</th>
                     <th scope="col" class="right">Cost</th><th scope="col" class="right">Training accuracy</th>
-                    <th scope="col" class="right">Held-back accuracy</th><th scope="col">Made</th><th scope="col">Production</th>
+                    <th scope="col" class="right">Held-back accuracy</th><th scope="col">Created</th><th scope="col">Production</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -70,11 +58,19 @@ export function Models() {
   );
 }
 
+export function NoModels() {
+  return (
+    <Empty title="No models yet">
+      <p>A job makes a model when it ends or when you finish it.</p>
+      <p><a class="button primary" href="#/train">Train a tree</a></p>
+    </Empty>
+  );
+}
+
 function Row(
   { model, chosen, names, onChoose, onPromote }:
   { model: ModelSummary; chosen: boolean; names: string[]; onChoose: () => void; onPromote: () => void },
 ) {
-  const { metrics } = model;
   return (
     <tr>
       <td><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Compare ${title(model)}`} /></td>
@@ -84,8 +80,8 @@ function Row(
       </th>
       <td>{model.proven_optimal ? <span class="badge good">Proven optimal</span> : <span class="quiet">gap {percent(model.gap_relative)}</span>}</td>
       <td class="right" title={model.beyond_space ? BEYOND_SPACE : undefined}>{number(model.objective)}</td>
-      <td class="right">{metrics.train_accuracy == null ? "–" : percent(metrics.train_accuracy)}</td>
-      <td class="right">{metrics.validation_accuracy == null ? "–" : percent(metrics.validation_accuracy)}</td>
+      <td class="right">{orDash(model.metrics.train_accuracy, percent)}</td>
+      <td class="right">{orDash(model.metrics.validation_accuracy, percent)}</td>
       <td>{moment(model.created_at)}</td>
       <td>
         {names.includes(PRODUCTION)

@@ -1,4 +1,4 @@
-// A form field with its name, help text and error.
+// Form fields with their name, help text and error.
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useId } from "preact/hooks";
 
@@ -7,7 +7,7 @@ interface Props {
   help?: string;
   error?: string;
   unit?: string;
-  below?: ComponentChildren; // the control
+  below?: ComponentChildren; // shown below the control
   children: VNode<Record<string, unknown>>;
 }
 
@@ -25,6 +25,18 @@ export function Field({ name, help, error, unit, below, children }: Props) {
       {error && <p class="error" id={`${id}-error`}>{error}</p>}
       {help && <p class="help" id={`${id}-help`}>{help}</p>}
     </div>
+  );
+}
+
+/** A select element for choices with their words. Other properties are those of the element. */
+export function Select<Value extends string>(
+  { choices, onValue, ...rest }:
+  { value: Value; choices: Record<Value, string>; onValue: (value: Value) => void; "aria-label"?: string },
+) {
+  return (
+    <select {...rest} onChange={(event) => onValue(event.currentTarget.value as Value)}>
+      {Object.entries<string>(choices).map(([value, words]) => <option value={value}>{words}</option>)}
+    </select>
   );
 }
 

@@ -1,14 +1,10 @@
 // Line icons, drawn on a 16 by 16 grid.
-import type { ComponentChildren } from "preact";
 
 const PATHS: Record<string, string> = {
   check: "M3 8.5 6.5 12 13 4.5",
-  open: "M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3z",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   fit: "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3",
-  download: "M8 2v8M4.5 7 8 10.5 11.5 7M3 13.5h10",
-  upload: "M8 11V3M4.5 6 8 2.5 11.5 6M3 13.5h10",
   close: "M4 4l8 8M12 4l-8 8",
   warning: "M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.6v.4",
   pause: "M5.5 3.5v9M10.5 3.5v9",
@@ -20,14 +16,11 @@ const PATHS: Record<string, string> = {
   sun: "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15M3 3l1.1 1.1M11.9 11.9 13 13M13 3l-1.1 1.1M4.1 11.9 3 13",
   moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5z",
   system: "M2.5 3.5h11v7h-11zM6 13.5h4",
-  star: "M8 2.2l1.8 3.7 4 .6-2.9 2.8.7 4L8 11.4l-3.6 1.9.7-4L2.2 6.5l4-.6z",
-  trash: "M3 4.5h10M6.5 4V2.5h3V4M4.5 4.5l.6 9h5.8l.6-9",
 };
 
-export function Icon({ name, label }: { name: string; label?: string }) {
-  const naming = label ? { role: "img" as const, "aria-label": label } : { "aria-hidden": true as const };
+export function Icon({ name }: { name: string }) {
   return (
-    <svg class="icon" viewBox="0 0 16 16" {...naming}>
+    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );
@@ -45,12 +38,11 @@ export function Logo() {
 }
 
 export function IconButton(
-  { name, label, onClick, disabled, children }:
-  { name: string; label: string; onClick: () => void; disabled?: boolean; children?: ComponentChildren },
+  { name, label, onClick, disabled }: { name: string; label: string; onClick: () => void; disabled?: boolean },
 ) {
   return (
     <button type="button" class="icon-button" aria-label={label} title={label} onClick={onClick} disabled={disabled}>
-      <Icon name={name} />{children}
+      <Icon name={name} />
     </button>
   );
 }

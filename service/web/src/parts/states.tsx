@@ -1,7 +1,7 @@
 // States of a view without data: loading, error, no connection, empty.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, LostError } from "../api/client.ts";
+import { ApiError, isAt, LostError } from "../api/client.ts";
 import type { Resource } from "../state/resource.ts";
 import { Icon } from "./icons.tsx";
 
@@ -19,9 +19,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   const lost = error instanceof LostError;
   const gone = error instanceof ApiError && error.status === 404;
   const title = lost ? "No connection" : gone ? "Not found" : "Error";
-  const text = lost
-    ? "The server does not respond. This view reloads automatically when it does."
-    : error instanceof Error ? error.message : String(error);
+  const text = lost ? "The server does not respond. This view reloads automatically when it does." : messageOf(error);
   return (
     <div class="notice bad" role="alert">
       <Icon name="warning" />
@@ -65,10 +63,13 @@ export function Refusal({ error, placed = [] }: { error: unknown; placed?: strin
   );
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function reasons(error: unknown, placed: string[]): string[] {
   if (error instanceof LostError) return ["The server does not respond; try again later."];
-  if (!(error instanceof ApiError) || !error.errors.length) return [error instanceof Error ? error.message : String(error)];
-  const at = (pointer: string) => placed.some((place) => pointer === place || pointer.startsWith(`${place}/`));
-  const unplaced = error.errors.filter((entry) => !at(entry.pointer)).map((entry) => entry.message);
+  if (!(error instanceof ApiError) || !error.errors.length) return [messageOf(error)];
+  const unplaced = error.errors.filter((entry) => !placed.some((place) => isAt(entry.pointer, place))).map((entry) => entry.message);
   return unplaced.length ? [...new Set(unplaced)] : ["Correct the marked fields."];
 }

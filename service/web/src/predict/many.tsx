@@ -1,18 +1,20 @@
 // Predicts many rows of a CSV file or of pasted text.
 import { useState } from "preact/hooks";
 import { request } from "../api/client.ts";
-import { firstRecords, joined } from "../csv.ts";
+import type { PredictionWarning } from "../api/types.ts";
+import { firstRows, joined } from "../csv.ts";
 import { bytes, cell, counted, percent } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { fileName, save } from "../save.ts";
+import { useAction } from "../state/action.ts";
 import type { Source } from "./source.ts";
 
 const SHOWN = 20;
 const MAX_SHOWN_LENGTH = 200_000; // characters; longer pasted text is not shown in the field
 
 /** A warning in the response header, which has no message. */
-interface HeaderWarning { code: string; column: string | null; count: number }
+type HeaderWarning = Omit<PredictionWarning, "message">;
 
 interface PredictedRows { rows: string; csv: string; warnings: HeaderWarning[]; name: string }
 
@@ -20,25 +22,16 @@ export function ManyRows({ source }: { source: Source }) {
   const [text, setText] = useState("");
   const [file, setFile] = useState<File>();
   const [predicted, setPredicted] = useState<PredictedRows>();
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
+  const { run, busy, error } = useAction();
 
-  const predict = async (rows: string, name: string) => {
-    setBusy(true);
-    setError(undefined);
+  const predict = (rows: string, name: string) => run(async () => {
     setPredicted(undefined);
-    try {
-      const response = await request(`${source.path}/predict`, {
-        method: "POST", body: rows, slow: true, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
-      });
-      const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
-      setPredicted({ rows, csv: await response.text(), warnings, name });
-    } catch (refused) {
-      setError(refused);
-    } finally {
-      setBusy(false);
-    }
-  };
+    const response = await request(`${source.path}/predict`, {
+      method: "POST", body: rows, slow: true, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
+    });
+    const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
+    setPredicted({ rows, csv: await response.text(), warnings, name });
+  });
   const take = async (chosen: File) => {
     setFile(chosen);
     const rows = await chosen.text();
@@ -74,26 +67,24 @@ function warningWords({ code, column, count }: HeaderWarning): string {
   if (code === "ABSENT_COLUMN") return `${column ?? "Several columns"} ${column ? "is" : "are"} absent; the tree does not use ${column ? "it" : "them"}.`;
   if (code === "READ_AS") return `${column} was read as numbers with a decimal comma or thousands separators.`;
   if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for missing values.`;
-  if (code === "UNSEEN_CATEGORY") return `${column} has a value in ${rows} that is not in the training data; it goes the way of most rows.`;
+  if (code === "UNSEEN_CATEGORY") return `${column} has a value in ${rows} that is not in the training data; it goes to the side of most rows.`;
   if (code === "OUT_OF_RANGE") return `${column} is outside the training range in ${rows}.`;
   return "There are more warnings.";
 }
 
 function PredictionTable({ predicted }: { predicted: PredictedRows }) {
-  const { rows: [head = [], ...body] } = firstRecords(predicted.csv, SHOWN + 1);
-  const given = firstRecords(predicted.rows, SHOWN + 1).rows;
+  const [head = [], ...body] = firstRows(predicted.csv, SHOWN + 1);
+  const given = firstRows(predicted.rows, SHOWN + 1);
   const total = predicted.csv.trimEnd().split("\n").length - 1;
   const stem = fileName(predicted.name.replace(/\.[^.]*$/, ""));
   const shares = head.slice(2);
-  // If the rows cannot be split here, only the predictions are shown.
+  // If the rows cannot be split here, the file has only the predictions.
   const download = () => save(`${stem}-predictions.csv`, "text/csv", joined(predicted.rows, predicted.csv) ?? predicted.csv);
   return (
     <>
       <div class="row">
         <h2>{counted(total, "prediction")}</h2>
-        <button type="button" class="primary push" onClick={download}>
-          Download the predictions
-        </button>
+        <button type="button" class="primary push" onClick={download}>Download the predictions</button>
       </div>
       <p class="quiet">The file has each row with its prediction at the end.</p>
       {predicted.warnings.length > 0 && <ul class="notes warn">{predicted.warnings.map((warning) => <li>{warningWords(warning)}</li>)}</ul>}

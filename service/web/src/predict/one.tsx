@@ -1,16 +1,16 @@
 // Predicts one row: a form with the model's columns, the prediction, and the path in the tree.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { complaintAt, connected, LostError, pointerPart, send } from "../api/client.ts";
-import type { Cell, Predictions, Step, TreeColumn } from "../api/types.ts";
+import { complaintAt, LostError, pointerPart, send } from "../api/client.ts";
+import type { Predictions, Step, TreeColumn, TreeNumberColumn } from "../api/types.ts";
 import { cell, count, counted, exact, label, labelKey, listed, percent } from "../format.ts";
 import { Field } from "../parts/field.tsx";
 import { Empty, Refusal } from "../parts/states.tsx";
-import { classStyle } from "../tree/boxes.ts";
+import { connected } from "../state/connection.ts";
+import { ClassBars } from "../tree/legend.tsx";
 import { TreeView } from "../tree/view.tsx";
 import type { Source } from "./source.ts";
 
 const PAUSE = 200; // milliseconds after the last change
-
 const MAX_CHOICES = 200; // in a select; for more there is a text field
 
 /** The typed texts by column; an empty text is a missing value. */
@@ -51,7 +51,7 @@ export function OneRow({ source }: { source: Source }) {
         <div class="fields narrow">{asked.map(input)}</div>
         {others.length > 0 && (
           <details>
-            <summary>{counted(others.length, "column")} that the tree does not ask about</summary>
+            <summary>{counted(others.length, "column")} that the tree does not use</summary>
             <div class="fields narrow">{others.map(input)}</div>
           </details>
         )}
@@ -66,8 +66,8 @@ export function OneRow({ source }: { source: Source }) {
   );
 }
 
-function textsOf(columns: TreeColumn[], record: Record<string, Cell> | undefined): Texts {
-  return Object.fromEntries(columns.map(({ name }) => [name, record?.[name] === null || record?.[name] === undefined ? "" : String(record[name])]));
+function textsOf(columns: TreeColumn[], record: Record<string, unknown> | undefined): Texts {
+  return Object.fromEntries(columns.map(({ name }) => [name, String(record?.[name] ?? "")]));
 }
 
 /** Converts a text to a cell of the API: a number, a boolean or a category of the training data. */
@@ -75,11 +75,10 @@ function cellOf(column: TreeColumn, text: string): unknown {
   if (text === "") return null;
   if (column.kind === "boolean") return text === "true";
   if (column.kind === "number") return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
-  const known = column.categories!.find((entry) => String(entry.value) === text);
-  return known ? known.value : text;
+  return column.categories.find((entry) => String(entry.value) === text)?.value ?? text;
 }
 
-function usePredictions(source: Source, columns: TreeColumn[], texts: Texts): { predictions: Predictions | undefined; error: unknown } {
+function usePredictions(source: Source, columns: TreeColumn[], texts: Texts): { predictions?: Predictions; error?: unknown } {
   const [state, setState] = useState<{ predictions?: Predictions; error?: unknown }>({});
   const [round, setRound] = useState(0);
   const latest = useRef(0);
@@ -99,11 +98,11 @@ function usePredictions(source: Source, columns: TreeColumn[], texts: Texts): { 
     }, PAUSE);
     return () => clearTimeout(timer);
   }, [source, columns, texts, round]);
-  return { predictions: state.predictions, error: state.error };
+  return state;
 }
 
 /** Returns a round step, about a two-hundredth of the range; a whole one for whole numbers. */
-function stepOf({ minimum, maximum }: TreeColumn): number {
+function stepOf({ minimum, maximum }: TreeNumberColumn): number {
   const span = (maximum ?? 1) - (minimum ?? 0);
   const step = 10 ** Math.floor(Math.log10(span / 100));
   return step < 1 && span >= 10 && Number.isInteger(minimum) && Number.isInteger(maximum) ? 1 : step;
@@ -128,7 +127,7 @@ function Input(
       </Field>
     );
   }
-  const choices = column.kind === "boolean" ? ["true", "false"] : column.categories!.map((entry) => String(entry.value));
+  const choices = column.kind === "boolean" ? ["true", "false"] : column.categories.map((entry) => String(entry.value));
   if (choices.length > MAX_CHOICES) {
     const id = `choices of ${column.name}`.replace(/\s/g, "-");
     return (
@@ -155,7 +154,7 @@ function Input(
 /** Explains the side that a row takes at a node. */
 function stepWords({ feature, value, status, side, interval, categories, more_categories: more, seen }: Step): string {
   const way = `: ${side}`;
-  if (status === "missing") return `${feature} is missing${seen ? "" : ", which no training row here was"}${way}`;
+  if (status === "missing") return `${feature} is missing${seen ? "" : ", unlike in every training row of this node"}${way}`;
   if (status === "unknown") return `${feature} is ${cell(value)}, which is not in the training data${way}`;
   if (categories) {
     const names = categories.map(cell);
@@ -172,20 +171,12 @@ function stepWords({ feature, value, status, side, interval, categories, more_ca
 function PredictionPanel({ source, predictions }: { source: Source; predictions: Predictions }) {
   const { labels } = source.tree.classes;
   const shares = predictions.probabilities[0];
-  const order = labels.map((entry, k) => ({ k, name: label(entry), share: shares[labelKey(entry)] ?? 0 }))
-    .filter((entry) => entry.share > 0).sort((a, b) => b.share - a.share);
+  const bars = labels.map((entry, index) => ({ index, name: label(entry), weight: shares[labelKey(entry)] ?? 0 }))
+    .filter((bar) => bar.weight > 0).sort((a, b) => b.weight - a.weight);
   return (
     <div class="answer" aria-live="polite">
-      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(order[0]?.share ?? 0)}</span></p>
-      <ul class="class-bars">
-        {order.slice(0, 8).map((entry) => (
-          <li>
-            <span class="name">{entry.name}</span>
-            <span class="bar"><span class={`fill ${classStyle(entry.k)}`} style={{ width: `${100 * entry.share}%` }} /></span>
-            <span class="figure">{percent(entry.share)}</span>
-          </li>
-        ))}
-      </ul>
+      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(bars[0]?.weight ?? 0)}</span></p>
+      <ClassBars bars={bars} most={8} full={1} figure={percent} />
       <ol class="steps">
         {predictions.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
       </ol>

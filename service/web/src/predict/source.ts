@@ -1,5 +1,5 @@
 // The source of predictions: a model, or the best tree of a job.
-import { ApiError, get } from "../api/client.ts";
+import { get, getIfFound } from "../api/client.ts";
 import type { Dataset, Incumbent, Job, ModelWithTree, Preview, Tree } from "../api/types.ts";
 import { title } from "../words.ts";
 
@@ -26,12 +26,8 @@ export async function sourceOf(kind: "model" | "job", id: string, signal: AbortS
 
 /** Loads the dataset; predictions work without it. */
 async function dataOf(id: string, signal: AbortSignal): Promise<Pick<Source, "dataset" | "preview">> {
-  const optional = <Value>(asked: Promise<Value>) => asked.catch((error: unknown) => {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  });
   const [dataset, preview] = await Promise.all([
-    optional(get<Dataset>(`/v1/datasets/${id}`, signal)), optional(get<Preview>(`/v1/datasets/${id}/preview?rows=100`, signal)),
+    getIfFound<Dataset>(`/v1/datasets/${id}`, signal), getIfFound<Preview>(`/v1/datasets/${id}/preview?rows=100`, signal),
   ]);
   return { dataset, preview };
 }

@@ -2,7 +2,9 @@
 import { useState } from "preact/hooks";
 import { getAll } from "../api/client.ts";
 import type { ModelSummary } from "../api/types.ts";
-import { Await, Empty } from "../parts/states.tsx";
+import { NoModels } from "../models/list.tsx";
+import { ViewHead } from "../parts/head.tsx";
+import { Await } from "../parts/states.tsx";
 import { go } from "../router.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
@@ -14,7 +16,7 @@ export function Predict({ path }: { path: string[] }) {
   const [kind, id] = path[0] === "job" ? (["job", path[1]] as const) : (["model", path[0]] as const);
   return (
     <>
-      <header class="view-head"><h1 tabIndex={-1}>Predict</h1></header>
+      <ViewHead title="Predict" />
       {kind === "model" && !id && <Chooser />}
       {id && <Loaded key={`${kind} ${id}`} kind={kind} id={id} />}
     </>
@@ -26,12 +28,7 @@ function Chooser({ id, name }: { id?: string; name?: string }) {
   return (
     <Await from={models} what="Loading the models">
       {(items) => items.length === 0 && !id
-        ? (
-          <Empty title="There is no model yet">
-            <p>A job makes a model when it ends or when you finish it.</p>
-            <p><a class="button primary" href="#/train">Train a tree</a></p>
-          </Empty>
-        )
+        ? <NoModels />
         : (
           <div class="row">
             <label for="predict-model">Model</label>

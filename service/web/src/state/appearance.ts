@@ -26,7 +26,8 @@ export function chooseTheme(choice: Theme): void {
 
 systemDark.addEventListener("change", () => dark.set(isDark()));
 
-/** Returns a colour of the stylesheet, for drawing on a canvas. */
+/** Returns a colour of the stylesheet in the current theme, for canvases and exported files. */
 export function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  document.head.style.color = `var(--${name})`; // the head is not visible, but its colour is computed
+  return getComputedStyle(document.head).color;
 }

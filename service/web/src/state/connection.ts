@@ -1,4 +1,4 @@
-// The connection state. When the server does not respond, one loop polls until it does.
+// The connection to the server. When it does not respond, one loop polls until it does.
 import { Signal } from "./signal.ts";
 
 const MAX_PAUSE = 8000; // milliseconds between two attempts
@@ -13,14 +13,14 @@ export function heard(): void {
 export function notHeard(): void {
   if (lost.value) return;
   lost.set(true);
-  void ask();
+  void poll();
 }
 
 export function askNow(): void {
   retryNow();
 }
 
-async function ask(): Promise<void> {
+async function poll(): Promise<void> {
   for (let pause = 500; lost.value; pause = Math.min(2 * pause, MAX_PAUSE)) {
     await new Promise<void>((resolve) => {
       retryNow = resolve;
@@ -34,4 +34,16 @@ async function ask(): Promise<void> {
   }
 }
 
-addEventListener("online", () => askNow());
+addEventListener("online", askNow);
+
+/** Resolves when the server responds (again). */
+export function connected(): Promise<void> {
+  return lost.when((away) => !away);
+}
+
+/** Resolves when the page is visible. */
+export async function visible(): Promise<void> {
+  while (document.hidden) {
+    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
+}

@@ -1,50 +1,49 @@
 // Data from the server with its state: loading, loaded, error or no connection.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { LostError } from "../api/client.ts";
-import { lost } from "./connection.ts";
+import { connected, visible } from "./connection.ts";
 
 export interface Resource<Value> {
-  value: Value | undefined;
-  error: unknown;
-  loading: boolean;
+  value?: Value; // neither a value nor an error: still loading
+  error?: unknown;
   reload(): void;
-  put(value: Value): void;
 }
 
-/** Loads when `key` changes, on request, and after reconnecting. The old value is kept until then. */
+/**
+ * Loads when `key` changes, on request, and after reconnecting. The old value is kept until then.
+ * `every` returns the milliseconds after which a visible page loads again.
+ */
 export function useResource<Value>(
-  key: string, load: (signal: AbortSignal) => Promise<Value>, every?: (value: Value | undefined) => number | null,
+  key: string, load: (signal: AbortSignal) => Promise<Value>, every?: (value: Value | undefined) => number,
 ): Resource<Value> {
-  const [state, setState] = useState<{ key: string; value?: Value; error?: unknown; loading: boolean }>(
-    { key, loading: true },
-  );
+  const [state, setState] = useState<{ key: string; value?: Value; error?: unknown }>({ key });
   const [round, setRound] = useState(0);
-  const loader = useRef(load);
-  loader.current = load;
-  const pace = useRef(every);
-  pace.current = every;
+  const current = useRef({ load, every });
+  current.current = { load, every };
 
   useEffect(() => {
     const stop = new AbortController();
     let timer = 0;
-    setState((old) => (old.key === key ? { ...old, loading: true } : { key, loading: true }));
+    setState((old) => (old.key === key ? old : { key }));
     const look = async (): Promise<void> => {
       let value: Value | undefined;
       try {
-        value = await loader.current(stop.signal);
+        value = await current.current.load(stop.signal);
         if (stop.signal.aborted) return;
-        setState({ key, value, loading: false });
+        setState({ key, value });
       } catch (error) {
         if (stop.signal.aborted) return;
-        setState((old) => ({ ...old, error, loading: false }));
+        setState((old) => ({ ...old, error }));
         if (error instanceof LostError) {
-          await lost.when((away) => !away);
+          await connected();
           if (!stop.signal.aborted) void look();
           return;
         }
       }
-      const pause = pace.current?.(value) ?? null;
-      if (pause !== null) timer = window.setTimeout(() => void whenSeen(stop.signal, look), pause);
+      const pause = current.current.every?.(value);
+      if (pause !== undefined) {
+        timer = window.setTimeout(() => void visible().then(() => void (stop.signal.aborted || look())), pause);
+      }
     };
     void look();
     return () => {
@@ -54,21 +53,5 @@ export function useResource<Value>(
   }, [key, round]);
 
   const reload = useCallback(() => setRound((number) => number + 1), []);
-  const put = useCallback((value: Value) => setState({ key, value, loading: false }), [key]);
-  const mine = state.key === key;
-  return {
-    value: mine ? state.value : undefined,
-    error: mine ? state.error : undefined,
-    loading: mine ? state.loading : true,
-    reload, put,
-  };
+  return state.key === key ? { value: state.value, error: state.error, reload } : { reload };
 }
-
-/** Pauses requests while the page is hidden. */
-async function whenSeen(signal: AbortSignal, then: () => Promise<void>): Promise<void> {
-  while (document.hidden) {
-    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
-  }
-  if (!signal.aborted) await then();
-}
-

@@ -1,12 +1,14 @@
-// Start a search: a dataset, a handful of parameters, a sentence on each.
+// The form that starts a job: a dataset and parameters, each with a description.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { complaintAt, get, getAll, send } from "../api/client.ts";
 import type { DatasetSummary, Job } from "../api/types.ts";
-import { count } from "../format.ts";
+import { capitalized, count } from "../format.ts";
 import { Field, focusFirstError } from "../parts/field.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
-import { announce } from "../state/announce.ts";
+import { useAction } from "../state/action.ts";
+import { announcement } from "../state/announcement.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
 import { about, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
@@ -21,14 +23,13 @@ export function Train({ query }: { query: URLSearchParams }) {
   const parent = useResource(`from ${from}`, async (signal) => (from ? await get<Job>(`/v1/jobs/${from}`, signal) : null));
   return (
     <>
-      <header class="view-head">
-        <h1 tabIndex={-1}>Train</h1>
-        <p class="quiet">Search for the best tree of a dataset. You can watch it, stop it when you like the tree, and start several at once.</p>
-      </header>
+      <ViewHead
+        title="Train" about="Search for the best tree of a dataset. You can watch the search, stop it at any time, and run several at once."
+      />
       <Await from={datasets} what="Loading the datasets">
         {(items) => items.length === 0
           ? (
-            <Empty title="There is nothing to learn from yet">
+            <Empty title="No datasets yet">
               <p><a class="button primary" href="#/datasets">Add a dataset</a></p>
             </Empty>
           )
@@ -46,8 +47,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
   const [datasetId, setDatasetId] = useState(chosen);
   const [values, setValues] = useState<Values>(parent ? valuesOf(parent) : DEFAULTS);
   const [continued, setContinued] = useState(false);
-  const [sending, setSending] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { run, busy, error } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const key = useRef(requestKey());
   const change = (part: Partial<Values>) => setValues((old) => ({ ...old, ...part }));
@@ -55,24 +55,19 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
 
   const start = async (event: Event) => {
     event.preventDefault();
-    // What is no number at all has no value, and must not be taken for an empty field.
-    const garbled = [...form.current!.querySelectorAll("input")].find((input) => input.validity.badInput);
-    if (garbled) {
-      garbled.reportValidity();
+    // An input with text that is not a number has no value; it must not be taken for an empty one.
+    const invalid = [...form.current!.querySelectorAll("input")].find((input) => input.validity.badInput);
+    if (invalid) {
+      invalid.reportValidity();
       return;
     }
-    setSending(true);
-    setError(undefined);
-    try {
+    const done = await run(async () => {
       const body = requestBody({ ...values, name: values.name.trim() || usual }, datasetId, continued && parent ? parent.id : null);
       const job = await send<Job>("POST", "/v1/jobs", body, { "Idempotency-Key": key.current });
-      announce("The job is started.");
+      announcement.set("The job is started.");
       go(`/jobs/${job.id}`);
-    } catch (refused) {
-      setError(refused);
-      setSending(false);
-      focusFirstError(form.current);
-    }
+    });
+    if (!done) focusFirstError(form.current);
   };
 
   const chosenSet = datasets.find((item) => item.id === datasetId);
@@ -93,9 +88,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
   const choiceField = (key: "candidates" | "categories", label: string) => (
     <Field name={label} help={about(key).description} error={complaintAt(error, `/body/parameters/${key}`)}>
       <select value={values[key]} onChange={(event) => change({ [key]: event.currentTarget.value })}>
-        {Object.entries(about(key).choices!).map(([value, meaning]) => (
-          <option value={value}>{meaning[0].toUpperCase() + meaning.slice(1)}</option>
-        ))}
+        {Object.entries(about(key).choices!).map(([value, meaning]) => <option value={value}>{capitalized(meaning)}</option>)}
       </select>
     </Field>
   );
@@ -103,7 +96,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
   return (
     <form ref={form} class="panel" onSubmit={start} noValidate>
       <div class="fields">
-        <Field name="Dataset" error={complaintAt(error, "/body/dataset_id")} help="What is learned from.">
+        <Field name="Dataset" error={complaintAt(error, "/body/dataset_id")} help="The data to learn from.">
           <select value={datasetId} onChange={(event) => setDatasetId(event.currentTarget.value)}>
             {!datasets.some((item) => item.id === datasetId) && <option value={datasetId}>Deleted dataset</option>}
             {datasets.map((item) => (
@@ -111,7 +104,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
             ))}
           </select>
         </Field>
-        <Field name="Name" error={complaintAt(error, "/body/name")} help="For you, to find it again.">
+        <Field name="Name" error={complaintAt(error, "/body/name")} help="A name to find the job again.">
           <input value={values.name} placeholder={usual} maxLength={200} onInput={(event) => change({ name: event.currentTarget.value })} />
         </Field>
         {MAIN.map(numberField)}
@@ -140,7 +133,7 @@ function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen
       </details>
       <Refusal error={error} placed={PLACED} />
       <div class="row">
-        <button class="primary" disabled={sending}>{sending ? "Starting…" : "Start"}</button>
+        <button class="primary" disabled={busy}>{busy ? "Starting…" : "Start"}</button>
       </div>
     </form>
   );

@@ -57,15 +57,15 @@ function numberField(group: Group, key: NumberKey, label: string, changes: Chang
   };
 }
 
-const leaves = (depth: number) => `A depth of ${depth} gives up to ${2 ** depth} leaves and takes longer to prove than a smaller one.`;
+const leavesHint = (depth: number) => `A depth of ${depth} gives up to ${2 ** depth} leaves and takes longer to prove than a smaller one.`;
 
-const pieces = (cuts: number) => cuts === 1
+const cutsHint = (cuts: number) => cuts === 1
   ? "Values up to the threshold go left and all others go right, as in an ordinary tree."
   : `Up to ${cuts} of them divide a feature into ${cuts + 1} intervals, which go left and right in turn.`;
 
 export const MAIN: NumberField[] = [
-  numberField("parameters", "max_depth", "Depth", { hint: leaves }),
-  numberField("parameters", "max_changepoints", "Change points", { hint: pieces }),
+  numberField("parameters", "max_depth", "Depth", { hint: leavesHint }),
+  numberField("parameters", "max_changepoints", "Change points", { hint: cutsHint }),
   numberField("parameters", "split_penalty", "Penalty per split"),
   numberField("parameters", "changepoint_penalty", "Penalty per further cut"),
   numberField("limits", "time_limit", "Time limit"),
@@ -78,7 +78,7 @@ export const MAIN: NumberField[] = [
 
 export const MORE: NumberField[] = [
   numberField("parameters", "candidate_leaves", "Proposed cuts"),
-  numberField("limits", "gap", "Good enough at a gap of", { unit: "%", factor: 0.01 }),
+  numberField("limits", "gap", "Stop at a gap of", { unit: "%", factor: 0.01 }),
   numberField("limits", "patience", "Patience"),
   numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6 }),
   numberField("limits", "max_expansions", "Expansions", { unit: "" }),
@@ -86,9 +86,9 @@ export const MORE: NumberField[] = [
 
 const FIELDS = [...MAIN, ...MORE];
 
-/** The text of a number in the unit of the form. */
+/** Returns the text of a number in the unit of the form. */
 function shown(value: unknown, factor: number): string {
-  return value === null ? "" : String(Number((Number(value) / factor).toPrecision(12)));
+  return value == null ? "" : String(Number((Number(value) / factor).toPrecision(12)));
 }
 
 export const DEFAULTS = {
@@ -98,7 +98,7 @@ export const DEFAULTS = {
     [field.key, field.group ? shown(definition(field.group, field.key).default, field.factor) : "20"])),
 } as Values;
 
-/** A number for the request; null for an empty optional field; text as it is, for the server to judge. */
+/** Returns the number for the request, or null if the field is empty. The server rejects other texts. */
 function numeric(text: string, factor: number): number | string | null {
   if (text.trim() === "") return null;
   const value = Number(text);
@@ -125,7 +125,7 @@ export function requestBody(values: Values, datasetId: string, parent: string | 
   };
 }
 
-/** The form as it was for this job. */
+/** Returns the values of the form for the parameters of a job. */
 export function valuesOf(job: Job): Values {
   const { parameters, limits, validation } = job;
   const given: Record<string, unknown> = { ...parameters, ...limits };
@@ -141,7 +141,7 @@ export function valuesOf(job: Job): Values {
   } as Values;
 }
 
-/** Return a random key. A request that is sent twice with the same key starts one job. */
+/** Returns a random key. A request that is sent twice with the same key starts one job. */
 export function requestKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,5 @@
 // Computes the layout of the boxes of a tree before it is drawn.
-import type { ColumnInfo, Dataset, Tree, TreeColumn, TreeNode } from "../api/types.ts";
+import type { ColumnInfo, Dataset, Tree, TreeCategoryColumn, TreeColumn, TreeNode, TreeNumberColumn } from "../api/types.ts";
 import { apart, cell, counted, label, number, percent } from "../format.ts";
 import { spread } from "./layout.ts";
 import { fit, width } from "./measure.ts";
@@ -106,7 +106,7 @@ function stripOf(column: TreeColumn, node: TreeNode, info: ColumnInfo | undefine
   return numberStrip(column, node, info);
 }
 
-function numberStrip(column: TreeColumn, node: TreeNode, info: ColumnInfo | undefined): Strip {
+function numberStrip(column: TreeNumberColumn, node: TreeNode, info: ColumnInfo | undefined): Strip {
   const histogram = info?.histogram ?? undefined;
   const split = node.split!;
   const low = Math.min(column.minimum ?? 0, histogram?.edges[0] ?? Infinity, ...split.thresholds);
@@ -173,15 +173,15 @@ function countOf(info: ColumnInfo | undefined, value: unknown): number {
   return place < 0 ? 0 : (info!.category_counts?.[place] ?? 0);
 }
 
-function categoryStrip(column: TreeColumn, node: TreeNode, info: ColumnInfo | undefined): Strip {
-  const names = column.categories!.map(label);
+function categoryStrip(column: TreeCategoryColumn, node: TreeNode, info: ColumnInfo | undefined): Strip {
+  const names = column.categories.map(label);
   const chosen = new Set(node.split!.right_categories);
   const sides = names.map((_, k) => chosen.has(k));
   const lines = [false, true].map((right) => names.filter((_, k) => sides[k] === right));
   const wanted = Math.max(168, NARROWEST * names.length, ...lines.map((words) => width(words.join(", "), BODY) + 16));
   const full = Math.min(wanted, 300);
   const step = full / names.length;
-  const rows = column.categories!.map((entry) => countOf(info, entry.value));
+  const rows = column.categories.map((entry) => countOf(info, entry.value));
   const tallest = Math.max(...rows, 1);
   const fine = step >= 8;
   const cells: Cell[] = [];

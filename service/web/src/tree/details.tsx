@@ -1,8 +1,9 @@
 // The details of a node: a leaf's rule in words, or a split's question and figures.
 import type { Tree } from "../api/types.ts";
-import { count, label, number, percent } from "../format.ts";
+import { capitalized, count, label, number } from "../format.ts";
+import { Fact } from "../parts/badge.tsx";
 import { IconButton } from "../parts/icons.tsx";
-import { classStyle } from "./boxes.ts";
+import { ClassBars } from "./legend.tsx";
 import { conditions, questionWords, ruleWords } from "./shape.ts";
 
 export function NodeDetails(
@@ -10,7 +11,7 @@ export function NodeDetails(
 ) {
   const node = index === null ? undefined : tree.nodes[index];
   // A proven subtree may have no bound of its own; a smaller bound would be confusing.
-  const tells = node !== undefined && !(node.proven && node.bound < node.cost);
+  const showsBound = node !== undefined && !(node.proven && node.bound < node.cost);
   return (
     <div class="node-details" aria-live="polite">
       {!node || index === null
@@ -30,14 +31,14 @@ export function NodeDetails(
               ? <SplitWords tree={tree} index={index} />
               : <p class="rule">{ruleWords(tree, index)}</p>}
             <dl class="facts">
-              <div class="fact"><dt>Rows</dt><dd>{count(node.rows)}</dd></div>
-              <div class="fact"><dt>Wrong</dt><dd>{number(wrong[index])}</dd></div>
-              {node.split && <div class="fact"><dt>Error as a leaf</dt><dd>{number(node.error)}</dd></div>}
-              <div class="fact"><dt>Cost of the subtree</dt><dd>{number(node.cost)}</dd></div>
-              {tells && <div class="fact"><dt>Lower bound</dt><dd>{number(node.bound)}</dd></div>}
-              <div class="fact"><dt>Subtree</dt><dd>{node.proven ? "proven optimal" : "not proven yet"}</dd></div>
+              <Fact name="Rows">{count(node.rows)}</Fact>
+              <Fact name="Wrong">{number(wrong[index])}</Fact>
+              {node.split && <Fact name="Error as a leaf">{number(node.error)}</Fact>}
+              <Fact name="Cost of the subtree">{number(node.cost)}</Fact>
+              {showsBound && <Fact name="Lower bound">{number(node.bound)}</Fact>}
+              <Fact name="Subtree">{node.proven ? "proven optimal" : "not proven yet"}</Fact>
             </dl>
-            <Counts tree={tree} index={index} />
+            <ClassBars bars={classesOf(tree, index)} most={12} label="Classes of the node's training rows" />
           </>
         )}
     </div>
@@ -50,25 +51,12 @@ function SplitWords({ tree, index }: { tree: Tree; index: number }) {
   return (
     <p class="rule">
       {above.length > 0 && <>Where {above.join(", and ")}: </>}
-      {above.length ? question : question.charAt(0).toUpperCase() + question.slice(1)}.
+      {above.length ? question : capitalized(question)}.
     </p>
   );
 }
 
-function Counts({ tree, index }: { tree: Tree; index: number }) {
-  const { counts } = tree.nodes[index];
-  const total = counts.reduce((sum, x) => sum + x, 0);
-  const most = Math.max(...counts);
-  const order = [...counts.keys()].filter((k) => counts[k] > 0).sort((a, b) => counts[b] - counts[a]).slice(0, 12);
-  return (
-    <ul class="class-bars" aria-label="Classes of the node's training rows">
-      {order.map((k) => (
-        <li>
-          <span class="name">{label(tree.classes.labels[k])}</span>
-          <span class="bar"><span class={`fill ${classStyle(k)}`} style={{ width: `${(100 * counts[k]) / most}%` }} /></span>
-          <span class="figure">{number(counts[k])} <span class="quiet">{percent(counts[k] / total)}</span></span>
-        </li>
-      ))}
-    </ul>
-  );
+function classesOf(tree: Tree, node: number) {
+  const bars = tree.nodes[node].counts.map((weight, index) => ({ index, name: label(tree.classes.labels[index]), weight }));
+  return bars.filter((bar) => bar.weight > 0).sort((a, b) => b.weight - a.weight);
 }

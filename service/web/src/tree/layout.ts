@@ -1,5 +1,6 @@
 // Places the boxes of a tree. Every subtree has its own columns, so boxes of a level do not overlap.
 import type { Tree } from "../api/types.ts";
+import { depthsOf } from "./shape.ts";
 
 export interface Size { width: number; height: number }
 export interface Spot { x: number; y: number }
@@ -18,12 +19,11 @@ export function layout(tree: Tree, sizes: Size[]): Layout {
     spans[i] = Math.max(sizes[i].width, nodes[i].split ? below(i) : 0);
   }
   const starts = new Array<number>(nodes.length).fill(0);
-  const depths = new Array<number>(nodes.length).fill(0);
+  const depths = depthsOf(tree);
   nodes.forEach(({ split }, i) => {
     if (!split) return;
     starts[split.left] = starts[i] + (spans[i] - below(i)) / 2;
     starts[split.right] = starts[split.left] + spans[split.left] + GAP;
-    depths[split.left] = depths[split.right] = depths[i] + 1;
   });
   const centres = starts.map((start, i) => start + spans[i] / 2);
   for (let i = nodes.length - 1; i >= 0; i -= 1) { // centre over the children, within the column
@@ -57,7 +57,7 @@ function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[], 
   return tops;
 }
 
-/** Centres near `places`, in order, so that labels of these widths stay apart and inside 0..room. */
+/** Returns centres near `places`, in order, so that labels of these widths stay apart and inside 0..room. */
 export function spread(places: number[], widths: number[], room: number, gap = 6): number[] {
   const centres = [...places];
   let edge = 0;

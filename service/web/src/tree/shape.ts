@@ -1,12 +1,12 @@
 // Derives paths, sides, rules in words and changes from the JSON of a tree.
-import type { Split, Tree, TreeColumn, TreeNode } from "../api/types.ts";
+import type { Tree, TreeColumn, TreeLabel, TreeNode, TreeSplit } from "../api/types.ts";
 import { counted, exact, label, listed, number, percent } from "../format.ts";
 import { BEYOND_SPACE } from "../words.ts";
 
 /** A piece of the number line: above `low`, up to and including `high`. */
 export interface Piece { low: number; high: number; right: boolean }
 
-export function pieces(split: Split): Piece[] {
+export function pieces(split: TreeSplit): Piece[] {
   const edges = [-Infinity, ...split.thresholds, Infinity];
   return edges.slice(0, -1).map((low, i) => ({ low, high: edges[i + 1], right: i % 2 === 1 }));
 }
@@ -27,12 +27,16 @@ export function pathTo(tree: Tree, index: number): number[] {
   return path;
 }
 
-export function depthOf(tree: Tree): number {
+export function depthsOf(tree: Tree): number[] {
   const depths = new Array<number>(tree.nodes.length).fill(0);
   tree.nodes.forEach((node, i) => {
     if (node.split) depths[node.split.left] = depths[node.split.right] = depths[i] + 1;
   });
-  return Math.max(...depths);
+  return depths;
+}
+
+export function depthOf(tree: Tree): number {
+  return Math.max(...depthsOf(tree));
 }
 
 export function leafCount(tree: Tree): number {
@@ -59,6 +63,10 @@ export function share(node: TreeNode): number {
 
 // Rules in words
 
+function categoriesOf(column: TreeColumn): TreeLabel[] {
+  return column.kind === "category" ? column.categories : [];
+}
+
 interface Condition { column: TreeColumn; pieces: { low: number; high: number }[]; categories: Set<number>; missing: boolean }
 
 /** Returns the conditions to reach this node, one for each column. */
@@ -72,9 +80,9 @@ export function conditions(tree: Tree, index: number): string[] {
   return [...found.values()].map(conditionWords);
 }
 
-function narrow(found: Map<number, Condition>, column: TreeColumn, split: Split, right: boolean): void {
+function narrow(found: Map<number, Condition>, column: TreeColumn, split: TreeSplit, right: boolean): void {
   const before = found.get(split.column) ?? {
-    column, pieces: [{ low: -Infinity, high: Infinity }], categories: new Set((column.categories ?? []).keys()), missing: true,
+    column, pieces: [{ low: -Infinity, high: Infinity }], categories: new Set(categoriesOf(column).keys()), missing: true,
   };
   const kept = pieces(split).filter((piece) => piece.right === right);
   const crossed = before.pieces.flatMap((a) => kept
@@ -92,7 +100,7 @@ function narrow(found: Map<number, Condition>, column: TreeColumn, split: Split,
 function conditionWords({ column, pieces: kept, categories, missing }: Condition): string {
   const also = missing ? " (or missing)" : "";
   if (column.kind === "category") {
-    const names = [...categories].map((k) => label(column.categories![k]));
+    const names = [...categories].map((k) => label(column.categories[k]));
     if (!names.length) return `${column.name} is ${missing ? "missing" : "not a category of the training data"}`;
     return `${column.name} is ${listed(names, "or")}${also}`;
   }
@@ -126,14 +134,14 @@ export function questionWords(tree: Tree, node: TreeNode): string {
   const column = tree.columns[split.column];
   const all: Condition = {
     column, pieces: pieces(split).filter((piece) => !piece.right), missing: !split.missing_right,
-    categories: new Set([...(column.categories ?? []).keys()].filter((k) => !split.right_categories.includes(k))),
+    categories: new Set([...categoriesOf(column).keys()].filter((k) => !split.right_categories.includes(k))),
   };
   return `left if ${conditionWords(all)}; else right`;
 }
 
 // Changes
 
-export type Change = "new" | "other question" | "other cuts" | "other class";
+export type Change = "new" | "other feature" | "other cuts" | "other class";
 
 /** Returns the nodes of `after` that differ from the nodes at the same place in `before`. */
 export function changes(before: Tree | undefined, after: Tree): Map<number, Change> {
@@ -158,8 +166,8 @@ function difference(before: Tree, old: TreeNode, after: Tree, node: TreeNode): C
     return className(before, old) === className(after, node) ? null : "other class";
   }
   if (!old.split) return "new";
-  if (before.columns[old.split.column].name !== after.columns[node.split.column].name) return "other question";
-  const cuts = (split: Split) => JSON.stringify([split.thresholds, split.right_categories, split.missing_right]);
+  if (before.columns[old.split.column].name !== after.columns[node.split.column].name) return "other feature";
+  const cuts = (split: TreeSplit) => JSON.stringify([split.thresholds, split.right_categories, split.missing_right]);
   return cuts(old.split) === cuts(node.split) ? null : "other cuts";
 }
 
@@ -167,9 +175,9 @@ export function changeWords(found: Map<number, Change>): string {
   const counts = new Map<Change, number>();
   for (const change of found.values()) counts.set(change, (counts.get(change) ?? 0) + 1);
   const words: Record<Change, (n: number) => string> = {
-    new: (n) => `${counted(n, "new node")}`,
-    "other question": (n) => `${counted(n, "node asks", "nodes ask")} about another feature`,
-    "other cuts": (n) => `${counted(n, "node cuts", "nodes cut")} elsewhere`,
+    new: (n) => counted(n, "new node"),
+    "other feature": (n) => `${counted(n, "node splits", "nodes split")} another feature`,
+    "other cuts": (n) => `${counted(n, "node has", "nodes have")} other cuts`,
     "other class": (n) => `${counted(n, "leaf has", "leaves have")} another class`,
   };
   return [...counts].map(([change, n]) => words[change](n)).join(", ");

@@ -9,7 +9,7 @@ import { Drawing } from "./drawing.tsx";
 import { saveJson, saveSvg } from "./export.ts";
 import { layout as arranged } from "./layout.ts";
 import { Legend } from "./legend.tsx";
-import { type Change, parents, pathTo, wrongBelow } from "./shape.ts";
+import { type Change, depthsOf, parents, pathTo, wrongBelow } from "./shape.ts";
 import { MARGIN, useZoom } from "./zoom.ts";
 
 const FAR_BELOW = 0.62; // below this scale small text is hidden
@@ -116,14 +116,6 @@ function stageHeight({ width, height }: { width: number; height: number }): stri
   return `min(calc((100cqw - ${around}px) * ${(height / width).toFixed(4)} + ${around}px), ${Math.ceil(height) + 80}px)`;
 }
 
-function depthsOf(tree: Tree): number[] {
-  const depths = new Array<number>(tree.nodes.length).fill(0);
-  tree.nodes.forEach((node, i) => {
-    if (node.split) depths[node.split.left] = depths[node.split.right] = depths[i] + 1;
-  });
-  return depths;
-}
-
 /** Returns the node that an arrow key leads to: parent, left child or sibling. */
 function step(tree: Tree, from: number, key: string): number | null {
   const node = tree.nodes[from];
@@ -133,6 +125,5 @@ function step(tree: Tree, from: number, key: string): number | null {
   if (key === "ArrowDown") return node.split?.left ?? null;
   if (key === "ArrowLeft") return siblings?.right === from ? siblings.left : null;
   if (key === "ArrowRight") return siblings?.left === from ? siblings.right : node.split?.right ?? null;
-  if (key === "Home") return 0;
-  return null;
+  return key === "Home" ? 0 : null;
 }

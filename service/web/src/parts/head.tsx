@@ -1,0 +1,48 @@
+// The head of a view.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { send } from "../api/client.ts";
+import { go } from "../router.ts";
+import { useAction } from "../state/action.ts";
+import { Confirm } from "./dialog.tsx";
+import { Refusal } from "./states.tsx";
+
+interface Props {
+  title: string;
+  list?: string; // the name of the list that the view belongs to
+  beside?: ComponentChildren; // next to the title
+  about?: ComponentChildren;
+  level?: "h1" | "h2";
+  children?: ComponentChildren; // actions
+}
+
+export function ViewHead({ title, list, beside, about, level: Title = "h1", children }: Props) {
+  return (
+    <header class="view-head">
+      {list && <nav class="crumbs" aria-label="Breadcrumb"><a href={`#/${list.toLowerCase()}`}>{list}</a></nav>}
+      <div class="row"><Title tabIndex={-1}>{title}</Title>{beside}</div>
+      {about && <p class="quiet">{about}</p>}
+      {children && <div class="row actions">{children}</div>}
+    </header>
+  );
+}
+
+/** Deletes a record after a confirmation and returns to the list. */
+export function DeleteButton({ kind, id, text }: { kind: "dataset" | "model"; id: string; text: string }) {
+  const [asking, setAsking] = useState(false);
+  const { run, error } = useAction();
+  const remove = () => run(async () => {
+    setAsking(false);
+    await send("DELETE", `/v1/${kind}s/${id}`);
+    go(`/${kind}s`);
+  });
+  return (
+    <>
+      <button type="button" onClick={() => setAsking(true)}>Delete</button>
+      <Refusal error={error} />
+      {asking && (
+        <Confirm title={`Delete this ${kind}?`} text={text} yes="Delete" onYes={() => void remove()} onNo={() => setAsking(false)} />
+      )}
+    </>
+  );
+}
