@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,7 @@ from literati.data.columns import Kind
 from literati.data.schema import Column, Schema
 from literati.data.table import TrainingTable
 from literati.tree.nodes import Node, Settings, Split
-
-Rows = npt.NDArray[np.intp]
-Sides = npt.NDArray[np.bool_]
+from literati.tree.tree_builder import Rows, Sides, dividing_cuts, leaf_node, missing_sides
 
 
 def refit_nodes(
@@ -25,10 +22,9 @@ def refit_nodes(
     A split that sends all rows to one side is left out. One that is too deep, has more change points than
     allowed, or saves less than its penalty becomes a leaf. Raise ValueError if the table lacks a column.
     """
-    places = _places(nodes, schema, table.schema)
-    grown: list[Node] = []
-    _Refitter(nodes, schema, places, table, settings, grown).grow(0, np.arange(table.n_rows), 0)
-    return tuple(grown)
+    refitter = _Refitter(nodes, schema, _places(nodes, schema, table.schema), table, settings)
+    refitter.grow(0, np.arange(table.n_rows), 0)
+    return tuple(refitter.grown)
 
 
 def _places(nodes: tuple[Node, ...], schema: Schema, target: Schema) -> dict[int, int]:
@@ -49,28 +45,21 @@ def _places(nodes: tuple[Node, ...], schema: Schema, target: Schema) -> dict[int
     return places
 
 
+@dataclass
 class _Refitter:
-    """Build the refitted nodes in `grown`, in preorder."""
+    """Append the refitted nodes to `grown`, in preorder."""
 
-    def __init__(
-        self,
-        nodes: tuple[Node, ...],
-        schema: Schema,
-        places: dict[int, int],
-        table: TrainingTable,
-        settings: Settings,
-        grown: list[Node],
-    ) -> None:
-        self.nodes = nodes
-        self.schema = schema
-        self.places = places
-        self.table = table
-        self.settings = settings
-        self.grown = grown
+    nodes: tuple[Node, ...]
+    schema: Schema
+    places: dict[int, int]
+    table: TrainingTable
+    settings: Settings
+    grown: list[Node] = field(default_factory=list)
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:
         """Append the subtree and return its root. Trees are at most 64 deep, so recursion is safe."""
-        leaf = self._leaf(rows)
+        leaf = leaf_node(self.table, rows, 0.0, False)
+        leaf = replace(leaf, proven=leaf.error == 0)
         place = len(self.grown)
         self.grown.append(leaf)
         split = self.nodes[index].split
@@ -82,7 +71,6 @@ class _Refitter:
             return self.grow(shape.right if goes_right[0] else shape.left, rows, depth)
         if depth >= self.settings.max_depth or shape.changepoints > self.settings.max_changepoints:
             return leaf
-        first = len(self.grown)
         left = self.grow(shape.left, rows[~goes_right], depth + 1)
         second = len(self.grown)
         right = self.grow(shape.right, rows[goes_right], depth + 1)
@@ -90,16 +78,8 @@ class _Refitter:
         if cost >= leaf.cost:
             del self.grown[place + 1 :]
             return leaf
-        split = replace(shape, left=first, right=second)
-        self.grown[place] = replace(leaf, cost=cost, split=split)
+        self.grown[place] = replace(leaf, cost=cost, split=replace(shape, left=place + 1, right=second))
         return self.grown[place]
-
-    def _leaf(self, rows: Rows) -> Node:
-        weights = None if self.table.weights is None else self.table.weights[rows]
-        counts = np.bincount(self.table.y[rows], weights, minlength=len(self.table.classes)).tolist()
-        label = counts.index(max(counts))
-        error = math.fsum(count for k, count in enumerate(counts) if k != label)
-        return Node(len(rows), tuple(map(float, counts)), label, error, error, 0.0, error == 0)
 
     def _route(self, split: Split, rows: Rows) -> tuple[Split, Sides]:
         """Return the split with the table's column and categories, and whether it sends each row right."""
@@ -112,23 +92,22 @@ class _Refitter:
         thresholds: tuple[float, ...] = ()
         categories: tuple[int, ...] = ()
         if kind == "category":
-            sides = _sides(split, self.schema.columns[split.column], self.table.schema.columns[place])
+            right = _right_categories(
+                split, self.schema.columns[split.column], self.table.schema.columns[place]
+            )
             known = cells[~missing].astype(np.intp)
-            goes_right[~missing] = sides[known]
-            categories = tuple(np.flatnonzero(sides).tolist())
-            charged = self._changes(place, sides, np.unique(known))
+            goes_right[~missing] = right[known]
+            categories = tuple(np.flatnonzero(right).tolist())
+            charged = self._changes(place, right, np.unique(known))
         else:
-            thresholds, flipped = _effective(split.thresholds, cells[~missing])
+            gaps, flipped = dividing_cuts(cells[~missing], split.thresholds, np.greater)
+            thresholds = tuple(sorted(gaps.values()))
             goes_right[~missing] = np.logical_xor.reduce([cells[~missing] > t for t in split.thresholds])
             charged = len(thresholds)
             if flipped:  # known values begin on the right: swap the children
                 goes_right, children = ~goes_right, children[::-1]
-        weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
-        mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
-        seen = bool(missing.any())
-        side = bool(goes_right[missing][0]) if seen else mostly_right
-        shape = Split(place, thresholds, categories, max(1, charged), side, seen, mostly_right, *children)
-        return shape, goes_right
+        sides = missing_sides(self.table, rows, missing, goes_right)
+        return Split(place, thresholds, categories, max(1, charged), *sides, *children), goes_right
 
     def _cells(self, place: int, kind: Kind, rows: Rows) -> npt.NDArray[np.float64]:
         """Return the cells of a column. A constant column has no codes; one without values has no kind."""
@@ -148,24 +127,7 @@ class _Refitter:
         return int(np.count_nonzero(np.diff(sides[present])))
 
 
-def _effective(
-    thresholds: tuple[float, ...], known: npt.NDArray[np.float64]
-) -> tuple[tuple[float, ...], bool]:
-    """Return the thresholds that divide these values, and whether an odd number lie below all of them."""
-    gaps: dict[tuple[float, float], float] = {}  # by neighbouring values; two thresholds in one gap cancel
-    flipped = False
-    for threshold in thresholds:
-        above = known > threshold
-        if len(known) and above.all():
-            flipped = not flipped
-        elif above.any():
-            gap = (float(known[~above].max()), float(known[above].min()))
-            if gaps.pop(gap, None) is None:
-                gaps[gap] = threshold
-    return tuple(sorted(gaps.values())), flipped
-
-
-def _sides(split: Split, column: Column, target: Column) -> Sides:
+def _right_categories(split: Split, column: Column, target: Column) -> Sides:
     """Return for each category of the table whether the tree sends it right."""
     right = {column.categories[code] for code in split.right_categories}
     known = set(column.categories)

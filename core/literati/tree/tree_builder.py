@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from literati.errors import SearchInvariantError
 from literati.tree.nodes import Node, Settings, Split
 
 Rows = npt.NDArray[np.intp]
+Sides = npt.NDArray[np.bool_]
 
 
 def build_nodes(
@@ -24,27 +25,60 @@ def build_nodes(
     poll: Callable[[], None] | None = None,
 ) -> tuple[Node, ...]:
     """Return the nodes in preorder. Thresholds, counts and costs are computed from the training rows."""
-    nodes: list[Node | None] = []
-    _NodeBuilder(encoded, table, settings, nodes, poll).grow(0, np.arange(table.n_rows), 0)
-    return tuple(node for node in nodes if node is not None)
+    builder = _NodeBuilder(encoded, table, settings, poll)
+    builder.grow(0, np.arange(table.n_rows), 0)
+    return tuple(builder.nodes)
 
 
+def leaf_node(table: TrainingTable, rows: Rows, bound: float, proven: bool) -> Node:
+    """Return a leaf with the counts, the label and the error of these rows."""
+    weights = None if table.weights is None else table.weights[rows]
+    counts = np.bincount(table.y[rows], weights, minlength=len(table.classes)).tolist()
+    label = counts.index(max(counts))
+    error = math.fsum(count for k, count in enumerate(counts) if k != label)
+    return Node(len(rows), tuple(map(float, counts)), label, error, error, bound, proven)
+
+
+def missing_sides(
+    table: TrainingTable, rows: Rows, missing: Sides, goes_right: Sides
+) -> tuple[bool, bool, bool]:
+    """Return `missing_right`, `missing_seen` and `unknown_right` of a split that sends the rows this way."""
+    weights = np.ones(len(rows)) if table.weights is None else table.weights[rows]
+    mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
+    seen = bool(missing.any())
+    return bool(goes_right[missing][0]) if seen else mostly_right, seen, mostly_right
+
+
+def dividing_cuts(
+    values: npt.NDArray[Any], cuts: Iterable[Any], is_above: Callable[..., Any]
+) -> tuple[dict[tuple[Any, Any], Any], bool]:
+    """Return the cuts that divide the values, and whether an odd number of cuts lie below all values.
+
+    The cuts are by the values next to them, below and above. Two cuts without a value between them cancel,
+    and one above every value does nothing.
+    """
+    dividing: dict[tuple[Any, Any], Any] = {}
+    flipped = False
+    for cut in cuts:
+        above = is_above(values, cut)
+        if len(values) and above.all():
+            flipped = not flipped
+        elif above.any():  # sorting would take most of the time with a million rows
+            gap = (values[~above].max().item(), values[above].min().item())
+            if dividing.pop(gap, None) is None:
+                dividing[gap] = cut
+    return dividing, flipped
+
+
+@dataclass
 class _NodeBuilder:
     """Append the nodes of a tree to `nodes`, in preorder."""
 
-    def __init__(
-        self,
-        encoded: npt.NDArray[Any],
-        table: TrainingTable,
-        settings: Settings,
-        nodes: list[Node | None],
-        poll: Callable[[], None] | None,
-    ) -> None:
-        self.poll = poll
-        self.encoded = encoded
-        self.table = table
-        self.settings = settings
-        self.nodes = nodes
+    encoded: npt.NDArray[Any]
+    table: TrainingTable
+    settings: Settings
+    poll: Callable[[], None] | None
+    nodes: list[Node] = field(default_factory=list)
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:
         """Append the subtree of an engine node and return its root. Recursion is at most 12 deep."""
@@ -54,36 +88,19 @@ class _NodeBuilder:
             raise SearchInvariantError("the search returned a node that is empty or too deep")
         record = self.encoded[index]
         place = len(self.nodes)
-        self.nodes.append(None)
-        weights = None if self.table.weights is None else self.table.weights[rows]
-        counts = np.bincount(self.table.y[rows], weights, minlength=len(self.table.classes))
-        label = int(np.argmax(counts))
-        error = math.fsum(count for k, count in enumerate(counts.tolist()) if k != label)
-        split: Split | None = None
-        cost = error
+        self.nodes.append(leaf_node(self.table, rows, float(record["lower_bound"]), bool(record["proven"])))
         if record["feature"] >= 0:
-            shape, goes_right, children = self._split(record, rows)
-            first = len(self.nodes)
-            left = self.grow(children[0], rows[~goes_right], depth + 1)
+            split, goes_right = self._split(record, rows)
+            left = self.grow(split.left, rows[~goes_right], depth + 1)
             second = len(self.nodes)
-            right = self.grow(children[1], rows[goes_right], depth + 1)
-            split = replace(shape, left=first, right=second)
+            right = self.grow(split.right, rows[goes_right], depth + 1)
             cost = self.settings.penalty(split.changepoints) + left.cost + right.cost
-        node = Node(
-            rows=len(rows),
-            counts=tuple(float(count) for count in counts),
-            label=label,
-            error=error,
-            cost=cost,
-            bound=float(record["lower_bound"]),
-            proven=bool(record["proven"]),
-            split=split,
-        )
-        self.nodes[place] = node
-        return node
+            split = replace(split, left=place + 1, right=second)
+            self.nodes[place] = replace(self.nodes[place], cost=cost, split=split)
+        return self.nodes[place]
 
-    def _split(self, record: Any, rows: Rows) -> tuple[Split, npt.NDArray[np.bool_], tuple[int, int]]:
-        """Return the split, whether it sends each row right, and the indices of the engine's children."""
+    def _split(self, record: Any, rows: Rows) -> tuple[Split, Sides]:
+        """Return the split with the children of the engine's node, and whether it sends each row right."""
         feature = self.table.features[record["feature"]]
         codes = self.table.codes[record["feature"]][rows]
         changepoints = record["changepoints"][: record["n_changepoints"]]
@@ -98,16 +115,13 @@ class _NodeBuilder:
             right = self._right_categories(record["feature"], changepoints)
         else:
             values = self.table.values[record["feature"]]
-            thresholds, flipped = _thresholds(changepoints, codes[~missing], values)
+            gaps, flipped = dividing_cuts(codes[~missing], changepoints, np.greater_equal)
+            thresholds = tuple(_middle(float(values[low]), float(values[high])) for low, high in sorted(gaps))
             charged = max(1, len(thresholds))
             if flipped:  # every known value is past an odd number of change points: swap the children
                 goes_right, children = ~goes_right, children[::-1]
-        weights = np.ones(len(rows)) if self.table.weights is None else self.table.weights[rows]
-        mostly_right = bool(weights[goes_right].sum() > weights[~goes_right].sum())
-        seen = bool(missing.any())
-        missing_right = bool(goes_right[missing][0]) if seen else mostly_right
-        split = Split(feature.column, thresholds, right, charged, missing_right, seen, mostly_right, -1, -1)
-        return split, goes_right, children
+        sides = missing_sides(self.table, rows, missing, goes_right)
+        return Split(feature.column, thresholds, right, charged, *sides, *children), goes_right
 
     def _right_categories(self, j: int, changepoints: npt.NDArray[np.int32]) -> tuple[int, ...]:
         feature = self.table.features[j]
@@ -115,32 +129,13 @@ class _NodeBuilder:
         if feature.category is None:
             return tuple(int(code) for code in right)
         chosen = {bool(code) for code in right}  # one-hot: 1 is the category itself, 0 every other
-        everyone = range(len(self.table.schema.columns[feature.column].categories))
-        return tuple(k for k in everyone if (k == feature.category) in chosen)
+        n_categories = len(self.table.schema.columns[feature.column].categories)
+        return tuple(k for k in range(n_categories) if (k == feature.category) in chosen)
 
 
-def _odd(changepoints: npt.NDArray[np.int32], codes: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _odd(changepoints: npt.NDArray[np.int32], codes: npt.NDArray[Any]) -> Sides:
+    """Return whether an odd number of change points is at or below each code."""
     return (np.searchsorted(changepoints, codes, side="right") & 1).astype(bool)
-
-
-def _thresholds(
-    changepoints: npt.NDArray[np.int32], codes: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
-) -> tuple[tuple[float, ...], bool]:
-    """Return the thresholds between the node's values, and whether an odd number of them lie below all.
-
-    Two change points without a value between them cancel, and one above every value does nothing.
-    """
-    # (nearest code below, nearest code above) of an odd number of change points
-    gaps: set[tuple[int, int]] = set()
-    flipped = False
-    for position in changepoints.tolist():
-        above = codes >= position
-        if above.all():
-            flipped = not flipped
-        elif above.any():  # sorting would take most of the time with a million rows
-            gaps ^= {(int(codes[~above].max()), int(codes[above].min()))}
-    middles = [_middle(float(values[low]), float(values[high])) for low, high in sorted(gaps)]
-    return tuple(middles), flipped and len(codes) > 0
 
 
 def _middle(low: float, high: float) -> float:
