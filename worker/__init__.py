@@ -1,1 +1,1 @@
-"""Runs jobs: the Celery app, the job store, the search on a side thread."""
+"""Run training jobs: the Celery app, the store of records, and the search of each job."""

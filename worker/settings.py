@@ -43,7 +43,7 @@ class WorkerSettings(BaseSettings):
     """Lowest level that is logged: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."""
 
     worker_concurrency: int = Field(default=min(1024, usable_cores()), ge=1, le=1024)
-    """Number of cores that a worker uses, and thus of jobs at once. The default is the cores that CPU
+    """Number of cores that a worker uses, and so of jobs at once. The default is the cores that CPU
     affinity and the quota of the container allow."""
     worker_memory_limit: PositiveInt | None = None
     """Maximum memory of a job, in bytes. The default is seven tenths of the memory of the machine or
@@ -54,11 +54,11 @@ class WorkerSettings(BaseSettings):
     """Seconds between two searches for jobs of lost workers."""
 
     keep_jobs_days: NonNegativeFloat = math.inf
-    """Days for which an ended job is kept, without its model; `inf` for ever."""
+    """Days for which an ended job is kept; `inf` keeps it forever. Models are never deleted by age."""
     keep_searches_days: NonNegativeFloat = 7.0
     """Days for which the saved search of an ended job is kept."""
     keep_datasets_days: NonNegativeFloat = math.inf
-    """Days for which an unused dataset is kept; `inf` for ever."""
+    """Days for which an unused dataset is kept; `inf` keeps it forever."""
     keep_deleted_hours: NonNegativeFloat = 24.0
     """Hours for which a deleted record can be restored; 0 for none."""
     max_events: int = Field(default=10_000, ge=10)

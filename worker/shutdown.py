@@ -48,7 +48,7 @@ class ShutdownSignal:
             fcntl.lockf(self._busy, fcntl.LOCK_UN)
 
     def wait_until_idle(self, seconds: float) -> None:
-        """Wait in the main process until no child is busy, but at most so long."""
+        """Wait in the main process until no child is busy, but at most `seconds`."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

@@ -42,7 +42,7 @@ class Store:
         return measure(self._scripts)
 
     def report_alive(self, worker: WorkerInfo, seconds: float) -> None:
-        """Count a worker as alive for so long; for 0 seconds if it ends."""
+        """Count a worker as alive for this many seconds; 0 if it ends now."""
         self._scripts.run("report_alive", f"{worker.name} {worker.slots}", round(seconds * 1000))
 
     def ping(self) -> None:

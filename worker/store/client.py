@@ -39,7 +39,7 @@ def connect(url: str) -> redis.Redis:
     """Return a client with a connection pool. The first command connects.
 
     Commands are retried while the server restarts, and fail after seconds if it hangs. A command whose answer
-    was lost is sent again, so every script may be repeated safely.
+    was lost is sent again; therefore every script must be safe to repeat.
     """
     return redis.Redis.from_url(
         url,

@@ -25,7 +25,7 @@ class TenantStore:
         self._client = client
 
     def get(self, name: str) -> Tenant:
-        """Return the tenant; one that does not exist has nothing and the default weight."""
+        """Return the tenant. An unknown name has the default weight and no jobs."""
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hget(_WEIGHTS, name)
         pipeline.zcard(f"literati:queue:{name}")

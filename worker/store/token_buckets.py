@@ -30,7 +30,7 @@ class Taken:
 
 
 class Buckets:
-    """Take tokens from the event loop to which this belongs. The first call connects to the server."""
+    """The token buckets, for use on one event loop. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
         self._client = redis.Redis.from_url(

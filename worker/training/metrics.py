@@ -122,7 +122,7 @@ def predict_majority(train: LabelledRows, rows: LabelledRows, n_classes: int) ->
 
 
 def fit_cart(train: LabelledRows, factors: Floats, max_depth: int) -> DecisionTreeClassifier:
-    """Fit a CART of the same depth to the same rows and weights. Categories are numbers to it."""
+    """Fit a CART of the same depth to the same rows and weights. It treats categories as numbers."""
     cart = DecisionTreeClassifier(max_depth=max_depth, random_state=0)
     return cart.fit(train.matrix, train.y, sample_weight=train.row_weights * factors[train.y])
 

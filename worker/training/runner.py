@@ -72,7 +72,7 @@ class JobRun:
         self.overtime = False  # the search did not respect its time limit
         self.stopped_at: float | None = None
         self.renewed_at = time.monotonic()
-        self.retry_at = 0.0  # the store did not answer: do not ask it before
+        self.retry_at = 0.0  # do not ask the store before this time, because it did not answer
         self.publisher = ProgressPublisher(job, store, blobs)
         self.search_thread = SearchThread(job, self.limits, store, blobs)
 
@@ -122,7 +122,7 @@ class JobRun:
             self._apply_control()
 
     def _receive(self, seconds: float) -> None:
-        """Wait so long for a message, then handle all that are there."""
+        """Wait at most `seconds` for a message, then handle all messages in the queue."""
         with suppress(Empty):
             self._handle(self.search_thread.messages.get(timeout=seconds))
             while True:

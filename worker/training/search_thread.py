@@ -76,7 +76,7 @@ class SearchThread(threading.Thread):
     # Called by the main thread
 
     def stop(self, save: bool = True) -> None:
-        """Ask the search to end, which takes about a tenth of a second; `save` a snapshot of it."""
+        """Ask the search to end, which takes about a tenth of a second. With `save`, write a snapshot."""
         self._saving = self._saving and save
         self._stopping = True
         if self._search is not None:
@@ -214,7 +214,7 @@ class SearchThread(threading.Thread):
         ]
 
     def _snapshot_is_due(self, ending: bool) -> bool:
-        """While the main thread is busy, at most one snapshot waits in the queue."""
+        """Return whether to write a snapshot now. While the main thread is busy, at most one waits for it."""
         since = time.monotonic() - self._snapshot_at
         pause_over = since >= max(SNAPSHOT_SECONDS, SNAPSHOT_FACTOR * self._snapshot_took)
         return self._saving and (ending or (pause_over and self.messages.empty()))

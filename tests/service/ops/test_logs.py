@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import Stack, poll
-from worker.training.baseline import Baseline
+from worker.training.tree_evaluator import Baseline
 
 
 def test_the_request_id_reaches_the_worker(stack: Stack) -> None:

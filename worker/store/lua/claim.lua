@@ -1,6 +1,6 @@
--- worker lease_ms max_stalls error machine free_cores all_cores
--- `worker` is the child process that asks for a job; `machine` is its main process, to which the cores belong.
-local worker, lease_ms, max_stalls, failure, machine, free, all = unpack(ARGV)
+-- worker lease_ms max_stalls error main_process free_cores all_cores
+-- `worker` is the child process that asks for a job; `main_process` is its parent, to which the cores belong.
+local worker, lease_ms, max_stalls, failure, main_process, free, all = unpack(ARGV)
 free, all = tonumber(free), tonumber(all)
 if free < 1 then
     return { 'NONE' }
@@ -8,7 +8,7 @@ end
 
 -- A job that has killed its worker too often is failed here, and the search for a job continues.
 while true do
-    local job = next_job(machine, free, all)
+    local job = next_job(main_process, free, all)
     if not job then
         return { 'NONE' }
     end
@@ -19,7 +19,7 @@ while true do
     if stalls > tonumber(max_stalls) then
         end_job(job, 'FAILED', 'WORKER_LOST', '0', failure, '')
     elseif cores_of(job) > free then
-        reserve_cores(job, machine)
+        reserve_cores(job, main_process)
         return { 'NONE' }
     else
         advance_start_time(job)

@@ -6,7 +6,7 @@ if call('HGET', record_key(kind, id), 'tenant') ~= tenant then
     return { kind:upper() .. '_GONE' }
 end
 
--- The error that prevents the deletion of a record, if there is one.
+-- For each kind of record, return the error that prevents its deletion, if there is one.
 local CHECKS = {}
 
 function CHECKS.job()
