@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from service.ingest import arrow_types, number_style, text
-from service.ingest.dictionary_column import DICTIONARY, DictionaryColumn, encode_column, strip_values
+from service.ingest import arrow_types, dictionary_column, number_style, text
+from service.ingest.dictionary_column import DictionaryColumn, encode_column
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Kind, quoted, read_column_as
 from service.ingest.hints import SAMPLE, Hint, likely_signs, number_hint
-from service.ingest.number_columns import MAX_EXACT, number_column
 from service.ingest.number_style import NumberStyle
 from service.ingest.options import TableLimits
 from service.ingest.tables import Column, OmittedColumn, SourceTable
 from service.ingest.target import target_values
+
+_MAX_EXACT = 1 << 53  # larger integers are not all floating-point numbers
+_MAX_INT64_DOUBLE = np.nextafter(2.0**63, 0)  # the largest floating-point number that is a 64-bit integer
 
 
 class ColumnConverter:
@@ -65,7 +68,7 @@ class ColumnConverter:
             if kind == "number":
                 return Column(name, "number", column.cast(pa.int64()))
             return Column(name, "boolean", column)
-        numbers = number_column(name, column, self.plan)
+        numbers = self._numbers(name, column)
         if kind == "category":
             return self._categories(name, encode_column(numbers.array))
         return self._booleans(name, encode_column(numbers.array)) if kind == "boolean" else numbers
@@ -73,7 +76,8 @@ class ColumnConverter:
     def _convert_text(self, name: str, words: DictionaryColumn, kind: Kind | None) -> Column | OmittedColumn:
         words = replace(words, values=words.values.cast(pa.string()))
         self._check_lengths(name, words)
-        words, changed = strip_values(words, () if self.csv_format is None else self.csv_format.null_words)
+        null_words = () if self.csv_format is None else self.csv_format.null_words
+        words, changed = dictionary_column.strip_values(words, null_words)
         warnings = () if not changed else (_strip_warning(name, changed),)
         if kind == "number" or (kind is None and name == self.plan.weight):
             return self._required_numbers(name, words, warnings)
@@ -116,7 +120,7 @@ class ColumnConverter:
                 f"types={name[:80]}:category to read it as text.",
             )
         values, bad = number_style.to_numbers(words.values, style)
-        return None if bad is not None else self._number_column(name, words, values, style, warnings)
+        return None if bad is not None else self._text_as_numbers(name, words, values, style, warnings)
 
     def _required_numbers(self, name: str, words: DictionaryColumn, warnings: tuple[str, ...]) -> Column:
         """Return text as numbers; raise IngestError if a value is not a number."""
@@ -139,7 +143,7 @@ class ColumnConverter:
             message = f"Column {quoted(name)} is not a number in row {row:,}. {advice}"
             fixes = arrow_types.column_fixes(name, self.plan, *others)[::-1]
             raise IngestError(cell_issue(row, name, "NOT_A_NUMBER", message, *fixes))
-        return self._number_column(name, words, values, style, warnings)
+        return self._text_as_numbers(name, words, values, style, warnings)
 
     def _ambiguous(self, name: str) -> Issue:
         message = f"The commas in column {quoted(name)} may be decimal signs or thousands separators."
@@ -149,16 +153,39 @@ class ColumnConverter:
             fixes = (DECIMAL_COMMA, DECIMAL_POINT)
         return column_issue(name, "AMBIGUOUS_NUMBERS", message, *fixes)
 
-    def _number_column(
+    def _text_as_numbers(
         self, name: str, words: DictionaryColumn, values: Any, style: NumberStyle, warnings: tuple[str, ...]
     ) -> Column:
         floats = np.asarray(values)
-        whole = bool((np.abs(floats) <= MAX_EXACT).all() and (floats == np.floor(floats)).all())
+        whole = bool((np.abs(floats) <= _MAX_EXACT).all() and (floats == np.floor(floats)).all())
         if whole and len(floats):
             values = values.cast(pa.int64())
-        column = number_column(name, words.with_values(values), self.plan)
+        column = self._numbers(name, words.with_values(values))
         decimal = None if whole and style == number_style.PLAIN else style.decimal
         return replace(column, warnings=(*warnings, *column.warnings), decimal=decimal)
+
+    def _numbers(self, name: str, column: Any) -> Column:
+        """Return the column as int64 if it holds integers of 64 bits, else as float64."""
+        kind = column.type
+        whole = pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 0)
+        array = None
+        if whole:
+            with suppress(pa.ArrowInvalid):  # beyond 64 bits
+                array = column.cast(pa.int64())
+        if array is None:
+            array = dictionary_column.without_nan(number_style.to_doubles(column))
+            self._check_finite(name, array)
+        return Column(name, "number", array, _precision_warnings(name, array, whole=whole))
+
+    def _check_finite(self, name: str, array: Any) -> None:
+        row = pa.compute.index(pa.compute.is_inf(array), True).as_py() + 1
+        if row:
+            message = (
+                f"Column {quoted(name)} is infinite in row {row:,}; numbers must be finite. Leave the cell "
+                "empty if the value is missing."
+            )
+            fixes = arrow_types.column_fixes(name, self.plan)
+            raise IngestError(cell_issue(row, name, "INFINITE", message, *fixes))
 
     def _style(self, styles: list[NumberStyle]) -> NumberStyle | None:
         if self.csv_format is None:
@@ -213,5 +240,30 @@ def _strip_warning(name: str, changed: int) -> str:
 def _empty_column(name: str, rows: int, kind: Kind | None) -> Column:
     """Return a column in which every cell is missing."""
     kind = kind or "number"
-    types = {"number": pa.float64(), "boolean": pa.bool_(), "category": DICTIONARY}
+    types = {"number": pa.float64(), "boolean": pa.bool_(), "category": dictionary_column.DICTIONARY}
     return Column(name, kind, pa.chunked_array([pa.nulls(rows, types[kind])]))
+
+
+def _precision_warnings(name: str, array: Any, *, whole: bool) -> tuple[str, ...]:
+    """Warn about different whole numbers that are equal as floating-point numbers."""
+    low, high = pa.compute.min_max(array).as_py().values()
+    if low is None or max(-low, high) <= _MAX_EXACT:
+        return ()
+    advice = f"If they are ids, leave the column out, or keep them exactly with types={name[:80]}:category."
+    if pa.types.is_integer(array.type):
+        distinct = np.unique(array.drop_null().to_numpy())
+        rounded = distinct.astype(np.float64)
+        limit = _MAX_INT64_DOUBLE
+        if (np.clip(rounded, -limit, limit).astype(np.int64) == distinct).all():
+            return ()
+        return (
+            f"Column {quoted(name)} holds whole numbers beyond 2^53, which a tree compares as floating-point "
+            f"numbers: {len(np.unique(rounded)):,} of its {len(distinct):,} different values can be "
+            f"distinguished. {advice}",
+        )
+    if whole or bool(pa.compute.all(pa.compute.equal(pa.compute.floor(array), array)).as_py()):
+        return (
+            f"Column {quoted(name)} holds whole numbers beyond 2^63, stored as floating-point numbers with "
+            f"about 16 digits. {advice}",
+        )
+    return ()

@@ -30,7 +30,6 @@ BLOCKS = 8  # per segment
 WIDE_COLUMNS = 1000  # tables with more columns are read in larger blocks, whose overhead is per column
 MAX_BLOCK_BYTES = 8 << 20
 SCAN_BYTES = 1 << 20
-UNREADABLE = "The file cannot be read as CSV; check its quotation marks."
 SAME_SIGN = "The decimal sign and the delimiter must be different."
 
 
@@ -200,17 +199,15 @@ class _CsvReader:
 
     def _diagnose(self) -> Issue:
         """Read the file again in a single thread, because only then Arrow's errors name the row."""
+        error = ""
         try:
             with pa.OSFile(str(self.path)) as source:
                 options = self._read_options(header=True, use_threads=False)
                 text = self._convert_options(dict.fromkeys(self.plan.kept, pa.string()))
                 for _ in pyarrow.csv.open_csv(source, options, self._parse_options(), text):
                     pass
-        except pa.ArrowInvalid as error:
-            return self._issue(str(error))
-        return body_issue("UNREADABLE", UNREADABLE)
-
-    def _issue(self, error: str) -> Issue:
+        except pa.ArrowInvalid as found:
+            error = str(found)
         if ragged := find_ragged_row(error, 1 + self.header.blank_lines):
             message = (
                 f"{ragged.message} Put text that contains a delimiter or a line break in quotation marks; if "
@@ -221,7 +218,7 @@ class _CsvReader:
             return encoding_issue(self.path, "utf-8")
         if "straddl" in error or "block size" in error:
             return self._row_too_long()
-        return body_issue("UNREADABLE", UNREADABLE)
+        return body_issue("UNREADABLE", "The file cannot be read as CSV; check its quotation marks.")
 
     def _row_too_long(self) -> Issue:
         message = f"A row is longer than {self.block_bytes:,} bytes; check for a missing quotation mark."

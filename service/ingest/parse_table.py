@@ -74,10 +74,7 @@ def parse_table(file: SourceFile, options: Options) -> TypedTable:
     if len(columns) == 1 + (plan.weight is not None):
         raise IngestError(_only_dates(plan, options))
     by_name = {column.name: column for column in columns}
-    weights = None
-    if plan.weight is not None:
-        weight = by_name[plan.weight]
-        weights = checked_weights(weight.name, weight.array, weight.kind)
+    weights = None if plan.weight is None else checked_weights(by_name[plan.weight])
     found = classes(plan.target, by_name[plan.target].array, weights)
     fixes = (*source.fixes, *(fix for column in columns for fix in column.fixes))
     return TypedTable(plan, columns, found, warnings, _csv_style(source, columns, options), fixes)

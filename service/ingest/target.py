@@ -14,8 +14,9 @@ from literati.data.weights import MAX_WEIGHT
 from service.ingest import text
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import quoted, read_column_as, without_weights
+from service.ingest.tables import Column
 from worker.domain.datasets import ClassInfo
-from worker.training.split_check import MIN_WEIGHT
+from worker.training.job_check import MIN_WEIGHT
 
 _SAMPLE = 1000
 
@@ -71,17 +72,18 @@ def classes(name: str, labels: Any, weights: npt.NDArray[Any] | None) -> list[Cl
     return [ClassInfo(label=label, count=count) for label, count in sorted(found, key=lambda pair: pair[0])]
 
 
-def checked_weights(name: str, column: Any, kind: str) -> npt.NDArray[np.float64]:
+def checked_weights(column: Column) -> npt.NDArray[np.float64]:
     """Return the weights; raise IngestError if they are not usable."""
+    name, kind, array = column.name, column.kind, column.array
     fix = without_weights(name)
     if kind != "number":
         message = f"The weight {quoted(name)} must be a column of numbers; this one holds {kind} values."
         raise IngestError(column_issue(name, "BAD_WEIGHT", message, fix))
-    if column.null_count:
-        row = pc.index(column.is_null(), True).as_py() + 1
+    if array.null_count:
+        row = pc.index(array.is_null(), True).as_py() + 1
         message = f"Row {row:,} has no weight in {quoted(name)}; every row needs one (0 ignores the row)."
         raise IngestError(cell_issue(row, name, "MISSING_WEIGHT", message, fix))
-    weights = np.asarray(column.cast(pa.float64()))
+    weights = np.asarray(array.cast(pa.float64()))
     if (weights < 0).any():
         row = int(np.argmax(weights < 0)) + 1
         message = f"The weight in row {row:,} of {quoted(name)} is negative; expected 0 or more."
