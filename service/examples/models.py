@@ -6,11 +6,11 @@ from typing import Any
 
 from service.examples.jobs import BOUNDS, JOB, TREE
 from service.examples.metrics import METRICS, in_lists
-from service.schemas.parameters import EXAMPLE_MODEL_ID as MODEL_ID
+from service.schemas.parameters import EXAMPLE_MODEL_ID
 
-_URL = f"/v1/models/{MODEL_ID}"
+_URL = f"/v1/models/{EXAMPLE_MODEL_ID}"
 MODEL_SUMMARY: dict[str, Any] = {
-    "id": MODEL_ID,
+    "id": EXAMPLE_MODEL_ID,
     "name": JOB["name"],
     "notes": None,
     "job_id": JOB["id"],
@@ -35,7 +35,7 @@ PAGE = {"items": [MODEL_SUMMARY], "next_page_token": None}
 MODEL_WITH_TREE = {**MODEL, "tree": TREE}
 ALIAS = {
     "name": "production",
-    "model_id": MODEL_ID,
+    "model_id": EXAMPLE_MODEL_ID,
     "links": {"self": "/v1/models/aliases/production", "model": "/v1/models/production"},
 }
 RULES = """\
@@ -70,7 +70,7 @@ PREDICTIONS: dict[str, Any] = {
     "leaf_ids": [1],
     "warnings": [],
     "explanations": [{"steps": [STEP], "text": f"{STEP['text']}\nclass 'setosa' (probability 0.943)"}],
-    "model_id": MODEL_ID,
+    "model_id": EXAMPLE_MODEL_ID,
 }
 JOB_PREDICTIONS = {**PREDICTIONS, "model_id": None, "job_id": JOB["id"], "revision": 2}
 PREDICTIONS_CSV = """\

@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
 _RESPONSES = {
     200: examples.answer("The job. This was requested before.", examples.JOB, model=Job),
-    202: examples.answer("The job. The request is accepted or done already.", examples.JOB),
+    202: examples.answer("The job. The request is accepted, or has been carried out.", examples.JOB),
     **problems(404, 409),
 }
 _CONTROL: dict[str, Any] = {"status_code": 202, "response_model": Job, "responses": _RESPONSES}
@@ -70,7 +70,7 @@ async def update_job(
         store.jobs.change,
         caller.tenant,
         job_id,
-        lambda present: apply_patch(patch, present, settings, min_memory),
+        lambda current: apply_patch(patch, current, settings, min_memory),
         revision=expected_revision(request),
     )
     return json_response(job_view(job), tag=weak_tag(job.revision))

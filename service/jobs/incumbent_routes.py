@@ -49,12 +49,12 @@ def _read(store: Store, tenant: str, job_id: str, revision: int | None, max_incu
     """Read the job and then its tree, so that the bounds are not newer than the tree."""
     job = stored_job(store, tenant, job_id)
     chosen = job.progress.incumbents if revision is None else revision
-    if not 0 < chosen <= job.progress.incumbents:
-        return Snapshot(job, None, revision is not None)
-    found = store.jobs.incumbent(tenant, job_id, chosen)
-    if found is None:
-        limit = f"the last {max_incumbents:,} trees of a job are (LITERATI_MAX_INCUMBENTS)"
-        raise Problem(404, f"This tree is not kept any more; only {limit}.", kind="not-found")
+    found = None
+    if 0 < chosen <= job.progress.incumbents:
+        found = store.jobs.incumbent(tenant, job_id, chosen)
+        if found is None:
+            limit = f"the last {max_incumbents:,} trees of a job are (LITERATI_MAX_INCUMBENTS)"
+            raise Problem(404, f"This tree is not kept any more; only {limit}.", kind="not-found")
     return Snapshot(job, found, revision is not None)
 
 
@@ -106,9 +106,9 @@ async def get_incumbent(
         return _read(store, caller.tenant, job_id, revision, settings.max_incumbents)
 
     def is_done(snapshot: Snapshot) -> bool:
-        if snapshot.tag is None:
-            return snapshot.job.state.terminal
-        return snapshot.frozen or snapshot.job.state.terminal or not matches(request, snapshot.tag)
+        tag = snapshot.tag
+        found = tag is not None and (snapshot.frozen or not matches(request, tag))
+        return found or snapshot.job.state.terminal
 
     snapshot = await wait.until(read, is_done)
     found, tag = snapshot.found, snapshot.tag

@@ -29,7 +29,7 @@ def min_memory_of(tenant: str, job_id: str, store: Store, blobs: Blobs) -> int |
 
 
 def apply_patch(
-    patch: JobPatch, present: JobSettings, settings: Settings, min_memory: Callable[[], int | None]
+    patch: JobPatch, current: JobSettings, settings: Settings, min_memory: Callable[[], int | None]
 ) -> JobSettings:
     """Return the settings with the patch applied. Raise the problem 422 if the result is not allowed.
 
@@ -37,18 +37,18 @@ def apply_patch(
     """
     changes = {name: getattr(patch, name) for name in patch.model_fields_set}
     if "tags" in changes:
-        changes["tags"] = _tags(patch, present)
+        changes["tags"] = _tags(patch, current)
     if "limits" in changes:
-        changes["limits"] = _limits(patch.limits, present.limits, settings, min_memory)
+        changes["limits"] = _limits(patch.limits, current.limits, settings, min_memory)
     if "priority" in changes:
         changes["priority"] = patch.priority or 0
-    return present.model_copy(update=changes)
+    return current.model_copy(update=changes)
 
 
-def _tags(patch: JobPatch, present: JobSettings) -> dict[str, str]:
+def _tags(patch: JobPatch, current: JobSettings) -> dict[str, str]:
     if patch.tags is None:
         return {}
-    tags = {name: value for name, value in {**present.tags, **patch.tags}.items() if value is not None}
+    tags = {name: value for name, value in {**current.tags, **patch.tags}.items() if value is not None}
     if len(tags) > MAX_TAGS:
         message = f"The job would have {len(tags)} tags; the limit is {MAX_TAGS}."
         raise invalid(FieldError(pointer("body", "tags"), "TOO_LONG", message))
@@ -56,9 +56,9 @@ def _tags(patch: JobPatch, present: JobSettings) -> dict[str, str]:
 
 
 def _limits(
-    patch: LimitsPatch, present: Limits, settings: Settings, min_memory: Callable[[], int | None]
+    patch: LimitsPatch, current: Limits, settings: Settings, min_memory: Callable[[], int | None]
 ) -> Limits:
-    limits = _with_patch(patch, present)
+    limits = _with_patch(patch, current)
     min_bytes = min_memory() if "memory_limit" in patch.model_fields_set else None
     found = _issues(limits, patch, settings, min_bytes)
     if found:
@@ -67,16 +67,16 @@ def _limits(
             # A null in the remedy removes the field from the request, so that this limit does not change.
             sent = {"limits": patch.model_dump(exclude_unset=True)}
             again = LimitsPatch.model_validate(merged(sent, remedy.options)["limits"])
-            return _issues(_with_patch(again, present), again, settings, min_bytes)
+            return _issues(_with_patch(again, current), again, settings, min_bytes)
 
         raise_issues(found, remaining)
     return limits
 
 
-def _with_patch(patch: LimitsPatch, present: Limits) -> Limits:
+def _with_patch(patch: LimitsPatch, current: Limits) -> Limits:
     changes = patch.model_dump(exclude_unset=True)
     no_limits = {name: getattr(_NO_LIMIT, name) for name, value in changes.items() if value is None}
-    return present.model_copy(update=changes | no_limits)
+    return current.model_copy(update=changes | no_limits)
 
 
 def _issues(limits: Limits, patch: LimitsPatch, settings: Settings, min_bytes: int | None) -> list[Issue]:

@@ -14,7 +14,7 @@ from service.http.etags import json_response
 from service.http.media_types import strict_json
 from service.http.problems import FieldError, Problem, invalid, not_found
 from service.models.schemas import ALIAS, Alias, AliasList, AliasRequest
-from service.schemas.parameters import body_of
+from service.schemas.parameters import EXAMPLE_MODEL_ID, body_of
 from service.schemas.problems import problems
 from worker.domain.errors import ModelNotFoundError
 
@@ -77,7 +77,7 @@ def get_alias(alias: AliasName, caller: CallerDep, store: StoreDep) -> Response:
     operation_id="set_alias",
     summary="Create or move an alias",
     response_model=Alias,
-    openapi_extra=body_of(AliasRequest, production={"model_id": model_examples.MODEL_ID}),
+    openapi_extra=body_of(AliasRequest, production={"model_id": EXAMPLE_MODEL_ID}),
     responses={
         200: examples.answer("The alias refers to the model now.", model_examples.ALIAS),
         201: examples.answer(
@@ -96,7 +96,7 @@ def set_alias(
     store: StoreDep,
     settings: SettingsDep,
 ) -> Response:
-    """Let the alias refer to this model. The change is atomic and applies to all later requests."""
+    """Make the alias refer to this model. The change is atomic and applies to all later requests."""
     if not _ALIAS.fullmatch(alias) or alias.startswith("mdl_") or alias == _RESERVED:
         message = f"Expected a name like {ALIAS} that does not start with `mdl_` and is not `{_RESERVED}`."
         raise invalid(FieldError("/path/alias", "BAD_NAME", message))

@@ -30,7 +30,7 @@ ModelId = Annotated[
     Path(
         description="The id of the model. An alias is not allowed.",
         json_schema_extra={"pattern": schemas.MODEL_ID},
-        examples=[model_examples.MODEL_ID],
+        examples=[model_examples.MODEL["id"]],
     ),
 ]
 

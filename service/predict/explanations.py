@@ -47,7 +47,7 @@ class Explainer:
         return {"steps": steps, "text": text}
 
     def _step(self, batch: Batch, row: int, index: int, split: Split) -> tuple[Step, int]:
-        """Return the step, and how many categories go the same way besides the listed ones."""
+        """Return the step, and the number of categories that go the same way but are not listed."""
         column = self.tree.schema.columns[split.column]
         name, x = column.name, float(batch.matrix[row, split.column])
         status: Status = "known"

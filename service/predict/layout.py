@@ -70,7 +70,7 @@ class Layout:
     """
 
     def __init__(self, schema: Schema, used: frozenset[int], absent: tuple[str, ...] = ()) -> None:
-        """`used` are the indices of the columns that the tree splits on, `absent` columns not in the rows."""
+        """Prepare the columns. The tree splits on the indices `used`; the rows lack the columns `absent`."""
         self.schema = schema
         self.used = used
         self.absent = absent

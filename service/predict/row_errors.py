@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from service.http.problems import FieldError, pointer, row_number
 from service.http.remedies import Remedy
@@ -30,12 +31,11 @@ def row_error(where: str, code: str, message: str) -> RowsError:
     return RowsError(message, [FieldError(where, code, message)])
 
 
-def raise_errors(errors: Sequence[FieldError]) -> None:
-    """Raise RowsError if there are errors."""
-    if errors:
-        errors = [_with_row(error) for error in errors]
-        one = len(errors) == 1
-        raise RowsError(errors[0].message if one else "The rows do not fit the model; see `errors`.", errors)
+def raise_errors(errors: Iterable[FieldError]) -> None:
+    """Raise RowsError with the first errors if there are any."""
+    if first := [_with_row(error) for error in islice(errors, MAX_ERRORS)]:
+        one = len(first) == 1
+        raise RowsError(first[0].message if one else "The rows do not fit the model; see `errors`.", first)
 
 
 def raise_absent(errors: Sequence[FieldError]) -> None:
@@ -52,8 +52,12 @@ def _with_row(error: FieldError) -> FieldError:
     return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
 
 
-def no_rows(where: str) -> RowsError:
-    return row_error(where, "NO_ROWS", "There are no rows; send at least one.")
+def check_row_count(rows: int, max_rows: int, where: str) -> None:
+    """Raise RowsError if there are no rows or too many."""
+    if rows == 0:
+        raise row_error(where, "NO_ROWS", "There are no rows; send at least one.")
+    if rows > max_rows:
+        raise too_many_rows(where, max_rows)
 
 
 def too_many_rows(where: str, max_rows: int) -> RowsError:

@@ -1,4 +1,4 @@
-"""Warnings about rows that differ from the training data and are predicted all the same."""
+"""Warnings about rows that differ from the training data but are predicted anyway."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from literati._predict._reports import unusual_cells
 from service.http.problems import FieldError
 from service.predict.layout import Batch, Field
-from service.predict.row_errors import MAX_ERRORS, raise_errors
+from service.predict.row_errors import raise_errors
 
 Rows = npt.NDArray[np.intp]
 MAX_EXAMPLES = 5
@@ -31,7 +31,7 @@ class RowWarning(TypedDict):
 
 
 def find_warnings(batch: Batch) -> list[RowWarning]:
-    """Warn about unknown, absent and unreadable columns, and about cells outside the training data."""
+    """Return warnings about unknown, absent and unreadable columns, and about unusual cells."""
     rows, layout = len(batch.matrix), batch.layout
     found: list[RowWarning] = [_unknown_column(name, rows) for name in batch.ignored]
     if absent := [name for name in layout.absent if name not in batch.unreadable]:
@@ -62,15 +62,11 @@ def _infinite_columns(batch: Batch) -> dict[str, int]:
     used = sorted(batch.layout.used)
     rows, columns = np.nonzero(infinite[:, used])
     indices = np.array(used, dtype=np.intp)[columns]
-    errors = [
-        FieldError(
-            batch.pointer(row, index),
-            "INFINITE",
-            f"{batch.layout.by_index[index].name}: expected a finite number.",
-        )
-        for row, index in islice(zip(rows.tolist(), indices.tolist(), strict=True), MAX_ERRORS)
-    ]
-    raise_errors(errors)
+    names = {index: batch.layout.by_index[index].name for index in used}
+    raise_errors(
+        FieldError(batch.pointer(row, index), "INFINITE", f"{names[index]}: expected a finite number.")
+        for row, index in zip(rows.tolist(), indices.tolist(), strict=True)
+    )
     unused = np.flatnonzero(infinite.any(axis=0)).tolist()
     return {batch.layout.by_index[index].name: int(infinite[:, index].argmax()) + 1 for index in unused}
 

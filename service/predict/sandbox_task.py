@@ -23,7 +23,7 @@ MEMORY_FACTOR = 32  # memory limit of a process, as a multiple of the body's siz
 
 @dataclass(frozen=True)
 class PredictTask:
-    """What a sandbox process needs to predict, except the body, which follows it."""
+    """The input of a sandbox process, except the body, which follows it."""
 
     tree: dict[str, Any]
     source: dict[str, Any]
@@ -34,7 +34,7 @@ class PredictTask:
 
 @dataclass(frozen=True)
 class PredictResult:
-    """The warnings, followed by the content of the response, or the error."""
+    """The output of a sandbox process: an error, or the warnings. The content of the response follows it."""
 
     kind: Literal["predictions", "malformed", "rejected"]
     warnings: list[dict[str, Any]]
@@ -87,10 +87,9 @@ def work(data: bytes) -> bytes:
     try:
         predictions = predictor.predict(body, task.options, task.max_rows)
     except RowsError as error:
-        kind: Literal["malformed", "rejected"] = (
-            "malformed" if isinstance(error, MalformedError) else "rejected"
-        )
-        result = PredictResult(kind, [], error.detail, error.errors, error.fixes)
+        malformed = isinstance(error, MalformedError)
+        details = (error.detail, error.errors, error.fixes)
+        result = PredictResult("malformed" if malformed else "rejected", [], *details)
         return join_parts(_RESULT.dump_json(result), b"")
     result = PredictResult("predictions", [dict(warning) for warning in predictions.warnings])
     return join_parts(_RESULT.dump_json(result), predictions.content)

@@ -32,7 +32,7 @@ class Arrays(FrozenModel):
 
 
 class PredictionWarning(BaseModel):
-    """A warning about rows that differ from the training data. They are predicted all the same."""
+    """A warning about rows that differ from the training data. They are predicted anyway."""
 
     code: Literal[
         "UNKNOWN_COLUMN",

@@ -62,7 +62,7 @@ class CsvTable:
         options: CsvOptions,
         style: CsvStyle,
     ) -> None:
-        """`style` is that of the CSV that the model was trained on."""
+        """Prepare to read the body. `style` is that of the CSV that the model was trained on."""
         self.body = body
         self.header = header
         self.delimiter = delimiter
@@ -122,13 +122,13 @@ class CsvTable:
                 errors += [wrong_cell(row, entry) for row in rows[:MAX_ERRORS].tolist()]
             else:
                 self.unreadable[entry.name] = int(rows[0]) + 1
-        raise_errors(errors[:MAX_ERRORS])
+        raise_errors(errors)
         if ambiguous:
             raise _ambiguous(ambiguous)
         return pa.table(columns)
 
     def _convert(self, entry: Field, words: Any, style: NumberStyle | None) -> tuple[Any, list[int]]:
-        """Return the words as numbers or booleans, and the positions of the words that are none."""
+        """Return the words as numbers or booleans, and the positions of the words that are neither."""
         if entry.kind == "boolean":
             cells = [BOOLEANS.get(word) for word in words.to_pylist()]
             return pa.array(cells, pa.bool_()), [i for i, cell in enumerate(cells) if cell is None]

@@ -7,7 +7,6 @@ cells only to find errors.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -22,11 +21,10 @@ from service.predict.row_errors import (
     MalformedError,
     RowsError,
     absent_column,
-    no_rows,
+    check_row_count,
     raise_absent,
     raise_errors,
     row_error,
-    too_many_rows,
 )
 
 BOM = b"\xef\xbb\xbf"
@@ -106,19 +104,12 @@ def _wrong_form(document: dict[str, Any]) -> RowsError:
 def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:
     if type(rows) is not list:
         raise row_error(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
-    if not rows:
-        raise no_rows(pointer("body", field))
-    if len(rows) > max_rows:
-        raise too_many_rows(pointer("body", field), max_rows)
+    check_row_count(len(rows), max_rows, pointer("body", field))
     if set(map(type, rows)) != {kind}:
         bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
         message = f"Expected a row that is {words}."
-        raise_errors(_first(FieldError(pointer("body", field, row), "TYPE", message) for row in bad))
+        raise_errors(FieldError(pointer("body", field, row), "TYPE", message) for row in bad)
     return rows
-
-
-def _first(errors: Iterator[FieldError]) -> list[FieldError]:
-    return list(islice(errors, MAX_ERRORS))
 
 
 def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dict[str, int | None]) -> Batch:
@@ -153,7 +144,7 @@ def _raise_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
     errors: list[FieldError] = []
     for name in layout.by_name:
         rows = (row for row, record in enumerate(records) if name not in record)
-        errors += _first(absent_column(name, "body", "records", row, name) for row in rows)
+        errors += [absent_column(name, "body", "records", row, name) for row in islice(rows, MAX_ERRORS)]
     raise_absent(errors)
 
 
@@ -173,7 +164,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
     if set(map(len, rows)) != {len(positions)}:
         message = f"Expected {len(positions)} cells, one per column."
         bad = (row for row, cells in enumerate(rows) if len(cells) != len(positions))
-        raise_errors(_first(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad))
+        raise_errors(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad)
     key = {entry.index: positions[entry.name] for entry in layout.fields}
 
     def cell_pointer(row: int, index: int) -> str:

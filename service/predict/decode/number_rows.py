@@ -85,7 +85,10 @@ def _count(body: bytes, character: bytes, start: int = 0) -> int:
 
 
 def _is_possible(rows: int, width: int, max_rows: int, body: bytes) -> bool:
-    """Return whether the body can have so many cells, which are allocated first; each takes two bytes."""
+    """Return whether the body is long enough for its cells, which take two bytes or more.
+
+    They are allocated before they are read.
+    """
     return 0 < rows <= max_rows and 2 * rows * width <= len(body)
 
 

@@ -14,7 +14,7 @@ from literati.data.schema import UNKNOWN
 from service.http.problems import FieldError, pointer, row_number
 from service.ingest.number_style import to_doubles
 from service.predict.layout import Batch, Field, Floats, Layout
-from service.predict.row_errors import MAX_ERRORS, no_rows, raise_errors, too_many_rows
+from service.predict.row_errors import MAX_ERRORS, check_row_count, raise_errors
 
 ParseLabel = Callable[[Any, Field], Any]  # the label of a category column -> the label in the model's type
 Labels = tuple[npt.NDArray[np.int64], list[Any]]  # codes and the labels they stand for; code -1 is missing
@@ -33,10 +33,7 @@ def read_table(
     layout, positions = layout.matched(table.column_names, "body")
     skipped = dict(unreadable or {})
     layout = layout.without_absent(lambda name: name not in skipped)
-    if table.num_rows == 0:
-        raise no_rows("/body")
-    if table.num_rows > max_rows:
-        raise too_many_rows("/body", max_rows)
+    check_row_count(table.num_rows, max_rows, "/body")
     matrix = layout.empty_matrix(table.num_rows)
     categories: dict[int, Labels] = {}
     errors: list[FieldError] = []
