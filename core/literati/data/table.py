@@ -21,6 +21,7 @@ from literati.errors import DataWarning
 MAX_CLASSES = 1024  # a limit of the search's kernels
 Categories = Literal["ordered", "one_hot"]
 Codes = npt.NDArray[np.int32]
+Poll = Callable[[], None]  # called repeatedly during long work; it may raise an exception to stop the work
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,9 @@ def build(
     sample_weight: Any = None,
     class_weight: str | Mapping[Any, float] | None = None,
     categories: Categories = "ordered",
-    poll: Callable[[], None] | None = None,
+    poll: Poll | None = None,
 ) -> TrainingTable:
-    """Encode training data. `poll` is called before every column and may raise an exception to stop."""
+    """Encode training data. `poll` is called before every column."""
     table = open_table(data)
     codes, classes = labels.encode(y)
     if len(codes) != table.n_rows:
@@ -141,7 +142,7 @@ class _Builder:
     weights: Floats | None
     keep: npt.NDArray[np.bool_] | None  # the rows of positive weight; None for all rows
 
-    def build(self, one_hot: bool, poll: Callable[[], None] | None) -> TrainingTable:
+    def build(self, one_hot: bool, poll: Poll | None) -> TrainingTable:
         names = self.table.names or tuple(f"x{i}" for i in range(self.table.n_columns))
         columns: list[Column] = []
         features: list[Feature] = []

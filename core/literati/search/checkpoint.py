@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from literati._version import __version__
-from literati.data.table import TrainingTable
+from literati.data.table import Poll, TrainingTable
 from literati.errors import CheckpointError, LiteratiError
-from literati.search.incumbent import Poll
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.report import TRACE_DTYPE
@@ -24,10 +23,6 @@ MAGIC = b"literati-search\n"
 VERSION = 1
 _SIZES = struct.Struct("<IIQ")  # version, bytes of the header, bytes of the payload
 _CHECKSUM = 32
-_FIELDS = {
-    *("engine_version", "fingerprint", "options", "limits", "elapsed_seconds", "idle_seconds"),
-    *("expansions", "improvements", "tree", "trace"),
-}
 _NEW_FIELDS = {"scale"}  # version 0.1.0 does not know these; they are written only if they are needed
 MAX_TRACE_POINTS = 512
 _SECONDS = Range(float, ge=0)
@@ -102,6 +97,9 @@ class SavedSearch:
         tolerance = 1e-9 * max(1.0, tree.nodes[0].weight)
         if abs(tree.evaluate_table(table, poll) - tree.objective) > tolerance:
             raise CheckpointError("blob: the checkpoint's tree does not cost what it says on this data")
+
+
+_FIELDS = {"engine_version", *SavedSearch.__dataclass_fields__} - _NEW_FIELDS
 
 
 def pack(header: dict[str, Any], payload: bytes) -> bytes:

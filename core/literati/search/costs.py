@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from literati.data.columns import Floats
 from literati.data.table import TrainingTable
 from literati.tree.nodes import Node, Settings
 
@@ -57,17 +57,17 @@ def exact_costs(table: TrainingTable, settings: Settings, scale: float) -> Exact
     return ExactCosts(table, replace(settings, split_penalty=split, changepoint_penalty=changepoint), scale)
 
 
-def _total(weights: npt.NDArray[np.float64] | None, n_rows: int) -> float:
+def _total(weights: Floats | None, n_rows: int) -> float:
     return float(n_rows if weights is None else weights.sum())
 
 
-def whole_weights(weights: npt.NDArray[np.float64], scale: float) -> npt.NDArray[np.float64]:
+def whole_weights(weights: Floats, scale: float) -> Floats:
     """Return weights in units, rounded, at least 1."""
     return np.maximum(np.rint(weights * scale), 1.0)
 
 
 def choose_scale(
-    weights: npt.NDArray[np.float64] | None,
+    weights: Floats | None,
     n_rows: int,
     penalties: Sequence[float],
     *,
@@ -93,7 +93,7 @@ def choose_scale(
     return binary
 
 
-def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float, bool]:
+def _binary_scale(numbers: Floats, total: float) -> tuple[float, bool]:
     """Return the power of two that makes all numbers whole and True, or the largest possible and False."""
     bits = EXACT_BITS - math.ceil(math.log2(total))
     scaled = numbers * 2.0**bits
@@ -104,7 +104,7 @@ def _binary_scale(numbers: npt.NDArray[np.float64], total: float) -> tuple[float
     return 2.0 ** max(0, bits - ((used & -used).bit_length() - 1)), True
 
 
-def _decimal(numbers: npt.NDArray[np.float64], places: int) -> bool:
+def _decimal(numbers: Floats, places: int) -> bool:
     """Return whether no number has more decimal places than `places`, up to the precision of a double."""
     scale = 10.0**places
     return bool((np.rint(numbers * scale) / scale == numbers).all())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from literati._engine._engine import Engine, starting_bytes
-from literati.data.table import TrainingTable
+from literati.data.table import Poll, TrainingTable
 from literati.search.costs import ExactCosts
 from literati.search.options import SearchLimits, SolverOptions
 
@@ -62,7 +62,7 @@ def make_engine(
     costs: ExactCosts,
     options: SolverOptions,
     limits: SearchLimits,
-    poll: Callable[[], None] | None = None,
+    poll: Poll | None = None,
 ) -> Any:
     """Create the engine. Raise ValueError if the memory limit is too small for the data."""
     if limits.memory_limit is not None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy.typing as npt
 
+from literati.data.table import Poll
 from literati.errors import Interrupted, SearchInvariantError
 from literati.search.costs import ExactCosts
 from literati.search.interruptible import call_interruptibly
@@ -20,7 +20,6 @@ from literati.search.warm_start import refit_nodes
 from literati.tree.model import ShapeTree
 
 BUILD_SECONDS = 3e-8  # expected for each cell of the table, until a tree has been built
-Poll = Callable[[], None]
 
 
 class IncumbentKeeper:

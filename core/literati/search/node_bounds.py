@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from literati.data.table import TrainingTable
+from literati.data.table import Poll, TrainingTable
 from literati.tree.nodes import Node, depths
 from literati.tree.routing import leaves_by_numpy
 
@@ -17,7 +16,7 @@ def transfer_bounds(
     searched: tuple[Node, ...],
     table: TrainingTable,
     max_depth: int,
-    poll: Callable[[], None] | None = None,
+    poll: Poll | None = None,
 ) -> tuple[Node, ...]:
     """Return the nodes with the bounds and proofs that `searched` has for the same rows at the same depth.
 
@@ -37,9 +36,7 @@ def transfer_bounds(
     return tuple(result)
 
 
-def _keys(
-    nodes: tuple[Node, ...], table: TrainingTable, poll: Callable[[], None] | None
-) -> list[tuple[int, int]]:
+def _keys(nodes: tuple[Node, ...], table: TrainingTable, poll: Poll | None) -> list[tuple[int, int]]:
     """Return (depth, hash of the rows) of each node. The hash of a set is the sum of its rows' hashes."""
     leaves = leaves_by_numpy(nodes, table.schema, table.column_values, table.n_rows, poll)
     hashes = np.random.default_rng(0).integers(0, 1 << 63, table.n_rows, dtype=np.uint64)

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from literati._engine._engine import RunStatus
-from literati.data.table import build
+from literati.data.table import Poll, build
 from literati.errors import CheckpointError, Interrupted
 from literati.search.checkpoint import SavedSearch
 from literati.search.costs import choose_scale, exact_costs
 from literati.search.engine_factory import engine_bytes, make_engine
-from literati.search.incumbent import IncumbentKeeper, Poll
+from literati.search.incumbent import IncumbentKeeper
 from literati.search.interruptible import call_interruptibly
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.polishing import Polishing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,9 @@ import numpy.typing as npt
 
 from literati._version import __version__
 from literati.data import labels
-from literati.data.columns import shown_names
+from literati.data.columns import Floats, shown_names
 from literati.data.schema import EncodedRows, Schema
-from literati.data.table import TrainingTable
+from literati.data.table import Poll, TrainingTable
 from literati.data.weights import checked_weights
 from literati.errors import DataWarning
 from literati.tree import explain as explanations
@@ -28,8 +27,6 @@ from literati.tree.tree_builder import build_nodes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +62,11 @@ class ShapeTree:
         proven_optimal: bool,
         proven_space: str,
         candidate_leaves: tuple[int, ...] = (),
-        poll: Callable[[], None] | None = None,
+        poll: Poll | None = None,
     ) -> ShapeTree:
         """Build the tree of the engine's nodes. Counts and costs are computed from the training rows.
 
-        `poll` is called at every node and may raise an exception to stop.
+        `poll` is called at every node.
         """
         parts = build_nodes(nodes, table, settings, poll)
         proof = Proof(parts[0].cost, upper_bound, lower_bound, proven_optimal, proven_space, candidate_leaves)
@@ -187,7 +184,7 @@ class ShapeTree:
         leaves = leaves_by_numpy(self.nodes, self.schema, lambda j, rows: matrix[rows, j], len(matrix))
         return self._cost(leaves, known[codes], weights)
 
-    def evaluate_table(self, table: TrainingTable, poll: Callable[[], None] | None = None) -> float:
+    def evaluate_table(self, table: TrainingTable, poll: Poll | None = None) -> float:
         """Return the objective on encoded training data."""
         leaves = leaves_by_numpy(self.nodes, self.schema, table.column_values, table.n_rows, poll)
         weights = np.ones(table.n_rows) if table.weights is None else table.weights

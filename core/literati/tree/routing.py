@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from literati._predict._leaves import NODE_DTYPE, route
+from literati.data.columns import Floats
 from literati.data.schema import Schema
+from literati.data.table import Poll
 from literati.tree.nodes import Node
 
-Floats = npt.NDArray[np.float64]
 Leaves = npt.NDArray[np.int32]
 
 
@@ -60,11 +61,11 @@ def leaves_by_numpy(
     schema: Schema,
     cells: Callable[[int, npt.NDArray[np.intp]], Floats],
     n_rows: int,
-    poll: Callable[[], None] | None = None,
+    poll: Poll | None = None,
 ) -> Leaves:
     """Return the index of each row's leaf, without code of the kernel or the search. This is slow.
 
-    `poll` is called at every node and may raise an exception to stop.
+    `poll` is called at every node.
     """
     leaves = np.zeros(n_rows, dtype=np.int32)
     waiting = [(0, np.arange(n_rows))]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.table import TrainingTable
+from literati.data.table import Poll, TrainingTable
 from literati.errors import SearchInvariantError
 from literati.tree.nodes import Node, Settings, Split
 
@@ -19,10 +19,7 @@ Sides = npt.NDArray[np.bool_]
 
 
 def build_nodes(
-    encoded: npt.NDArray[Any],
-    table: TrainingTable,
-    settings: Settings,
-    poll: Callable[[], None] | None = None,
+    encoded: npt.NDArray[Any], table: TrainingTable, settings: Settings, poll: Poll | None = None
 ) -> tuple[Node, ...]:
     """Return the nodes in preorder. Thresholds, counts and costs are computed from the training rows."""
     builder = _NodeBuilder(encoded, table, settings, poll)
@@ -54,8 +51,8 @@ def dividing_cuts(
 ) -> tuple[dict[tuple[Any, Any], Any], bool]:
     """Return the cuts that divide the values, and whether an odd number of cuts lie below all values.
 
-    The cuts are by the values next to them, below and above. Two cuts without a value between them cancel,
-    and one above every value does nothing.
+    The keys are the nearest values below and above a cut. Two cuts without a value between them cancel, and a
+    cut above every value does nothing.
     """
     dividing: dict[tuple[Any, Any], Any] = {}
     flipped = False
@@ -77,7 +74,7 @@ class _NodeBuilder:
     encoded: npt.NDArray[Any]
     table: TrainingTable
     settings: Settings
-    poll: Callable[[], None] | None
+    poll: Poll | None
     nodes: list[Node] = field(default_factory=list)
 
     def grow(self, index: int, rows: Rows, depth: int) -> Node:

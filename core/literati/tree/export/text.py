@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from literati.data.labels import plain
 from literati.data.schema import Column
-from literati.tree.nodes import Split
+from literati.tree.nodes import Node, Split
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
@@ -30,6 +30,11 @@ def label_text(label: object) -> str:
     return str(plain(label)).translate(ONE_LINE)
 
 
+def rows_text(node: Node) -> str:
+    """Return the number of a node's training rows in words."""
+    return "1 row" if node.rows == 1 else f"{node.rows} rows"
+
+
 def to_text(tree: ShapeTree) -> str:
     """Return the tree as nested rules."""
     root = tree.nodes[0]
@@ -49,8 +54,7 @@ def _write(tree: ShapeTree, index: int, level: int, lines: list[str]) -> None:
     node = tree.nodes[index]
     if node.split is None:
         name = label_text(tree.classes[node.label])
-        rows = "1 row" if node.rows == 1 else f"{node.rows} rows"
-        lines.append(f"{INDENT * level}class {name} ({100 * node.share:.4g} % of {rows})")
+        lines.append(f"{INDENT * level}class {name} ({100 * node.share:.4g} % of {rows_text(node)})")
         return
     column = tree.schema.columns[node.split.column]
     lines.append(
@@ -71,8 +75,7 @@ def left_condition(column: Column, split: Split) -> str:
         return f"{name} is known"
     if column.kind == "boolean":
         return f"{name} is false"
-    pieces = [(above, up_to) for above, up_to, right in split.intervals() if not right]
-    return " or ".join(_piece(name, above, up_to) for above, up_to in pieces)
+    return " or ".join(_piece(name, *limits) for *limits, right in split.intervals() if not right)
 
 
 def _piece(name: str, above: float | None, up_to: float | None) -> str:
@@ -90,6 +93,4 @@ def _others(column: Column, split: Split, right: bool) -> str:
         words.append("not seen in training")
     if split.missing_right == right:
         words.append("missing" if split.missing_seen else "missing*")
-    if not words:
-        return ""
-    return f", or {' or '.join(words)}"
+    return f", or {' or '.join(words)}" if words else ""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from literati.data.schema import Column
-from literati.tree.export.text import label_text, left_condition
+from literati.tree.export.text import label_text, left_condition, rows_text
 from literati.tree.nodes import Node, Split
 from literati.tree.plot.text import clean, count_text, fit, number_labels, spread, width
 
@@ -59,7 +59,7 @@ def split_box(tree: ShapeTree, node: Node) -> Box:
     assert node.split is not None
     split, column = node.split, tree.schema.columns[node.split.column]
     name = fit(label_text(column.name), NAME, MAX_NAME)
-    rows = f"{node.rows} row{'s' if node.rows != 1 else ''}" + (", proven" if node.proven else "")
+    rows = rows_text(node) + (", proven" if node.proven else "")
     if column.kind == "category":
         strip = _category_strip(column, split)
     elif column.kind == "boolean":
@@ -140,27 +140,24 @@ def _category_strip(column: Column, split: Split) -> Box:
     count = len(column.categories)
     sides = [k in split.right_categories for k in range(count)]
     names = [label_text(category) for category in column.categories]
-    listed = [
-        ", ".join(n for n, s in zip(names, sides, strict=True) if s == right) for right in (False, True)
-    ]
-    full = min(max(150.0, MIN_PIECE * count, *(width(line, BODY) + 14 for line in listed)), 320.0)
+    listed = [[n for n, s in zip(names, sides, strict=True) if s == right] for right in (False, True)]
+    widths = [width(", ".join(words), BODY) + 14 for words in listed]
+    full = min(max(150.0, MIN_PIECE * count, *widths), 320.0)
     edges = [full * k / count for k in range(count + 1)]
     if full / count < MIN_PIECE:  # too many for one cell each: draw runs of one side
         firsts = [k for k in range(count) if k == 0 or sides[k] != sides[k - 1]]
         edges, sides = [edges[k] for k in firsts] + [full], [sides[k] for k in firsts]
     parts = [_pieces(edges, sides)]
     y = STRIP + 18.0
-    for right in (False, True):
-        chosen = [k for k in range(count) if (k in split.right_categories) == right]
-        if chosen:
+    for right, words in zip((False, True), listed, strict=True):
+        if words:
             parts.append(rect(0, y - 8, 8, 8, side(right), 1))
-            words = _listed([names[k] for k in chosen], full - 14)
-            parts.append(text(14, y, words, BODY, "lt-ink"))
+            parts.append(text(14, y, _shortened(words, full - 14), BODY, "lt-ink"))
             y += 15
     return Box(full, y - 9, "".join(parts))
 
 
-def _listed(words: list[str], room: float) -> str:
+def _shortened(words: list[str], room: float) -> str:
     """Return as many words as fit, and the number of the others."""
     for kept in range(len(words), 0, -1):
         more = f", +{len(words) - kept} more" if kept < len(words) else ""
@@ -174,7 +171,7 @@ def _listed(words: list[str], room: float) -> str:
 def leaf_box(tree: ShapeTree, node: Node) -> Box:
     """Draw a leaf: its class and the counts of the largest classes."""
     name = fit(label_text(tree.classes[node.label]), NAME, 160.0)
-    share = f"{100 * node.share:.3g} % of {node.rows} row{'s' if node.rows != 1 else ''}"
+    share = f"{100 * node.share:.3g} % of {rows_text(node)}"
     shown = sorted(
         (k for k, count in enumerate(node.counts) if count > 0), key=lambda k: (-node.counts[k], k)
     )

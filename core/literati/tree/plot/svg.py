@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING
 
 from literati.tree.export.text import label_text, to_text
 from literati.tree.nodes import depths
-from literati.tree.plot.boxes import (
-    BODY,
-    CLASS_COLOURS,
-    MISSING,
-    SMALL,
-    STRIP,
-    Box,
-    arrow,
-    leaf_box,
-    rect,
-    side,
-    split_box,
-    text,
-)
+from literati.tree.plot import boxes as draw
+from literati.tree.plot.boxes import BODY, CLASS_COLOURS, MISSING, SMALL, STRIP, Box
 from literati.tree.plot.text import FONT, clean, fit, width, wrap
 
 if TYPE_CHECKING:
@@ -57,7 +45,7 @@ def to_svg(tree: ShapeTree, theme: str = "auto") -> str:
     """Return the drawing of the tree."""
     if theme not in THEMES:
         raise ValueError(f"theme: expected one of {', '.join(THEMES)}, got {theme!r}")
-    boxes = [leaf_box(tree, n) if n.split is None else split_box(tree, n) for n in tree.nodes]
+    boxes = [draw.leaf_box(tree, n) if n.split is None else draw.split_box(tree, n) for n in tree.nodes]
     places, tree_width, tree_height = _layout(tree, boxes)
     full = max(MIN_WIDTH, tree_width + 2 * MARGIN)
     header = _header(tree, full)
@@ -73,7 +61,7 @@ def to_svg(tree: ShapeTree, theme: str = "auto") -> str:
         f'viewBox="0 0 {full:.0f} {height:.0f}" role="img" font-family="{clean(FONT)}">'
         f"<title>{clean(name)}</title><desc>{clean(to_text(tree))}</desc>"
         f"<style>{PLAIN}{classes}{THEMES[theme]}</style>"
-        f"{rect(0, 0, full, height, 'lt-ground')}{header.body}"
+        f"{draw.rect(0, 0, full, height, 'lt-ground')}{header.body}"
         f'<g transform="translate({left:.1f} {top:.1f})">{"".join(parts)}</g></svg>\n'
     )
 
@@ -134,7 +122,7 @@ def _edges(tree: ShapeTree, boxes: list[Box], places: list[tuple[float, float]])
             bend = (y0 + y1) / 2
             parts.append(
                 f'<path d="M{x0:.1f} {y0:.1f}C{x0:.1f} {bend:.1f} {x1:.1f} {bend:.1f} {x1:.1f} {y1:.1f}" '
-                f'class="lt-edge {side(right)}" stroke-width="{thick:.1f}"/>'
+                f'class="lt-edge {draw.side(right)}" stroke-width="{thick:.1f}"/>'
             )
     return "".join(parts)
 
@@ -147,10 +135,10 @@ def _header(tree: ShapeTree, full: float) -> Box:
         f"cost {tree.objective:g}"
     )
     y = MARGIN + 14
-    parts = [text(MARGIN, y, fit(heading, 16, room), 16, "lt-ink lt-bold")]
+    parts = [draw.text(MARGIN, y, fit(heading, 16, room), 16, "lt-ink lt-bold")]
     for line in wrap(tree.proof.statement(), BODY, room):
         y += 16
-        parts.append(text(MARGIN, y, line, BODY, "lt-soft"))
+        parts.append(draw.text(MARGIN, y, line, BODY, "lt-soft"))
     y += 14
     x = MARGIN
     for mark, mark_width, words in _legend(tree):
@@ -159,7 +147,7 @@ def _header(tree: ShapeTree, full: float) -> Box:
         if x > MARGIN and x + item > MARGIN + room:
             x, y = MARGIN, y + 20
         parts.append(f'<g transform="translate({x:.1f} {y:.1f})">{mark}</g>')
-        parts.append(text(x + mark_width + 6, y + STRIP - 3.5, words, SMALL, "lt-ink"))
+        parts.append(draw.text(x + mark_width + 6, y + STRIP - 3.5, words, SMALL, "lt-ink"))
         x += item + 18
     return Box(full, y + STRIP + 24, "".join(parts))
 
@@ -170,12 +158,18 @@ def _legend(tree: ShapeTree) -> list[tuple[str, float, str]]:
     entries = []
     if splits:
         for right, words in ((False, "goes left"), (True, "goes right")):
-            entries.append((rect(0, 0, 22, STRIP, side(right), 2) + arrow(11, STRIP / 2, right), 22.0, words))
+            entries.append(
+                (
+                    draw.rect(0, 0, 22, STRIP, draw.side(right), 2) + draw.arrow(11, STRIP / 2, right),
+                    22.0,
+                    words,
+                )
+            )
     if any(not split.missing_seen for split in splits):
-        pale = rect(0, 0, MISSING / 2, STRIP, "lt-left lt-guess", 2)
+        pale = draw.rect(0, 0, MISSING / 2, STRIP, "lt-left lt-guess", 2)
         entries.append((pale, MISSING / 2, "pale: nothing missing in training, so the larger side"))
     for k, label in enumerate(tree.classes[:MAX_CLASSES]):
-        mark = rect(0, 2, 10, 10, f"lt-class{k % CLASS_COLOURS}", 2)
+        mark = draw.rect(0, 2, 10, 10, f"lt-class{k % CLASS_COLOURS}", 2)
         entries.append((mark, 10.0, label_text(label)))
     if len(tree.classes) > MAX_CLASSES:
         entries.append(("", 0.0, f"and {len(tree.classes) - MAX_CLASSES} more classes"))
