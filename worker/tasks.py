@@ -22,7 +22,7 @@ from worker.domain.jobs import Job
 from worker.processes.parent_death import set_parent_death_signal
 from worker.reconciler import Reconciler, retention_days
 from worker.settings import WorkerSettings
-from worker.shutdown import create_main_process, main_process
+from worker.shutdown import MainProcess, create_main_process, main_process
 from worker.store import open_store
 from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
@@ -51,31 +51,29 @@ def process_context() -> ProcessContext:
 @app.task(name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
 def run_next_job() -> None:
     """Claim the next job of the queue, if there is one, and run it to its end."""
-    context = process_context()
-    shutdown = main_process().shutdown
-    if shutdown.is_set():
+    context, main = process_context(), main_process()
+    if main.is_shutting_down():
         return
     try:
-        job = _claim(context)
+        job = _claim(context, main)
     except RedisError as error:
         log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
         return
     if job is None:
         return
     try:
-        with shutdown.busy(), bound_contextvars(**_log_fields(job)):
+        with bound_contextvars(**_log_fields(job)):
             memory = job_memory_limit(context.settings)
             lease = context.settings.lease_seconds
-            JobRun(context.store, context.blobs, job, lease, shutdown.is_set, memory).run()
+            JobRun(context.store, context.blobs, job, lease, main.is_shutting_down, memory).run()
     finally:
-        main_process().core_slots.release()
+        main.core_slots.release()
     with suppress(RedisError):  # the reconciler sends wake-ups that are missing
         wake(min(job.spec.cores, context.store.jobs.wakeups_wanted()))
 
 
-def _claim(context: ProcessContext) -> Job | None:
+def _claim(context: ProcessContext, main: MainProcess) -> Job | None:
     """Claim a job for which this worker has enough free cores, and reserve them."""
-    main = main_process()
     slots = main.core_slots
     with slots.reserve() as free:
         cores = WorkerCores(f"{socket.gethostname()}:{main.pid}", free, slots.cores)
@@ -132,4 +130,4 @@ def _on_worker_ready(sender: Any, **_: Any) -> None:
 
 @signals.worker_shutting_down.connect
 def _on_shutdown(**_: Any) -> None:
-    main_process().shutdown.set()  # a warm shutdown waits for its tasks; a soft one has set this already
+    main_process().shut_down()  # a warm shutdown waits for its tasks; a soft one has set this already

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -79,16 +80,13 @@ class Blobs:
 
     def disk_status(self) -> tuple[bool, int | None]:
         """Return whether the folder is writable, and the free bytes of its disk, if that is known."""
-        try:
+        writable, free = False, None
+        with suppress(OSError):
             self.check()
             writable = True
-        except OSError:
-            writable = False
-        try:
-            disk = os.statvfs(self.folder)
-        except OSError:
-            return writable, None
-        return writable, disk.f_bavail * disk.f_frsize
+        with suppress(OSError):
+            free = shutil.disk_usage(self.folder).free
+        return writable, free
 
     def path(self, name: str) -> Path:
         """Return the path of the file, for opening or mapping it."""

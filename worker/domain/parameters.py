@@ -68,5 +68,4 @@ def unused_additions(message: BaseModel) -> set[str]:
 
     They are left out of what is stored, so that an earlier version can read it.
     """
-    known = DEFINITIONS
-    return {name for name, value in message if known[name].added and value == known[name].default}
+    return {name for name, value in message if DEFINITIONS[name].added and value == DEFINITIONS[name].default}

@@ -30,7 +30,7 @@ class CoreSlots:
         fcntl.lockf(self._file, fcntl.LOCK_EX, 1, self.cores)  # the byte after the cores is a mutex
         self._kept = 0
         try:
-            self._held = [core for core in range(self.cores) if self._try_lock(core)]
+            self._held = [core for core in range(self.cores) if self._try_lock(1, core)]
             yield len(self._held)
         finally:
             self.release(down_to=self._kept)
@@ -44,9 +44,16 @@ class CoreSlots:
         while len(self._held) > down_to:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, self._held.pop())
 
-    def _try_lock(self, core: int) -> bool:
+    def all_free(self) -> bool:
+        """Return whether no child uses a core. Only the main process, which uses none, may call this."""
+        free = self._try_lock(self.cores, 0)
+        if free:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, self.cores)
+        return free
+
+    def _try_lock(self, count: int, first: int) -> bool:
         try:
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, core)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, count, first)
         except OSError:
             return False
         return True

@@ -75,20 +75,22 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
     """Compute the metrics, weighted by the sample weights if there are any."""
     n = len(labels)
     weights = rows.row_weights
-    matrix = np.zeros((n, n))
+    matrix = np.zeros((n, n))  # actual classes by row, predicted classes by column
     np.add.at(matrix, (rows.y, predictions.predicted), weights)
     total = float(matrix.sum())
     hits, actual, predicted = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
     chosen = np.maximum(predictions.probabilities[np.arange(len(rows.y)), rows.y], MIN_PROBABILITY)
     with np.errstate(invalid="ignore"):  # a metric is NaN if its divisor is 0
         recall, precision, f1 = hits / actual, hits / predicted, 2 * hits / (actual + predicted)
-    seen = actual > 0
+    confusion = None
+    if n <= MAX_CONFUSION_LABELS:
+        confusion = {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
     return {
         "rows": len(rows.y),
         "accuracy": float(hits.sum() / total),
-        "balanced_accuracy": float(recall[seen].mean()),
+        "balanced_accuracy": float(recall[actual > 0].mean()),
         "log_loss": float(-(weights * np.log(chosen)).sum() / total),
-        "confusion_matrix": _confusion(matrix, labels) if n <= MAX_CONFUSION_LABELS else None,
+        "confusion_matrix": confusion,
         "per_class": [
             {
                 "label": labels[k],
@@ -100,11 +102,6 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
             for k in range(n)
         ],
     }
-
-
-def _confusion(matrix: Floats, labels: list[Any]) -> dict[str, Any]:
-    """Return the confusion matrix: actual classes by row, predicted classes by column."""
-    return {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
 
 
 def _number_or_none(value: Any) -> float | None:

@@ -42,6 +42,10 @@ after = child(2, again=True)
 for pid in (narrow, nothing, last, full, after):
     kill(pid)
 kill(child(0))
+busy = child(1)
+print(slots.all_free(), end=" ")
+kill(busy)
+print(slots.all_free())
 """
 
 
@@ -49,5 +53,6 @@ def test_children_share_the_cores() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WORKER], capture_output=True, text=True, check=True, timeout=60
     )
-    #                              wide, narrow, nothing, last, full, after with two given back, none left
-    assert done.stdout.split() == ["4", "2", "1", "1", "0", "2", "4"]
+    #          wide, narrow, nothing, last, full, after with two given back, none left, busy
+    expected = ["4", "2", "1", "1", "0", "2", "4", "4"]
+    assert done.stdout.split() == [*expected, "False", "True"]

@@ -24,11 +24,11 @@ if call('HGET', 'literati:dataset:' .. dataset, 'tenant') ~= tenant then
 end
 
 local live = live_jobs(tenant)
-local models = call('ZCARD', 'literati:tenant-models:' .. tenant)
 for _, limit in ipairs({
     { 'live_jobs', max_live, live },
     { 'jobs', max_jobs, call('ZCARD', 'literati:tenant-jobs:' .. tenant) },
-    { 'models', max_models, models + live }, -- every live job may still make one, which is not refused then
+    -- Every live job may still make a model, which is not refused then.
+    { 'models', max_models, call('ZCARD', 'literati:tenant-models:' .. tenant) + live },
 }) do
     if limit[2] ~= '' and limit[3] >= tonumber(limit[2]) then
         return { 'LIMIT_REACHED', limit[1] }
