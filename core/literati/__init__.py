@@ -31,7 +31,7 @@ __all__ = [
     "__version__",
 ]
 
-# Pickles name the classes by these names, so that modules may move.
+# Pickles refer to the classes by these names, so that modules may move.
 for _class in (Search, SearchLimits, SearchReport, ShapeTree, StopReason):
     _class.__module__ = __name__
 

@@ -1,4 +1,4 @@
-"""Count the cores that this process may use, in a container or under a CPU quota too."""
+"""Count the cores that this process may use, also in a container or under a CPU quota."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def group_folders(controller: str, mount: Path = CONTROL_GROUPS, own: Path = OWN
     """Yield the folders of the process's control groups that may limit `controller`, innermost first.
 
     A limit of an outer group holds for the inner ones. Version 1 mounts each controller at a folder of its
-    own, version 2 all of them at one. In a container the groups outside of it cannot be seen, and the path in
-    /proc may be the one outside: what does not exist is skipped by the reader.
+    own, version 2 all of them at one. In a container, outer groups are not visible and /proc may show a path
+    outside of the container, so callers must skip folders that do not exist.
     """
     paths = dict(_own_groups(own))
     mounts = {mount: paths.get("", "/")}  # version 2
@@ -55,7 +55,7 @@ def _own_groups(own: Path) -> Iterator[tuple[str, str]]:
 
 def _quota(folder: Path) -> float:
     """Return the cores that a group allows; infinity if it sets no quota."""
-    with suppress(OSError, ValueError):  # not there, or "max"
+    with suppress(OSError, ValueError):  # no such file, or "max"
         quota, period = (folder / "cpu.max").read_text().split()  # version 2
         return int(quota) / int(period)
     with suppress(OSError, ValueError):

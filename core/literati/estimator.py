@@ -143,7 +143,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.report_ = report
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class of each row, as it was given in training."""
+        """Return the class of each row, as a label of the training data."""
         check_is_fitted(self)
         return self.tree_.predict(X)
 
@@ -215,7 +215,7 @@ def definitions() -> dict[str, Parameter]:
 
 
 def _parameters_section() -> str:
-    """Return the section "Parameters" of the classifier's docstring, as numpydoc has it."""
+    """Return the section "Parameters" of the classifier's docstring, in the format of numpydoc."""
     lines = ["", "    Parameters", "    ----------"]
     for name, entry in definitions().items():
         lines.append(f"    {name} : {entry.values}, default={entry.default!r}")
@@ -223,7 +223,7 @@ def _parameters_section() -> str:
     return "\n".join([*lines, "    "])
 
 
-LiteratiClassifier.__module__ = "literati"  # pickles name it so, wherever this module is
+LiteratiClassifier.__module__ = "literati"  # the name in pickles, so that this module may move
 LiteratiClassifier.__doc__ = f"{LiteratiClassifier.__doc__}{_parameters_section()}"
 
 

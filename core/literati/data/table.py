@@ -185,7 +185,7 @@ class _Builder:
     def _category(self, raw: RawColumn, name: str) -> tuple[Column, Codes, Floats]:
         """Encode categories in the order of their share of the most frequent class.
 
-        In this order a good split is a few intervals.
+        In this order a good split consists of a few intervals.
         """
         assert raw.codes is not None
         codes = raw.codes if self.keep is None else raw.codes[self.keep]

@@ -1,4 +1,4 @@
-"""A search as bytes: a magic word, sizes, a JSON header, the state of the engine and a checksum."""
+"""Save a search as bytes: a magic word, sizes, a JSON header, the state of the engine and a checksum."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCALE = Range(float, ge=1, optional=True)
 
 @dataclass(frozen=True)
 class SavedSearch:
-    """What a checkpoint holds beside the state of the engine."""
+    """The contents of a checkpoint besides the state of the engine."""
 
     fingerprint: str  # of the training table
     options: SolverOptions
@@ -127,7 +127,7 @@ def unpack(blob: Any) -> tuple[dict[str, Any], bytes]:
             f"blob: this library reads checkpoints of version {VERSION}, this one has {version}"
         )
     if len(data) != start + n_header + n_payload + _CHECKSUM:
-        raise CheckpointError("blob: the checkpoint is damaged: its length is not what it says")
+        raise CheckpointError("blob: the checkpoint is damaged: its length does not match its sizes")
     if hashlib.sha256(data[:-_CHECKSUM]).digest() != data[-_CHECKSUM:]:
         raise CheckpointError("blob: the checkpoint is damaged: its checksum does not match")
     try:

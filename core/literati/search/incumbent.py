@@ -1,4 +1,4 @@
-"""The best tree of a search: built from the engine's nodes, checked against its cost, and kept."""
+"""Build the best tree of a search from the engine's nodes, check its cost, and keep it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class IncumbentKeeper:
     def build(self, poll: Poll | None = None, seconds: float = math.inf) -> ShapeTree:
         """Return the best tree with the bounds of its nodes that are known now.
 
-        With `poll`, which may raise Interrupted, the engine can be asked to stop, as it is after `seconds`.
+        With `poll`, the engine can be stopped, and is stopped after `seconds`; this raises Interrupted.
         """
         if self._tree is not None and self.is_current:
             return self._tree

@@ -20,8 +20,8 @@ def transfer_bounds(
 ) -> tuple[Node, ...]:
     """Return the nodes with the bounds and proofs that `searched` has for the same rows at the same depth.
 
-    A polished tree sends other rows to some of its nodes. There the bounds of the search do not hold, and a
-    node gets only the bounds that hold for any rows.
+    A polished tree sends other rows to some of its nodes. The bounds of the search do not hold there, so
+    such a node gets only the bounds that hold for any rows.
     """
     known = dict(zip(_keys(searched, table, poll), searched, strict=True))
     result = []

@@ -92,8 +92,8 @@ class SolverOptions(ParameterSet):
     candidates: Candidates = parameter(
         "adaptive",
         {
-            "adaptive": "thresholds of a CART tree on the node's rows, and on the last level all",
-            "shape": "these, and thresholds of CART trees on each feature alone",
+            "adaptive": "thresholds of a CART tree on the node's rows, and every threshold on the last level",
+            "shape": "the same, and thresholds of CART trees on each feature alone",
             "quantile": "quantiles of each feature",
             "all": "every threshold",
         },
@@ -126,7 +126,7 @@ class SolverOptions(ParameterSet):
         "cart",
         {
             "cart": "the cost of a CART tree",
-            "primal": "the cost of the best subtree known",
+            "primal": "the cost of the best known subtree",
             "impurity": "the impurity of the rows",
         },
         f"Estimate of the cost of a subtree, which orders the search. {_SAME_OPTIMUM}",
@@ -134,7 +134,7 @@ class SolverOptions(ParameterSet):
     criterion: Criterion = parameter(
         "gini",
         {"gini": "the Gini impurity", "entropy": "the entropy"},
-        "Impurity by which the CART trees that propose change points choose their splits.",
+        "Impurity that the CART trees that propose change points minimise.",
     )
     polish: bool = parameter(
         True,
@@ -151,7 +151,7 @@ class SolverOptions(ParameterSet):
     categories: Categories = parameter(
         "ordered",
         {
-            "ordered": "change points in the order of their rate of the most frequent class",
+            "ordered": "change points between categories, sorted by their share of the most frequent class",
             "one_hot": "one category against all others",
         },
         "How a split divides the categories of a column.",

@@ -18,7 +18,7 @@ _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 class Values(Protocol):
-    """The values that a parameter may take. Its text completes the sentence "expected ..."."""
+    """The values that a parameter may take. Their `str` completes the sentence "expected ..."."""
 
     def check(self, name: str, value: Any) -> Any:
         """Return the value in its plain type. Raise TypeError or ValueError if it is not allowed."""
@@ -62,7 +62,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """Some values, each with its meaning."""
+    """A list of values, each with its meaning."""
 
     meanings: Mapping[Any, str]
 

@@ -28,7 +28,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True)
 class SearchReport:
-    """What is known of a search at a moment.
+    """The state of a search at one moment.
 
     The objective is the cost of the best tree; the bounds hold for the searched space. The objective is at
     most the upper bound.

@@ -27,8 +27,8 @@ from literati.tree.model import ShapeTree
 
 __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
 
-SLICE_SECONDS = 0.1  # of the engine without the GIL, for which a signal may have to wait
-MAX_FINISH_SHARE = 0.2  # of the time limit that is reserved to polish and build the last tree
+SLICE_SECONDS = 0.1  # that the engine runs without the GIL; a signal may have to wait that long
+MAX_FINISH_SHARE = 0.2  # of the time limit, reserved to polish and build the last tree
 POLISH_SECONDS = 1.5e-7  # expected for each cell of the table, until a tree has been polished
 _STOP_REASONS = {
     RunStatus.GAP_REACHED: StopReason.GAP_REACHED,
@@ -92,7 +92,7 @@ class Search:
     # Running
 
     def run(self, seconds: float | None = None) -> SearchReport:
-        """Search for about `seconds`, or until a limit or the proof if None, and return the report."""
+        """Search for about `seconds`, or with None until a limit or the proof, and return the report."""
         real = isinstance(seconds, Real) and not isinstance(seconds, bool)
         if seconds is not None and not (real and seconds >= 0):
             raise ValueError(f"seconds: expected None or a number >= 0, got {seconds!r}")
@@ -115,7 +115,7 @@ class Search:
     def change_limits(self, limits: SearchLimits) -> None:
         """Search under other limits from the next `run` on. What was spent before still counts.
 
-        A memory limit below what the search takes already ends it with MEMORY_LIMIT.
+        A memory limit below what the search already uses ends it with MEMORY_LIMIT.
         """
         self.limits = _checked_limits(limits)
         left = engine_bytes(self.table, self.options, self.limits)
@@ -191,7 +191,7 @@ class Search:
     def _next_reason(self, reached: StopReason = StopReason.RUNNING) -> StopReason:
         """Return the reason to stop: the proof, the limit that was reached, or a request to stop.
 
-        This fulfils a request to stop, whatever the reason is.
+        This clears a request to stop, whatever the reason is.
         """
         requested, self._stop_requested = self._stop_requested, False
         if self._engine.proven:

@@ -28,7 +28,7 @@ class Step:
     side: Literal["left", "right"]
     interval: tuple[float | None, float | None] | None  # (above, up to) of a known number or boolean
     categories: tuple[Any, ...] | None  # all categories that go to the same side, for a known category
-    seen: bool  # whether training rows had such a value; if not, it goes where most rows went
+    seen: bool  # whether training rows had this kind of value; if not, it goes where most rows went
 
     def __str__(self) -> str:
         if self.status == "missing":

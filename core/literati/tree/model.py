@@ -135,7 +135,7 @@ class ShapeTree:
         return self._flat.leaves(rows.matrix)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the class of each row, as it was given in training."""
+        """Return the class of each row, as a label of the training data."""
         leaves = self.apply(X)
         of_node = np.array([node.label for node in self.nodes], dtype=np.intp)
         return self.classes[of_node[leaves]]
@@ -166,13 +166,13 @@ class ShapeTree:
         )
 
     def explain(self, row: Any) -> explanations.Explanation:
-        """Explain how a row gets to its leaf. It is a mapping by name, a sequence, or a table of one row."""
+        """Explain how a row reaches its leaf. It is a mapping by name, a sequence, or a table of one row."""
         return explanations.explain(self, row)
 
     # Evaluation
 
     def evaluate(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the objective on these rows, without code of the search or of the predict kernel."""
+        """Return the objective on these rows, computed without the search and the predict kernel."""
         matrix = self.encode(X).matrix
         codes, found = labels.encode(y)
         if len(codes) != len(matrix):
@@ -213,7 +213,7 @@ class ShapeTree:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ShapeTree:
-        """Read what `to_json` wrote. The text need not be trusted: ModelFormatError if it is wrong."""
+        """Read what `to_json` wrote, also from an untrusted source. Raise ModelFormatError if it is wrong."""
         return cls.from_dict(model_json.parse(text))
 
     def to_text(self) -> str:

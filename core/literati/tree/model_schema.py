@@ -43,7 +43,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             version=_with({"const": model_json.VERSION}, "The version of the format."),
             engine_version=_with(_TEXT, "The version of Literati that wrote the model."),
             named_columns=_with(
-                _FLAG, "Whether the training data had column names. If not, columns go by position."
+                _FLAG, "Whether the training data had column names. If not, columns are matched by position."
             ),
             columns=_with(
                 _list(part("TreeColumn"), 1, MAX_LIST), "The columns of a row, in the order of training."
@@ -134,7 +134,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             rows=_integer(1, model_json.MAX_ROWS, "Training rows that reach it."),
             counts=_with(_list(_POSITIVE, 2, MAX_LIST), "The weight of these rows by class."),
             label=_integer(
-                0, MAX_LIST - 1, "Index of the class with the largest count; the lowest one of equals."
+                0, MAX_LIST - 1, "Index of the class with the largest count; the lowest index in a tie."
             ),
             error=_with(_POSITIVE, "Weight misclassified if this node were a leaf."),
             cost=_with(_POSITIVE, "Weight misclassified by the leaves of the subtree, plus its penalties."),

@@ -31,7 +31,7 @@ class Split:
     changepoints: int  # the number that the objective counts, at least 1
     missing_right: bool
     missing_seen: bool  # whether training rows with a missing value reached this node
-    unknown_right: bool  # categories that training did not see go to the side that most training rows took
+    unknown_right: bool  # whether a category that training did not see goes right, as most training rows did
     left: int  # index of the child node
     right: int
 
@@ -47,7 +47,7 @@ class Node:
 
     rows: int  # training rows that reach it
     counts: tuple[float, ...]  # their weight by class
-    label: int  # index of the class with the largest count; the lowest one of equals
+    label: int  # index of the class with the largest count; the lowest index in a tie
     error: float  # weight misclassified if this were a leaf
     cost: float  # weight misclassified by the leaves of the subtree, plus its penalties
     bound: float  # no subtree of the searched space costs less on these rows
