@@ -33,7 +33,7 @@ def row_error(where: str, code: str, message: str) -> RowsError:
 
 def raise_errors(errors: Iterable[FieldError]) -> None:
     """Raise RowsError with the first errors if there are any."""
-    if first := [_with_row(error) for error in islice(errors, MAX_ERRORS)]:
+    if errors and (first := [_with_row(error) for error in islice(errors, MAX_ERRORS)]):
         one = len(first) == 1
         raise RowsError(first[0].message if one else "The rows do not fit the model; see `errors`.", first)
 
@@ -52,12 +52,12 @@ def _with_row(error: FieldError) -> FieldError:
     return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
 
 
-def check_row_count(rows: int, max_rows: int, where: str) -> None:
-    """Raise RowsError if there are no rows or too many."""
+def check_row_count(rows: int, max_rows: int, *where: str) -> None:
+    """Raise RowsError if there are no rows or too many. `where` is the path of the rows in the request."""
     if rows == 0:
-        raise row_error(where, "NO_ROWS", "There are no rows; send at least one.")
+        raise row_error(pointer(*where), "NO_ROWS", "There are no rows; send at least one.")
     if rows > max_rows:
-        raise too_many_rows(where, max_rows)
+        raise too_many_rows(pointer(*where), max_rows)
 
 
 def too_many_rows(where: str, max_rows: int) -> RowsError:

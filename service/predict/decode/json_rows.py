@@ -104,7 +104,7 @@ def _wrong_form(document: dict[str, Any]) -> RowsError:
 def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:
     if type(rows) is not list:
         raise row_error(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
-    check_row_count(len(rows), max_rows, pointer("body", field))
+    check_row_count(len(rows), max_rows, "body", field)
     if set(map(type, rows)) != {kind}:
         bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
         message = f"Expected a row that is {words}."

@@ -33,7 +33,7 @@ def read_table(
     layout, positions = layout.matched(table.column_names, "body")
     skipped = dict(unreadable or {})
     layout = layout.without_absent(lambda name: name not in skipped)
-    check_row_count(table.num_rows, max_rows, "/body")
+    check_row_count(table.num_rows, max_rows, "body")
     matrix = layout.empty_matrix(table.num_rows)
     categories: dict[int, Labels] = {}
     errors: list[FieldError] = []
