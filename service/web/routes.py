@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -31,26 +30,15 @@ _TYPES = {
 router = APIRouter(include_in_schema=False)
 
 
-@dataclass(frozen=True)
 class StaticFile:
     """A file in memory, as it is and compressed with gzip."""
 
-    content: bytes
-    compressed: bytes
-    tag: str
-    media_type: str
-    cache_control: str
-
-    @classmethod
-    def read(cls, path: Path) -> StaticFile:
-        content = path.read_bytes()
-        return cls(
-            content,
-            gzip.compress(content, 9, mtime=0),
-            hashlib.sha256(content).hexdigest()[:24],
-            _TYPES[path.suffix],
-            _FOREVER if _HASHED.fullmatch(path.name) else _REVALIDATE,
-        )
+    def __init__(self, path: Path) -> None:
+        self.content = path.read_bytes()
+        self.compressed = gzip.compress(self.content, 9, mtime=0)
+        self.tag = hashlib.sha256(self.content).hexdigest()[:24]
+        self.media_type = _TYPES[path.suffix]
+        self.cache_control = _FOREVER if _HASHED.fullmatch(path.name) else _REVALIDATE
 
     def response(self, request: Request) -> Response:
         compress = "gzip" in accepted(request.headers.get("accept-encoding", ""))
@@ -66,13 +54,13 @@ class StaticFile:
 
 @cache
 def assets() -> dict[str, StaticFile]:
-    """Return the assets by name. They are read at the first request, so that no other path can be read."""
-    return {path.name: StaticFile.read(path) for path in (PAGE / "assets").iterdir() if path.suffix in _TYPES}
+    """Return the assets by name. All are read at the first request, so no request can read other files."""
+    return {path.name: StaticFile(path) for path in (PAGE / "assets").iterdir() if path.suffix in _TYPES}
 
 
 @cache
 def _page(name: str) -> StaticFile:
-    return StaticFile.read(PAGE / name)
+    return StaticFile(PAGE / name)
 
 
 @router.get("/")
@@ -89,7 +77,7 @@ async def show_docs(request: Request) -> Response:
 async def show_asset(name: str, request: Request) -> Response:
     found = assets().get(name)
     if found is None:
-        raise Problem(404, "There is no such file; see /docs.", kind="not-found")
+        raise Problem(404, "There is no such asset; the API is documented at /docs.", kind="not-found")
     return found.response(request)
 
 

@@ -1,6 +1,6 @@
-"""The page in a real browser on real stacks.
+"""Fixtures that open the page in a real browser.
 
-`tab` is on one with a worker; `api_tab` on one without, where the test acts as one.
+`tab` is on a stack with a worker; `api_tab` is on a stack without one, where the test acts as the worker.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.page.tree_drawing import open_model
 from tests.support.stack.stack import Process, Stack
 
 
-# Playwright keeps an event loop running in this thread: no test of another folder may come across it.
+# Playwright keeps an event loop running in this thread, so it must be closed before tests of other folders.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = executable()
@@ -48,7 +48,7 @@ def service(page_stack: Stack) -> Iterator[Service]:
 
 @pytest.fixture(scope="session")
 def actor_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, list[Process]]]:
-    """Its API has a port of its own, so that it can go away and come back at the same address."""
+    """Start an API on a fixed port, so that a test can stop it and start it at the same address."""
     folder = tmp_path_factory.mktemp("actor")
     with Stack(folder, LITERATI_PORT=str(free_port())) as stack:
         yield stack, [stack.start_api()]
@@ -56,7 +56,7 @@ def actor_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stac
 
 @pytest.fixture
 def api(actor_stack: tuple[Stack, list[Process]]) -> Stack:
-    """Empty, and without a worker."""
+    """Return an empty stack without a worker."""
     stack, _ = actor_stack
     stack.connection.flushall()
     return stack
@@ -64,7 +64,7 @@ def api(actor_stack: tuple[Stack, list[Process]]) -> Stack:
 
 @pytest.fixture
 def api_process(api: Stack, actor_stack: tuple[Stack, list[Process]]) -> Iterator[list[Process]]:
-    """The running API process as the last of a list, to which a test adds the ones it starts."""
+    """Yield a list whose last entry is the running API process; a test appends the processes it starts."""
     yield actor_stack[1]
     if actor_stack[1][-1].process.poll() is not None:
         actor_stack[1].append(api.start_api())
@@ -83,13 +83,13 @@ def _watched(tab: Tab, request: pytest.FixtureRequest) -> Iterator[Tab]:
 
 @pytest.fixture
 def tab(browser: Browser, page_stack: Stack, request: pytest.FixtureRequest) -> Iterator[Tab]:
-    """A fresh browser profile on the stack with a worker. Any complaint of the browser fails the test."""
+    """Open a new browser profile on the stack with a worker. Any error in the browser fails the test."""
     yield from _watched(Tab(browser, page_stack.url), request)
 
 
 @pytest.fixture
 def api_tab(browser: Browser, api: Stack, request: pytest.FixtureRequest) -> Iterator[Tab]:
-    """The same on the stack where the test is the worker."""
+    """Open a new browser profile on the stack where the test is the worker."""
     yield from _watched(Tab(browser, api.url), request)
 
 
@@ -100,7 +100,7 @@ def live(api: Stack, api_tab: Tab) -> Live:
 
 @pytest.fixture
 def tree(service: Service) -> dict[str, Any]:
-    """Of the model that `page` shows."""
+    """Return the tree of the model that `page` shows."""
     return service.tree(service.model())
 
 

@@ -1,4 +1,4 @@
-"""axe finds nothing in any view, light or dark."""
+"""axe finds no problem in any view, in the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def nothing(_: Page) -> None:
     pass
 
 
-# Where to go, what must be there, what to do before looking.
+# The address, what must be visible, and what to do before the check.
 VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "datasets": ("/datasets", "table.list", nothing),
     "dataset": ("/datasets/{dataset}", "svg.histogram", open_dialog),
@@ -64,7 +64,7 @@ VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_is_found(browser: Browser, page_stack: Stack, service: Service, theme: str) -> None:
+def test_axe_finds_no_violations(browser: Browser, page_stack: Stack, service: Service, theme: str) -> None:
     model, other = service.model(3), service.model(1)
     job, other_job = (service.client.get(f"/v1/models/{each}").json()["job_id"] for each in (model, other))
     ids = {"dataset": service.dataset, "model": model, "other": other, "job": job, "other_job": other_job}
@@ -80,7 +80,7 @@ def test_nothing_is_found(browser: Browser, page_stack: Stack, service: Service,
                 page.locator(".node").first.evaluate("(e) => getComputedStyle(e).transitionDuration")
                 == "0.001s"
             )
-        # What a theme can change is the contrast.
+        # A theme can change only the contrast.
         rules = {} if theme == "light" else {"runOnly": ["color-contrast"]}
         violations = Axe().run(page, options={"resultTypes": ["violations"], **rules}).response["violations"]
         findings[name] = [

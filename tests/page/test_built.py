@@ -1,4 +1,4 @@
-"""What is committed under service/web is what its sources build to; serving it needs no Node."""
+"""The committed files of the page are up to date, and the API serves them without Node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = ("build.mjs", "package-lock.json", "package.json", "tsconfig.json")
 WRITTEN_BY_HAND = ("docs.css", "docs.js", "icon.svg")
 RECORD = json.loads((PAGE / "built.json").read_text())
 NPM, NODE = shutil.which("npm"), shutil.which("node")
-HOW = "the page is not built from its sources of now: run `make page` and commit what it writes"
+HOW = "the committed page is out of date: run `make page` and commit the files that it writes"
 
 
 def digest(content: bytes) -> str:
@@ -29,7 +29,7 @@ def digest(content: bytes) -> str:
 
 
 def test_the_committed_page_is_current() -> None:
-    """Without Node: the digest of the sources that the build has noted, and those of what it wrote."""
+    """Without Node: compare the digests that the build recorded for its sources and for the built files."""
     files = [PAGE / name for name in SOURCES]
     files += [path for path in (PAGE / "src").rglob("*") if path.is_file()]
     named = sorted((path.relative_to(PAGE).as_posix(), path.read_bytes()) for path in files)
@@ -41,11 +41,11 @@ def test_the_committed_page_is_current() -> None:
     assert {f"assets/{path.name}" for path in (PAGE / "assets").iterdir()} == known
 
 
-if NPM and NODE:  # what is committed was checked by its digests already; this is for those who change it
+if NPM and NODE:  # without Node, the test above checks the digests
 
     @pytest.mark.slow
-    def test_the_same_bytes_come_out_again(tmp_path: Path) -> None:
-        """With Node: installed from the lock file, checked and built anew."""
+    def test_building_again_gives_the_same_files(tmp_path: Path) -> None:
+        """With Node: install the packages from the lock file, check the types and build the page again."""
         npm, node = str(NPM), str(NODE)
         here = tmp_path / "service" / "web"
         shutil.copytree(PAGE, here, ignore=shutil.ignore_patterns("node_modules"))
@@ -88,7 +88,7 @@ class TestServing:
     def client(self, service: Service) -> httpx.Client:
         return service.client
 
-    def test_the_page_is_asked_for_again_each_time(self, client: httpx.Client) -> None:
+    def test_browsers_revalidate_the_page(self, client: httpx.Client) -> None:
         answer = client.get("/")
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert answer.headers["cache-control"] == "no-cache"
@@ -114,8 +114,8 @@ class TestServing:
         hashed = "-" in name
         assert ("immutable" in packed.headers["cache-control"]) == hashed
 
-    def test_the_icon_that_the_page_names(self, client: httpx.Client) -> None:
-        """A headless browser does not ask for it by itself."""
+    def test_the_icon_of_the_page(self, client: httpx.Client) -> None:
+        """A headless browser does not request the icon."""
         named = re.search(r'<link rel="icon" href="([^"]+)" type="([^"]+)"', client.get("/").text)
         assert named is not None
         icon = client.get(named[1])

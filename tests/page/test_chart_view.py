@@ -1,4 +1,4 @@
-"""The chart of a job's bounds: what it draws on its scales, what it reads out, what a click does."""
+"""The chart of a job's bounds: lines, scales, values under the pointer, and clicks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.stack.stack import poll
 
 
 def colours(page: Page) -> int:
-    """How many pixels of the plot have the colour of the upper bound."""
+    """Return the number of pixels of the plot that have the colour of the upper bound."""
     return int(
         page.evaluate(
             """() => {
@@ -28,7 +28,7 @@ def colours(page: Page) -> int:
 
 
 def lowest(page: Page) -> float:
-    """How far above the bottom of the plot the lower bound's line is, in pixels."""
+    """Return the distance in pixels between the bottom of the plot and the line of the lower bound."""
     return float(
         page.evaluate(
             """() => {
@@ -48,11 +48,11 @@ def lowest(page: Page) -> float:
 
 
 def pixels(page: Page) -> str:
-    """In one go, because the canvas is made anew when the scale changes."""
+    """Read everything in one call, because the canvas is replaced when the scale changes."""
     return str(page.evaluate('document.querySelector(".plot canvas")?.toDataURL() ?? ""'))
 
 
-def test_the_chart_reads_out_and_changes_its_scale(live: Live) -> None:
+def test_values_under_the_pointer_and_log_scale(live: Live) -> None:
     for lower, tree in ((0.0, 0), (10.0, 1), (30.0, 2), (40.0, 4)):
         live.worker.checkpoint(lower, tree=tree)
     page = live.open()
@@ -95,7 +95,7 @@ def test_a_bound_of_zero_is_drawn_as_zero_on_a_log_scale(live: Live) -> None:
     assert 0 <= lowest(page) <= 3
 
 
-def test_time_is_drawn_by_its_powers_too(live: Live) -> None:
+def test_time_on_a_log_scale(live: Live) -> None:
     for lower, tree in ((0.0, 0), (10.0, 1), (30.0, 2)):
         live.worker.checkpoint(lower, tree=tree)
     page = live.open()
@@ -113,7 +113,7 @@ def test_time_is_drawn_by_its_powers_too(live: Live) -> None:
 
 
 def test_a_polished_tree_has_a_line_of_its_own(live: Live) -> None:
-    """It may cost less than the upper bound, which is about the searched cuts."""
+    """A polished tree may cost less than the upper bound, which covers only the searched cuts."""
     live.worker.checkpoint(0.0, tree=0)
     page = live.open()
     expect(page.locator("dl.readout")).to_contain_text("Tree1")

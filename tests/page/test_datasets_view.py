@@ -1,4 +1,4 @@
-"""Datasets: drop a file, see its columns, choose the target, correct types, read what is wrong."""
+"""Datasets: drop a file, choose the target, see the columns, correct types, read errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def dataset_id(page: Page) -> str:
 
 
 def upload(page: Page, file: Path) -> None:
-    """Choose it, and take the guesses."""
+    """Upload a file with the proposed options."""
     page.locator("input[type=file]").first.set_input_files(file)
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("heading", name="Columns")).to_be_visible()
@@ -27,7 +27,7 @@ def upload(page: Page, file: Path) -> None:
 def test_nothing_yet(api_tab: Tab) -> None:
     page = api_tab.go("/datasets")
     see(page, "No datasets yet")
-    expect(page.locator(".first-steps li")).to_have_count(3)  # what there is to do here
+    expect(page.locator(".first-steps li")).to_have_count(3)
     expect(page.get_by_text("drop a CSV or Parquet file here")).to_be_visible()
 
 
@@ -35,7 +35,7 @@ def test_a_dropped_csv_becomes_a_dataset_with_its_schema(api_tab: Tab, tmp_path:
     page = api_tab.go("/datasets")
     drop(page, ".drop", write_csv(tmp_path, rows=150), "text/csv")
     target = page.get_by_label("Target")
-    expect(target).to_have_value("kind")  # the last column, unless one has a telling name
+    expect(target).to_have_value("kind")  # the last column, unless the name of another one suggests a target
     assert target.locator("option").all_text_contents() == list(COLUMNS)
     page.get_by_role("button", name="Upload").click()
 
@@ -54,7 +54,7 @@ def test_a_dropped_csv_becomes_a_dataset_with_its_schema(api_tab: Tab, tmp_path:
     expect(page.get_by_role("region", name="First rows").locator("tbody tr")).to_have_count(8)
 
 
-def test_a_file_that_misses_its_place_does_not_take_the_pages(api_tab: Tab) -> None:
+def test_a_file_dropped_outside_the_zone_does_not_replace_the_page(api_tab: Tab) -> None:
     page = api_tab.go("/datasets")
     see(page, "No datasets yet")
     opened = page.locator("h1").evaluate(
@@ -65,7 +65,7 @@ def test_a_file_that_misses_its_place_does_not_take_the_pages(api_tab: Tab) -> N
           return ["dragover", "drop"].map((kind) => place.dispatchEvent(new DragEvent(kind, options)));
         }"""
     )
-    assert opened == [False, False]  # the browser is told to leave it alone
+    assert opened == [False, False]  # the page prevents the browser from opening the file
 
 
 def test_a_parquet_file(api_tab: Tab, tmp_path: Path) -> None:
@@ -99,13 +99,13 @@ def test_target_and_types_are_corrected(tab: Tab, service: Service, tmp_path: Pa
     assert (after["target"], after["dropped"]) == ("colour", ["length"])
     assert {c["name"]: c["type"] for c in after["columns"]}["zip"] == "category"
     assert service.client.get(f"/v1/datasets/{before}").status_code == 404  # the one it replaces is gone
-    # And back again: what was left out can be taken in.
+    # A column that was left out can be included again.
     page.get_by_label("Role of length").select_option("feature")
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_label("Type of length")).to_have_value("number")
 
 
-def test_a_dataset_of_before_wants_its_file_to_be_changed(tab: Tab, service: Service, tmp_path: Path) -> None:
+def test_changing_an_earlier_dataset_needs_its_file(tab: Tab, service: Service, tmp_path: Path) -> None:
     text = as_csv(flowers(seed=8))
     here = service.upload(text, name="older")
     page = tab.go(f"/datasets/{here}")
@@ -139,7 +139,7 @@ def test_warnings_about_the_data_are_shown(api_tab: Tab, tmp_path: Path) -> None
     ],
     ids=["ragged", "target-is-no-class", "empty"],
 )
-def test_files_that_are_no_table_say_why(
+def test_files_without_a_table_are_rejected_with_a_reason(
     api_tab: Tab, tmp_path: Path, text: str, target: str, place: str, message: str
 ) -> None:
     api_tab.refusals.add(422)
@@ -156,7 +156,7 @@ def test_files_that_are_no_table_say_why(
         expect(page.get_by_role("button", name="Upload")).to_be_disabled()
 
 
-def test_a_wrong_type_is_told_at_its_column(api_tab: Tab, tmp_path: Path) -> None:
+def test_a_wrong_type_is_shown_at_its_column(api_tab: Tab, tmp_path: Path) -> None:
     api_tab.refusals.add(422)
     page = api_tab.go("/datasets")
     upload(page, write_csv(tmp_path))

@@ -1,4 +1,4 @@
-"""A job, live: bounds by Server-Sent Events, trees as they improve, the verbs, and what goes wrong.
+"""The live view of a job: bounds by Server-Sent Events, better trees, controls and failures.
 
 The worker is the test itself, so that each moment is known.
 """
@@ -37,7 +37,7 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
     expect(live.fact("Gap")).to_have_text(f"{100 * (costs()[2] - 20) / costs()[2]:.1f} %")
     expect(live.fact("Expansions")).to_have_text(["20", re.compile(r"\d+")])
     expect(live.fact("Memory")).to_have_text("4.1 kB")
-    # What changed is marked and told.
+    # Changes are marked in the tree and described.
     assert page.locator("svg.drawing .node.changed .mark text").count() >= 4
     expect(page.locator(".scrub p")).to_contain_text(f"Cost {costs()[0]:g} to {costs()[2]:g}")
     expect(page.locator(".scrub p")).to_contain_text("new node")
@@ -48,7 +48,7 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
     expect(live.fact("Gap")).to_have_text("0 %")
     expect(page.get_by_role("group", name="Control the job")).to_have_count(0)
     expect(page.get_by_role("link", name="Open the model")).to_be_visible()
-    # One stream told all of it.
+    # All of it came over one stream.
     streams = live.tab.sent("GET", "/events")
     assert len(streams) == 1
     assert streams[0].headers["accept"] == "text/event-stream"
@@ -68,7 +68,7 @@ def test_scrub_back_through_earlier_trees(live: Live) -> None:
     page.keyboard.press("ArrowLeft")
     expect(title).to_have_text("Tree 1 of 3")
     expect(page.locator(".scrub p")).to_contain_text("The first tree")
-    # A better tree does not take the reader away from an earlier one.
+    # A better tree does not replace an earlier tree that the user has chosen.
     live.worker.checkpoint(1.0, tree=3)
     expect(title).to_have_text("Tree 1 of 4")
     page.get_by_role("button", name="Show the newest").click()
@@ -85,7 +85,7 @@ def test_finish_and_cancel(live: Live, verb: str, words: str, state: JobState) -
     live.worker.checkpoint(1.0, tree=1)
     page = live.open()
     page.get_by_role("button", name=verb).click()
-    if verb == "Cancel":  # it makes no model: that is worth a question
+    if verb == "Cancel":  # it makes no model, so the page asks for confirmation
         page.get_by_role("dialog").get_by_role("button", name="Cancel the job").click()
     see(page, "Stopping")
     assert live.worker.checkpoint(1.0).value == verb.lower()
@@ -94,7 +94,7 @@ def test_finish_and_cancel(live: Live, verb: str, words: str, state: JobState) -
     see(page, words)
     assert live.state() is state
     expect(page.get_by_role("link", name="Open the model")).to_have_count(int(verb == "Finish"))
-    expect(page.locator("svg.drawing .node")).to_have_count(3)  # the trees stay to be looked at
+    expect(page.locator("svg.drawing .node")).to_have_count(3)  # the trees stay visible
 
 
 def test_pause_and_resume(live: Live) -> None:
@@ -125,7 +125,7 @@ def test_a_job_that_fails_says_why(live: Live) -> None:
     expect(page.locator(".card .badge.bad")).to_have_text("Failed")
 
 
-def test_notes_of_the_search(live: Live) -> None:
+def test_the_log_of_the_search(live: Live) -> None:
     live.worker.checkpoint(1.0, tree=1, log="The column 'x' was set aside.")
     page = live.open()
     page.get_by_text("Search log").click()
@@ -133,7 +133,7 @@ def test_notes_of_the_search(live: Live) -> None:
 
 
 def test_with_a_real_worker(tab: Tab, service: Service) -> None:
-    """From the form to a model, on a search that would not end by itself."""
+    """Go from the form to a model, with a search that would not end by itself."""
     cells = jobs.noise()
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
     dataset = service.upload(as_csv(rows, tuple(cells)), "label", name="noise")
@@ -157,7 +157,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     assert service.client.get(f"/v1/models/{page.url.rpartition('/')[2]}").status_code == 200
 
 
-def test_a_job_that_is_not_there(api_tab: Tab) -> None:
+def test_an_unknown_job(api_tab: Tab) -> None:
     api_tab.refusals.add(404)
     page = api_tab.go(f"/jobs/job_{32 * 'f'}")
     expect(page.get_by_role("alert")).to_contain_text("There is no such job")

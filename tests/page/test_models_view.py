@@ -37,7 +37,7 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
     leaves = [sum(node["split"] is None for node in model["tree"]["nodes"]) for model in models]
     assert [int(re.sub(r"\D", "", text)) for text in cells["Leaves"]] == leaves
     assert "Balanced accuracy, held-back rows" in cells
-    # The better one of each line stands out.
+    # The better value of each line is highlighted.
     winners = page.locator("table.compare td.strong")
     assert winners.count() >= 2
     matrices = page.locator("table.confusion")
@@ -62,7 +62,7 @@ def test_one_model_is_in_production(tab: Tab, service: Service) -> None:
     assert service.client.get("/v1/models/production").json()["id"] == second
 
 
-def test_other_names_come_and_go(tab: Tab, service: Service) -> None:
+def test_names_are_added_and_removed(tab: Tab, service: Service) -> None:
     model = service.model(2)
     page = tab.go(f"/models/{model}")
     names = page.get_by_role("region", name="Names")
@@ -74,7 +74,7 @@ def test_other_names_come_and_go(tab: Tab, service: Service) -> None:
     names.get_by_label("Another name").fill("Not A Name")
     names.get_by_role("button", name="Add").click()
     expect(names.locator(".field.wrong .error")).to_contain_text("Expected a name")
-    # A model that has a name cannot be deleted, and says so.
+    # A model that has a name cannot be deleted; the page shows the reason.
     tab.refusals.add(409)
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()

@@ -1,4 +1,4 @@
-"""Predict: one row from a form with its way through the tree, many rows from a file."""
+"""Predict: one row from a form with its path through the tree, and many rows from a file."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_the_answer_and_its_path(page: Page, service: Service, changes: dict[str
         see(page, "this value is outside")
 
 
-def test_numbers_are_slid_through_their_range(page: Page, service: Service) -> None:
+def test_sliders_change_numbers(page: Page, service: Service) -> None:
     fill(page, ROW)
     field = page.get_by_label("length", exact=True)
     slide = (
@@ -118,14 +118,14 @@ def test_numbers_are_slid_through_their_range(page: Page, service: Service) -> N
     expect(slide).to_have_value(re.compile(r"^(2|1\.9.*|2\.0.*)$"))
 
 
-def test_rows_of_the_dataset_to_begin_with(page: Page, service: Service) -> None:
+def test_rows_of_the_dataset_fill_the_form(page: Page, service: Service) -> None:
     rows = service.client.get(f"/v1/datasets/{service.dataset}/preview?rows=2").json()["records"]
     expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[0]['length']:g}")
     page.get_by_role("button", name="Use another row of the dataset").click()
     expect(page.get_by_label("length", exact=True)).to_have_value(f"{rows[1]['length']:g}")
 
 
-def test_a_refused_cell_is_told_at_its_field(page: Page, tab: Tab) -> None:
+def test_an_invalid_cell_is_shown_at_its_field(page: Page, tab: Tab) -> None:
     tab.refusals.add(422)
     page.get_by_label("length", exact=True).fill("3 or 4")
     field = page.locator(".field.wrong")
@@ -173,7 +173,7 @@ def test_many_rows_are_pasted(page: Page) -> None:
     assert all(row["prediction"] in ("rose", "tulip") for row in table)
 
 
-def test_rows_that_cannot_be_used_say_why(page: Page, tab: Tab) -> None:
+def test_invalid_rows_are_rejected_with_a_reason(page: Page, tab: Tab) -> None:
     tab.refusals.add(422)
     page.get_by_role("button", name="Many rows").click()
     page.get_by_label("Or paste rows").fill("length,width\nlong,2\n")
@@ -181,7 +181,7 @@ def test_rows_that_cannot_be_used_say_why(page: Page, tab: Tab) -> None:
     expect(page.locator(".refusal")).to_contain_text("colour")
 
 
-def test_the_answer_comes_when_the_server_is_back(
+def test_the_prediction_appears_when_the_server_is_back(
     api: Stack, api_tab: Tab, api_process: list[Process]
 ) -> None:
     page = api_tab.go(f"/predict/{add_model(api, mixed_tree())}")
@@ -191,7 +191,7 @@ def test_the_answer_comes_when_the_server_is_back(
     api_process[-1].stop()
     page.get_by_label("member", exact=True).select_option("false")
     expect(page.locator(".refusal")).to_contain_text("does not respond")
-    expect(page.locator(".steps")).to_contain_text("member is true")  # what was there stays
+    expect(page.locator(".steps")).to_contain_text("member is true")  # the last prediction stays visible
     api_process.append(api.start_api())
     expect(page.locator(".steps")).to_contain_text("member is false")
     expect(page.locator(".refusal")).to_have_count(0)

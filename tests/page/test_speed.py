@@ -1,4 +1,4 @@
-"""How much is sent, how soon it can be used, and that a long job does not make the page stutter."""
+"""The size of the page, the time until it can be used, and its longest tasks during a long job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker.domain.progress import TracePoint
 
 pytestmark = pytest.mark.alone
 
-ATTEMPTS = 3  # the best of them counts: what else the machine does meanwhile is not the page's doing
+ATTEMPTS = 3  # the best one counts, because other processes use the machine too
 POINTS = 10_000
 
 
@@ -30,7 +30,7 @@ def best(measure: Callable[[], float], good: float) -> float:
     return min(found)
 
 
-def test_first_load_is_small_and_packed(browser: Browser, api: Stack) -> None:
+def test_the_first_load_is_small_and_compressed(browser: Browser, api: Stack) -> None:
     tab = Tab(browser, api.url)
     session = tab.context.new_cdp_session(tab.page)
     session.send("Network.enable")
@@ -41,7 +41,7 @@ def test_first_load_is_small_and_packed(browser: Browser, api: Stack) -> None:
     until(tab.page, lambda: len(sizes) >= 5, "the page's parts")
     tab.close()
     assert sum(sizes) < 300_000
-    assert sum(sizes) < 110_000  # what it is now, and some room: more should be noticed
+    assert sum(sizes) < 110_000  # the present size and some room
 
 
 def test_usable_within_a_second(browser: Browser, api: Stack) -> None:
@@ -65,7 +65,7 @@ def test_usable_within_a_second(browser: Browser, api: Stack) -> None:
 
 @pytest.fixture
 def long_job(api: Stack) -> ActingWorker:
-    """A job that has run for an hour: ten thousand points, both bounds moving all the time."""
+    """Return a job that has run for an hour: ten thousand points, at which both bounds change."""
     dataset = jobs.add_dataset(api.store, api.blobs, jobs.easy())
     api.store.jobs.submit(jobs.spec(dataset, name="long"))
     worker = ActingWorker(api.store)
@@ -88,7 +88,7 @@ def long_job(api: Stack) -> ActingWorker:
 
 
 def longest_task(trace: bytes) -> float:
-    """Milliseconds of processor time of the page's longest task: what others do meanwhile does not count."""
+    """Return the processor time of the page's longest task in milliseconds."""
     events = json.loads(trace)["traceEvents"]
     mains = {
         (event["pid"], event["tid"])

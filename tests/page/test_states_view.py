@@ -1,4 +1,4 @@
-"""What every view shows while it has nothing to show; keys; themes; the keyboard."""
+"""Views that are loading, empty or without a connection; API keys; themes; the keyboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LISTS = {
 
 @pytest.fixture
 def places(api: Stack) -> dict[str, str]:
-    """Every view with something in it, and a word that shows that it is there."""
+    """Return the addresses of all views with content, each with a text that appears in it."""
     tree = mixed_tree()
     model, job = add_model(api, tree), add_job(api, tree)
     with api.client() as client:
@@ -58,7 +58,7 @@ def test_loading(api_tab: Tab, place: str) -> None:
     expect(page.locator(".empty")).to_be_visible()
 
 
-def test_a_store_that_is_away(api: Stack, api_tab: Tab, places: dict[str, str]) -> None:
+def test_a_store_that_does_not_respond(api: Stack, api_tab: Tab, places: dict[str, str]) -> None:
     api_tab.refusals.add(503)
     api_tab.go("/jobs")
     see(api_tab.page, "made")
@@ -78,10 +78,10 @@ def test_a_store_that_is_away(api: Stack, api_tab: Tab, places: dict[str, str]) 
         see(page, word)
 
 
-def test_a_server_that_is_away(
+def test_a_server_that_does_not_respond(
     api: Stack, api_tab: Tab, api_process: list[Process], places: dict[str, str]
 ) -> None:
-    """A view that was never loaded says so, and comes by itself when the server is back."""
+    """A view that could not be loaded says so, and loads by itself when the server is back."""
     api_tab.go("/jobs")
     see(api_tab.page, "made")
     api_process[-1].stop()
@@ -95,7 +95,7 @@ def test_a_server_that_is_away(
     api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
 
 
-def test_what_is_not_there(api_tab: Tab) -> None:
+def test_unknown_records_and_addresses(api_tab: Tab) -> None:
     api_tab.refusals.add(404)
     for place in (f"/datasets/ds_{32 * 'a'}", f"/jobs/job_{32 * 'a'}", f"/models/mdl_{32 * 'a'}"):
         expect(api_tab.go(place).get_by_role("alert")).to_contain_text("There is no such")
@@ -104,7 +104,7 @@ def test_what_is_not_there(api_tab: Tab) -> None:
 
 @pytest.fixture
 def closed(tmp_path: Path) -> Iterator[tuple[Stack, str]]:
-    """An API that wants a key, and a key to read with."""
+    """Start an API that requires a key, and create a key that may only read."""
     key, _ = key_file.add(tmp_path / "keys.json", "page", "default", frozenset({Scope.READ}))
     with Stack.with_api(tmp_path, LITERATI_API_KEYS_FILE=str(tmp_path / "keys.json")) as stack:
         yield stack, key
@@ -128,14 +128,14 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("link", name="made")).to_be_visible()
     assert page.evaluate("Object.keys(localStorage)") == []
-    # A reload keeps it; another view needs no second answer.
+    # The key is kept by a reload and for other views.
     page.reload()
     expect(page.get_by_role("link", name="made")).to_be_visible()
     tab.go("/jobs")
     page.get_by_role("link", name="made").click()
     expect(page.locator("svg.drawing .node").first).to_be_visible()  # the stream has the key too
     assert tab.sent("GET", "/events")[-1].headers["authorization"] == f"Bearer {key}"
-    # What the key may not do is said where it was tried.
+    # An action that the key does not allow shows an error where it was tried.
     tab.go("/models")
     page.get_by_role("button", name="Use made in production").click()
     expect(page.locator(".refusal")).to_contain_text("lacks the scope")
@@ -192,7 +192,7 @@ def test_the_keyboard_alone(api_tab: Tab) -> None:
     expect(nav.get_by_role("link", name="Models")).to_have_attribute("aria-current", "page")
 
 
-def test_the_address_leads_back(api_tab: Tab) -> None:
+def test_the_back_button(api_tab: Tab) -> None:
     page = api_tab.go("/models")
     see(page, "No models yet")
     api_tab.go("/jobs")
@@ -201,7 +201,7 @@ def test_the_address_leads_back(api_tab: Tab) -> None:
     see(page, "No models yet")
 
 
-def test_news_are_told_to_screen_readers(api: Stack, api_tab: Tab) -> None:
+def test_changes_are_announced_to_screen_readers(api: Stack, api_tab: Tab) -> None:
     job = add_job(api, mixed_tree())
     page = api_tab.go(f"/jobs/{job.spec.id}")
     expect(page.locator("svg.drawing .node").first).to_be_visible()
@@ -209,7 +209,7 @@ def test_news_are_told_to_screen_readers(api: Stack, api_tab: Tab) -> None:
     expect(page.locator(".unseen[role=status]")).to_have_text("made: Pausing")
 
 
-def test_on_a_phone_nothing_hangs_out(browser: Browser, page_stack: Stack, service: Service) -> None:
+def test_nothing_overflows_on_a_phone(browser: Browser, page_stack: Stack, service: Service) -> None:
     model, other, dataset = service.model(3), service.model(1), service.dataset
     job = service.client.get(f"/v1/models/{model}").json()["job_id"]
     places = {

@@ -1,4 +1,4 @@
-"""Train: a form with defaults and a sentence on everything; jobs side by side."""
+"""Train: a form with defaults and descriptions, and jobs side by side."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.page.browser import Tab, see
 from tests.support.page.page_data import Service
 
 
-def test_nothing_to_learn_from(api_tab: Tab) -> None:
+def test_no_datasets_yet(api_tab: Tab) -> None:
     page = api_tab.go("/train")
     see(page, "No datasets yet")
     page.get_by_role("link", name="Add a dataset").click()
@@ -25,7 +25,7 @@ def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, serv
     for i in range(fields.count()):
         sentence = fields.nth(i).locator(".help").inner_text()
         assert re.search(r"\w+ .*[.]$", sentence), sentence
-    # The sentence follows the value.
+    # The description changes with the value.
     page.get_by_label("Depth").fill("6")
     see(page, "up to 64 leaves")
     page.get_by_label("Change points").fill("1")
@@ -48,7 +48,7 @@ def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, serv
     service.client.post(f"/v1/jobs/{started['id']}/cancel")
 
 
-def test_everything_in_the_form_arrives(tab: Tab, service: Service) -> None:
+def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
     page = tab.go(f"/train?dataset={service.dataset}")
     page.get_by_text("More parameters").click()
     filled = {
@@ -95,7 +95,7 @@ def test_everything_in_the_form_arrives(tab: Tab, service: Service) -> None:
         "patience": 20,
     }
     assert job["validation"] == {"fraction": 0.25, "seed": 0}
-    # The form comes back as it was, to be changed a little.
+    # "Train again" opens the form with the values of the job.
     service.wait(job["id"])
     page.get_by_role("link", name="Train again").click()
     page.get_by_text("More parameters").click()
@@ -107,7 +107,7 @@ def test_everything_in_the_form_arrives(tab: Tab, service: Service) -> None:
     assert service.look(page.url.rpartition("/")[2])["parent_job_id"] == job["id"]
 
 
-def test_complaints_stand_at_their_fields(tab: Tab, service: Service) -> None:
+def test_errors_are_shown_at_their_fields(tab: Tab, service: Service) -> None:
     tab.refusals.add(422)
     page = tab.go(f"/train?dataset={service.dataset}")
     page.get_by_label("Depth").fill("99")

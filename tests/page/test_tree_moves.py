@@ -1,4 +1,4 @@
-"""Around in the tree: zoom and pan, from near and from far, by keyboard."""
+"""Moving in the tree: zoom, pan, levels of detail and the keyboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_zoom_and_pan(page: Page) -> None:
     page.mouse.up()
     moved = transform(page)
     assert (moved[0] - start[0], moved[1] - start[1]) == pytest.approx((60, -40), abs=1)
-    # The wheel zooms around the pointer with Ctrl; without, the page scrolls.
+    # With Ctrl, the wheel zooms around the pointer; without Ctrl, the page scrolls.
     page.keyboard.down("Control")
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
@@ -47,7 +47,7 @@ def test_zoom_and_pan(page: Page) -> None:
     expect(page.locator(".node-details .rule")).to_have_count(0)
 
 
-def test_from_far_few_words_stand_large(page: Page) -> None:
+def test_zoomed_out_nodes_have_less_and_larger_text(page: Page) -> None:
     near = page.locator("svg.drawing text.near").first
     expect(near).to_be_visible()
     for _ in range(3):
@@ -92,7 +92,7 @@ def test_the_keyboard_walks_the_tree(page: Page, tree: dict[str, Any]) -> None:
     assert transform(page)[2] > before
     page.keyboard.press("0")
     assert transform(page)[2] == pytest.approx(before, rel=0.01)
-    # The tree is one stop of the Tab key, however many nodes it has.
+    # The Tab key stops once at the tree, whatever its number of nodes.
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("button", name="JSON")).to_be_focused()
     page.keyboard.press("Tab")

@@ -1,4 +1,4 @@
-"""The tree: paths, rules in words, distributions by side, proofs, files."""
+"""The tree view: paths, rules in words, distributions, proofs and exported files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.page.tree_drawing import leaves, lit, path_to
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_every_node_tells_its_counts_its_errors_and_its_proof(page: Page, tree: dict[str, Any]) -> None:
+def test_every_node_shows_its_counts_errors_and_proof(page: Page, tree: dict[str, Any]) -> None:
     nodes = page.locator("svg.drawing .node")
     expect(nodes).to_have_count(len(tree["nodes"]))
     for i, node in enumerate(tree["nodes"]):
@@ -29,7 +29,7 @@ def test_every_node_tells_its_counts_its_errors_and_its_proof(page: Page, tree: 
         if node["split"]:
             column = tree["columns"][node["split"]["column"]]
             assert column["name"] in words
-            # As wide as its share of the node's rows: one part a class.
+            # Each class has a part whose width is its share of the node's rows.
             total = sum(node["counts"])
             shares = [count / total for count in node["counts"] if count]
             parts = drawn.locator(":scope > rect[class^=class]")
@@ -69,7 +69,7 @@ def test_the_shape_lies_over_the_distribution_coloured_by_side(page: Page, tree:
     assert labels == pytest.approx(split["thresholds"], rel=0.01)
 
 
-def test_hover_lights_a_path(page: Page, tree: dict[str, Any]) -> None:
+def test_hovering_highlights_a_path(page: Page, tree: dict[str, Any]) -> None:
     leaf = leaves(tree)[-1]
     assert lit(page) == set()
     page.locator(f'svg.drawing [data-node="{leaf}"]').hover()
@@ -80,7 +80,7 @@ def test_hover_lights_a_path(page: Page, tree: dict[str, Any]) -> None:
     expect(page.locator("svg.drawing .node.lit")).to_have_count(0)
 
 
-def test_a_leaf_tells_its_rule_in_words(page: Page, tree: dict[str, Any]) -> None:
+def test_a_leaf_shows_its_rule_in_words(page: Page, tree: dict[str, Any]) -> None:
     details = page.locator(".node-details")
     for leaf in leaves(tree)[:3]:
         page.locator(f'svg.drawing [data-node="{leaf}"]').click()
@@ -100,7 +100,7 @@ def test_a_leaf_tells_its_rule_in_words(page: Page, tree: dict[str, Any]) -> Non
 
 
 def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Service) -> None:
-    """Rows of the dataset that fit a leaf's words are those that the tree sends there."""
+    """The rows of the dataset that match the rule of a leaf are those that reach the leaf."""
     rows = service.client.get(f"/v1/datasets/{service.dataset}/preview?rows=100").json()["records"]
     apply = ShapeTree.from_dict(tree).apply
     names = [column["name"] for column in tree["columns"]]
@@ -116,7 +116,7 @@ def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Se
 
 
 def holds(condition: str, row: dict[str, Any]) -> bool:
-    """Whether a row fits a part of a rule, by its words alone."""
+    """Return whether a row matches a part of a rule, judged only by its words."""
     name, _, words = condition.strip(", ").partition(" is ")
     value, missing = row[name], words.endswith(" (or missing)") or words == "missing"
     words = words.removesuffix(" (or missing)")
@@ -132,7 +132,7 @@ def holds(condition: str, row: dict[str, Any]) -> bool:
     return words == "known"
 
 
-def test_a_split_tells_what_is_known_about_it(page: Page, tree: dict[str, Any]) -> None:
+def test_a_split_shows_its_figures(page: Page, tree: dict[str, Any]) -> None:
     page.locator('svg.drawing [data-node="0"]').click()
     details = page.locator(".node-details")
     root = tree["nodes"][0]

@@ -6,7 +6,7 @@ import { Field } from "./parts/field.tsx";
 import { Icon, IconButton, Logo } from "./parts/icons.tsx";
 import { announcement } from "./state/announcement.ts";
 import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
-import { askNow, lost } from "./state/connection.ts";
+import { retry, lost } from "./state/connection.ts";
 import { keyState, signIn, signOut } from "./state/session.ts";
 import { useSignal } from "./state/signal.ts";
 
@@ -44,7 +44,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
         <div class="lost" role="alert">
           <Icon name="warning" />
           <span>The connection is lost, so this page may be outdated. It reconnects automatically.</span>
-          <button type="button" class="small" onClick={askNow}>Try now</button>
+          <button type="button" class="small" onClick={retry}>Try now</button>
         </div>
       )}
       <main id="main" tabIndex={-1}>{children}</main>

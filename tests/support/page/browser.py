@@ -19,7 +19,7 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 PATIENCE = 20_000  # milliseconds, enough for a busy machine
 _REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
-# Tasks that keep the page from answering, as the browser itself counts them.
+# Collects the long tasks that block the page, as the browser reports them.
 _LONG_TASKS = """
 window.longTasks = [];
 new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration)))

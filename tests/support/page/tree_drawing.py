@@ -1,4 +1,4 @@
-"""What a drawn tree shows in the browser, beside the tree itself."""
+"""Read what a tree in the browser shows, and compute what it should show."""
 
 from __future__ import annotations
 

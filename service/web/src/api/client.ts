@@ -1,5 +1,5 @@
 // Sends requests to the API and handles keys, problems and lost connections.
-import { heard, notHeard } from "../state/connection.ts";
+import { markConnected, markLost } from "../state/connection.ts";
 import { anotherKey, currentKey } from "../state/session.ts";
 import type { FieldProblem, ProblemDetails } from "./types.ts";
 
@@ -40,12 +40,12 @@ async function ask(path: string, { slow, ...options }: Options): Promise<Respons
       answer = await fetch(path, { ...options, signal, headers, cache: "no-store" });
     } catch (error) {
       if (options.signal?.aborted) throw error;
-      notHeard();
+      markLost();
       throw new LostError();
     } finally {
       clearTimeout(timer);
     }
-    heard();
+    markConnected();
     if (answer.status !== 401) return answer;
     await anotherKey(key);
   }

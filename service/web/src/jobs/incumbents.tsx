@@ -1,6 +1,6 @@
 // Shows one of a job's trees and what changed since the one before.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Dataset, Incumbent, Tree } from "../api/types.ts";
+import type { Dataset, Incumbent } from "../api/types.ts";
 import { number, seconds } from "../format.ts";
 import { IconButton } from "../parts/icons.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
@@ -10,7 +10,7 @@ import { ended, title } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
 import { momentOf } from "./moments.ts";
 
-interface Shown { tree: Tree; before: Tree | undefined; revision: number; objective: number; former: number | null }
+interface Shown { incumbent: Incumbent; before: Incumbent | undefined }
 
 export function Incumbents(
   { feed, dataset, chosen, onChoose }:
@@ -40,18 +40,16 @@ export function Incumbents(
   }
   if (error !== undefined) return <Failure error={error} />;
   if (!shown) return <Loading what="Loading the tree" />;
-  const place = feed.improvements.findIndex((entry) => entry.revision === shown.revision);
+  const place = feed.improvements.findIndex((entry) => entry.revision === shown.incumbent.revision);
   const found = place < 0 ? null : momentOf(feed.trace, feed.improvements, place);
   return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job) }} />;
 }
 
 async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {
   // The newest tree has its current bounds, earlier trees have their first ones.
-  const asked: Promise<Incumbent> = revision === newest ? feed.best() : feed.tree(revision);
-  const [after, before] = await Promise.all([asked, revision > 1 ? feed.tree(revision - 1) : undefined]);
-  return {
-    tree: after.tree, before: before?.tree, revision: after.revision, objective: after.objective, former: before?.objective ?? null,
-  };
+  const chosen = revision === newest ? feed.best() : feed.tree(revision);
+  const [incumbent, before] = await Promise.all([chosen, revision > 1 ? feed.tree(revision - 1) : undefined]);
+  return { incumbent, before };
 }
 
 interface FrameProps {
@@ -60,12 +58,12 @@ interface FrameProps {
 }
 
 function Frame({ shown, found, newest, over, dataset, name, onChoose }: FrameProps) {
-  const marked = useMemo(() => changes(shown.before, shown.tree), [shown]);
-  const { revision, tree } = shown;
+  const { before, incumbent: { revision, tree, objective } } = shown;
+  const marked = useMemo(() => changes(before?.tree, tree), [shown]);
   const choose = (next: number) => onChoose(next >= newest ? null : next);
-  const words = shown.former === null
-    ? "The first tree."
-    : `Cost ${number(shown.former)} to ${number(shown.objective)}: ${changeWords(marked) || "the same shape"}.`;
+  const words = before
+    ? `Cost ${number(before.objective)} to ${number(objective)}: ${changeWords(marked) || "the same shape"}.`
+    : "The first tree.";
   return (
     <>
       <div class="scrub">

@@ -1,4 +1,4 @@
-// The connection to the server. When it does not respond, one loop polls until it does.
+// The connection to the server. When the server does not respond, one loop polls until it does.
 import { Signal } from "./signal.ts";
 
 const MAX_PAUSE = 8000; // milliseconds between two attempts
@@ -6,17 +6,17 @@ const MAX_PAUSE = 8000; // milliseconds between two attempts
 export const lost = new Signal(false);
 let retryNow: () => void = () => undefined;
 
-export function heard(): void {
+export function markConnected(): void {
   lost.set(false);
 }
 
-export function notHeard(): void {
+export function markLost(): void {
   if (lost.value) return;
   lost.set(true);
   void poll();
 }
 
-export function askNow(): void {
+export function retry(): void {
   retryNow();
 }
 
@@ -27,14 +27,14 @@ async function poll(): Promise<void> {
       setTimeout(resolve, pause);
     });
     try {
-      if ((await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(MAX_PAUSE) })).ok) heard();
+      if ((await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(MAX_PAUSE) })).ok) markConnected();
     } catch {
       // still no connection
     }
   }
 }
 
-addEventListener("online", askNow);
+addEventListener("online", retry);
 
 /** Resolves when the server responds (again). */
 export function connected(): Promise<void> {
