@@ -44,7 +44,7 @@ class TableLimits:
 
 @dataclass(frozen=True)
 class Options:
-    """The options as the request gives them, not yet checked against the columns."""
+    """The options of the request, before they are checked against the columns."""
 
     target: str | None = None
     weight: str | None = None
@@ -111,7 +111,7 @@ def make_plan(options: Options, names: Sequence[str]) -> Plan:
         ("drop", dropped),
         ("types", list(kinds)),
     ):
-        issues += [unknown_column(option, name, names, kinds) for name in wanted if name not in names]
+        issues += [_unknown_column(option, name, names, kinds) for name in wanted if name not in names]
     if options.target is None:
         issues.insert(0, _no_target(names))
     else:
@@ -127,9 +127,7 @@ def make_plan(options: Options, names: Sequence[str]) -> Plan:
     return Plan(options.target, options.weight, kept, tuple(n for n in names if n in set(dropped)), kinds)
 
 
-def unknown_column(
-    option: str, name: str, names: Sequence[str], kinds: Mapping[str, Kind] | None = None
-) -> Issue:
+def _unknown_column(option: str, name: str, names: Sequence[str], kinds: Mapping[str, Kind]) -> Issue:
     """Return the issue of an option that names a column which does not exist. `kinds` are the given types."""
     close = nearest(name, names, _MAX_SUGGESTIONS)
     guess = did_you_mean(map(quoted, close))
@@ -140,8 +138,7 @@ def unknown_column(
             fixes = [Fix(f"Leave out {quoted(meant)}", drop=(meant,), keep=(name,)) for meant in close]
             fixes.append(Fix(f"Remove {quoted(name)} from `drop`", keep=(name,)))
         case "types":
-            kind = (kinds or {})[name]
-            fixes = [replace(read_column_as(meant, kind), untyped=(name,)) for meant in close]
+            fixes = [replace(read_column_as(meant, kinds[name]), untyped=(name,)) for meant in close]
             fixes.append(_without_type(name))
         case "target":
             fixes = [_as_target(meant) for meant in close or _likely_targets(names)]

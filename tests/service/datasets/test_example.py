@@ -1,4 +1,4 @@
-"""The table of the README's walk: what its script writes, read without a warning, and worth a shape tree."""
+"""The example table of the README: its script writes it, it gives no warning and suits a shape tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that polars, DuckDB, pandas and pyarrow write, uploaded and predicted as they are."""
+"""Uploads and predictions with files that polars, DuckDB, pandas and pyarrow write."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_predictions(api: Stack, files: dict[str, bytes], tree: ShapeTree, name:
     assert answer.json()["predictions"] == tree.predict(frame).tolist()
 
 
-# Media types and packing
+# Media types and compression
 
 
 def small(rows: int = 40) -> pd.DataFrame:
@@ -173,7 +173,7 @@ def written(write: Callable[[Any], object]) -> bytes:
         "",
     ],
 )
-def test_a_type_that_says_nothing_is_not_asked(client: httpx.Client, kind: str) -> None:
+def test_media_types_that_name_no_table_format(client: httpx.Client, kind: str) -> None:
     for body in (written(small().to_parquet), small().to_csv(index=False).encode()):
         answer = client.post("/v1/datasets?target=label", content=body, headers={"Content-Type": kind})
         assert answer.status_code in (200, 201), answer.text
@@ -190,7 +190,7 @@ def test_tabs_by_media_type(client: httpx.Client) -> None:
     assert not any("tabs" in warning for warning in answer.json()["warnings"])
 
 
-def test_feather_of_version_1_is_refused_with_advice(client: httpx.Client) -> None:
+def test_feather_version_1_is_rejected_with_advice(client: httpx.Client) -> None:
     with pytest.warns(DeprecationWarning, match="Feather V1"):
         body = written(lambda out: pyarrow.feather.write_feather(ARROW, out, version=1))
     answer = client.post("/v1/datasets?target=label", content=body, headers=OCTETS)
@@ -204,7 +204,7 @@ def packed(data: bytes, coding: str) -> bytes:
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 @pytest.mark.parametrize("kind", ["text/csv", "application/octet-stream"])
-def test_packed_bodies(client: httpx.Client, coding: str, kind: str) -> None:
+def test_compressed_bodies(client: httpx.Client, coding: str, kind: str) -> None:
     data = small().to_csv(index=False).encode()
     once, twice = packed(data, coding), packed(packed(data, coding), coding)
     for body, headers in (
@@ -224,7 +224,7 @@ def test_packed_bodies(client: httpx.Client, coding: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
-def test_packed_bodies_that_are_damaged(client: httpx.Client, coding: str) -> None:
+def test_damaged_compressed_bodies(client: httpx.Client, coding: str) -> None:
     good = packed(small().to_csv(index=False).encode(), coding)
     for body in (good[:-9], good[:20] + b"nonsense" + good[28:], b"x,label\n1,a\n2,b\n", good[:4]):
         headers = {"Content-Type": "text/csv", "Content-Encoding": coding}
@@ -237,8 +237,8 @@ def test_packed_bodies_that_are_damaged(client: httpx.Client, coding: str) -> No
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
-def test_what_is_packed_has_the_limits_of_an_upload(narrow: Stack, tree: ShapeTree, coding: str) -> None:
-    """50,000 bytes of an upload are taken there, and 30,000 of rows to predict."""
+def test_limits_apply_to_the_decompressed_body(narrow: Stack, tree: ShapeTree, coding: str) -> None:
+    """The limits of this stack are 50,000 bytes for an upload and 30,000 for rows to predict."""
     model = model_maker.add_model(narrow, tree)
     bomb = packed(b"n,word,label\n" + b"1,w1,yes\n2,w2,no\n" * 4000, coding)
     assert len(bomb) < 1000
@@ -255,7 +255,7 @@ def test_what_is_packed_has_the_limits_of_an_upload(narrow: Stack, tree: ShapeTr
     assert not list(narrow.blobs.incoming.iterdir())
 
 
-def test_packed_rows_to_predict(api: Stack, tree: ShapeTree) -> None:
+def test_compressed_rows_to_predict(api: Stack, tree: ShapeTree) -> None:
     address = f"/v1/models/{model_maker.add_model(api, tree)}/predict"
     rows = PANDAS[["n", "word"]].assign(coded="w1", enumerated="w1").head(20)
     bodies = {

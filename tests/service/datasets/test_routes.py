@@ -1,4 +1,4 @@
-"""Datasets over HTTP: every way to send one, and what happens to it afterwards."""
+"""Datasets over HTTP: all ways to upload one, list, preview and delete."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stored(client: httpx.Client, data: Any = PLAIN, headers: dict[str, str] = CS
 
 
 def files(stack: Stack) -> list[Path]:
-    """All blobs and drafts."""
+    """Return all blobs and drafts."""
     return [path for path in stack.blobs.folder.rglob("*") if path.is_file()]
 
 
@@ -76,7 +76,7 @@ def test_upload_a_csv(client: httpx.Client) -> None:
         (b"age\tcolour\tlabel\n30\tred\tno\n40\t\tyes\n50\tblue\tno\n", {"Content-Type": "TEXT/CSV"}),
     ],
 )
-def test_the_same_table_in_every_form(client: httpx.Client, data: bytes, headers: dict[str, str]) -> None:
+def test_the_same_table_in_every_format(client: httpx.Client, data: bytes, headers: dict[str, str]) -> None:
     dataset = stored(client, data, headers)
     preview = client.get(dataset["links"]["preview"]).json()
     assert preview["records"] == [
@@ -99,7 +99,7 @@ def test_the_same_table_in_every_form(client: httpx.Client, data: bytes, headers
     ],
 )
 def test_a_form(client: httpx.Client, data: bytes, kind: str) -> None:
-    """As a browser or `curl -F file=@table.csv` sends it: often without a useful type."""
+    """Browsers and `curl -F file=@table.csv` often send no useful media type."""
     answer = client.post(
         "/v1/datasets", params={"target": "label"}, files={"file": ("../../etc/passwd", data, kind)}
     )
@@ -195,7 +195,7 @@ def test_other_codings(client: httpx.Client, coding: str) -> None:
         (b"", PARQUET, "cannot be read as Parquet"),
     ],
 )
-def test_a_body_that_is_something_else(
+def test_a_body_in_another_format(
     client: httpx.Client, data: bytes, headers: dict[str, str], word: str
 ) -> None:
     answer = post(client, data, headers)
@@ -203,7 +203,7 @@ def test_a_body_that_is_something_else(
     assert word in answer.json()["detail"]
 
 
-# A new user's mistakes: each answer says what to do
+# Mistakes of new users: each error says what to do
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_pointer_has_row_and_column(client: httpx.Client) -> None:
     assert answer.json()["errors"][0]["pointer"] == "/body/rows/1/a~1b"
 
 
-def test_a_byte_order_mark_and_semicolons_are_fine(client: httpx.Client) -> None:
+def test_a_byte_order_mark_and_semicolons(client: httpx.Client) -> None:
     dataset = stored(client, "\ufeff" + PLAIN.replace(",", ";"))
     assert [column["name"] for column in dataset["columns"]] == ["age", "colour", "label"]
 
@@ -245,7 +245,7 @@ def test_a_byte_order_mark_and_semicolons_are_fine(client: httpx.Client) -> None
     "query",
     [{"target": ""}, {"name": "a\nb"}, {"name": "x" * 201}, {"delimiter": "0123456789"}, {"drop": ""}],
 )
-def test_options_that_are_none(client: httpx.Client, query: dict[str, Any]) -> None:
+def test_invalid_options(client: httpx.Client, query: dict[str, Any]) -> None:
     answer = post(client, PLAIN, **query)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"].startswith("/query/")
@@ -273,7 +273,7 @@ def test_the_same_bytes_and_options_are_the_same_dataset(client: httpx.Client, a
     assert other.status_code == 201
     assert other.json()["id"] != first.json()["id"]
     form = client.post("/v1/datasets?target=label", files={"file": ("x", PLAIN.encode(), "text/csv")})
-    assert form.status_code == 200, "however it is sent"
+    assert form.status_code == 200, "a form with the same file"
     assert len(client.get("/v1/datasets").json()["items"]) == 2
 
 
@@ -290,7 +290,7 @@ def test_the_same_upload_many_times_at_once(client: httpx.Client, api: Stack) ->
         answers = list(pool.map(send, range(6)))
     assert sorted(answer.status_code for answer in answers) == [200] * 5 + [201]
     assert len({answer.json()["id"] for answer in answers}) == 1
-    assert len(set(files(api)) - before) == 1, "the blobs of those that came second are gone"
+    assert len(set(files(api)) - before) == 1, "the blobs of the equal uploads are deleted"
 
 
 def test_two_datasets_of_one_file_do_not_share_a_blob(client: httpx.Client) -> None:
@@ -299,7 +299,7 @@ def test_two_datasets_of_one_file_do_not_share_a_blob(client: httpx.Client) -> N
     assert client.get(two["links"]["preview"]).status_code == 200
 
 
-# List, look, delete
+# List, preview, delete
 
 
 def test_list(client: httpx.Client) -> None:
@@ -332,7 +332,7 @@ def test_preview(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("dataset_id", ["ds_" + "0" * 32, "ds_1", "job_" + "0" * 32, "%00", "x" * 500])
-def test_what_is_not_there(client: httpx.Client, dataset_id: str) -> None:
+def test_unknown_datasets(client: httpx.Client, dataset_id: str) -> None:
     for method, path in (("GET", ""), ("GET", "/preview"), ("DELETE", "")):
         answer = client.request(method, f"/v1/datasets/{dataset_id}{path}")
         assert answer.status_code == 404
@@ -347,7 +347,7 @@ def test_delete(client: httpx.Client, api: Stack) -> None:
     assert client.get(dataset["links"]["self"]).status_code == 404
     assert client.delete(dataset["links"]["self"]).status_code == 404
     assert client.get("/v1/datasets").json()["items"] == []
-    assert len(set(files(api)) - before) == 1, "it may be restored"
+    assert len(set(files(api)) - before) == 1, "the blob is kept, because the dataset can be restored"
     assert api.store.retention.expire("deleted", 0, 10) == 1
     poll(lambda: not set(files(api)) - before, what="the blob goes with the record")
     again = post(client, PLAIN)
@@ -355,7 +355,7 @@ def test_delete(client: httpx.Client, api: Stack) -> None:
     assert again.json()["id"] != dataset["id"]
 
 
-def test_a_dataset_that_a_live_job_uses_stays(client: httpx.Client, api: Stack) -> None:
+def test_a_dataset_that_a_running_job_uses_cannot_be_deleted(client: httpx.Client, api: Stack) -> None:
     dataset = stored(client)
     record = api.store.datasets.get("default", dataset["id"])
     assert record is not None

@@ -1,4 +1,4 @@
-"""Uploads as streams: chunked, broken off, too large, too slow, and how much memory they take."""
+"""Streamed uploads: chunked, interrupted, too large, too slow, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_chunked(client: httpx.Client, size: int) -> None:
 
 
 @pytest.mark.parametrize("framing", [f"Content-Length: {4 * MEBIBYTE}", "Transfer-Encoding: chunked"])
-def test_a_broken_connection_leaves_nothing(client: httpx.Client, api: Stack, framing: str) -> None:
+def test_a_broken_connection_leaves_no_file(client: httpx.Client, api: Stack, framing: str) -> None:
     with connected(api) as wire:
         wire.sendall(f"{HEAD}{framing}\r\n\r\n".encode())
         row = b"1,2,3,4,5,6,7\n" * 4096
@@ -58,7 +58,7 @@ def test_a_broken_connection_leaves_nothing(client: httpx.Client, api: Stack, fr
     ).is_success
 
 
-def test_a_wrong_type_is_answered_before_the_body_is_sent(api: Stack) -> None:
+def test_a_wrong_media_type_is_rejected_before_the_body_is_sent(api: Stack) -> None:
     with connected(api) as wire:
         head = HEAD.replace("text/csv", "image/png") + "Content-Length: 100000000\r\n"
         wire.sendall(f"{head}\r\n".encode())
@@ -67,7 +67,7 @@ def test_a_wrong_type_is_answered_before_the_body_is_sent(api: Stack) -> None:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """With low caps."""
+    """Start a stack with low limits."""
     with Stack.with_api(
         tmp_path_factory.mktemp("small"),
         LITERATI_MAX_UPLOAD_BYTES=str(MEBIBYTE),
@@ -116,7 +116,7 @@ def test_too_slow(small: Stack) -> None:
         ),
     ],
 )
-def test_caps_by_setting(small: Stack, data: str, code: str, named: str) -> None:
+def test_limits_of_the_settings(small: Stack, data: str, code: str, named: str) -> None:
     with small.client() as client:
         answer = client.post("/v1/datasets?target=label", content=data, headers={"Content-Type": "text/csv"})
     assert answer.status_code == 422
@@ -126,7 +126,7 @@ def test_caps_by_setting(small: Stack, data: str, code: str, named: str) -> None
 
 
 def test_memory_does_not_grow_with_the_upload(tmp_path: Path) -> None:
-    """A table that is long as text and small in memory: what was sent must not be held."""
+    """The table is long as text and small in memory, so that only a held body would need memory."""
     line = b"1," + b" " * 1000 + b"2,a\n1," + b" " * 1000 + b"3,b\n"
 
     def table(blocks: int) -> Iterator[bytes]:

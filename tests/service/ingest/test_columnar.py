@@ -1,4 +1,4 @@
-"""Parquet and Arrow streams: their types, their sizes before they are unpacked, and files that lie."""
+"""Parquet and Arrow: column types, sizes that are checked before decompression, and damaged files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def packed(table: Any, form: FileFormat) -> bytes:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_type_that_can_be_learned_from(tmp_path: Path, form: FileFormat) -> None:
+def test_supported_types(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table(
         {
             "int8": pa.array([1, None, 3], pa.int8()),
@@ -93,7 +93,7 @@ def test_dictionaries_of_all_kinds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: FileFormat) -> None:
+def test_unsupported_types_are_named(tmp_path: Path, form: FileFormat) -> None:
     day = datetime.date(2024, 1, 5)
     table = pa.table(
         {
@@ -121,8 +121,8 @@ def test_types_that_cannot_be_learned_from_are_named(tmp_path: Path, form: FileF
     found = all_issues(tmp_path, packed(table, form), form, types="day:number", drop=drop)
     assert [(f.location[-1], f.code) for f in found] == [("day", "DATES")]
     for given in ({"target": "day"}, {"weight": "day"}):
-        (fault_,) = all_issues(tmp_path, packed(table, form), form, drop=drop, **given)
-        assert fault_.code == "DATES"
+        (found_issue,) = all_issues(tmp_path, packed(table, form), form, drop=drop, **given)
+        assert found_issue.code == "DATES"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -158,18 +158,19 @@ def test_infinity_and_large_integers(tmp_path: Path, form: FileFormat) -> None:
     table = table.append_column("exact", pa.array([2**60, 2**61, 2**62]))
     dataset = made(tmp_path, packed(table, form), form)
     assert info(dataset, "x").maximum == 2.0**64
-    told = [warning for warning in dataset.warnings if "beyond" in warning]
-    assert len(told) == 3
-    assert "'x' holds whole numbers beyond 2^63, stored as floating-point numbers with about 16" in told[0]
-    assert "'y' holds whole numbers beyond 2^53" in told[1]
-    assert "3 of its 3 different values can be distinguished" in told[1]
-    assert "2 of its 3 different values can be distinguished" in told[2]
+    warnings = [warning for warning in dataset.warnings if "beyond" in warning]
+    assert len(warnings) == 3
+    assert "'x' holds whole numbers beyond 2^63, stored as floating-point numbers" in warnings[0]
+    assert "with about 16 digits" in warnings[0]
+    assert "'y' holds whole numbers beyond 2^53" in warnings[1]
+    assert "3 of its 3 different values can be distinguished" in warnings[1]
+    assert "2 of its 3 different values can be distinguished" in warnings[2]
     result = parsed(tmp_path, packed(table, form), form, types="z:category")
     assert cells(result, "z") == [2**60, 2**60 + 1, 2**62], "as categories they keep their digits"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_options_of_csv_are_refused(tmp_path: Path, form: FileFormat) -> None:
+def test_csv_options_are_rejected(tmp_path: Path, form: FileFormat) -> None:
     data = packed(pa.table({"x": [1, 2, 3], "label": LABEL}), form)
     found = all_issues(tmp_path, data, form, delimiter=",", decimal=".", null_values="NA")
     assert [f.location[1] for f in found] == ["delimiter", "decimal", "null_values"]
@@ -212,20 +213,20 @@ def test_parquet_in_groups_and_text_that_repeats(tmp_path: Path) -> None:
     table = pa.table({"x": list(range(20_000)), "word": words, "label": [0, 1] * 10_000})
     data = parquet(table, row_group_size=1000, compression="zstd", store_schema=False)
     assert len(data) < 2_000_000
-    # Unpacked, the words would take 600 MB.
+    # Without a dictionary, the words would take 600 MB.
     result = parsed(tmp_path, data, "parquet", limits={"max_table_bytes": 4_000_000})
     assert result.rows == 20_000
     assert cells(result, "word")[:3] == [word, "v", word]
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
-def test_a_stream_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, codec: str) -> None:
+def test_a_stream_that_is_too_large_is_not_decompressed(tmp_path: Path, codec: str) -> None:
     zeros = pa.table({"x": np.zeros(1_000_000), "label": pa.array([0, 1] * 500_000, pa.int8())})
     data = arrow(zeros, compression=codec)
     assert len(data) < 200_000
     found = issue(tmp_path, data, "arrow", limits={"max_table_bytes": 8_000_000})
     assert found.code == "TABLE_TOO_LARGE"
-    # What a buffer says of itself is believed before memory is asked for.
+    # The declared size of a buffer is checked before memory is allocated.
     assert data.count(struct.pack("<q", 8_000_000)) == 1
     lying = data.replace(struct.pack("<q", 8_000_000), struct.pack("<q", 1 << 50))
     assert issue(tmp_path, lying, "arrow").code == "TABLE_TOO_LARGE"
@@ -234,7 +235,7 @@ def test_a_stream_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path, codec
     assert parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 9_100_000}).rows == 1_000_000
 
 
-def test_sizes_of_a_stream_are_those_of_its_buffers() -> None:
+def test_the_size_of_a_batch_is_that_of_its_buffers() -> None:
     table = pa.table({"x": np.arange(10_000), "word": pa.array(["x", "y"] * 5000).dictionary_encode()})
     plain = list(batch_sizes(pa.BufferReader(arrow(table, batch=4000))))
     assert [part.rows for part in plain] == [0, 4000, 4000, 2000]
@@ -255,7 +256,7 @@ def test_a_stream_of_many_batches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form: FileFormat) -> None:
+def test_damaged_files_are_rejected(tmp_path: Path, form: FileFormat) -> None:
     table = pa.table(
         {
             "x": np.arange(500.0),
@@ -271,7 +272,7 @@ def test_damaged_files_are_refused_and_nothing_else_happens(tmp_path: Path, form
         bad = bytearray(good)
         for _ in range(rng.randint(1, 4)):
             bad[rng.randrange(len(bad))] = rng.randrange(256)
-        with suppress(IngestError):  # whatever the damage, nothing else is raised
+        with suppress(IngestError):  # no other error is raised
             made(tmp_path, bytes(bad), form)
 
 
@@ -296,7 +297,7 @@ RARE = [
 
 @pytest.mark.parametrize("values", RARE, ids=lambda values: str(pa.array(values).type)[:40])
 @pytest.mark.parametrize("role", ["feature", "target", "weight"])
-def test_rare_types_are_taken_or_refused(tmp_path: Path, values: Any, role: str) -> None:
+def test_rare_types_are_accepted_or_rejected(tmp_path: Path, values: Any, role: str) -> None:
     table = pa.table({"v": pa.array(values), "x": [1, 2, 3], "label": LABEL})
     for types in ((), "v:number", "v:category", "v:boolean"):
         given: dict[str, Any] = {"types": types, **({} if role == "feature" else {role: "v"})}
@@ -314,7 +315,7 @@ def arrow_file(table: Any, **options: Any) -> bytes:
     return sink.getvalue()
 
 
-def test_a_file_that_unpacks_to_too_much_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_not_decompressed(tmp_path: Path) -> None:
     zeros = pa.table({"x": np.zeros(1_000_000), "label": pa.array([0, 1] * 500_000, pa.int8())})
     data = arrow_file(zeros, compression="zstd")
     assert len(data) < 200_000
@@ -337,12 +338,12 @@ def test_damaged_arrow_files(tmp_path: Path) -> None:
         tail = place % 2  # every other time in the footer
         at = len(good) - rng.randrange(10, 600) if tail else rng.randrange(len(good))
         damaged[at] = rng.randrange(256)
-        with suppress(IngestError):  # whatever the damage, nothing else is raised
+        with suppress(IngestError):  # no other error is raised
             made(tmp_path, bytes(damaged), "arrow")
 
 
 def overlapping_views(rows: int, length: int, *, step: int = 1) -> Any:
-    """A column of views that all show bytes of one short text; each begins a step after the one before."""
+    """Return a column of views into one short text; each begins `step` bytes after the one before."""
     text = b"abcdefgh" * ((rows + length) // 8 + 1)
     views = np.zeros(rows, dtype=[("length", "<i4"), ("prefix", "S4"), ("buffer", "<i4"), ("offset", "<i4")])
     views["length"], views["offset"] = length, step * np.arange(rows)
@@ -351,7 +352,7 @@ def overlapping_views(rows: int, length: int, *, step: int = 1) -> Any:
     return pa.Array.from_buffers(pa.string_view(), rows, buffers)
 
 
-def test_views_that_show_more_than_there_is_are_not_unfolded(tmp_path: Path) -> None:
+def test_overlapping_views_are_not_expanded(tmp_path: Path) -> None:
     """100,000 views of 50,000 bytes each: five gigabytes of text in a file of two megabytes."""
     label = pa.array(["a", "b"] * 50_000)
     views = overlapping_views(100_000, 50_000)
@@ -363,11 +364,11 @@ def test_views_that_show_more_than_there_is_are_not_unfolded(tmp_path: Path) -> 
     same = overlapping_views(100_000, 50_000, step=0)
     data = arrow(pa.table({"x": np.arange(100_000), "word": same, "label": label}))
     result = parsed(tmp_path, data, "arrow", limits={"max_table_bytes": 1 << 26})
-    assert len(result.columns[1].array.chunk(0).dictionary) == 1, "what repeats is kept once"
+    assert len(result.columns[1].array.chunk(0).dictionary) == 1, "equal views are stored once"
 
 
-def test_delta_encoded_text_is_coded_in_small_parts(tmp_path: Path) -> None:
-    """Words of 3,000 bytes that differ in their last one: the file keeps what they share once."""
+def test_delta_encoded_text_is_read_in_small_parts(tmp_path: Path) -> None:
+    """Words of 3,000 bytes differ only in the last byte, so that the file stores their beginning once."""
     words = [f"{'w' * 3_000}{i % 5}" for i in range(20_000)]
     table = pa.table({"x": np.arange(20_000), "word": words, "label": [0, 1] * 10_000})
     options = {"use_dictionary": False, "column_encoding": {"word": "DELTA_BYTE_ARRAY"}}

@@ -1,4 +1,4 @@
-"""CSV as people have it: delimiters, encodings, quotation marks, missing cells, types, and their mistakes."""
+"""CSV files: delimiters, encodings, quotation marks, missing cells, types, and common mistakes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_types(tmp_path: Path) -> None:
 
 
 def test_types_are_inferred_over_all_rows(tmp_path: Path) -> None:
-    """The last row decides, 20 MB after the first."""
+    """The last row determines the types, 20 MB after the first."""
     filler = "".join(f"{i},{i},{i % 1000},,true,w{i % 3},{i % 2},{'z' * 180}\n" for i in range(100_000))
     data = f"whole,part,word,late,flag,text,label,rest\n{filler}7,7.5,seven,9,false,?,1,z\n"
     assert len(data) > 2 * BLOCKS * BLOCK_BYTES
@@ -52,7 +52,7 @@ row = st.lists(st.sampled_from(["1", "ab", '"x\ny"', '"say ""hi"""', '""', ""]),
 
 @settings(deadline=None)
 @given(st.lists(row, min_size=1, max_size=60), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
-def test_pieces_are_whole_rows(rows: list[list[str]], end: str, last: bool) -> None:
+def test_segments_are_whole_rows(rows: list[list[str]], end: str, last: bool) -> None:
     if end == "\r":
         rows = [[cell.replace("\n", "") for cell in cells] for cells in rows]
     data = (end.join(",".join(cells) for cells in rows) + (end if last else "")).encode()
@@ -88,21 +88,21 @@ def test_the_same_table_in_many_spellings(tmp_path: Path, data: bytes | str) -> 
 
 
 @pytest.mark.parametrize(("sign", "word"), [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
-def test_the_delimiter_is_guessed_and_said(tmp_path: Path, sign: str, word: str) -> None:
+def test_the_delimiter_is_detected_with_a_warning(tmp_path: Path, sign: str, word: str) -> None:
     dataset = made(tmp_path, PLAIN.replace(",", sign))
     assert dataset.rows == 4
     assert any(word in warning for warning in dataset.warnings)
 
 
 @pytest.mark.parametrize("given", [";", "semicolon"])
-def test_a_delimiter_that_is_given_is_not_guessed(tmp_path: Path, given: str) -> None:
+def test_a_delimiter_in_the_options_is_used(tmp_path: Path, given: str) -> None:
     dataset = made(tmp_path, "a,b;label\n1;x\n2;y\n", delimiter=given)
     assert [column.name for column in dataset.columns] == ["a,b", "label"]
     assert not any("semicolons" in warning for warning in dataset.warnings)
 
 
 @pytest.mark.parametrize("given", ["ab", '"', "é", "a", "\n", "5"])
-def test_a_delimiter_must_be_one_sign(tmp_path: Path, given: str) -> None:
+def test_a_delimiter_must_be_one_character(tmp_path: Path, given: str) -> None:
     assert issue(tmp_path, PLAIN, delimiter=given).location == ("query", "delimiter")
 
 
@@ -161,14 +161,14 @@ def test_a_number_column_with_a_word_in_it_is_explained(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("codec", "charset"), [("latin-1", "iso8859-1"), ("cp1252", "cp1252"), ("utf-16", "utf-16")]
 )
-def test_other_encodings_if_they_are_said(tmp_path: Path, codec: str, charset: str) -> None:
+def test_declared_encodings(tmp_path: Path, codec: str, charset: str) -> None:
     data = "größe,label\n1,ähnlich\n2,anders\n".encode(codec)
     result = parsed(tmp_path, data, charset=charset)
     assert cells(result, "größe") == [1, 2]
     assert cells(result, "label") == ["ähnlich", "anders"]
 
 
-def test_latin_1_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_undeclared_latin_1_is_rejected_with_its_line(tmp_path: Path) -> None:
     good = "".join(f"{i},plain,no\n" for i in range(200_000))
     data = f"x,word,label\n{good}1,caf".encode() + b"\xe9,yes\n"
     found = issue(tmp_path, data)
@@ -185,19 +185,19 @@ def test_bad_bytes_anywhere(tmp_path: Path, data: bytes) -> None:
     assert issue(tmp_path, data).code == "BAD_ENCODING"
 
 
-def test_bad_bytes_in_a_dropped_column_do_no_harm(tmp_path: Path) -> None:
+def test_bad_bytes_in_a_dropped_column_are_ignored(tmp_path: Path) -> None:
     result = parsed(tmp_path, b"x,word,label\n1,caf\xe9,a\n2,b,b\n", drop="word")
     assert cells(result, "x") == [1, 2]
 
 
-def test_utf_16_is_refused_with_advice(tmp_path: Path) -> None:
+def test_undeclared_utf_16_is_rejected_with_advice(tmp_path: Path) -> None:
     found = issue(tmp_path, PLAIN.encode("utf-16"))
     assert found.code == "NOT_UTF8"
     assert "charset=utf-16" in found.message
     assert issue(tmp_path, PLAIN.encode("utf-16-le")).code == "NOT_TEXT"
 
 
-# What is no table
+# Files that are not tables
 
 
 @pytest.mark.parametrize("data", ["", "\n", "  \r\n \n", codecs.BOM_UTF8])
@@ -206,7 +206,7 @@ def test_an_empty_file(tmp_path: Path, data: bytes | str) -> None:
 
 
 @pytest.mark.parametrize("data", ["a,label", "a,label\n", "a,label\n\n\n", "a,label\r\n"])
-def test_a_header_alone(tmp_path: Path, data: str) -> None:
+def test_a_header_without_rows(tmp_path: Path, data: str) -> None:
     assert issue(tmp_path, data).code == "NO_ROWS"
 
 
@@ -233,7 +233,7 @@ def test_a_wrong_delimiter(tmp_path: Path) -> None:
     assert "with this `delimiter`" in issue(tmp_path, PLAIN, delimiter="|").message
 
 
-def test_ragged_rows_are_found(tmp_path: Path) -> None:
+def test_a_ragged_row_is_named(tmp_path: Path) -> None:
     for bad, cells_ in (("5,6", "2 cells"), ("5,6,7,8", "4 cells"), ("5", "1 cell")):
         rows = "".join(f"{i},b,c\n" for i in range(400_000))
         found = issue(tmp_path, f"x,y,label\n{rows}{bad}\n1,2,3\n")
@@ -254,12 +254,12 @@ def test_a_stray_quotation_mark_is_text(tmp_path: Path) -> None:
     assert cells(parsed(tmp_path, 'x,label\n5" pipe,a\n6,b\n'), "x") == ['5" pipe', "6"]
 
 
-def test_a_row_too_long_to_read(tmp_path: Path) -> None:
+def test_a_row_that_is_too_long(tmp_path: Path) -> None:
     found = issue(tmp_path, "x,label\n" + "y" * (9 << 20) + ",a\n")
     assert found.code == "ROW_TOO_LONG"
 
 
-def test_a_cell_too_long(tmp_path: Path) -> None:
+def test_a_cell_that_is_too_long(tmp_path: Path) -> None:
     data = f"x,label\nshort,a\n{'y' * 101},b\n"
     found = issue(tmp_path, data, limits={"max_cell_bytes": 100})
     assert found.code == "CELL_TOO_LONG"
@@ -282,17 +282,17 @@ def test_a_missing_header_of_numbers_and_a_word(tmp_path: Path) -> None:
 
 
 def test_a_missing_header_of_numbers_and_a_word_without_a_target(tmp_path: Path) -> None:
-    """Not the advice to take a cell of the first row for the target's name."""
+    """The error does not propose a cell of the first row as the target."""
     found = issue(tmp_path, "5.1,3.5,1.4,0.2,setosa\n4.9,3.0,1.4,0.2,setosa\n", target=None)
     assert found.code == "NO_HEADER"
     assert "?target=" in found.message
 
 
-def test_a_header_that_counts_its_columns_is_one(tmp_path: Path) -> None:
+def test_a_header_of_column_numbers_is_accepted(tmp_path: Path) -> None:
     assert cells(parsed(tmp_path, "0,1,2\n7,8,a\n9,7,b\n", target="2"), "0") == [7, 9]
 
 
-def test_years_as_names_are_fine(tmp_path: Path) -> None:
+def test_years_as_names_are_accepted_with_a_warning(tmp_path: Path) -> None:
     result = parsed(tmp_path, "2020,2021,label\n7,8,a\n9,7,b\n")
     assert result.rows == 2
     assert result.warnings == [
@@ -337,7 +337,7 @@ def test_too_many_rows(tmp_path: Path) -> None:
     assert "4 rows; the limit is 3" in found.message
 
 
-# What is forced
+# Column types in the options
 
 
 def test_types_by_name(tmp_path: Path) -> None:
@@ -352,7 +352,7 @@ def test_types_by_name(tmp_path: Path) -> None:
     assert cells(result, "zip") == [1234, 99999, 1234]
 
 
-def test_a_forced_type_that_does_not_fit(tmp_path: Path) -> None:
+def test_a_given_type_that_does_not_fit(tmp_path: Path) -> None:
     data = "x,y,label\n1,0,a\n2.5,1,b\nmany,2,a\n"
     found = all_issues(tmp_path, data, types=("x:number", "y:boolean"))
     assert [f.code for f in found] == ["NOT_A_NUMBER", "NOT_A_BOOLEAN"]
@@ -361,7 +361,7 @@ def test_a_forced_type_that_does_not_fit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("types", ["x", "x:text", ":number", "x:"])
-def test_a_type_that_is_none(tmp_path: Path, types: str) -> None:
+def test_an_invalid_type(tmp_path: Path, types: str) -> None:
     assert issue(tmp_path, "x,label\n1,a\n2,b\n", types=types).code == "BAD_TYPE"
 
 
@@ -416,12 +416,12 @@ def test_too_many_categories(tmp_path: Path) -> None:
     assert any("looks like an id" in warning for warning in dataset.warnings)
 
 
-def test_ten_million_categories_take_no_more_than_the_file(tmp_path: Path) -> None:
+def test_a_column_of_half_a_million_categories_is_rejected(tmp_path: Path) -> None:
     rows = "".join(f"{i:x}q,{i % 2}\n" for i in range(500_000))
     assert issue(tmp_path, f"x,label\n{rows}").code == "TOO_MANY_CATEGORIES"
 
 
-def test_every_column_at_fault_is_named(tmp_path: Path) -> None:
+def test_every_column_with_an_error_is_named(tmp_path: Path) -> None:
     data = "a,b,c,label\ninf,2024-01-01,1,x\n1,2024-01-02,2,y\n"
     found = all_issues(tmp_path, data, types="b:number")
     assert [(f.location[-1], f.code) for f in found] == [("a", "INFINITE"), ("b", "NOT_A_NUMBER")]

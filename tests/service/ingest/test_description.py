@@ -1,4 +1,4 @@
-"""What a dataset says of its columns, what it warns of, and the file that it is stored in."""
+"""The description of a dataset: its columns, its warnings and the file in which it is stored."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.one_of(st.none(), finite, st.integers(-50, 50).map(float)), min_size=1, max_size=200))
-def test_numbers_as_numpy_counts_them(values: list[float | None]) -> None:
+def test_numbers_are_counted_as_numpy_does(values: list[float | None]) -> None:
     found = number(values)
     known = np.array([value for value in values if value is not None])
     assert found.missing == len(values) - len(known)
@@ -74,7 +74,7 @@ def test_numbers_as_numpy_counts_them(values: list[float | None]) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(0, 300)), min_size=1))
-def test_integers_as_numpy_counts_them(values: list[int | None]) -> None:
+def test_integers_are_counted_as_numpy_does(values: list[int | None]) -> None:
     found = number(values, pa.int64())
     known = [value for value in values if value is not None]
     assert found.distinct == len(set(known))
@@ -92,7 +92,7 @@ def test_categories_by_frequency(tmp_path: Path) -> None:
     assert found.category_counts == [5, 3, 1]
 
 
-def test_at_most_a_hundred_categories_and_no_novel(tmp_path: Path) -> None:
+def test_listed_categories_are_limited_in_number_and_length(tmp_path: Path) -> None:
     rows = "".join(f"w{i % 150},{'z' * 9000}{i % 3},{i % 2}\n" for i in range(450))
     dataset = made(tmp_path, "x,y,label\n" + rows)
     assert info(dataset, "x").distinct == 150
@@ -106,15 +106,15 @@ def test_booleans(tmp_path: Path) -> None:
     assert (found.categories, found.category_counts) == ([True, False], [2, 1])
 
 
-def test_what_is_odd_is_said(tmp_path: Path) -> None:
+def test_warnings_about_columns(tmp_path: Path) -> None:
     rows = "".join(f"7,,{i},u{i},{i * 3},{i % 4},{i % 2}\n" for i in range(30))
     dataset = made(tmp_path, f"same,gone,counter,word,order_id,x,label\n{rows}")
-    said = {name: [w for w in dataset.warnings if f"'{name}'" in w] for name in
+    warnings = {name: [w for w in dataset.warnings if f"'{name}'" in w] for name in
             ("same", "gone", "counter", "word", "order_id", "x")}  # fmt: skip
-    assert "same value in every row" in said["same"][0]
-    assert "is empty" in said["gone"][0]
-    assert all("looks like an id" in said[name][0] for name in ("counter", "word", "order_id"))
-    assert said["x"] == []
+    assert "same value in every row" in warnings["same"][0]
+    assert "is empty" in warnings["gone"][0]
+    assert all("looks like an id" in warnings[name][0] for name in ("counter", "word", "order_id"))
+    assert warnings["x"] == []
 
 
 def test_a_target_with_a_class_for_every_row(tmp_path: Path) -> None:
@@ -123,17 +123,17 @@ def test_a_target_with_a_class_for_every_row(tmp_path: Path) -> None:
     assert "'day' has 30 classes in 30 rows" in warning
 
 
-def test_a_measurement_that_differs_in_every_row_is_no_id(tmp_path: Path) -> None:
+def test_a_measurement_that_differs_in_every_row_is_not_an_id(tmp_path: Path) -> None:
     rows = "".join(f"{i / 7:.5f},{i % 2}\n" for i in range(50))
     assert made(tmp_path, f"length,label\n{rows}").warnings == []
 
 
-def test_nothing_to_learn_from(tmp_path: Path) -> None:
+def test_no_column_varies(tmp_path: Path) -> None:
     assert issue(tmp_path, "x,y,label\n1,,a\n1,,b\n").code == "NO_FEATURES"
     assert made(tmp_path, "x,label\n1,a\n,b\n").rows == 2
 
 
-def test_warnings_are_not_endless(tmp_path: Path) -> None:
+def test_the_number_of_warnings_is_limited(tmp_path: Path) -> None:
     names = ",".join(f"c{i}" for i in range(200))
     dataset = made(tmp_path, f"{names},x,label\n{'1,' * 200}1,a\n{'1,' * 200}2,b\n")
     assert len(dataset.warnings) == 51
@@ -143,7 +143,7 @@ def test_warnings_are_not_endless(tmp_path: Path) -> None:
 # The stored file
 
 
-def test_the_file_is_one_batch_under_its_digest_and_names_its_dataset(tmp_path: Path) -> None:
+def test_the_file_has_one_batch_and_is_named_by_its_hash(tmp_path: Path) -> None:
     rows = "".join(f"{i},w{i % 9},{i % 2}\n" for i in range(300_000))
     dataset = made(tmp_path, f"x,word,label\n{rows}")
     path = Blobs(tmp_path / "blobs").path(dataset.blob)
@@ -166,7 +166,7 @@ def test_a_dropped_column_is_not_stored(tmp_path: Path) -> None:
     assert [column.name for column in dataset.columns] == ["colour", "label"]
 
 
-def test_the_order_of_options_makes_no_other_dataset() -> None:
+def test_the_order_of_options_does_not_change_the_content_key() -> None:
     def key(**given: Any) -> str:
         return content_key("0" * 64, "csv", "utf-8", None, Options(**given))
 
@@ -184,7 +184,7 @@ def test_the_order_of_options_makes_no_other_dataset() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 7])
-def test_what_is_stored_is_what_was_sent(tmp_path: Path, rows: int) -> None:
+def test_stored_cells_equal_the_upload(tmp_path: Path, rows: int) -> None:
     table = pa.table({"x": [1.5, None] * rows, "word": ["a", None] * rows, "label": [True, False] * rows})
     dataset = made(tmp_path, arrow(table), "arrow")
     loaded = load(Blobs(tmp_path / "blobs").path(dataset.blob), dataset)

@@ -1,4 +1,4 @@
-"""`fixes` of problems: each is applied to the request that was refused, which works then."""
+"""Fixes of problems and warnings: the rejected upload works when one of them is applied."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ODD = pa.table({"x": [1, 2, 3], "picture": [b"x"] * 3, "tags": [[1], [2], []], "
 DATED = pa.table({"x": [1, 2, 3], "d": pa.array([0, 1, 2], pa.date32()), "label": ["a", "b", "a"]})
 THOUSANDS = "x;y;label\n12,500;1;a\n1,250;2;b\n999;3;a\n"
 UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
-    "types that cannot be learned from": (
+    "unsupported types": (
         parquet(ODD),
         PARQUET,
         {"target": "label"},
@@ -53,15 +53,15 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         {"target": "label"},
         {"Read the dates as categories"},
     ),
-    "commas of two meanings": (
+    "ambiguous commas": (
         THOUSANDS,
         CSV,
         {"target": "label", "types": ["x:number"]},
         {"Read with a decimal comma", "Read with a decimal point; commas separate thousands"},
     ),
     "no target": (PLAIN, CSV, {}, {"Use 'label' as the target"}),
-    "a target that is not there": (PLAIN, CSV, {"target": "Lable"}, {"Use 'label' as the target"}),
-    "a dropped column that is not there": (
+    "an unknown target": (PLAIN, CSV, {"target": "Lable"}, {"Use 'label' as the target"}),
+    "an unknown column in drop": (
         PLAIN,
         CSV,
         {"target": "label", "drop": ["colours"]},
@@ -79,7 +79,7 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         {"target": "label", "drop": ["age", "colour"]},
         {"Keep all columns"},
     ),
-    "a word among forced numbers": (
+    "a word among numbers": (
         "x,y,label\n1,1,a\nmany,2,b\n3,3,a\n",
         CSV,
         {"target": "label", "types": ["x:number"]},
@@ -147,7 +147,7 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         {"target": "label", "delimiter": "ab"},
         {"Read cells separated by tabs"},
     ),
-    "weights with commas of two meanings": (
+    "weights with ambiguous commas": (
         "x;w;label\n1;1,250;a\n2;12,500;b\n3;999;a\n",
         CSV,
         {"target": "label", "weight": "w"},
@@ -165,7 +165,7 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         {"target": "label", "weight": "Weigth"},
         {"Use 'weight' as the weight", "Train without weights"},
     ),
-    "a weight that is like nothing": (
+    "an unknown weight without a similar name": (
         PLAIN,
         CSV,
         {"target": "label", "weight": "q"},
@@ -195,20 +195,20 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
         {"target": "label", "types": ["age:category", "age:number"]},
         {"Read 'age' as categories", "Read 'age' as numbers"},
     ),
-    "a dropped column that is like nothing": (
+    "an unknown column in drop without a similar name": (
         PLAIN,
         CSV,
         {"target": "label", "drop": ["q"]},
         {"Remove 'q' from `drop`"},
     ),
-    "a target that is like nothing": (PLAIN, CSV, {"target": "q"}, {"Use 'label' as the target"}),
+    "an unknown target without a similar name": (PLAIN, CSV, {"target": "q"}, {"Use 'label' as the target"}),
     "no target, and a number last": (
         "label,x\n" + "".join(f"{'ab'[i % 2]},{i}.5\n" for i in range(9)),
         CSV,
         {},
         {"Use 'label' as the target"},
     ),
-    "a decimal that parts cells": (
+    "a decimal sign that is the delimiter": (
         PLAIN,
         CSV,
         {"target": "label", "decimal": ","},
@@ -226,9 +226,9 @@ UPLOADS: dict[str, tuple[bytes | str, str, dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize("name", UPLOADS)
 def test_uploads(client: httpx.Client, name: str) -> None:
     body, kind, query, labels = UPLOADS[name]
-    refused = upload(client, body, kind, query)
-    assert refused.status_code == 422, refused.text
-    fixes = refused.json()["fixes"]
+    rejected = upload(client, body, kind, query)
+    assert rejected.status_code == 422, rejected.text
+    fixes = rejected.json()["fixes"]
     assert {fix["label"] for fix in fixes} >= labels
     for fix in fixes:
         assert fix["part"] == "query"
@@ -236,22 +236,22 @@ def test_uploads(client: httpx.Client, name: str) -> None:
         assert answer.status_code in (200, 201), (fix, answer.text)
 
 
-def test_a_remedy_that_leads_to_another_one_is_offered_if_there_is_no_better(client: httpx.Client) -> None:
+def test_a_fix_that_leads_to_another_fix_is_offered_if_there_is_no_better_one(client: httpx.Client) -> None:
     body = "x,y,label\n1,1,a\ninf,2,b\n3,3,a\n"
-    refused = upload(client, body, CSV, {"target": "labels"}).json()
-    assert [fix["options"] for fix in refused["fixes"]] == [{"target": "label"}]
+    rejected = upload(client, body, CSV, {"target": "labels"}).json()
+    assert [fix["options"] for fix in rejected["fixes"]] == [{"target": "label"}]
     (fix,) = upload(client, body, CSV, {"target": "label"}).json()["fixes"]
     query = {"target": "label", **fix["options"]}
     assert upload(client, body, CSV, query).status_code == 201
 
 
-def test_a_remedy_that_leads_nowhere_is_not_offered(client: httpx.Client) -> None:
-    refused = upload(client, "x,label\n1,a\n2,a\n", CSV, {"target": "labels"}).json()
-    assert refused["errors"][0]["code"] == "UNKNOWN_COLUMN"
-    assert "fixes" not in refused
+def test_a_fix_that_leads_to_an_error_without_a_fix_is_not_offered(client: httpx.Client) -> None:
+    rejected = upload(client, "x,label\n1,a\n2,a\n", CSV, {"target": "labels"}).json()
+    assert rejected["errors"][0]["code"] == "UNKNOWN_COLUMN"
+    assert "fixes" not in rejected
 
 
-def test_what_has_no_remedy_has_none(client: httpx.Client) -> None:
+def test_errors_without_a_fix(client: httpx.Client) -> None:
     for body in ("x,label\n1,a\n2,a\n", "", "x,label\n1\n"):
         assert "fixes" not in upload(client, body, CSV, {"target": "label"}).json()
 
@@ -267,26 +267,26 @@ def test_predict_options(api: Stack) -> None:
         ({"explain": "true"}, {"Content-Type": "application/json", "Accept": "text/csv"}),
     ):
         with api.client() as client:
-            refused = client.post(address, params=query, content=body, headers=headers)
-            assert refused.status_code == 422
-            (fix,) = refused.json()["fixes"]
+            rejected = client.post(address, params=query, content=body, headers=headers)
+            assert rejected.status_code == 422
+            (fix,) = rejected.json()["fixes"]
             changed = with_options(query, fix["options"])
             assert client.post(address, params=changed, content=body, headers=headers).status_code == 200
 
 
-# How fixes are put together
+# Combined fixes
 
 
-def test_remedies_of_several_faults_become_one() -> None:
+def test_fixes_of_several_issues_are_combined() -> None:
     (both,) = combined([[leave_out("a")], [leave_out("b"), read_column_as("b", "category")]])
     assert (both.label, both.drop) == ("Leave out 'a', 'b'", ("a", "b"))
     (mixed,) = combined([[leave_out("a")], [read_column_as("b", "category")]])
     assert mixed.label == "Leave out 'a'; Read 'b' as categories"
-    assert combined([[leave_out("a")], []]) == (), "a remedy for half of it is none"
+    assert combined([[leave_out("a")], []]) == (), "every issue needs a fix"
     assert combined([[Fix("x", options={"decimal": ","})], [Fix("y", options={"decimal": "."})]]) == ()
 
 
-def test_options_have_their_whole_new_values() -> None:
+def test_options_have_complete_new_values() -> None:
     fix = Fix("", drop=("d",), keep=("b",), types={"e": "category"})
     assert as_options(fix, ["a,b", "c"], ["e:number,f:number", "d:number"]) == {
         "drop": ["a", "c", "d"],
@@ -296,7 +296,7 @@ def test_options_have_their_whole_new_values() -> None:
     assert as_options(leave_out("x"), [], ["x:number"]) == {"drop": ["x"], "types": None}
 
 
-DOUBTFUL = {
+AMBIGUOUS = {
     "leading zeros": ("x,y,label\n007,1,a\n08,2,b\n9,3,a\n", "'x' has whole numbers with leading zeros", 2),
     "commas": (THOUSANDS, "its commas may be decimal signs", 2),
     "points": ("x;label\n1.234;a\n12.500;b\n999;a\n", "may be thousands separators", 2),
@@ -304,19 +304,19 @@ DOUBTFUL = {
 }
 
 
-@pytest.mark.parametrize("case", DOUBTFUL)
-def test_remedies_of_warnings_settle_them(api: Stack, case: str) -> None:
-    """A dataset that may have been meant in another way says how to read it so."""
-    body, warning, count = DOUBTFUL[case]
+@pytest.mark.parametrize("case", AMBIGUOUS)
+def test_fixes_of_warnings_remove_them(api: Stack, case: str) -> None:
+    """The `fixes` of a dataset read its ambiguous columns in another way."""
+    body, warning, count = AMBIGUOUS[case]
     query = {"target": "label"}
     with api.client() as client:
         dataset = upload(client, body, CSV, query).raise_for_status().json()
-        assert any(warning in told for told in dataset["warnings"])
+        assert any(warning in text for text in dataset["warnings"])
         assert len(dataset["fixes"]) == count
         assert client.get(dataset["links"]["self"]).json()["fixes"] == dataset["fixes"]
         for fix in dataset["fixes"]:
             assert fix["part"] == "query"
             other = upload(client, body, CSV, with_options(query, fix["options"])).raise_for_status().json()
             assert other["id"] != dataset["id"]
-            assert not any(warning in told for told in other["warnings"])
+            assert not any(warning in text for text in other["warnings"])
             assert other["fixes"] == []

@@ -1,4 +1,4 @@
-"""Target and weight: which columns they may be, how labels are spelt, and what cannot be learned from."""
+"""Target and weight: allowed columns, the types of labels, and columns that cannot be used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def csv(labels: list[Any], extra: str = "") -> str:
         (["99999999999999999999", "1"], ["99999999999999999999", "1"], "category"),
     ],
 )
-def test_labels_are_what_the_file_spells(
+def test_labels_keep_their_spelling(
     tmp_path: Path, written: list[str], label: list[Any], of_kind: str
 ) -> None:
     result = parsed(tmp_path, csv(written))
@@ -56,13 +56,13 @@ def test_no_target_lists_the_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("given", "meant"), [("Label", "label"), ("colours", "colour"), ("lable", "label")])
-def test_an_unknown_target_names_the_near_ones(tmp_path: Path, given: str, meant: str) -> None:
+def test_an_unknown_target_names_similar_columns(tmp_path: Path, given: str, meant: str) -> None:
     found = issue(tmp_path, PLAIN, target=given)
     assert found.code == "UNKNOWN_COLUMN"
     assert f"Did you mean '{meant}'" in found.message
 
 
-def test_all_wrong_options_at_once(tmp_path: Path) -> None:
+def test_all_wrong_options_are_reported(tmp_path: Path) -> None:
     found = all_issues(tmp_path, PLAIN, target="q", weight="r", drop="s,age", types="t:number")
     assert [f.location[1] for f in found] == ["target", "weight", "drop", "types"]
 
@@ -78,11 +78,11 @@ def test_all_wrong_options_at_once(tmp_path: Path) -> None:
         ({"weight": "age", "drop": "colour"}, "NO_FEATURES"),
     ],
 )
-def test_options_that_do_not_go_together(tmp_path: Path, given: dict[str, Any], code: str) -> None:
+def test_contradictory_options(tmp_path: Path, given: dict[str, Any], code: str) -> None:
     assert issue(tmp_path, PLAIN, **given).code == code
 
 
-def test_a_missing_label_is_found(tmp_path: Path) -> None:
+def test_a_missing_label_is_reported(tmp_path: Path) -> None:
     found = issue(tmp_path, csv(["a", "b", "", "a", "NA"]))
     assert found.code == "MISSING_LABEL"
     assert found.location == ("body", "rows", 3, "label")
@@ -105,7 +105,7 @@ def test_fractions_are_a_regression_target(tmp_path: Path, labels: list[str]) ->
     assert issue(tmp_path, arrow(table), "arrow").code == "CONTINUOUS_TARGET"
 
 
-def test_fractions_that_are_classes_after_all(tmp_path: Path) -> None:
+def test_fractions_as_classes(tmp_path: Path) -> None:
     result = parsed(tmp_path, csv(["1.5", "2.0", "1.5"]), types="label:category")
     assert cells(result, "label") == ["1.5", "2.0", "1.5"]
 
@@ -138,7 +138,7 @@ def test_weights(tmp_path: Path) -> None:
         (["1", "0", "1"], "ONE_CLASS", None),
     ],
 )
-def test_weights_that_cannot_be(tmp_path: Path, weights: list[str], code: str, row: int | None) -> None:
+def test_invalid_weights(tmp_path: Path, weights: list[str], code: str, row: int | None) -> None:
     rows = "".join(f"{i},{w},{'b' if i == 1 else 'a'}\n" for i, w in enumerate(weights))
     found = issue(tmp_path, f"x,w,label\n{rows}", weight="w")
     assert found.code == code
@@ -146,7 +146,7 @@ def test_weights_that_cannot_be(tmp_path: Path, weights: list[str], code: str, r
         assert found.location == ("body", "rows", row, "w")
 
 
-def test_two_rows_are_taken_with_a_warning(tmp_path: Path) -> None:
+def test_two_rows_are_accepted_with_a_warning(tmp_path: Path) -> None:
     dataset = made(tmp_path, csv(["a", "b"]))
     assert dataset.rows == 2
     assert any("only 2 rows" in warning for warning in dataset.warnings)

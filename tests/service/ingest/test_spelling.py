@@ -1,4 +1,4 @@
-"""Numbers and words as people write them in a CSV: commas, thousands, leading zeros, blanks."""
+"""Number styles and text in a CSV: decimal commas, thousands separators, leading zeros, spaces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.http.uploads import arrow, cells, info, issue, kind, made, pa
 
 
 def csv(words: list[str], other: list[str] | None = None, delimiter: str = ";") -> str:
-    """A table with these words in its column `x`, and perhaps others in `y`."""
+    """Return a table with these words in the column `x`, and others or a constant in `y`."""
     quoted = [f'"{word}"' if delimiter in word else word for word in words]
     rows = zip(quoted, other or ["k"] * len(words), strict=True)
     lines = [delimiter.join([x, y, "ab"[i % 2]]) for i, (x, y) in enumerate(rows)]
@@ -59,7 +59,7 @@ def csv(words: list[str], other: list[str] | None = None, delimiter: str = ";") 
     ],
 )
 @pytest.mark.parametrize("delimiter", [";", ","])
-def test_commas_and_thousands_are_found_out(
+def test_number_styles_are_detected(
     tmp_path: Path, words: list[str], numbers: list[Any], said: str, delimiter: str
 ) -> None:
     dataset = made(tmp_path, csv(words, delimiter=delimiter))
@@ -81,15 +81,15 @@ def test_commas_and_thousands_are_found_out(
         ["12 34", "56 78", "1"],
     ],
 )
-def test_what_is_no_number_stays_text(tmp_path: Path, words: list[str]) -> None:
+def test_words_that_are_not_numbers_stay_text(tmp_path: Path, words: list[str]) -> None:
     assert cells(parsed(tmp_path, csv(words)), "x") == words
 
 
 AMBIGUOUS = ["12,500", "1,250", "999"]
 
 
-def test_a_comma_that_may_be_either_is_decided_by_what_is_known(tmp_path: Path) -> None:
-    """Three digits after each comma: by the file's other columns, its delimiter, or the client."""
+def test_ambiguous_commas(tmp_path: Path) -> None:
+    """Other columns, the delimiter or the options decide if each comma is followed by three digits."""
     dataset = made(tmp_path, csv(AMBIGUOUS))
     assert info(dataset, "x").type == "category"
     assert any("decimal=, or decimal=." in warning for warning in dataset.warnings)
@@ -104,7 +104,7 @@ def test_a_comma_that_may_be_either_is_decided_by_what_is_known(tmp_path: Path) 
 
 
 def test_points_between_thousands_beside_decimal_commas(tmp_path: Path) -> None:
-    """Alone, 1.234 is a little more than one; in a file with decimal commas it is a thousand and more."""
+    """1.234 is a decimal number, but more than a thousand in a file with decimal commas."""
     points = ["1.234", "12.500", "999"]
     assert cells(parsed(tmp_path, csv(points)), "x") == [1.234, 12.5, 999], "with a warning"
     result = parsed(tmp_path, csv(points, ["0,5", "1,75", "2"]))
@@ -114,7 +114,7 @@ def test_points_between_thousands_beside_decimal_commas(tmp_path: Path) -> None:
     assert cells(result, "x") == [1.5, 12.25, 999], "these are no thousands"
 
 
-def test_a_decimal_comma_over_many_pieces(tmp_path: Path) -> None:
+def test_a_decimal_comma_in_several_segments(tmp_path: Path) -> None:
     rng = random.Random(0)
     rows = [f"{rng.randrange(10**6)},{rng.randrange(10):d};{'z' * 60};{'ab'[i % 2]}" for i in range(250_000)]
     data = "x;rest;label\n" + "\n".join(rows) + "\n"
@@ -124,7 +124,7 @@ def test_a_decimal_comma_over_many_pieces(tmp_path: Path) -> None:
     assert cells(result, "x")[-1] == float(rows[-1].split(";")[0].replace(",", "."))
 
 
-def test_formats_with_types_are_believed(tmp_path: Path) -> None:
+def test_text_in_formats_with_types_stays_text(tmp_path: Path) -> None:
     table = pa.table({"x": ["1,5", "2,5", "3,5"], "z": ["007", "1", "2"], "label": ["a", "b", "a"]})
     for data, form in ((parquet(table), "parquet"), (arrow(table), "arrow")):
         result = parsed(tmp_path, data, form)  # type: ignore[arg-type]
@@ -162,8 +162,8 @@ def test_a_leading_zero_in_the_last_of_many_rows(tmp_path: Path) -> None:
     assert cells(result, "y")[-2:] == ["999", "08"]
 
 
-def test_zeros_elsewhere_change_nothing(tmp_path: Path) -> None:
-    """In text, in dates, in names, behind a quotation mark with a line break."""
+def test_leading_zeros_elsewhere_are_ignored(tmp_path: Path) -> None:
+    """They may be in text, dates, names and quoted cells with line breaks."""
     data = 'x;01;label;"note\n02"\n5;2024-01-05;a;"see\n01"\n6;2024-01-06;b;"01 and 02"\n'
     result = parsed(tmp_path, data)
     assert cells(result, "x") == [5, 6]
@@ -175,7 +175,7 @@ cell = st.text(alphabet='01x." \n', max_size=6)
 
 @settings(deadline=None)
 @given(st.lists(st.lists(cell, min_size=3, max_size=3), min_size=1, max_size=8), st.sampled_from(",;\t"))
-def test_the_columns_with_leading_zeros_are_those_of_a_csv_reader(rows: list[list[str]], sign: str) -> None:
+def test_leading_zeros_are_found_as_by_a_csv_reader(rows: list[list[str]], sign: str) -> None:
     text = io.StringIO(newline="")
     csv_writer(text, delimiter=sign, quoting=QUOTE_ALL).writerows(rows)
     found = np.zeros(3, dtype=np.uint8)
@@ -189,7 +189,7 @@ def test_weights_may_have_leading_zeros(tmp_path: Path) -> None:
     assert info(dataset, "w").maximum == 2
 
 
-# Blanks
+# Spaces
 
 
 def test_text_is_stripped_with_a_warning(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_text_is_stripped_with_a_warning(tmp_path: Path) -> None:
     assert "Column 'label': spaces around 2 of its values were removed." in dataset.warnings
 
 
-def test_numbers_among_blanks_are_numbers(tmp_path: Path) -> None:
+def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:
     assert cells(parsed(tmp_path, csv([" 1", "2 ", " NA"])), "x") == [1, 2, None]
 
 
@@ -216,7 +216,7 @@ def test_fixed_width_text_of_databases(tmp_path: Path, form: Any) -> None:
     assert cells(result, "label") == ["a", "b", "a"]
 
 
-def test_digits_that_are_lost_are_told(tmp_path: Path) -> None:
+def test_lost_digits_give_a_warning(tmp_path: Path) -> None:
     ids = [str(10**18 + i) for i in range(3)]
     dataset = made(tmp_path, csv(ids, ["p", "q", "r"]))
     assert any("1 of its 3 different values can be distinguished" in warning for warning in dataset.warnings)
@@ -228,9 +228,7 @@ def test_digits_that_are_lost_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [["1,5", "2,5", "x", "3,5"], ["1.5", "2.5", "x", "3.5"]])
-def test_the_row_that_is_no_number_is_named_however_the_others_are_written(
-    tmp_path: Path, words: list[str]
-) -> None:
+def test_a_row_that_is_not_a_number_is_named_in_every_number_style(tmp_path: Path, words: list[str]) -> None:
     found = issue(tmp_path, csv(words), types="x:number")
     assert (found.code, found.location) == ("NOT_A_NUMBER", ("body", "rows", 3, "x"))
 
@@ -239,7 +237,9 @@ POINTS = "'x' was read with decimal points, but they may be thousands separators
 
 
 @pytest.mark.parametrize("words", [["1.234", "12.500", "999.000"], ["1.234", "12.500", "999"]])
-def test_points_that_may_part_thousands_are_told_and_can_be_decided(tmp_path: Path, words: list[str]) -> None:
+def test_points_that_may_separate_thousands_give_a_warning_with_fixes(
+    tmp_path: Path, words: list[str]
+) -> None:
     dataset = made(tmp_path, csv(words))
     assert any(POINTS in warning for warning in dataset.warnings)
     assert [(fix.label, fix.options) for fix in dataset.fixes] == [
@@ -264,13 +264,13 @@ def test_points_that_may_part_thousands_are_told_and_can_be_decided(tmp_path: Pa
         (["1", "2", "3"], None, ";"),
     ],
 )
-def test_points_that_are_clear_are_not(
+def test_clear_points_give_no_warning(
     tmp_path: Path, words: list[str], other: list[str] | None, delimiter: str
 ) -> None:
     assert not any(POINTS in warning for warning in made(tmp_path, csv(words, other, delimiter)).warnings)
 
 
-def test_points_that_are_clear_after_many_rows(tmp_path: Path) -> None:
+def test_points_that_are_clear_only_after_many_rows(tmp_path: Path) -> None:
     filler = "".join(f"{i % 999 + 1}.{i % 1000:03d};{'ab'[i % 2]};{'z' * 180}\n" for i in range(50_000))
     assert len(filler) > BLOCKS * BLOCK_BYTES
     for last, doubtful in (("1.250", True), ("1.25", False)):
@@ -289,26 +289,24 @@ def test_points_that_are_clear_after_many_rows(tmp_path: Path) -> None:
         (["1.5", "2.5", "3.5", "4.25", "5"], "."),
     ],
 )
-def test_a_word_among_numbers_is_named_with_its_remedies(
-    tmp_path: Path, numbers: list[str], said: str
-) -> None:
+def test_a_word_among_numbers_is_named_with_fixes(tmp_path: Path, numbers: list[str], said: str) -> None:
     data = csv([*numbers[:3], "many", *numbers[3:]])
     dataset = made(tmp_path, data)
-    (told,) = [warning for warning in dataset.warnings if warning.startswith("Column 'x' was read as text")]
-    assert told.startswith(f"Column 'x' was read as text, because 'many' in row 4 is not a number{said}")
-    assert "If 'many' means missing, add it to null_values" in told
-    assert "types=x:category" in told
+    (found,) = [warning for warning in dataset.warnings if warning.startswith("Column 'x' was read as text")]
+    assert found.startswith(f"Column 'x' was read as text, because 'many' in row 4 is not a number{said}")
+    assert "If 'many' means missing, add it to null_values" in found
+    assert "types=x:category" in found
     missing, category = dataset.fixes
     assert missing.label == "Read 'many' as missing"
     assert {"NA", "many"} < set(missing.options["null_values"])
     assert info(made(tmp_path, data, null_values=tuple(missing.options["null_values"])), "x").type == "number"
     assert category.options == {"types": ["x:category"]}
-    mended = made(tmp_path, data, types=tuple(category.options["types"]))
-    assert not any("was read as text" in warning for warning in mended.warnings)
-    assert mended.fixes == []
+    fixed = made(tmp_path, data, types=tuple(category.options["types"]))
+    assert not any("was read as text" in warning for warning in fixed.warnings)
+    assert fixed.fixes == []
 
 
-def test_an_error_does_not_show_the_word(tmp_path: Path) -> None:
+def test_an_error_does_not_quote_the_word(tmp_path: Path) -> None:
     words = ["1,5", "2,5", "3,5", "4,5", "secret", "6,5"]
     found = issue(tmp_path, csv(words), limits={"max_categories": 5})
     assert found.code == "TOO_MANY_CATEGORIES"
@@ -316,12 +314,12 @@ def test_an_error_does_not_show_the_word(tmp_path: Path) -> None:
     assert "secret" not in str(found)
 
 
-def test_the_word_is_named_where_it_stands_far_below(tmp_path: Path) -> None:
+def test_a_word_in_a_late_row_is_named(tmp_path: Path) -> None:
     words = [f"{i},5" for i in range(3000)]
     words[2500] = "many"
     assert any("'many' in row 2,501" in warning for warning in made(tmp_path, csv(words)).warnings)
 
 
-def test_numbers_with_thousands_do_not_hide_the_row_that_is_none(tmp_path: Path) -> None:
+def test_a_row_that_is_not_a_number_among_thousands(tmp_path: Path) -> None:
     found = issue(tmp_path, csv(["1.234,5", "2.345,5", "x", "3,5"]), types="x:number")
     assert found.location == ("body", "rows", 3, "x")
