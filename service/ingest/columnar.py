@@ -127,7 +127,7 @@ def _collect(parts: Iterator[Any], plan: Plan, limits: TableLimits) -> Any:
             tables.append(pa.concat_tables(small).combine_chunks())
             small, small_rows = [], 0
     if not rows:
-        raise IngestError(body_issue("NO_ROWS", "The table has columns but no rows."))
+        raise IngestError(body_issue("NO_ROWS", "The table has columns but no rows; send at least one."))
     tables += [pa.concat_tables(small).combine_chunks()] if small else []
     return pa.concat_tables(tables).select(plan.kept)
 
@@ -146,7 +146,8 @@ def check_rows(rows: int, limits: TableLimits) -> None:
 def _check_bytes(size: int, limits: TableLimits) -> None:
     if size > limits.max_table_bytes:
         limit = f"the limit is {limits.max_table_bytes:,} (LITERATI_MAX_TABLE_BYTES)"
-        message = f"The table needs {size:,} bytes of memory; {limit}."
+        remedy = "Leave out columns with drop=, or send fewer rows."
+        message = f"The table needs {size:,} bytes of memory; {limit}. {remedy}"
         raise IngestError(body_issue("TABLE_TOO_LARGE", message))
 
 

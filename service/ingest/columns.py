@@ -82,7 +82,7 @@ class ColumnConverter:
         if kind == "number" or (kind is None and name == self.plan.weight):
             return self._required_numbers(name, words, warnings)
         if kind == "boolean":
-            return self._booleans(name, words)
+            return self._booleans(name, words, warnings)
         if name == self.plan.target:
             values = target_values(name, words.values, is_csv=name in self.text_columns and kind is None)
             if values is not None:
@@ -192,7 +192,7 @@ class ColumnConverter:
             return number_style.choose_style(styles, None, None)
         return number_style.choose_style(styles, self.csv_format.decimal, self.csv_format.detected_decimal)
 
-    def _booleans(self, name: str, words: DictionaryColumn) -> Column:
+    def _booleans(self, name: str, words: DictionaryColumn, warnings: tuple[str, ...] = ()) -> Column:
         known = text.as_booleans(words.sample(SAMPLE))
         if None in known or len(words.values) > SAMPLE:
             row = words.first_row(known.index(None) if None in known else SAMPLE)
@@ -202,7 +202,7 @@ class ColumnConverter:
             )
             fix = read_column_as(name, "category")
             raise IngestError(cell_issue(row, name, "NOT_A_BOOLEAN", message, fix))
-        return Column(name, "boolean", words.with_values(pa.array(known, pa.bool_())))
+        return Column(name, "boolean", words.with_values(pa.array(known, pa.bool_())), warnings)
 
     def _categories(
         self, name: str, words: DictionaryColumn, warnings: tuple[str, ...] = (), hint: Hint | None = None

@@ -51,7 +51,9 @@ def read_header(path: Path, charset: str, options: Options, limits: TableLimits)
         fixes = [] if given is None else _delimiter_fixes(text)
         raise IngestError(_not_a_table(_one_column(text, given), *fixes))
     if complete and _is_empty(rows):
-        raise IngestError(body_issue("NO_ROWS", "The file has a header but no rows of data."))
+        raise IngestError(
+            body_issue("NO_ROWS", "The file has a header but no rows of data; add at least one.")
+        )
     warnings = []
     if given is None and delimiter != ",":
         name = _DELIMITER_NAMES[delimiter]

@@ -68,7 +68,9 @@ class _CsvReader:
     def read(self) -> SourceTable:
         table = self._table()
         if table.num_rows == 0:
-            raise IngestError(body_issue("NO_ROWS", "The file has a header but no rows of data."))
+            raise IngestError(
+                body_issue("NO_ROWS", "The file has a header but no rows of data; add at least one.")
+            )
         self._check_open_quote(table)
         decimal = self._detect_decimal(table)
         if decimal == "," and (ambiguous := self._maybe_thousands(table)):
@@ -231,7 +233,7 @@ class _CsvReader:
         for name in table.column_names:
             cell = table.column(name)[table.num_rows - 1].as_py()
             if isinstance(cell, str) and "\n" in cell and sum(b.count(b'"') for b in _blocks(self.path)) % 2:
-                message = "A quotation mark is opened in the last row and never closed."
+                message = "A quotation mark is opened in the last row and never closed; close or remove it."
                 raise IngestError(cell_issue(table.num_rows, name, "OPEN_QUOTE", message))
 
 

@@ -160,9 +160,7 @@ def to_doubles(column: Any) -> Any:
 def may_be_thousands(column: Any) -> bool:
     """Return whether numbers read with a decimal point may be whole numbers with points between thousands."""
     numbers = column.drop_null().to_numpy()
+    if len(numbers) == 0 or not (np.abs(numbers) < 1000.0).all():
+        return False
     scaled = numbers * 1000.0
-    return (
-        len(numbers) > 0
-        and bool((np.abs(scaled - np.round(scaled)) < 1e-6).all())
-        and bool((np.abs(numbers) < 1000.0).all())
-    )
+    return bool((np.abs(scaled - np.round(scaled)) < 1e-6).all())

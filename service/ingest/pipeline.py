@@ -164,7 +164,9 @@ def _warnings(parsed: TypedTable, columns: list[ColumnInfo]) -> list[str]:
     for column, info in zip(parsed.columns, columns, strict=True):
         found += [*column.warnings, *column_warnings(info, parsed.rows)]
     if not any(info.role == "feature" and _varies(info, parsed.rows) for info in columns):
-        message = "Every column except the target is constant or empty."
+        message = (
+            "Every column except the target is constant or empty; add a column that differs between rows."
+        )
         raise IngestError(Issue(("body", "columns"), "NO_FEATURES", message))
     more = len(found) - MAX_WARNINGS
     return found if more <= 0 else [*found[:MAX_WARNINGS], f"And {more} more warnings."]

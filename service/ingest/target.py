@@ -14,6 +14,7 @@ from literati.data.weights import MAX_WEIGHT
 from service.ingest import text
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import quoted, read_column_as, without_weights
+from service.ingest.number_style import to_doubles
 from service.ingest.tables import Column
 from worker.domain.datasets import ClassInfo
 from worker.training.job_check import MIN_WEIGHT
@@ -83,7 +84,7 @@ def checked_weights(column: Column) -> npt.NDArray[np.float64]:
         row = pc.index(array.is_null(), True).as_py() + 1
         message = f"Row {row:,} has no weight in {quoted(name)}; every row needs one (0 ignores the row)."
         raise IngestError(cell_issue(row, name, "MISSING_WEIGHT", message, fix))
-    weights = np.asarray(array.cast(pa.float64()))
+    weights = np.asarray(to_doubles(array))
     if (weights < 0).any():
         row = int(np.argmax(weights < 0)) + 1
         message = f"The weight in row {row:,} of {quoted(name)} is negative; expected 0 or more."

@@ -135,6 +135,7 @@ def test_weights(tmp_path: Path) -> None:
         (["1", "x", "1"], "NOT_A_NUMBER", 2),
         (["true", "true", "false"], "BAD_WEIGHT", None),
         (["1e300", "1e300", "1"], "BAD_WEIGHT", None),
+        ([str(2**53 + 1), "1", "1"], "BAD_WEIGHT", None),
         (["1", "0", "1"], "ONE_CLASS", None),
     ],
 )

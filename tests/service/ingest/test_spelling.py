@@ -203,6 +203,12 @@ def test_text_is_stripped_with_a_warning(tmp_path: Path) -> None:
     assert "Column 'label': spaces around 2 of its values were removed." in dataset.warnings
 
 
+def test_spaces_around_booleans_are_reported(tmp_path: Path) -> None:
+    dataset = made(tmp_path, "x,label\n yes,a\nno,b\n yes,a\n", types="x:boolean")
+    assert info(dataset, "x").type == "boolean"
+    assert "Column 'x': spaces around 1 of its values were removed." in dataset.warnings
+
+
 def test_numbers_between_spaces_are_numbers(tmp_path: Path) -> None:
     assert cells(parsed(tmp_path, csv([" 1", "2 ", " NA"])), "x") == [1, 2, None]
 
