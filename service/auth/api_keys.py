@@ -42,7 +42,7 @@ class ApiKeys:
         self._imported: KeyFile | None = None  # the content of the file when it was last imported
         self._stored: StoredKeys | None = None
         self._announced = asyncio.Event()
-        self._required = path is not None
+        self.required = path is not None  # whether a caller must send a key
         self.readable = True
         if path is not None and path.exists():
             self._stamp = self._read_stamp(path)
@@ -50,14 +50,9 @@ class ApiKeys:
         self._combine()
 
     @property
-    def required(self) -> bool:
-        """Whether a caller must send a key."""
-        return self._required
-
-    @property
     def unknown(self) -> bool:
         """Whether it is not known yet if a key is required, because the store has not answered."""
-        return self._stored is None and self._store is not None and not self._required
+        return self._stored is None and self._store is not None and not self.required
 
     def entries(self) -> tuple[KeyEntry, ...]:
         """Return the valid keys."""
@@ -150,7 +145,7 @@ class ApiKeys:
             self._imported = imported
         if self._stored is None or await run_in_threadpool(self._store.version) != self._stored.version:
             self._stored = await run_in_threadpool(self._store.read)
-            self._required = self._required or bool(self._stored.version)
+            self.required = self.required or bool(self._stored.version)
             self._combine()
 
     @staticmethod

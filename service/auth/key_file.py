@@ -117,41 +117,48 @@ def add(path: Path, name: str, tenant: str, scopes: frozenset[Scope]) -> tuple[s
     """Add a new key to the file. Return the key, which is not stored anywhere, and its entry."""
     key, entry = new_key(name, tenant, scopes)
     with _locked(path):
-        _write(path, KeyFile(keys=(*_read_or_empty(path).keys, entry)))
+        _write(path, (*read_or_empty(path).keys, entry))
     return key, entry
 
 
 def revoke(path: Path, identity: str) -> bool:
     """Remove a key from the file. Return whether it was there."""
     with _locked(path):
-        before = _read_or_empty(path)
+        before = read_or_empty(path)
         kept = tuple(entry for entry in before.keys if entry.id != identity)
         if len(kept) == len(before.keys):
             return False
-        _write(path, KeyFile(keys=kept))
+        _write(path, kept)
     return True
 
 
-def _read_or_empty(path: Path) -> KeyFile:
-    return read(path) if path.exists() else KeyFile()
+def read_or_empty(path: Path | None) -> KeyFile:
+    """Read a key file, which may not exist."""
+    return read(path) if path is not None and path.exists() else KeyFile()
 
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold a lock, so that no concurrent change is lost."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path.with_name(path.name + ".lock"), "w", opener=_private) as lock:
+    with open(path.with_name(path.name + ".lock"), "w", opener=private_opener) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _write(path: Path, keys: KeyFile) -> None:
+def _write(path: Path, keys: tuple[KeyEntry, ...]) -> None:
+    replace_file(path, KeyFile(keys=keys).model_dump_json(indent=2) + "\n")
+
+
+def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write a file as a whole: after a power failure, it has the old content or the new one."""
     draft = path.with_name(path.name + ".new")
-    with open(draft, "w", encoding="utf-8", opener=_private) as file:
-        file.write(keys.model_dump_json(indent=2) + "\n")
+    draft.unlink(missing_ok=True)  # left by a crash, perhaps with another mode
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    os.chmod(draft, 0o600)  # a draft left by a crash keeps its mode
     os.replace(draft, path)
     folder = os.open(path.parent, os.O_RDONLY)
     try:
@@ -160,5 +167,6 @@ def _write(path: Path, keys: KeyFile) -> None:
         os.close(folder)
 
 
-def _private(name: str, flags: int) -> int:
+def private_opener(name: str, flags: int) -> int:
+    """Open a file for `open(..., opener=private_opener)`; a new file gets the mode 600."""
     return os.open(name, flags, 0o600)

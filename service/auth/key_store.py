@@ -7,7 +7,8 @@ imported from the key file of an API process. Every change sets a new version an
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,19 +57,22 @@ class KeyStore:
         )
 
     def add(self, entry: KeyEntry) -> None:
-        self._change(add={_CREATED: [entry]})
+        with self._changing() as pipeline:
+            pipeline.hset(_CREATED, entry.id, entry.model_dump_json())
 
     def import_keys(self, entries: Iterable[KeyEntry]) -> None:
         """Add the new keys of a file. Keys that were revoked here stay revoked."""
         stored = self.read()
         known = {entry.id for entry in (*stored.imported, *stored.created)} | stored.revoked
-        new = [entry for entry in entries if entry.id not in known]
+        new = {entry.id: entry.model_dump_json() for entry in entries if entry.id not in known}
         if new:
-            self._change(add={_IMPORTED: new})
+            with self._changing() as pipeline:
+                pipeline.hset(_IMPORTED, mapping=new)
 
     def forget_imported(self, identities: Iterable[str]) -> None:
         """Remove imported keys that are no longer in their file."""
-        self._change(remove={_IMPORTED: list(identities)})
+        with self._changing() as pipeline:
+            pipeline.hdel(_IMPORTED, *identities)
 
     def revoke(self, identity: str, *, in_file: bool = False) -> bool:
         """Revoke a key in every API process. Return whether the store had it.
@@ -79,28 +83,19 @@ class KeyStore:
         created = any(entry.id == identity for entry in stored.created)
         imported = any(entry.id == identity for entry in stored.imported)
         if created or imported or in_file:
-            revoked = [] if created and not in_file else [identity]
-            self._change(remove={_CREATED: [identity], _IMPORTED: [identity]}, revoked=revoked)
+            with self._changing() as pipeline:
+                pipeline.hdel(_CREATED, identity)
+                pipeline.hdel(_IMPORTED, identity)
+                if in_file or not created:
+                    pipeline.sadd(_REVOKED, identity)
         return created or imported
 
-    def _change(
-        self,
-        *,
-        add: dict[str, list[KeyEntry]] | None = None,
-        remove: dict[str, list[str]] | None = None,
-        revoked: Iterable[str] = (),
-    ) -> None:
-        """Apply all changes in one transaction and announce them."""
+    @contextmanager
+    def _changing(self) -> Iterator[Any]:
+        """Apply the commands of the context in one transaction and announce them."""
         version = secrets.token_hex(8)
         pipeline = self._client.pipeline(transaction=True)
-        for key, entries in (add or {}).items():
-            for entry in entries:
-                pipeline.hset(key, entry.id, entry.model_dump_json())
-        for key, identities in (remove or {}).items():
-            for identity in identities:
-                pipeline.hdel(key, identity)
-        for identity in revoked:
-            pipeline.sadd(_REVOKED, identity)
+        yield pipeline
         pipeline.set(_VERSION, version)
         pipeline.publish(CHANNEL, version)
         pipeline.execute()

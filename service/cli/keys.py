@@ -44,10 +44,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         with _places(arguments.file) as places:
             if places.store is None and places.file is None:
-                print(
-                    f"{_NO_STORE} To use a key file instead, set LITERATI_API_KEYS_FILE or give --file.",
-                    file=sys.stderr,
-                )
+                more = "To use a key file instead, set LITERATI_API_KEYS_FILE or give --file."
+                print(_NO_STORE, more, file=sys.stderr)
                 return 2
             return int(arguments.run(places, arguments))
     except OSError as error:
@@ -123,9 +121,8 @@ def _scopes(text: str) -> frozenset[Scope]:
     try:
         return frozenset(Scope(word) for word in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"expected a list of {', '.join(Scope)}, separated by commas"
-        ) from None
+        expected = f"expected a list of {', '.join(Scope)}, separated by commas"
+        raise argparse.ArgumentTypeError(expected) from None
 
 
 def _add(places: Places, arguments: argparse.Namespace) -> int:
@@ -144,12 +141,11 @@ def _add(places: Places, arguments: argparse.Namespace) -> int:
 
 
 def _list(places: Places, arguments: argparse.Namespace) -> int:
-    in_file = key_file.read(places.file).keys if places.file is not None and places.file.exists() else ()
+    in_file = key_file.read_or_empty(places.file).keys
     found: dict[str, tuple[KeyEntry, str]] = {entry.id: (entry, "file") for entry in in_file}
     if places.store is not None:
         stored = places.store.read()
-        for entry in (*stored.imported, *stored.created):
-            found[entry.id] = (entry, "store")
+        found |= {entry.id: (entry, "store") for entry in (*stored.imported, *stored.created)}
         for identity in stored.revoked:
             found.pop(identity, None)
     for entry, where in found.values():
@@ -158,21 +154,17 @@ def _list(places: Places, arguments: argparse.Namespace) -> int:
     if places.store is None and not places.only_file:
         print(f"{_NO_STORE} Only the keys in {places.file} are listed.", file=sys.stderr)
     if not found:
-        print(f"There are no keys{_described(places)}.", file=sys.stderr)
+        names = ["the store"] if places.store is not None else []
+        if places.file is not None:
+            names.append(f"{places.file}{'' if places.file.exists() else ', which does not exist'}")
+        print(f"There are no keys in {' and '.join(names)}.", file=sys.stderr)
     return 0
-
-
-def _described(places: Places) -> str:
-    names = ["the store"] if places.store is not None else []
-    if places.file is not None:
-        names.append(f"{places.file}{'' if places.file.exists() else ', which does not exist'}")
-    return f" in {' and '.join(names)}"
 
 
 def _revoke(places: Places, arguments: argparse.Namespace) -> int:
     """Revoke a key, in the store first, because then no API accepts it whatever a file contains."""
     identity: str = arguments.id
-    in_file = places.file is not None and places.file.exists() and _contains(places.file, identity)
+    in_file = any(entry.id == identity for entry in key_file.read_or_empty(places.file).keys)
     found = in_file
     if places.store is not None:
         found = places.store.revoke(identity, in_file=in_file) or found
@@ -182,10 +174,8 @@ def _revoke(places: Places, arguments: argparse.Namespace) -> int:
         except OSError as error:  # the file may be read-only
             if places.store is None:
                 raise
-            print(
-                f"{places.file} still contains the key ({error.strerror}), which has no effect.",
-                file=sys.stderr,
-            )
+            message = f"{places.file} still contains the key ({error.strerror}), which has no effect."
+            print(message, file=sys.stderr)
     if found:
         print(f"Key {identity} is revoked.")
         return 0
@@ -193,10 +183,6 @@ def _revoke(places: Places, arguments: argparse.Namespace) -> int:
     more = " in the file; the store, which may have it, does not answer" if unknown else ""
     print(f"There is no key {identity}{more}.", file=sys.stderr)
     return 1
-
-
-def _contains(path: Path, identity: str) -> bool:
-    return any(entry.id == identity for entry in key_file.read(path).keys)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import secrets
 import sys
 from collections.abc import Callable
@@ -40,9 +39,7 @@ def main(words: list[str] | None = None) -> int:
 
 def _provision(root: Path) -> None:
     password = _read_or_create(root / "secrets" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
-    _write(
-        root / "redis" / "users.acl", access_list(password), 0o644
-    )  # contains only the digest of the password
+    key_file.replace_file(root / "redis" / "users.acl", access_list(password), 0o644)  # with a digest
     keys = root / "secrets" / "keys.json"
     # Prometheus and Grafana run as other users, and each volume is mounted only for one of them.
     _read_or_create(root / "prometheus" / "key", lambda: _add_key(keys, "prometheus", {Scope.ADMIN}), 0o644)
@@ -75,19 +72,8 @@ def _add_key(path: Path, name: str, scopes: set[Scope]) -> str:
 def _read_or_create(path: Path, create: Callable[[], str], mode: int) -> str:
     """Return the content of a file, which is created if it does not exist."""
     if not path.exists():
-        _write(path, create(), mode)
+        key_file.replace_file(path, f"{create()}\n", mode)
     return path.read_text(encoding="utf-8").strip()
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    draft = path.with_name(f"{path.name}.new")
-    draft.unlink(missing_ok=True)
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(text if text.endswith("\n") else f"{text}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import re
 import sys
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 import structlog
 from starlette.types import Scope
 
+from service.auth.key_file import private_opener
 from service.http.security_headers import Header
 from service.settings import Settings
 
@@ -42,7 +42,7 @@ class AuditFileHandler(WatchedFileHandler):
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open(self.baseFilename, "a", encoding=self.encoding, opener=_private)
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=private_opener)
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -52,10 +52,6 @@ class AuditFileHandler(WatchedFileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         log.error("audit line not written", error=repr(sys.exc_info()[1]), line=record.getMessage())
-
-
-def _private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)
 
 
 class Audit:

@@ -50,10 +50,11 @@ class JobCollector(Collector):
             yield _gauge("literati_store_up", "1 if the store answers, else 0.", 0)
             return
         yield _gauge("literati_store_up", "1 if the store answers, else 0.", 1)
-        yield _gauge("literati_store_writable", "1 if the store accepts writes, else 0.", found.writable)
-        yield from _queue(found)
-        yield from _running(found)
-        yield from _counted(found)
+        for name, (text, value) in _gauges(found).items():
+            yield _gauge(name, text, value)
+        yield from _families(found)
+        for key, (name, text) in _COUNTERS.items():
+            yield CounterMetricFamily(name, text, value=found.totals.get(key, 0))
 
     def _disk(self) -> Iterator[Metric]:
         writable, free = self.blobs.disk_status()
@@ -62,44 +63,50 @@ class JobCollector(Collector):
             yield _gauge("literati_blobs_free_bytes", "Free space on the disk of the blobs.", free)
 
 
-def _queue(found: Measurements) -> Iterator[Metric]:
+def _gauges(found: Measurements) -> dict[str, tuple[str, float]]:
+    """Return the text and the value of each gauge without labels.
+
+    Those of running jobs are over all jobs. A label per job would be unbounded.
+    """
+    slots = sum(worker.slots for worker in found.workers)
+    largest = max(found.memory, default=0)
+    return {
+        "literati_store_writable": ("1 if the store accepts writes, else 0.", found.writable),
+        "literati_queue_depth": ("Jobs waiting for a worker.", found.queue_depth),
+        "literati_queue_oldest_seconds": ("Age of the oldest queued job.", found.oldest_queued_seconds),
+        "literati_queue_tenants": ("Tenants with queued jobs.", found.queue_tenants),
+        "literati_workers": ("Workers with a recent heartbeat.", len(found.workers)),
+        "literati_worker_slots": ("Cores of all workers together.", slots),
+        "literati_busy_slots": ("Cores used by running jobs.", found.busy_cores),
+        "literati_search_memory_bytes": ("Memory of all running searches together.", sum(found.memory)),
+        "literati_search_memory_max_bytes": ("Memory of the largest running search.", largest),
+        "literati_saved_search_bytes": ("Size of all saved searches.", found.totals.get("saved_bytes", 0)),
+    }
+
+
+def _families(found: Measurements) -> Iterator[Metric]:
+    """Yield the metrics with labels. Kinds without a count are 0, so that the first count is an increase."""
     jobs = GaugeMetricFamily("literati_jobs", "Jobs by state.", labels=["state"])
     for state, count in found.states.items():
         jobs.add_metric([state.value], count)
     yield jobs
-    yield _gauge("literati_queue_depth", "Jobs waiting for a worker.", found.queue_depth)
-    yield _gauge(
-        "literati_queue_oldest_seconds", "Age of the oldest queued job.", found.oldest_queued_seconds
-    )
-    yield _gauge("literati_queue_tenants", "Tenants with queued jobs.", found.queue_tenants)
-    yield _gauge("literati_workers", "Workers with a recent heartbeat.", len(found.workers))
-    yield _gauge(
-        "literati_worker_slots",
-        "Cores of all workers together.",
-        sum(worker.slots for worker in found.workers),
-    )
-    yield _gauge("literati_busy_slots", "Cores used by running jobs.", found.busy_cores)
-
-
-def _running(found: Measurements) -> Iterator[Metric]:
-    """Yield metrics over all running jobs. There is no label per job, which would be unbounded."""
     yield GaugeHistogramMetricFamily(
         "literati_running_gap",
         "Relative gap between the bounds of running jobs that have a tree.",
         buckets=list(_buckets(found.gaps)),
         gsum_value=sum(found.gaps),
     )
-    yield _gauge(
-        "literati_search_memory_bytes", "Memory of all running searches together.", sum(found.memory)
+    ended = CounterMetricFamily("literati_jobs_ended", "Ended jobs by stop reason.", labels=["stop_reason"])
+    fenced = CounterMetricFamily(
+        "literati_fenced_writes",
+        "Updates rejected because the worker no longer held the job's lease.",
+        labels=["write"],
     )
-    yield _gauge(
-        "literati_search_memory_max_bytes",
-        "Memory of the largest running search.",
-        max(found.memory, default=0),
-    )
-    yield _gauge(
-        "literati_saved_search_bytes", "Size of all saved searches.", found.totals.get("saved_bytes", 0)
-    )
+    kinds: Iterable[str]
+    for key, family, kinds in (("ended", ended, StopReason), ("fenced", fenced, FENCED)):
+        for kind, count in (dict.fromkeys(kinds, 0) | found.by_kind(key)).items():
+            family.add_metric([kind], count)
+        yield family
 
 
 def _buckets(gaps: Sequence[float]) -> Iterator[tuple[str, float]]:
@@ -108,32 +115,6 @@ def _buckets(gaps: Sequence[float]) -> Iterator[tuple[str, float]]:
         counts[bisect_left(GAPS, gap)] += 1
     names = [*(repr(edge) for edge in GAPS), "+Inf"]
     yield from zip(names, accumulate(counts), strict=True)
-
-
-def _counted(found: Measurements) -> Iterator[Metric]:
-    for key, (name, text) in _COUNTERS.items():
-        yield CounterMetricFamily(name, text, value=found.totals.get(key, 0))
-    yield _by_kind(
-        found, "ended", "literati_jobs_ended", "Ended jobs by stop reason.", "stop_reason", StopReason
-    )
-    yield _by_kind(
-        found,
-        "fenced",
-        "literati_fenced_writes",
-        "Updates rejected because the worker no longer held the job's lease.",
-        "write",
-        FENCED,
-    )
-
-
-def _by_kind(
-    found: Measurements, key: str, name: str, text: str, label: str, kinds: Iterable[str]
-) -> CounterMetricFamily:
-    """Return a counter with a label. Kinds without a count are 0, so that the first count is an increase."""
-    family = CounterMetricFamily(name, text, labels=[label])
-    for kind, count in (dict.fromkeys(kinds, 0) | found.by_kind(key)).items():
-        family.add_metric([kind], count)
-    return family
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:

@@ -53,19 +53,39 @@ class Sandbox:
 
     def __init__(self, *, base_memory: int = BASE_MEMORY) -> None:
         self._base_memory = base_memory
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
 
-    def start(self) -> None:
-        """Start the fork server without waiting for it. The first task may wait for a second or two."""
+    def start(self) -> socket.socket:
+        """Start the fork server if it does not run, and return its socket. The first task may wait for it."""
         with self._lock:
-            self._started()
+            if self._socket is None:
+                self._socket, theirs = socket.socketpair()
+                with theirs:
+                    module = "service.sandbox.fork_server"
+                    command = [sys.executable, "-m", module, str(theirs.fileno()), *TASK_MODULES]
+                    paths = filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")])
+                    environment = {
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(paths),
+                        "OPENBLAS_NUM_THREADS": "1",  # threads do not survive a fork
+                        # Arrow's allocator reserves a gibibyte; this makes it commit only what it uses.
+                        "MIMALLOC_ARENA_EAGER_COMMIT": "0",
+                    }
+                    self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
+            return self._socket
 
     def stop(self) -> None:
         """End the fork server and with it all tasks."""
         with self._lock:
-            self._stop()
+            if self._socket is not None:
+                self._socket.close()
+                self._socket = None
+            if self._process is not None:
+                self._process.kill()
+                self._process.wait()
+                self._process = None
 
     def run(self, name: str, work: bytes, *, memory_bytes: int, seconds: float) -> bytes:
         """Run a task and return its result, or raise a SandboxError.
@@ -102,7 +122,7 @@ class Sandbox:
         for _ in range(_TRIES):
             ours, theirs = Pipe()
             with theirs, self._lock:
-                server = self._started()
+                server = self.start()
                 with suppress(OSError):  # the fork server has died, and nothing will be received
                     socket.send_fds(server, [b"?"], [theirs.fileno()])
             try:
@@ -116,7 +136,7 @@ class Sandbox:
             log.warning("fork server does not respond")
             with self._lock:
                 if self._socket is server:
-                    self._stop()
+                    self.stop()
         raise SandboxUnavailableError
 
     def _is_running(self, server: socket.socket) -> bool:
@@ -127,30 +147,3 @@ class Sandbox:
                 except subprocess.TimeoutExpired:
                     return True
         return False
-
-    def _started(self) -> socket.socket:
-        """Return the socket of the fork server; start it if it does not run. The caller holds the lock."""
-        if self._socket is None:
-            self._socket, theirs = socket.socketpair()
-            with theirs:
-                module = "service.sandbox.fork_server"
-                command = [sys.executable, "-m", module, str(theirs.fileno()), *TASK_MODULES]
-                paths = filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")])
-                environment = {
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(paths),
-                    "OPENBLAS_NUM_THREADS": "1",  # threads do not survive a fork
-                    # Arrow's allocator reserves a gibibyte; this makes it commit only what it uses.
-                    "MIMALLOC_ARENA_EAGER_COMMIT": "0",
-                }
-                self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment)
-        return self._socket
-
-    def _stop(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None

@@ -22,9 +22,7 @@ from service.sandbox.framing import Status, Task
 from worker.processes.parent_death import set_parent_death_signal
 
 TASKS: dict[str, Callable[[bytes], bytes]] = {}
-_ALARM_MARGIN_SECONDS = (
-    2  # between the time limit, which the server checks, and the alarm that ends the process
-)
+_ALARM_MARGIN_SECONDS = 2  # from the time limit, which the server checks, to the alarm that ends the process
 
 
 def main(descriptor: int, modules: list[str]) -> None:

@@ -19,9 +19,7 @@ MAX_LOG_BYTES = 10 << 20  # of a log; one older log of that size is kept
 class SupervisedProcess:
     """A child process in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
 
-    def __init__(
-        self, name: str, command: Callable[[], Sequence[str]], environment: dict[str, str], log: Path
-    ) -> None:
+    def __init__(self, name: str, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
         self.name = name
         self.log = log
         self.restarts = 0
@@ -43,7 +41,7 @@ class SupervisedProcess:
         with open(self.log, "ab") as log:
             self._log_from = log.tell()
             self._process = subprocess.Popen(
-                self._command(),
+                self._command,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

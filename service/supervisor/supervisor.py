@@ -109,14 +109,15 @@ class Supervisor:
         }
         celery = ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
         options = ["--without-gossip", "--without-mingle", "--without-heartbeat"]  # there is one worker
-        worker = self._add("worker", environment, [sys.executable, "-m", *celery, *options])
-        api = self._add("API", environment, [sys.executable, "-m", "service.server"])
+        python = kill_with_parent([sys.executable, "-m"])
+        worker = self._add("worker", environment, [*python, *celery, *options])
+        api = self._add("API", environment, [*python, "service.server"])
         self._await(lambda: _is_ready(address), api)
         self._await(lambda: " ready." in worker.output(), worker)
 
     def _add(self, name: str, environment: dict[str, str], command: list[str]) -> SupervisedProcess:
         log = self.folder.logs / f"{name.lower()}.log"
-        process = SupervisedProcess(name, lambda: kill_with_parent(command), environment, log)
+        process = SupervisedProcess(name, command, environment, log)
         self.processes.append(process)
         process.start()
         return process
@@ -125,10 +126,7 @@ class Supervisor:
         server = ValkeyServer(self.folder.valkey, self.folder.path / "valkey.sock", start=False)
         self._server = server
         server.prepare()
-        log = self.folder.logs / "store.log"
-        process = SupervisedProcess("store", lambda: server.command, dict(os.environ), log)
-        self.processes.append(process)
-        process.start()
+        process = self._add("store", dict(os.environ), server.command)
         try:
             server.wait_until_ready(process.process, cancelled=lambda: self.stopping)
         except ValkeyError as error:
@@ -184,9 +182,9 @@ def _check_store(url: str) -> None:
             Store(client).ping()
     except (redis.RedisError, ValueError) as error:
         # The URL may contain a password, so the message does not show it.
+        reason = f"{type(error).__name__}: {error}"
         raise StartError(
-            f"The store at REDIS_URL cannot be used ({type(error).__name__}: {error}); start it, or correct "
-            "the URL."
+            f"The store at REDIS_URL cannot be used ({reason}); start it, or correct the URL."
         ) from None
 
 

@@ -22,7 +22,7 @@ WAIT = "while true; do sleep 0.05; done"
 
 class Shell(SupervisedProcess):
     def __init__(self, folder: Path, script: str) -> None:
-        super().__init__("shell", lambda: ["/bin/sh", "-c", script], dict(os.environ), folder / "shell.log")
+        super().__init__("shell", ["/bin/sh", "-c", script], dict(os.environ), folder / "shell.log")
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_logs_are_rotated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(supervised_process, "MAX_LOG_BYTES", 10_000)
     writer = "import time\nwhile True: print('x' * 99, flush=True); time.sleep(0.0002)"
     child = SupervisedProcess(
-        "writer", lambda: [sys.executable, "-c", writer], dict(os.environ), folder / "writer.log"
+        "writer", [sys.executable, "-c", writer], dict(os.environ), folder / "writer.log"
     )
     child.start()
     sizes: list[int] = []
