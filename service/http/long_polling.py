@@ -43,7 +43,7 @@ class LongPoll:
         return self._seconds is not None
 
     async def until(self, read: Callable[[], View], done: Callable[[View], bool]) -> View:
-        """Return what was read last: what is done, or what there was when the time was over."""
+        """Read the job until it is `done` or the time is over, and return what was read last."""
         if self._seconds is None:
             return await run_in_threadpool(read)
         try:

@@ -87,7 +87,7 @@ def _of_intended_member(errors: Sequence[Located], place: Path) -> list[Located]
     if len(by_member) < 2:
         return list(errors)
     wrong = [
-        member for member, told in by_member.items() if all(_is_about_type(error, place) for error in told)
+        member for member, own in by_member.items() if all(_is_about_type(error, place) for error in own)
     ]
     dropped = [error for member in wrong for error in by_member[member]]
     kept = [error for error in errors if error not in dropped]
