@@ -13,10 +13,17 @@ from tests.support.page.live_job import Live
 from tests.support.stack.stack import Process
 
 
-def test_a_lost_connection_is_shown_and_restored(live: Live, api_process: list[Process]) -> None:
-    live.worker.checkpoint(1.0, tree=0)
+def open_with_tree(live: Live) -> Page:
+    """Open the job when it has one tree; return when the record and the stream have delivered the tree."""
     page = live.open()
     expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    expect(page.get_by_text("When the tree improved")).to_be_visible()
+    return page
+
+
+def test_a_lost_connection_is_shown_and_restored(live: Live, api_process: list[Process]) -> None:
+    live.worker.checkpoint(1.0, tree=0)
+    page = open_with_tree(live)
     api_process[-1].stop()
     expect(page.locator(".lost")).to_contain_text("The connection is lost")
     expect(page.locator("svg.drawing .node")).to_have_count(3)  # the tree stays visible
@@ -34,8 +41,7 @@ def test_a_server_that_hangs_is_a_lost_connection(live: Live, api_process: list[
     """Requests hang without an answer, as behind a broken network."""
     live.worker.checkpoint(1.0, tree=0)
     live.page.clock.install()
-    page = live.open()
-    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    page = open_with_tree(live)
     server = api_process[-1].process.pid
     os.killpg(server, signal.SIGSTOP)
     try:
@@ -69,8 +75,7 @@ def hide(page: Page) -> None:
 
 def test_a_hidden_tab_closes_its_stream(live: Live) -> None:
     live.worker.checkpoint(1.0, tree=0)
-    page = live.open()
-    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    page = open_with_tree(live)
     hide(page)
     live.worker.checkpoint(1.0, tree=1)
     page.evaluate(HIDE, False)
@@ -80,8 +85,7 @@ def test_a_hidden_tab_closes_its_stream(live: Live) -> None:
 
 def test_missed_events_are_loaded_again(live: Live) -> None:
     live.worker.checkpoint(0.0, tree=0)
-    page = live.open()
-    expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
+    page = open_with_tree(live)
     hide(page)
     for lower in range(1, 9):
         live.worker.checkpoint(float(lower), tree=1 if lower == 4 else None)
