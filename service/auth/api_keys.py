@@ -50,9 +50,9 @@ class ApiKeys:
         self._combine()
 
     @property
-    def unknown(self) -> bool:
-        """Whether it is not known yet if a key is required, because the store has not answered."""
-        return self._stored is None and self._store is not None and not self.required
+    def unread(self) -> bool:
+        """Whether the store, which may require keys or have revoked some of the file, is not read yet."""
+        return self._stored is None and self._store is not None
 
     def entries(self) -> tuple[KeyEntry, ...]:
         """Return the valid keys."""

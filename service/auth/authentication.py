@@ -74,7 +74,7 @@ class AuthMiddleware:
         if not self.keys.readable:
             raise unavailable("The key file of the server cannot be read; its administrator must repair it.")
         try:
-            if self.keys.unknown:
+            if self.keys.unread:
                 await self.keys.update()
             if not self.keys.required:
                 if not _is_local(scope):

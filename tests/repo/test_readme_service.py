@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,7 +75,9 @@ def address(place: Path) -> Iterator[str]:
 
 def run(script: str, place: Path) -> str:
     shell = ["bash", "-euo", "pipefail", "-c", script]
-    done = subprocess.run(shell, cwd=place, capture_output=True, text=True, timeout=120)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path}
+    done = subprocess.run(shell, cwd=place, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
