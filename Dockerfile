@@ -38,7 +38,7 @@ RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash
 boto3.client('s3', region_name='us-east-1')"
 
 FROM ${BASE}
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0.dev0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Literati" \
       org.opencontainers.image.description="Optimal shape-generalized decision trees: training service" \

@@ -61,7 +61,7 @@ JOB: dict[str, Any] = {
     "limits": {**Limits().model_dump(mode="json"), "time_limit": 60.0},
     "validation": JOB_REQUEST["validation"],
     "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
-    "engine_version": "0.1.0",
+    "engine_version": "0.2.0",
     "metrics": EARLY_METRICS,
     "heartbeat_at": "2026-01-05T09:30:00.550000Z",
     "transitions": [
@@ -98,7 +98,7 @@ BOUNDS = {**_PROOF, "gap_absolute": 0.0, "gap_relative": 0.0}
 TREE: dict[str, Any] = {
     "format": "literati-tree",
     "version": 1,
-    "engine_version": "0.1.0",
+    "engine_version": "0.2.0",
     "named_columns": True,
     "columns": [
         {"name": "petal_length", "kind": "number", "constant": False, "minimum": 1.0, "maximum": 6.9}

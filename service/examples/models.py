@@ -20,7 +20,7 @@ MODEL_SUMMARY: dict[str, Any] = {
     **BOUNDS,
     "stop_reason": "PROVEN_OPTIMAL",
     "metrics": in_lists(METRICS),
-    "engine_version": "0.1.0",
+    "engine_version": "0.2.0",
     "created_at": "2026-01-05T09:30:01.920000Z",
     "links": {
         "self": _URL,

@@ -79,7 +79,7 @@ async def get_metrics(metrics: MetricsDep) -> Response:
     summary="Get the version",
     responses={
         200: examples.answer(
-            "The version.", {"name": "literati", "version": "0.1.0", "api": "v1", "python": "3.13.1"}
+            "The version.", {"name": "literati", "version": "0.2.0", "api": "v1", "python": "3.13.1"}
         )
     },
 )

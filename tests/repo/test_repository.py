@@ -62,8 +62,18 @@ def test_lock_files_agree_with_each_other() -> None:
     assert {name: bench[name] for name in shared} == {name: dev[name] for name in shared}
 
 
-def test_version_is_told_once() -> None:
-    assert literati.__version__ == pyproject()["project"]["version"]
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Dockerfile", "ARG VERSION={}"),
+        ("docker-compose.yml", "literati:{}}}"),
+        ("docs/deployment.md", "`literati:{}`"),
+        ("docs/deployment.md", " literati:{} celery"),
+        ("docs/model-format.md", '"engine_version": "{}"'),
+    ],
+)
+def test_the_version_is_the_current_one(name: str, text: str) -> None:
+    assert text.format(literati.__version__) in (ROOT / name).read_text()
 
 
 def test_package_is_imported_from_one_place() -> None:
