@@ -80,7 +80,7 @@ export const MORE: NumberField[] = [
   numberField("parameters", "candidate_leaves", "Proposed cuts"),
   numberField("limits", "gap", "Stop at a gap of", { unit: "%", factor: 0.01 }),
   numberField("limits", "patience", "Patience"),
-  numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6 }),
+  numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6, hint: () => "1 MB is 1,000,000 bytes." }),
   numberField("limits", "max_expansions", "Expansions", { unit: "" }),
 ];
 
