@@ -158,7 +158,7 @@ MUTANTS: Changes = {
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
         (
-            "if size > w.room:\n        return",
+            "if size > w.bytes_left:\n        return",
             "pass",
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),

@@ -139,13 +139,13 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "sweep.right[j] if grow_right else sweep.left[j])",
-            "sweep.left[j] if grow_right else sweep.right[j])",
+            "max_cost(source.grown, sweep.cost[2 * j + grows])",
+            "max_cost(source.grown, sweep.cost[2 * j + 1 - grows])",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "sweep.left[j] if grow_right else sweep.right[j])",
-            "sweep.right[j] if grow_right else sweep.left[j])",
+            "max_cost(source.shrunk, sweep.cost[2 * j + 1 - grows])",
+            "max_cost(source.shrunk, sweep.cost[2 * j + grows])",
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
@@ -169,8 +169,8 @@ MUTANTS: Changes = {
             LARGER + "test_the_optimum_is_found[all-3-0]",
         ),
         (
-            "return sweep.left[0] if k & 1 else sweep.right[0]",
-            "return sweep.right[0] if k & 1 else sweep.left[0]",
+            "solve.grown[k - 1] = sweep.cost[(k - 1) & 1]",
+            "solve.grown[k - 1] = sweep.cost[k & 1]",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (

@@ -16,7 +16,7 @@ from literati._engine._expand cimport estimate_children, expand_state, refine_ch
 from literati._engine._gaps cimport expand_gaps, gap_estimate, gap_lower, open_gap, refine_gap, remove_gap
 from literati._engine._graph cimport (
     LEAF, SPLIT, Choice, DataState, TreeNode, choice_estimate, choice_free, choice_lower, choice_upper,
-    commit_lower, state_clear, state_free_values, state_set_tree, tree_size, tree_write,
+    commit_lower, state_free, state_set_tree, tree_size, tree_write,
 )
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport count_classes, rows_free
@@ -91,9 +91,7 @@ cdef bint ao_end_warm_up(Ao* ao) noexcept nogil:
     if tree == NULL:
         return False
     ao_tree(ao, tree)
-    ao.root.rows.order = NULL
-    state_clear(control, &context.counters, &ao.root)
-    state_free_values(control, &ao.root)
+    state_free(control, &ao.root)
     cache_clear(control, &context.cache)
     ao.root.lower = ao.initial_lower
     ao.root.complete = ao.root.lower >= ao.root.upper
@@ -196,14 +194,12 @@ cdef void prune(Ao* ao, DataState* s, cost_t budget) noexcept nogil:
         if context.every_cut:
             # The gaps beside it go on reading its children's bounds.
             c.pruned = True
-            state_clear(context.control, &context.counters, &c.left)
-            state_clear(context.control, &context.counters, &c.right)
-            state_free_values(context.control, &c.left)
-            state_free_values(context.control, &c.right)
+            state_free(context.control, &c.left)
+            state_free(context.control, &c.right)
             s.choices[kept] = c
             kept += 1
         else:
-            choice_free(context.control, &context.counters, c)
+            choice_free(context.control, c)
     s.n_choices = kept
     for i in range(s.n_gaps - 1, -1, -1):
         lower = gap_lower(context.data, &s.gaps[i])

@@ -8,7 +8,7 @@ from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
 from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._rows cimport cut_between, partition_entries, position_of_cut
+from literati._engine._rows cimport cut_at, partition_entries, position_of_cut
 from literati._engine._types cimport (
     ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, Control, Dataset, Rows, cost_t, feature_order, int32_t, int64_t, uint32_t,
     uint8_t,
@@ -85,10 +85,7 @@ cdef inline bint offer_split(
     Split* best, double score, int32_t feature, int32_t at, int32_t missing_right
 ) noexcept nogil:
     if score > best.score:
-        best.score = score
-        best.feature = feature
-        best.at = at
-        best.missing_right = missing_right
+        best[0] = Split(score, feature, at, missing_right)
         return True
     return False
 
@@ -191,12 +188,12 @@ cdef inline uint32_t* node_entries(Cart* cart, const Rows* rows, const CartNode*
 
 
 cdef inline void add_weights(
-    const Dataset* data, const uint32_t* entries, int32_t first, int32_t last, double* counts
+    const Dataset* data, const uint32_t* entries, int32_t n, double* counts
 ) noexcept nogil:
-    """Add the class weights of entries[first .. last - 1]."""
+    """Add the class weights of n entries."""
     cdef int32_t i
     cdef uint32_t row
-    for i in range(first, last):
+    for i in range(n):
         row = entries[i] & ROW_MASK
         counts[data.label[row]] += data.real_weight[row]
 
@@ -222,7 +219,7 @@ cdef void start_tree(const Dataset* data, Cart* cart, const Rows* rows, int32_t 
     cart.n_nodes = 0
     add_node(cart, 0, rows.n, -1, depth)
     memset(counts, 0, data.n_classes * sizeof(double))
-    add_weights(data, rows.order + 1, 0, rows.n, counts)
+    add_weights(data, rows.order + 1, rows.n, counts)
     memcpy(cart.known, rows.known, data.n_features * sizeof(int32_t))
     bound_gain(data, cart, 0)
 
@@ -300,38 +297,37 @@ cdef void score_node(const Dataset* data, Control* control, Cart* cart, const Ro
     node.gain = node.split.score - purity(data, counts) if node.split.feature >= 0 else -1e300
 
 
-cdef void split_node(const Dataset* data, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
-    """Add the two children of a node, with their class weights."""
+cdef void add_children(
+    const Dataset* data, Cart* cart, int32_t index, int32_t n_left, const uint32_t* entries, int32_t known,
+    const uint32_t* missing_entries, int32_t n_missing
+) noexcept nogil:
+    """Add the two children of a node, with their class weights, given its rows in the order of the split's feature."""
     cdef CartNode* node = &cart.nodes[index]
-    cdef int32_t j = node.split.feature, n_missing, n_left, left, right, c
-    cdef int32_t known = cart.known[<int64_t>index * data.n_features + j]
-    cdef const uint32_t* entries = node_entries(cart, rows, node, j)
-    cdef const int32_t* codes = data.codes + j * <int64_t>data.n_rows
     cdef const double* counts = cart.counts + <int64_t>index * data.n_classes
     cdef double* below
     cdef double* above
-    if node.split.at < known:
-        node.cut = cut_between(
-            data, j, codes[entries[node.split.at - 1] & ROW_MASK], codes[entries[node.split.at] & ROW_MASK]
-        )
-    else:
-        node.cut = data.cardinality[j]
-    n_missing = node.n - known
-    n_left = node.split.at + (0 if node.split.missing_right else n_missing)
-    left = add_node(cart, node.start, n_left, index, node.depth_left - 1)
-    right = add_node(cart, node.start + n_left, node.n - n_left, index, node.depth_left - 1)
-    node.left = left
-    node.right = right
-    below = cart.counts + <int64_t>left * data.n_classes
-    above = cart.counts + <int64_t>right * data.n_classes
+    cdef int32_t c
+    node.cut = cut_at(data, node.split.feature, entries, known, node.split.at)
+    node.left = add_node(cart, node.start, n_left, index, node.depth_left - 1)
+    node.right = add_node(cart, node.start + n_left, node.n - n_left, index, node.depth_left - 1)
+    below = cart.counts + <int64_t>node.left * data.n_classes
+    above = cart.counts + <int64_t>node.right * data.n_classes
     memset(below, 0, data.n_classes * sizeof(double))
-    add_weights(data, entries, 0, node.split.at, below)
+    add_weights(data, entries, node.split.at, below)
     if not node.split.missing_right:
-        add_weights(data, entries, known, node.n, below)
+        add_weights(data, missing_entries, n_missing, below)
     for c in range(data.n_classes):
         above[c] = counts[c] - below[c]
-    bound_gain(data, cart, left)
-    bound_gain(data, cart, right)
+    bound_gain(data, cart, node.left)
+    bound_gain(data, cart, node.right)
+
+
+cdef void split_node(const Dataset* data, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
+    cdef const CartNode* node = &cart.nodes[index]
+    cdef int32_t known = cart.known[<int64_t>index * data.n_features + node.split.feature]
+    cdef int32_t n_missing = node.n - known, n_left = node.split.at + (0 if node.split.missing_right else n_missing)
+    cdef const uint32_t* entries = node_entries(cart, rows, node, node.split.feature)
+    add_children(data, cart, index, n_left, entries, known, entries + known, n_missing)
 
 
 cdef int32_t best_leaf(const Dataset* data, Control* control, Cart* cart, const Rows* rows) noexcept nogil:
@@ -384,9 +380,7 @@ cdef int32_t add_cut(
         return n
     for j in range(n, i, -1):
         cuts[j] = cuts[j - 1]
-    cuts[i].feature = feature
-    cuts[i].cut = cut
-    cuts[i].at = at
+    cuts[i] = Cut(feature, cut, at)
     return n + 1
 
 
@@ -458,40 +452,12 @@ cdef void score_range(
 
 
 cdef void split_range(const Dataset* data, Cart* cart, const Rows* rows, int32_t feature, int32_t index) noexcept nogil:
-    """Add the two children of a range, with their class weights."""
-    cdef CartNode* node = &cart.nodes[index]
+    cdef const CartNode* node = &cart.nodes[index]
     cdef const uint32_t* entries = feature_order(rows, feature)
-    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
-    cdef int32_t at = node.start + node.split.at, left, right, c
-    cdef double* counts = cart.counts
-    if node.split.at < node.n:
-        node.cut = cut_between(data, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
-    else:
-        node.cut = data.cardinality[feature]
-    left = add_node(cart, node.start, node.split.at, index, 0)
-    right = add_node(cart, at, node.n - node.split.at, index, 0)
-    node.left = left
-    node.right = right
-    cart.nodes[left].has_missing = node.has_missing and not node.split.missing_right
-    cart.nodes[right].has_missing = node.has_missing and node.split.missing_right
-    count_range(data, cart, entries, left, rows.known[feature], rows.n)
-    for c in range(data.n_classes):
-        counts[<int64_t>right * data.n_classes + c] = (
-            counts[<int64_t>index * data.n_classes + c] - counts[<int64_t>left * data.n_classes + c]
-        )
-    bound_gain(data, cart, left)
-    bound_gain(data, cart, right)
-
-
-cdef void count_range(
-    const Dataset* data, Cart* cart, const uint32_t* entries, int32_t index, int32_t known, int32_t n
-) noexcept nogil:
-    cdef CartNode* node = &cart.nodes[index]
-    cdef double* counts = cart.counts + <int64_t>index * data.n_classes
-    memset(counts, 0, data.n_classes * sizeof(double))
-    add_weights(data, entries, node.start, node.start + node.n, counts)
-    if node.has_missing:
-        add_weights(data, entries, known, n, counts)
+    cdef int32_t known = rows.known[feature], n_missing = rows.n - known if node.has_missing else 0
+    add_children(data, cart, index, node.split.at, entries + node.start, node.n, entries + known, n_missing)
+    cart.nodes[node.left].has_missing = node.has_missing and not node.split.missing_right
+    cart.nodes[node.right].has_missing = node.has_missing and node.split.missing_right
 
 
 # --- lookahead --------------------------------------------------------------------------------------------------------

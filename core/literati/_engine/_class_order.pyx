@@ -49,8 +49,8 @@ cdef void sort_classes(const Dataset* data, ClassOrder* order, const int64_t* we
     order.n_present = n
 
 
-cdef void class_order_sort(
-    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows, const int64_t* class_weight
+cdef void sort_rows_by_class(
+    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows
 ) noexcept nogil:
     cdef int32_t j, i, c, value, place
     cdef uint32_t row
@@ -58,7 +58,6 @@ cdef void class_order_sort(
     cdef uint32_t* list_rows
     cdef int32_t* list_values
     cdef int32_t* known
-    sort_classes(data, order, class_weight)
     memset(order.start, 0, (data.n_classes + 1) * sizeof(int32_t))
     for i in range(rows.n):
         order.start[data.label[entries[i] & ROW_MASK] + 1] += 1
@@ -93,7 +92,7 @@ cdef void class_order_sort(
                 known[c] = order.next[c] - order.start[c]
 
 
-cdef int32_t class_order_merge(
+cdef int32_t merge_classes(
     const Dataset* data, ClassOrder* order, const Rows* rows, int32_t feature, int32_t a, int32_t b
 ) noexcept nogil:
     cdef const uint32_t* list_rows = order.rows + feature * <int64_t>rows.n

@@ -202,13 +202,7 @@ cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil:
     else:
         tree_write(s, &single)
         cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, &single, 1, -1)
-    state_clear_below(context, s)
-
-
-cdef void state_clear_below(SearchContext* context, DataState* s) noexcept nogil:
-    if s.parent == NULL:
-        s.rows.order = NULL  # the root only borrows its rows
-    state_clear(context.control, &context.counters, s)
+    state_clear(context.control, s)
 
 
 cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil:
@@ -231,7 +225,7 @@ cdef void state_collapse(SearchContext* context, DataState* s) noexcept nogil:
     if not s.expanded or not state_keep_tree(context.control, s):
         return
     cache_bounds(context, s)
-    state_clear_below(context, s)
+    state_clear(context.control, s)
     s.floor = s.upper
 
 

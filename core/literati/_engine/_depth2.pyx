@@ -62,16 +62,6 @@ cdef bint shapes_next(
         return True
 
 
-cdef int32_t next_shapes(
-    const Dataset* data, Sweep* sweep, const Rows* rows, ShapeIterator* iterator
-) noexcept nogil:
-    """Fill sweep.shapes with the next candidates; return how many there are."""
-    cdef int32_t n = 0
-    while n < BATCHES * LANES and shapes_next(rows, sweep.cuts, iterator, data.max_k, &sweep.shapes[n]):
-        n += 1
-    return n
-
-
 cdef cost_t solve_depth2(
     const Dataset* data, Control* control, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t lower,
     Shape* shape, int32_t* split_index
@@ -79,7 +69,7 @@ cdef cost_t solve_depth2(
     cdef int64_t counts[MAX_CLASSES]
     cdef int32_t n, i, seen = 0
     cdef ShapeIterator iterator
-    cdef cost_t best, found
+    cdef cost_t best, found, penalties
     shape.feature = -1
     split_index[0] = -1
     count_classes(data, rows, counts)
@@ -89,16 +79,17 @@ cdef cost_t solve_depth2(
         return best
     shapes_start(&iterator, cart_cuts(data, control, cart, rows, leaves, sweep.cuts))
     while best > lower and not control.stop:
-        n = next_shapes(data, sweep, rows, &iterator)
+        n = 0
+        while n < BATCHES * LANES and shapes_next(rows, sweep.cuts, &iterator, data.max_k, &sweep.shapes[n]):
+            n += 1
         if n == 0:
             break
         sweep_shapes(data, control, sweep, rows, sweep.shapes, n, False)
         if control.stop:
             break
         for i in range(n):
-            found = (
-                data.split_cost + (sweep.shapes[i].n_cuts - 1) * data.changepoint_cost + sweep.left[i] + sweep.right[i]
-            )
+            penalties = data.split_cost + (sweep.shapes[i].n_cuts - 1) * data.changepoint_cost
+            found = penalties + sweep.cost[2 * i] + sweep.cost[2 * i + 1]
             if found < best:
                 best = found
                 shape[0] = sweep.shapes[i]

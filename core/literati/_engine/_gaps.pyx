@@ -7,15 +7,16 @@ it costs at the upper one. The neighbours' lower bounds rise as the search goes 
 
 from libc.string cimport memset
 
-from literati._engine._data_state cimport (
-    SearchContext, choice_key, count_expansion, rows_ready, state_clear_below, state_key,
-)
-from literati._engine._depth2_every_cut cimport cut_at, legal_near
+from literati._engine._data_state cimport SearchContext, choice_key, count_expansion, rows_ready, state_key
+from literati._engine._depth2_every_cut cimport legal_near
 from literati._engine._expand cimport open_choice, sum_positions
 from literati._engine._graph cimport (
-    Choice, DataState, Gap, choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap,
+    Choice, DataState, Gap, choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap, state_clear,
 )
-from literati._engine._types cimport Control, Dataset, Shape, cost_t, int32_t, int64_t, max_cost, min_cost
+from literati._engine._rows cimport cut_at
+from literati._engine._types cimport (
+    Control, Dataset, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, min_cost,
+)
 
 
 cdef inline const DataState* child(const Choice* c, bint right) noexcept nogil:
@@ -71,7 +72,7 @@ cdef bint expand_gaps(SearchContext* context, DataState* s) noexcept nogil:
             gap.first = 1
             gap.last = s.rows.known[j] - 1 + (1 if side else 0)
             if gap.first <= gap.last and not state_add_gap(control, s, &gap):
-                state_clear_below(context, s)
+                state_clear(control, s)
                 return False
     s.expanded = True
     count_expansion(context, state_key(s))
@@ -162,7 +163,7 @@ cdef void raise_children(const Dataset* data, const Gap* gap, Choice* c) noexcep
 
 cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_t at, Shape* shape) noexcept nogil:
     """Write the shape function with the next change point at a position, and sum its positions."""
-    cdef int32_t k, i
+    cdef int32_t k, i, known = s.rows.known[gap.feature]
     memset(shape, 0, sizeof(Shape))
     if gap.prefix != NULL:
         shape[0] = gap.prefix.shape
@@ -170,11 +171,11 @@ cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_
     shape.feature = gap.feature
     shape.missing_right = gap.missing_right
     shape.at[k] = at
-    shape.cut[k] = cut_at(context.data, &s.rows, gap.feature, at)
+    shape.cut[k] = cut_at(context.data, gap.feature, feature_order(&s.rows, gap.feature), known, at)
     shape.n_cuts = k + 1
     context.sums.n = 0
     for i in range(k + 1):
-        if shape.at[i] < s.rows.known[gap.feature]:
+        if shape.at[i] < known:
             context.sums.at[context.sums.n] = shape.at[i]
             context.sums.n += 1
     sum_positions(context, &s.rows, gap.feature)
@@ -205,11 +206,11 @@ cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t b
     beside.last = at - 1
     # Both or neither: a gap that was lost would count as searched.
     if beside.first <= beside.last and not state_add_gap(control, s, &beside):
-        choice_free(control, &context.counters, c)
+        choice_free(control, c)
         return False
     if not state_add_choice(control, s, c):
         s.n_gaps -= beside.first <= beside.last
-        choice_free(control, &context.counters, c)
+        choice_free(control, c)
         return False
     c.refinable = shape.n_cuts < data.max_k and at < s.rows.known[gap.feature]
     raise_children(data, &gap, c)

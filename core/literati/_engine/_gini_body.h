@@ -1,4 +1,4 @@
-/* One build of the Gini scan of unit-weight rows, for one instruction set: see _lanes_set.h for the macros.
+/* One build of the Gini scan of unit-weight rows, for one instruction set: see _lanes_table.h for the macros.
  *
  * The class counts in front of each row are a serial sum; the scores that follow from them are not, so they are worked
  * out four at a time, without a branch: whether a cut is worth scoring is as good as random.

@@ -8,11 +8,13 @@ from literati._engine._data_state cimport (
 )
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport solve_depth2
-from literati._engine._depth2_every_cut cimport Depth2Solve, cut_at, solve_depth2_every_cut, solve_init
+from literati._engine._depth2_every_cut cimport Depth2Solve, solve_depth2_every_cut, solve_new
 from literati._engine._graph cimport LEAF, SOLVED, SPLIT, DataState, TreeNode, state_discard_solve, state_set_tree
-from literati._engine._memory cimport tracked_free, tracked_malloc
+from literati._engine._memory cimport tracked_malloc
+from literati._engine._rows cimport cut_at
 from literati._engine._types cimport (
-    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, cost_t, int32_t, int64_t, max_cost, uint32_t,
+    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
+    max_cost, uint32_t,
 )
 
 
@@ -92,12 +94,8 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     cdef int64_t n_features = context.data.n_features
     if s.parent != NULL and not rows_ready(context, s.parent.owner):
         return False
-    s.solve = <Depth2Solve*>tracked_malloc(control, sizeof(Depth2Solve))
+    s.solve = solve_new(context.data, control, s.n)
     if s.solve == NULL:
-        return False
-    if not solve_init(context.data, control, s.solve, s.n):
-        tracked_free(control, s.solve)
-        s.solve = NULL
         return False
     if s.parent == NULL:
         memcpy(
@@ -114,18 +112,19 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
 cdef bint take_solve_tree(SearchContext* context, DataState* s) noexcept nogil:
     """Make the first split of a solve the state's tree; its children are left to the solver of depth left 1."""
     cdef const Shape* best = &s.solve.best
-    cdef int32_t i
+    cdef const Rows* rows = &s.solve.rows
+    cdef int32_t i, j = best.feature
     cdef TreeNode* tree = <TreeNode*>tracked_malloc(context.control, 3 * sizeof(TreeNode))
     if tree == NULL:
         return False
     memset(tree, 0, 3 * sizeof(TreeNode))
     tree.policy = SPLIT
     tree.depth = 2
-    tree.feature = best.feature
+    tree.feature = j
     tree.n_cuts = best.n_cuts
     tree.missing_right = best.missing_right
     for i in range(best.n_cuts):
-        tree.cut[i] = cut_at(context.data, &s.solve.rows, best.feature, best.at[i])
+        tree.cut[i] = cut_at(context.data, j, feature_order(rows, j), rows.known[j], best.at[i])
     tree.right = 2
     for i in range(1, 3):
         tree[i].policy = SOLVED

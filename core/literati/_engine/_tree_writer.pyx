@@ -32,12 +32,7 @@ cdef struct NodeWriter:
 
 
 cdef int32_t write_nodes(SearchContext* context, const TreeNode* tree, Node* out, double scale) noexcept nogil:
-    cdef NodeWriter writer
-    writer.context = context
-    writer.out = out
-    writer.n = 0
-    writer.scale = scale
-    writer.failed = False
+    cdef NodeWriter writer = NodeWriter(context, out, 0, scale, False)
     write_subtree(&writer, tree, &context.all_rows)
     return -1 if writer.failed else writer.n
 
@@ -120,16 +115,12 @@ cdef void write_split(
             return
         if i:
             apply_shape(rows, shape, side)  # the left subtree has used the array since
-        rows_filter(data, control, rows, side, i, &part)
-        if control.stop:
-            rows_free(control, &part)
-            writer.failed = True
-            return
-        if i:
             writer.out[index].right = writer.n
         else:
             writer.out[index].left = writer.n
-        write_subtree(writer, right if i else left, &part)
+        rows_filter(data, control, rows, side, i, &part)
+        writer.failed = writer.failed or control.stop
+        write_subtree(writer, right if i else left, &part)  # writes nothing after a failure
         rows_free(control, &part)
 
 

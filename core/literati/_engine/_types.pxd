@@ -90,6 +90,8 @@ cdef struct Control:
     int64_t bytes                   # allocated by the search
     int64_t byte_limit              # 0: no limit
     int64_t work                    # rows visited, summed over all passes: a clock that is the same on every machine
+    int64_t states_live             # states in memory, without the root
+    int64_t states_freed            # states that were freed
     bint measuring                  # count allocations, but make none
     int64_t allocations_left        # for tests: after this many allocations ...
     int64_t allocations_failing     # ... this many fail

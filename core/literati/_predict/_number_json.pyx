@@ -31,43 +31,41 @@ cdef inline bint is_digit(char c) noexcept nogil:
     return c'0' <= c <= c'9'
 
 
+cdef inline const char *read_digits(const char *p, uint64_t *digits, int *n_digits) noexcept nogil:
+    """Append digits to a number. Leading zeros do not count, and digits after the first MAX_DIGITS are only counted."""
+    while is_digit(p[0]):
+        if n_digits[0] or p[0] != c'0':
+            n_digits[0] += 1
+            if n_digits[0] <= MAX_DIGITS:
+                digits[0] = 10 * digits[0] + <uint64_t>(p[0] - c'0')
+        p += 1
+    return p
+
+
 cdef const char *read_number(const char *p, double *out) noexcept nogil:
     """Read a number as in RFC 8259, or null as NaN. Return the position after it, or NULL if there is none."""
     cdef const char *start = p
+    cdef const char *fraction
     cdef uint64_t digits = 0
     cdef int n_digits = 0     # without leading zeros
     cdef int exponent = 0
     cdef int written = 0      # the exponent as written
-    cdef bint negative = False
-    cdef bint down = False
+    cdef bint negative = p[0] == c'-', down = False
     if p[0] == c'n':
         if p[1] == c'u' and p[2] == c'l' and p[3] == c'l':
             out[0] = NAN
             return p + 4
         return NULL
-    if p[0] == c'-':
-        negative = True
-        p += 1
+    p += negative
     if not is_digit(p[0]) or (p[0] == c'0' and is_digit(p[1])):
         return NULL
-    while is_digit(p[0]):
-        if n_digits or p[0] != c'0':
-            n_digits += 1
-            if n_digits <= MAX_DIGITS:
-                digits = 10 * digits + <uint64_t>(p[0] - c'0')
-        p += 1
+    p = read_digits(p, &digits, &n_digits)
     if p[0] == c'.':
-        p += 1
-        if not is_digit(p[0]):
+        fraction = p + 1
+        if not is_digit(fraction[0]):
             return NULL
-        while is_digit(p[0]):
-            if n_digits or p[0] != c'0':
-                n_digits += 1
-                if n_digits <= MAX_DIGITS:
-                    digits = 10 * digits + <uint64_t>(p[0] - c'0')
-            if exponent > -MAX_EXPONENT:
-                exponent -= 1
-            p += 1
+        p = read_digits(fraction, &digits, &n_digits)
+        exponent = -<int>min(p - fraction, MAX_EXPONENT)
     if p[0] == c'e' or p[0] == c'E':
         p += 1
         if p[0] == c'-' or p[0] == c'+':
