@@ -7,7 +7,7 @@ from tests.mutants.engine import KEPT, LARGER, Changes
 MUTANTS: Changes = {
     "_gaps.pyx": [
         (
-            "    s.floor = min_cost(s.floor, lower)\n    s.n_gaps -= 1",
+            "    s.floor = min(s.floor, lower)\n    s.n_gaps -= 1",
             "    s.n_gaps -= 1",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
@@ -139,13 +139,13 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "max_cost(source.grown, sweep.cost[2 * j + grows])",
-            "max_cost(source.grown, sweep.cost[2 * j + 1 - grows])",
+            "max(source.grown, sweep.cost[2 * j + grows])",
+            "max(source.grown, sweep.cost[2 * j + 1 - grows])",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "max_cost(source.shrunk, sweep.cost[2 * j + 1 - grows])",
-            "max_cost(source.shrunk, sweep.cost[2 * j + grows])",
+            "max(source.shrunk, sweep.cost[2 * j + 1 - grows])",
+            "max(source.shrunk, sweep.cost[2 * j + grows])",
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (

@@ -18,8 +18,7 @@ cdef struct Ao:
     DataState root
     OrSelection or_selection
     AndSelection and_selection
-    int64_t improvements     # how often a better tree was found
-    int64_t improved_at      # expansions when the last of them was found
+    int64_t improved_at      # expansions when the last better tree was found
     bint low_memory          # memory has run short at some time
     DataState* pending       # a state with an unfinished solve, which continues first: slices do not change the search
     cost_t pending_budget    # what that state may cost

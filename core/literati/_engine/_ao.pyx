@@ -9,21 +9,17 @@ at the admissible bounds alone, so the order of the search never changes what is
 from literati._engine._bounds cimport RowSummary, empty_summary
 from literati._engine._cache cimport cache_clear
 from literati._engine._cart cimport cart_lookahead
-from literati._engine._data_state cimport (
-    SearchContext, cart_tree, state_cache_bound, state_collapse, state_complete, state_start,
-)
+from literati._engine._data_state cimport cart_tree, state_cache_bound, state_collapse, state_complete, state_start
 from literati._engine._expand cimport estimate_children, expand_state, refine_choice
 from literati._engine._gaps cimport expand_gaps, gap_estimate, gap_lower, open_gap, refine_gap, remove_gap
 from literati._engine._graph cimport (
-    LEAF, SPLIT, Choice, DataState, TreeNode, choice_estimate, choice_free, choice_lower, choice_upper,
-    commit_lower, state_free, state_set_tree, tree_size, tree_write,
+    LEAF, SPLIT, Choice, choice_estimate, choice_free, choice_lower, choice_upper, commit_lower, state_free,
+    state_set_tree, tree_size, tree_write,
 )
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport count_classes, rows_free
 from literati._engine._solve_state cimport solve_state
-from literati._engine._types cimport (
-    DONE, NO_MEMORY, STOPPED, Control, Dataset, Outcome, cost_t, int32_t, int64_t, max_cost, min_cost,
-)
+from literati._engine._types cimport DONE, NO_MEMORY, STOPPED, Control, Dataset
 
 
 cdef enum:
@@ -55,7 +51,6 @@ cdef void ao_start(Ao* ao) noexcept nogil:
     ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = ao.looked_ahead or ao.root.complete
-    ao.improvements = 1
 
 
 cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil:
@@ -71,7 +66,6 @@ cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil:
         if tree == NULL:
             return NO_MEMORY
         state_set_tree(control, &ao.root, tree, cart_tree(&context.cart, 0, tree), cost)
-        ao.improvements += 1
     ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = True
@@ -115,7 +109,7 @@ cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
 
 
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil:
-    return min_cost(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)
+    return min(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)
 
 
 cdef bint ao_proven(const Ao* ao) noexcept nogil:
@@ -128,7 +122,7 @@ cdef void take_checkpoint(Ao* ao) noexcept nogil:
     if ao.known_upper < ao.root.upper:
         state_set_tree(ao.context.control, &ao.root, ao.known_tree, ao.n_known_tree, ao.known_upper)
         ao.known_tree = NULL
-    ao.root.lower = max_cost(ao.root.lower, min_cost(ao.known_lower, ao.root.upper))
+    ao.root.lower = max(ao.root.lower, min(ao.known_lower, ao.root.upper))
 
 
 cdef bint update(Ao* ao, DataState* s) noexcept nogil:
@@ -154,15 +148,15 @@ cdef bint update(Ao* ao, DataState* s) noexcept nogil:
         tracked_free(context.control, s.tree)
         s.tree = NULL
     prune(ao, s, s.upper)
-    lower = min_cost(s.floor, s.upper)
+    lower = min(s.floor, s.upper)
     estimate = <double>s.upper
     for i in range(s.n_choices):
         c = s.choices[i]
         if not c.pruned:
-            lower = min_cost(lower, choice_lower(c))
+            lower = min(lower, choice_lower(c))
             estimate = min(estimate, choice_estimate(c))
     for i in range(s.n_gaps):
-        lower = min_cost(lower, gap_lower(context.data, &s.gaps[i]))
+        lower = min(lower, gap_lower(context.data, &s.gaps[i]))
     if lower > s.lower:
         s.lower = lower
     s.estimate = estimate
@@ -188,7 +182,7 @@ cdef void prune(Ao* ao, DataState* s, cost_t budget) noexcept nogil:
             s.choices[kept] = c
             kept += 1
             continue
-        s.floor = min_cost(s.floor, lower)
+        s.floor = min(s.floor, lower)
         state_cache_bound(context, &c.left)
         state_cache_bound(context, &c.right)
         if context.every_cut:
@@ -212,7 +206,6 @@ cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil:
     while update(ao, s) and s.parent != NULL:
         s = s.parent.owner
     if ao.root.upper < upper:
-        ao.improvements += 1
         ao.improved_at = ao.context.expansions
 
 
@@ -314,7 +307,7 @@ cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept 
     cdef DataState* child
     cdef Choice* c
     cdef int32_t gap
-    budget[0] = min_cost(budget[0], s.upper)
+    budget[0] = min(budget[0], s.upper)
     prune(ao, s, budget[0])
     c = next_unestimated(s)
     if c != NULL:
@@ -338,7 +331,7 @@ cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept 
 cdef Outcome ao_step(Ao* ao) noexcept nogil:
     cdef SearchContext* context = &ao.context
     cdef DataState* s = &ao.root
-    cdef cost_t budget = s.upper, upper = s.upper
+    cdef cost_t budget = s.upper
     cdef bint ok = True
     if ao.pending != NULL:
         s = ao.pending
@@ -362,7 +355,6 @@ cdef Outcome ao_step(Ao* ao) noexcept nogil:
     # A state that was solved, or closed at its budget, has no choices to draw values from.
     if not s.expanded:
         if s.parent == NULL:
-            ao.improvements += s.upper < upper
             return DONE
         s = s.parent.owner
     ao_backpropagate(ao, s)

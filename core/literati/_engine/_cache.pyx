@@ -6,9 +6,7 @@ else. So a value or a lower bound that one state has proven holds for every stat
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._graph cimport TreeNode
 from literati._engine._memory cimport tracked_free, tracked_malloc
-from literati._engine._types cimport Control, cost_t, int32_t, int64_t, uint64_t
 
 cdef enum:
     WAYS = 4             # entries in which a key may stand: a safe default

@@ -7,12 +7,9 @@ space and its cost is a true upper bound. Ties go to the lowest feature, then th
 from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
-from literati._engine._memory cimport Arena, arena_malloc
+from literati._engine._memory cimport arena_malloc
 from literati._engine._rows cimport cut_at, partition_entries, position_of_cut
-from literati._engine._types cimport (
-    ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, Control, Dataset, Rows, cost_t, feature_order, int32_t, int64_t, uint32_t,
-    uint8_t,
-)
+from literati._engine._types cimport ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, feature_order, int64_t
 
 cdef double ALMOST = 1.0 - 1e-14  # rounding of a product: one this close to the best is divided exactly
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._ao cimport Ao, ao_tree
+from literati._engine._ao cimport ao_tree
 from literati._engine._cache cimport Entry, cache_store
 from literati._engine._data_state cimport MAX_RECENT, choice_key, state_key
 from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, DataState, TreeNode, tree_size
 from literati._engine._memory cimport tracked_malloc
-from literati._engine._types cimport Control, Dataset, cost_t, int32_t, int64_t, uint64_t
+from literati._engine._types cimport Control, Dataset, cost_t, int32_t, uint64_t
 
 VERSION = 1
 HEADER = np.dtype([

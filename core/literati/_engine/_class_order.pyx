@@ -6,10 +6,8 @@ them. Sorting a state by class once makes the rows of a pair cost what the pair 
 
 from libc.string cimport memset
 
-from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._types cimport (
-    LEGAL_CUT, ROW_MASK, Control, Dataset, Rows, feature_order, int32_t, int64_t, uint32_t,
-)
+from literati._engine._memory cimport arena_malloc
+from literati._engine._types cimport LEGAL_CUT, ROW_MASK, feature_order
 
 cdef enum:
     NO_VALUE = 0x7FFFFFFF  # sorts behind every value

@@ -5,17 +5,16 @@ A state's rows are filtered from its parent's when they are needed; its values c
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._bounds cimport RowSummary, leaf_cost_of, lower_bound_of
+from literati._engine._bounds cimport leaf_cost_of, lower_bound_of
 from literati._engine._cache cimport Entry, cache_find, cache_free, cache_init, cache_store
-from literati._engine._cart cimport Cart, CartNode, cart_cut_room, cart_init
+from literati._engine._cart cimport CartNode, cart_cut_room, cart_init
 from literati._engine._depth2_sweep cimport sweep_init
 from literati._engine._graph cimport (
-    LEAF, SOLVED, SPLIT, TREE, Choice, DataState, TreeNode, set_split_index, state_clear, state_keep_tree,
-    tree_write,
+    LEAF, SOLVED, SPLIT, TREE, Choice, set_split_index, state_clear, state_keep_tree, tree_write,
 )
-from literati._engine._memory cimport Arena, arena_free, arena_malloc, tracked_free, tracked_malloc
+from literati._engine._memory cimport arena_free, arena_malloc, tracked_free, tracked_malloc
 from literati._engine._rows cimport apply_shape, rows_alloc, rows_filter, rows_free
-from literati._engine._types cimport MAX_K, Control, Dataset, Rows, Shape, int32_t, int64_t, uint64_t, uint8_t
+from literati._engine._types cimport MAX_K
 
 
 cdef bint context_init(

@@ -2,12 +2,9 @@
 
 from literati._engine._best_shape cimport SideScan, end_group, offer_shapes, start_scan
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._class_order cimport ClassOrder, class_rows, merge_classes, sort_classes, sort_rows_by_class
+from literati._engine._class_order cimport class_rows, merge_classes, sort_classes, sort_rows_by_class
 from literati._engine._rows cimport count_classes, cut_at, next_legal, position_of_cut
-from literati._engine._types cimport (
-    LEGAL_CUT, MAX_CLASSES, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
-    uint32_t,
-)
+from literati._engine._types cimport LEGAL_CUT, MAX_CLASSES, ROW_MASK, feature_order, int32_t, int64_t, uint32_t
 
 
 cdef void offer_pair_shapes(

@@ -3,10 +3,10 @@
 from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._cart cimport Cart, Cut, cart_cuts
-from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
+from literati._engine._cart cimport cart_cuts
+from literati._engine._depth2_sweep cimport BATCHES, sweep_shapes
 from literati._engine._rows cimport count_classes
-from literati._engine._types cimport LANES, MAX_CLASSES, Control, Dataset, Rows, Shape, cost_t, int32_t, int64_t
+from literati._engine._types cimport LANES, MAX_CLASSES, int64_t
 
 
 cdef void shapes_start(ShapeIterator* iterator, int32_t n_cuts) noexcept nogil:

@@ -14,12 +14,11 @@ Up to LANES positions are tried at once; intervals that cannot hold anything bet
 from libc.string cimport memcpy, memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._depth2_sweep cimport Sweep, sweep_shapes
+from literati._engine._depth2_sweep cimport sweep_shapes
 from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
 from literati._engine._rows cimport count_classes, next_legal, rows_alloc, rows_free
 from literati._engine._types cimport (
-    DONE, LANES, LEGAL_CUT, MAX_CLASSES, NO_MEMORY, STOPPED, TIME_UP, Control, Dataset, Outcome, Rows,
-    Shape, cost_t, feature_order, int32_t, int64_t, max_cost, min_cost, monotonic, uint32_t,
+    DONE, LANES, LEGAL_CUT, MAX_CLASSES, NO_MEMORY, STOPPED, TIME_UP, feature_order, int64_t, monotonic, uint32_t,
 )
 
 
@@ -175,14 +174,14 @@ cdef bint split_intervals(
             piece.last = sweep.shapes[j].at[k] - 1
             piece.above_at = sweep.shapes[j].at[k]
             piece.above_cost = cost
-            piece.shrunk = max_cost(source.shrunk, sweep.cost[2 * j + 1 - grows])
+            piece.shrunk = max(source.shrunk, sweep.cost[2 * j + 1 - grows])
             if not add_interval(control, solve, &piece):
                 return False
             piece = source[0]
             piece.first = sweep.shapes[j].at[k] + 1
             piece.below_at = sweep.shapes[j].at[k]
             piece.below_cost = cost
-            piece.grown = max_cost(source.grown, sweep.cost[2 * j + grows])
+            piece.grown = max(source.grown, sweep.cost[2 * j + grows])
         if not add_interval(control, solve, &piece):
             return False
     return True
@@ -199,7 +198,7 @@ cdef Outcome search_last(
     cdef Round tried
     cdef int64_t work
     while solve.n_intervals and solve.value > solve.known_lower:
-        shrink_intervals(data, solve, base, min_cost(solve.value, budget))
+        shrink_intervals(data, solve, base, min(solve.value, budget))
         if solve.n_intervals == 0:
             break
         choose_positions(solve, sweep.shapes, &tried)
@@ -278,7 +277,7 @@ cdef bint place_prefix(
     # The last change point of the prefix closes this side, with the rows before it.
     solve.grown[k - 1] = sweep.cost[(k - 1) & 1]
     fixed = solve.grown[k - 1] + (solve.grown[k - 2] if k > 1 else 0)
-    return data.split_cost + k * data.changepoint_cost + fixed < min_cost(solve.value, budget)
+    return data.split_cost + k * data.changepoint_cost + fixed < min(solve.value, budget)
 
 
 cdef bint next_prefix(

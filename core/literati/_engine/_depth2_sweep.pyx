@@ -6,15 +6,10 @@ The kernels are in _lanes_body.h. This module lays the candidates out in lanes a
 from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._cart cimport Cart, Cut, cart_cut_room
-from literati._engine._class_order cimport (
-    ClassOrder, class_order_init, class_rows, merge_classes, sort_classes, sort_rows_by_class,
-)
-from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._types cimport (
-    LANES, MAX_K, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int16_t, int32_t, int64_t,
-    min_cost, uint16_t, uint32_t,
-)
+from literati._engine._cart cimport cart_cut_room
+from literati._engine._class_order cimport class_order_init, class_rows, merge_classes, sort_classes, sort_rows_by_class
+from literati._engine._memory cimport arena_malloc
+from literati._engine._types cimport LANES, MAX_K, ROW_MASK, feature_order, int16_t, uint32_t
 
 cdef enum:
     MAX_PIECES = LANES * MAX_K + 2  # that the cuts of one batch can make of one feature's order
@@ -253,7 +248,7 @@ cdef void read_costs(
                 right = lane_best(best, width, side, k, i)
                 if data.n_classes == 2:
                     right = (total + right) // 2
-                cost = min_cost(cost, data.split_cost + k * data.changepoint_cost + (total - right) * data.weight_cost)
+                cost = min(cost, data.split_cost + k * data.changepoint_cost + (total - right) * data.weight_cost)
             sweep.cost[index] = cost
 
 
@@ -400,7 +395,7 @@ cdef void offer_pair_costs(
         for k in range(1, data.max_k):
             right = (both + lane_best(best, width, child & 1, k, child // 2 - batch * LANES)) // 2
             wrong = sweep.totals[child] - right
-            cost = min_cost(cost, data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost)
+            cost = min(cost, data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost)
         sweep.cost[child] = cost
         set_min_weight(data, sweep, child)
 

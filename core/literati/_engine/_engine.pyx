@@ -18,9 +18,8 @@ from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._polish cimport make_polisher
 from literati._engine._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control,
-    Dataset, Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t,
-    uint8_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control, Dataset,
+    Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t, uint8_t,
 )
 
 from literati._engine._tree_writer import NODE_DTYPE
@@ -432,15 +431,9 @@ cdef class Engine:
     def bytes(self):
         return self.control.bytes
 
-    @property
-    def improvements(self):
-        return self.ao.improvements
-
     def trace(self):
-        cdef int64_t n = self.n_points
-        out = np.empty(n, dtype=TRACE_DTYPE)
-        if n:
-            memcpy(<void*><size_t>out.ctypes.data, self.points, n * sizeof(TracePoint))
+        out = np.empty(self.n_points, dtype=TRACE_DTYPE)
+        memcpy(<void*><size_t>out.ctypes.data, self.points, out.nbytes)
         return out
 
     def _begin(self):

@@ -9,18 +9,15 @@ from libc.string cimport memset
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
 from literati._engine._cart cimport Cut, cart_cut_room, cart_cuts, cart_lookahead
 from literati._engine._data_state cimport (
-    CART_LOOKAHEAD, IMPURITY, PrefixSums, SearchContext, choice_key, count_expansion, leaves_at, rows_ready,
-    split_rows, state_key, state_start,
+    CART_LOOKAHEAD, IMPURITY, PrefixSums, choice_key, count_expansion, leaves_at, rows_ready, split_rows, state_key,
+    state_start,
 )
 from literati._engine._depth2 cimport ShapeIterator, shapes_next, shapes_start
 from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
-from literati._engine._graph cimport (
-    LOOKAHEAD, Choice, DataState, choice_free, choice_new, state_add_choice, state_clear,
-)
+from literati._engine._graph cimport LOOKAHEAD, choice_free, choice_new, state_add_choice, state_clear
 from literati._engine._memory cimport tracked_malloc
 from literati._engine._types cimport (
-    LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
-    uint64_t,
+    LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, cost_t, feature_order, int64_t, uint32_t, uint64_t,
 )
 
 cdef enum:

@@ -7,16 +7,14 @@ it costs at the upper one. The neighbours' lower bounds rise as the search goes 
 
 from libc.string cimport memset
 
-from literati._engine._data_state cimport SearchContext, choice_key, count_expansion, rows_ready, state_key
+from literati._engine._data_state cimport choice_key, count_expansion, rows_ready, state_key
 from literati._engine._depth2_every_cut cimport legal_near
 from literati._engine._expand cimport open_choice, sum_positions
 from literati._engine._graph cimport (
-    Choice, DataState, Gap, choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap, state_clear,
+    choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap, state_clear,
 )
 from literati._engine._rows cimport cut_at
-from literati._engine._types cimport (
-    Control, Dataset, Shape, cost_t, feature_order, int32_t, int64_t, max_cost, min_cost,
-)
+from literati._engine._types cimport Control, Shape, feature_order, int64_t
 
 
 cdef inline const DataState* child(const Choice* c, bint right) noexcept nogil:
@@ -41,10 +39,10 @@ cdef cost_t gap_lower(const Dataset* data, const Gap* gap) noexcept nogil:
         kept = child(gap.prefix, not grows_right).lower
     shrunk = kept
     if gap.above != NULL:
-        shrunk = max_cost(shrunk, child(gap.above, not grows_right).lower)
+        shrunk = max(shrunk, child(gap.above, not grows_right).lower)
     lower = data.split_cost + k * data.changepoint_cost + grown + shrunk
     if k + 1 < data.max_k:
-        lower = min_cost(lower, data.split_cost + (k + 1) * data.changepoint_cost + grown + kept)
+        lower = min(lower, data.split_cost + (k + 1) * data.changepoint_cost + grown + kept)
     return lower
 
 
@@ -97,7 +95,7 @@ cdef bint refine_gap(SearchContext* context, Choice* c) noexcept nogil:
 
 
 cdef void remove_gap(DataState* s, int32_t index, cost_t lower) noexcept nogil:
-    s.floor = min_cost(s.floor, lower)
+    s.floor = min(s.floor, lower)
     s.n_gaps -= 1
     s.gaps[index] = s.gaps[s.n_gaps]
 
@@ -116,18 +114,18 @@ cdef void trim(const Dataset* data, DataState* s, Gap* gap, cost_t budget) noexc
     if gap.below != NULL and commit_lower(gap.below) > budget:
         bound = gap.below.shape.at[k] + (commit_lower(gap.below) - budget) // row_cost + 1
         if bound > gap.first:
-            s.floor = min_cost(s.floor, budget)
+            s.floor = min(s.floor, budget)
             gap.first = <int32_t>min(bound, <int64_t>gap.last + 1)
     if gap.above != NULL and commit_lower(gap.above) > budget:
         bound = gap.above.shape.at[k] - (commit_lower(gap.above) - budget) // row_cost - 1
         if bound < gap.last:
-            s.floor = min_cost(s.floor, budget)
+            s.floor = min(s.floor, budget)
             gap.last = <int32_t>max(bound, <int64_t>gap.first - 1)
 
 
 cdef void raise_lower(DataState* s, cost_t lower) noexcept nogil:
     if lower > s.lower:
-        s.lower = min_cost(lower, s.upper)
+        s.lower = min(lower, s.upper)
         s.complete = s.lower >= s.upper
 
 

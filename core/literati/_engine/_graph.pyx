@@ -8,7 +8,6 @@ from libc.string cimport memcpy, memset
 from literati._engine._depth2_every_cut cimport solve_free
 from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
 from literati._engine._rows cimport rows_free
-from literati._engine._types cimport Control, Shape, cost_t, int32_t
 
 # --- states -----------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from literati._engine._types cimport Control, int32_t, int64_t
 
 cdef enum:
     ALIGNMENT = 32  # bytes of a vector register

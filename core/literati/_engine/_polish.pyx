@@ -14,12 +14,11 @@ from libc.string cimport memset
 import numpy as np
 
 from literati._engine._best_shape cimport SideScan, end_group, is_better, offer_shapes, start_scan
-from literati._engine._types cimport monotonic
 from literati._engine._mutable_tree cimport (
     KEEP, NEW_SHAPE, STOP_CHECK_MASK, TO_LEAF, TO_LEFT_CHILD, TO_RIGHT_CHILD, Change, MutableNode, MutableTree,
 )
 from literati._engine._types cimport (
-    LEGAL_CUT, ROW_MASK, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
+    LEGAL_CUT, ROW_MASK, Shape, cost_t, feature_order, int32_t, int64_t, monotonic, uint32_t,
 )
 
 cdef extern from *:
@@ -59,13 +58,14 @@ cdef struct NodeFit:      # the best shape function for one node
 cdef object make_polisher(const Dataset* data, const Rows* rows, object owner):
     cdef Polisher polisher = Polisher.__new__(Polisher)
     polisher.data, polisher.rows, polisher.owner = data, rows, owner
-    polisher.allocate()
+    polisher.capacity = (2 << data.max_depth) + 1
+    polisher.nodes = <MutableNode*>calloc(polisher.capacity, sizeof(MutableNode))
     polisher.target = np.empty(data.n_rows, dtype=np.int16)
     polisher.fit_of = np.empty(data.n_rows, dtype=np.int16)
     polisher.scans = <SideScan*>calloc(1 << data.max_depth, sizeof(SideScan))
     polisher.fits = <NodeFit*>calloc(1 << data.max_depth, sizeof(NodeFit))
-    if polisher.scans == NULL or polisher.fits == NULL:
-        raise MemoryError()
+    if polisher.nodes == NULL or polisher.scans == NULL or polisher.fits == NULL:
+        raise MemoryError("no memory to polish trees")
     return polisher
 
 

@@ -7,9 +7,7 @@ sorted after the root. Whether a cut may lie behind a row is a flag of the entry
 from libc.string cimport memset
 
 from literati._engine._memory cimport tracked_free, tracked_malloc
-from literati._engine._types cimport (
-    LEGAL_CUT, ROW_MASK, Control, Dataset, Rows, Shape, feature_order, int32_t, int64_t, uint32_t, uint8_t,
-)
+from literati._engine._types cimport LEGAL_CUT, ROW_MASK, feature_order
 
 
 cdef bint rows_alloc(const Dataset* data, Control* control, Rows* rows, int32_t n) noexcept nogil:

@@ -3,18 +3,15 @@
 from libc.string cimport memcpy, memset
 
 from literati._engine._cache cimport cache_store
-from literati._engine._data_state cimport (
-    SearchContext, count_expansion, filter_rows, leaves_at, rows_ready, state_complete, state_key,
-)
+from literati._engine._data_state cimport count_expansion, filter_rows, leaves_at, rows_ready, state_complete, state_key
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport solve_depth2
 from literati._engine._depth2_every_cut cimport Depth2Solve, solve_depth2_every_cut, solve_new
-from literati._engine._graph cimport LEAF, SOLVED, SPLIT, DataState, TreeNode, state_discard_solve, state_set_tree
+from literati._engine._graph cimport LEAF, SOLVED, SPLIT, TreeNode, state_discard_solve, state_set_tree
 from literati._engine._memory cimport tracked_malloc
 from literati._engine._rows cimport cut_at
 from literati._engine._types cimport (
-    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
-    max_cost, uint32_t,
+    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, feature_order, int32_t, int64_t, uint32_t,
 )
 
 
@@ -79,7 +76,7 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
     count_expansion(context, state_key(s))
     if solve.value >= budget and solve.value > s.lower and budget < s.upper:
         # The solve has dropped all that costs at least the budget, so the budget is a lower bound and not the value.
-        s.lower = max_cost(s.lower, budget)
+        s.lower = max(s.lower, budget)
         cache_store(control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
         state_discard_solve(control, s)
         return True

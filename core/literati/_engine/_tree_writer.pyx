@@ -9,13 +9,13 @@ from libc.string cimport memset
 import numpy as np
 
 from literati._engine._cart cimport Cart, cart_lookahead
-from literati._engine._data_state cimport SearchContext, cart_tree, leaves_at
+from literati._engine._data_state cimport cart_tree, leaves_at
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport nth_shape, solve_depth2
-from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode, get_split_index
+from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, get_split_index
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport apply_shape, position_of_cut, rows_alloc, rows_filter, rows_free
-from literati._engine._types cimport Control, Dataset, Rows, Shape, int32_t, uint8_t
+from literati._engine._types cimport Control, Dataset, Rows, Shape, uint8_t
 
 NODE_DTYPE = np.dtype([
     ("feature", "<i4"), ("n_changepoints", "<i4"), ("changepoints", "<i4", (8,)), ("missing_right", "i1"),

@@ -118,9 +118,3 @@ cdef inline double monotonic() noexcept nogil:
     cdef timespec t
     clock_gettime(CLOCK_MONOTONIC, &t)
     return t.tv_sec + 1e-9 * t.tv_nsec
-
-cdef inline cost_t min_cost(cost_t a, cost_t b) noexcept nogil:
-    return a if a < b else b
-
-cdef inline cost_t max_cost(cost_t a, cost_t b) noexcept nogil:
-    return a if a > b else b

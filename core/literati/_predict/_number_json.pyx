@@ -175,11 +175,10 @@ def numbers_in_arrays(bytes text, Py_ssize_t at, Py_ssize_t rows, Py_ssize_t wid
     """Return the matrix of `rows` arrays of `width` numbers at `at`, and where it ends; None if there is none."""
     cdef const char *start = text
     cdef const char *p
-    cdef double[:, ::1] cells
     if rows < 1 or width < 1 or not 0 <= at < len(text):
         return None
     matrix = np.empty((rows, width))
-    cells = matrix
+    cdef double[:, ::1] cells = matrix
     with nogil:
         p = read_arrays(start + at, rows, width, &cells[0, 0])
     return None if p == NULL else (matrix, p - start)
@@ -190,23 +189,19 @@ def numbers_in_records(bytes text, Py_ssize_t at, Py_ssize_t rows, list names):
     cdef const char *start = text
     cdef const char *end = start + len(text)
     cdef const char *p
-    cdef double[:, ::1] cells
-    cdef Py_ssize_t width = len(names)
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, width = len(names)
     cdef bytes name
     if rows < 1 or width < 1 or not 0 <= at < len(text):
         return None
-    known = np.zeros(width * sizeof(Name), dtype=np.uint8)
-    cdef unsigned char[::1] known_bytes = known
+    cdef unsigned char[::1] known_bytes = np.zeros(width * sizeof(Name), dtype=np.uint8)
     cdef Name *known_names = <Name *>&known_bytes[0]
-    order = np.zeros(width, dtype=np.intp)
-    cdef Py_ssize_t[::1] places = order
+    cdef Py_ssize_t[::1] order = np.zeros(width, dtype=np.intp)
     for k in range(width):
         name = names[k]
         known_names[k].text = name
         known_names[k].length = len(name)
     matrix = np.empty((rows, width))
-    cells = matrix
+    cdef double[:, ::1] cells = matrix
     with nogil:
-        p = read_records(start + at, end, rows, width, known_names, &places[0], &cells[0, 0])
+        p = read_records(start + at, end, rows, width, known_names, &order[0], &cells[0, 0])
     return None if p == NULL else (matrix, p - start)

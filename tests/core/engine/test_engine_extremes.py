@@ -20,6 +20,8 @@ def parity(n_rows: int, n_features: int, seed: int, **options: Any) -> Problem:
         "weights": None,
         "max_depth": 3,
         "max_changepoints": 1,
+        "split_penalty": 0.0,
+        "changepoint_penalty": 0.0,
         "candidates": "adaptive",
         "candidate_leaves": [9],
     }
