@@ -77,7 +77,7 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[all]",
         ),
         (
-            "max(ao.root.lower, min(ao.known_lower, ao.root.upper))",
+            "max(ao.root.lower, min(ao.saved_lower, ao.root.upper))",
             "max(ao.root.lower, ao.root.upper)",
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
@@ -143,8 +143,8 @@ MUTANTS: Changes = {
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
-            'ao.known_lower, ao.known_upper = head["lower"], head["upper"]',
-            'ao.known_lower, ao.known_upper = head["upper"], head["upper"]',
+            'ao.saved_lower, ao.saved_upper = head["lower"], head["upper"]',
+            'ao.saved_lower, ao.saved_upper = head["upper"], head["upper"]',
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (

@@ -77,18 +77,18 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))",
-            "raise_lower(shrinks, child(gap.below, not grows_right).lower)",
+            "raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))",
+            "raise_bound(shrinks, child(gap.below, not grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(grows, without(child(gap.above, grows_right).lower, between, row_cost))",
-            "raise_lower(grows, child(gap.above, grows_right).lower)",
+            "raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))",
+            "raise_bound(grows, child(gap.above, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(grows, child(gap.below, grows_right).lower)",
-            "raise_lower(shrinks, child(gap.below, grows_right).lower)",
+            "raise_bound(grows, child(gap.below, grows_right).lower)",
+            "raise_bound(shrinks, child(gap.below, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (

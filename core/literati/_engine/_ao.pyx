@@ -1,9 +1,8 @@
 """The AO* loop: select, expand, backpropagate, prune.
 
 Selection follows the estimate (V-tilde) and carries a budget: what a state may cost at most to be part of a better
-tree.
-An action whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion look
-at the admissible bounds alone, so the order of the search never changes what is proven.
+tree. A choice whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion
+look at the admissible bounds alone, so the order of the search never changes what is proven.
 """
 
 from literati._engine._bounds cimport RowSummary, empty_summary
@@ -46,8 +45,8 @@ cdef void ao_start(Ao* ao) noexcept nogil:
         rows.hash[1] += data.row_hash[2 * <int64_t>row + 1]
     state_start(context, &ao.root, data.max_depth, &rows)
     ao.initial_lower = ao.root.lower
-    if ao.known_tree != NULL and not ao.root.complete:
-        take_checkpoint(ao)
+    if ao.saved_tree != NULL and not ao.root.complete:
+        apply_checkpoint(ao)
     ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = ao.looked_ahead or ao.root.complete
@@ -116,17 +115,17 @@ cdef bint ao_proven(const Ao* ao) noexcept nogil:
     return ao_lower(ao) >= ao.root.upper
 
 
-cdef void take_checkpoint(Ao* ao) noexcept nogil:
-    """Take over the incumbent and the lower bound of a checkpoint."""
-    ao.looked_ahead = ao.known_tree.policy != LEAF
-    if ao.known_upper < ao.root.upper:
-        state_set_tree(ao.context.control, &ao.root, ao.known_tree, ao.n_known_tree, ao.known_upper)
-        ao.known_tree = NULL
-    ao.root.lower = max(ao.root.lower, min(ao.known_lower, ao.root.upper))
+cdef void apply_checkpoint(Ao* ao) noexcept nogil:
+    """Use the incumbent and the lower bound of a checkpoint."""
+    ao.looked_ahead = ao.saved_tree.policy != LEAF
+    if ao.saved_upper < ao.root.upper:
+        state_set_tree(ao.context.control, &ao.root, ao.saved_tree, ao.n_saved_tree, ao.saved_upper)
+        ao.saved_tree = NULL
+    ao.root.lower = max(ao.root.lower, min(ao.saved_lower, ao.root.upper))
 
 
 cdef bint update(Ao* ao, DataState* s) noexcept nogil:
-    """Draw a state's values from its choices and gaps, prune, complete; return whether anything changed.
+    """Compute a state's values from its choices and gaps, prune and complete it; return whether anything changed.
 
     Proof of the lower bound: every tree of the state is a leaf, which costs at least `upper`, or begins with a choice
     that is open, lies in a gap, or was pruned at a bound of at least `floor`.
@@ -252,7 +251,7 @@ cdef Choice* select_choice(Ao* ao, DataState* s, cost_t budget, int32_t* gap) no
 
 
 cdef Choice* next_unestimated(DataState* s) noexcept nogil:
-    """Return a choice without lookahead, NULL if there is none: all have theirs before any is followed."""
+    """Return a choice without lookahead, NULL if there is none. All get theirs before any is followed."""
     cdef int32_t i
     for i in range(s.n_choices):
         if not s.choices[i].estimated and not s.choices[i].pruned:
@@ -265,14 +264,14 @@ cdef inline bint larger_estimate_first(const Ao* ao, const Choice* c) noexcept n
     return c.left.depth <= 2 and ao.or_selection == INFORMATIVE
 
 
-cdef void give_back_turns(Ao* ao, DataState* s) noexcept nogil:
+cdef void undo_turns(Ao* ao, DataState* s) noexcept nogil:
     """Undo the turns taken on the way to `s`, because a stopped step has done nothing and is repeated."""
     cdef Choice* c = s.parent
     while c != NULL:
         if ao.and_selection == ROUND_ROBIN and not (
             c.left.complete or c.right.complete or larger_estimate_first(ao, c)
         ):
-            c.turn_right = not c.turn_right
+            c.right_next = not c.right_next
         c = c.owner.parent
 
 
@@ -282,22 +281,20 @@ cdef DataState* select_child(Ao* ao, Choice* c) noexcept nogil:
         return &c.right
     if c.right.complete:
         return &c.left
-    if larger_estimate_first(ao, c):
-        right = c.right.estimate > c.left.estimate
-    elif ao.and_selection == ROUND_ROBIN:
-        right = c.turn_right
-        c.turn_right = not right  # give_back_turns undoes it when the step is stopped
-    elif ao.and_selection == WORST_PRIMAL:
-        right = c.right.upper > c.left.upper
-    elif ao.or_selection == INFORMATIVE:
-        right = c.right.estimate > c.left.estimate
-    else:
-        right = c.right.lower > c.left.lower
+    right = c.right.estimate > c.left.estimate
+    if not larger_estimate_first(ao, c):
+        if ao.and_selection == ROUND_ROBIN:
+            right = c.right_next
+            c.right_next = not right  # undo_turns undoes it when the step is stopped
+        elif ao.and_selection == WORST_PRIMAL:
+            right = c.right.upper > c.left.upper
+        elif ao.or_selection == ADMISSIBLE:
+            right = c.right.lower > c.left.lower
     return &c.right if right else &c.left
 
 
 cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept nogil:
-    """Do the next thing at a state, or descend to one of its children; return whether it descended.
+    """Take one step at a state, or descend to one of its children; return whether it descended.
 
     The budget of a child is what its parent may cost less the split and the lower bound of the other child: a child
     that costs more cannot be part of a better tree.
@@ -348,11 +345,11 @@ cdef Outcome ao_step(Ao* ao) noexcept nogil:
         ok = expand_gaps(context, s) if context.every_cut else expand_state(context, s)
     if context.control.stop:
         if ao.pending == NULL:
-            give_back_turns(ao, s)
+            undo_turns(ao, s)
         return STOPPED
     if not ok:
         return NO_MEMORY
-    # A state that was solved, or closed at its budget, has no choices to draw values from.
+    # A state that was solved, or closed at its budget, has no choices.
     if not s.expanded:
         if s.parent == NULL:
             return DONE

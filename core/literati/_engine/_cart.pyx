@@ -94,7 +94,7 @@ cdef void scan_weighted(
     """Score all cuts by Gini, with weights, where every row has a value."""
     cdef int32_t i, c
     cdef uint32_t row
-    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w, top, bottom, bar = best.score * ALMOST
+    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w, top, bottom, min_score = best.score * ALMOST
     cdef double* a = cart.below
     cdef double* b = cart.above
     for c in range(data.n_classes):
@@ -115,16 +115,16 @@ cdef void scan_weighted(
         if entries[i] & LEGAL_CUT:
             top = sa * nb + sb * na
             bottom = na * nb
-            if top > bar * bottom:
+            if top > min_score * bottom:
                 if offer_split(best, top / bottom, feature, i + 1, 1):
-                    bar = best.score * ALMOST
+                    min_score = best.score * ALMOST
 
 
 cdef void scan_general(
     const Dataset* data, Control* control, Cart* cart, const uint32_t* entries, int32_t known, int32_t n_missing,
     const uint32_t* missing_entries, const double* counts, int32_t feature, Split* best
 ) noexcept nogil:
-    """Score all cuts by any criterion; rows without a value join either side, or stand alone against all others."""
+    """Score all cuts by any criterion; rows without a value join either side, or are alone on theirs."""
     cdef int32_t i, c
     cdef uint32_t row
     cdef double* a = cart.below
@@ -184,9 +184,7 @@ cdef inline uint32_t* node_entries(Cart* cart, const Rows* rows, const CartNode*
     return order + feature * (<int64_t>rows.n + 1) + 1 + node.start
 
 
-cdef inline void add_weights(
-    const Dataset* data, const uint32_t* entries, int32_t n, double* counts
-) noexcept nogil:
+cdef inline void add_weights(const Dataset* data, const uint32_t* entries, int32_t n, double* counts) noexcept nogil:
     """Add the class weights of n entries."""
     cdef int32_t i
     cdef uint32_t row
@@ -354,13 +352,13 @@ cdef int32_t best_leaf(const Dataset* data, Control* control, Cart* cart, const 
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-cdef int32_t cart_cut_room(const Dataset* data) noexcept nogil:
-    cdef int32_t i, room = 2
+cdef int32_t max_candidate_cuts(const Dataset* data) noexcept nogil:
+    cdef int32_t i, n = 2
     for i in range(data.n_candidate_leaves):
-        room = max(room, min(data.candidate_leaves[i], data.n_rows))  # no leaf is empty
+        n = max(n, min(data.candidate_leaves[i], data.n_rows))  # no leaf is empty
     if data.mode == SHAPE:
-        room += data.n_features * (data.max_k + 1)
-    return room
+        n += data.n_features * (data.max_k + 1)
+    return n
 
 
 cdef int32_t add_cut(
@@ -397,11 +395,11 @@ cdef int32_t cart_cuts(
         for j in range(data.n_features):
             if control.stop:
                 return n
-            n = own_cuts(data, control, cart, rows, j, cuts, n)
+            n = feature_cuts(data, control, cart, rows, j, cuts, n)
     return n
 
 
-cdef int32_t own_cuts(
+cdef int32_t feature_cuts(
     const Dataset* data, Control* control, Cart* cart, const Rows* rows, int32_t feature, Cut* cuts, int32_t n
 ) noexcept nogil:
     """Add the cuts of a CART with K + 1 leaves on one feature alone, whose nodes are ranges of the feature's order.
@@ -476,7 +474,7 @@ cdef cost_t cart_lookahead(
     cdef CartNode* node
     cdef cost_t split
     start_tree(data, cart, rows, depth)
-    # Breadth first: children always stand behind their parent.
+    # Breadth first: children always come after their parent.
     while i < cart.n_nodes:
         node = &cart.nodes[i]
         if node.depth_left > 0 and not node.scored:

@@ -249,14 +249,14 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
         raise _damaged()
     _load_values(ao, values, nodes)
     ao.context.steps = <uint64_t*>tracked_malloc(control, steps.nbytes + 8)
-    ao.known_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
-    if ao.context.steps == NULL or ao.known_tree == NULL:
+    ao.saved_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
+    if ao.context.steps == NULL or ao.saved_tree == NULL:
         raise MemoryError("no memory for the checkpoint")
     memcpy(ao.context.steps, <const void*><size_t>steps.ctypes.data, steps.nbytes)
     ao.context.n_steps = len(steps)
-    memcpy(ao.known_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
-    ao.n_known_tree = len(tree)
-    ao.known_lower, ao.known_upper = head["lower"], head["upper"]
+    memcpy(ao.saved_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
+    ao.n_saved_tree = len(tree)
+    ao.saved_lower, ao.saved_upper = head["lower"], head["upper"]
     if ao.in_warm_up and not head["warming"]:
         ao.in_warm_up = False
         ao.context.every_cut = True

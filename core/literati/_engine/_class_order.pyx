@@ -1,7 +1,7 @@
 """The rows of a state by class, each class in the order of every feature, so that two classes can be merged.
 
 A shape function with two or more change points separates two labels, so with many classes it is tried on many pairs of
-them. Sorting a state by class once makes the rows of a pair cost what the pair holds, not what the state holds.
+them. Once a state is sorted by class, a pair takes time in proportion to its own rows, not to those of the state.
 """
 
 from libc.string cimport memset
@@ -47,9 +47,7 @@ cdef void sort_classes(const Dataset* data, ClassOrder* order, const int64_t* we
     order.n_present = n
 
 
-cdef void sort_rows_by_class(
-    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows
-) noexcept nogil:
+cdef void sort_rows_by_class(const Dataset* data, Control* control, ClassOrder* order, const Rows* rows) noexcept nogil:
     cdef int32_t j, i, c, value, place
     cdef uint32_t row
     cdef const uint32_t* entries = feature_order(rows, 0)

@@ -11,7 +11,7 @@ from literati._engine._types cimport Control, Dataset, Rows, Shape, int32_t, int
 cdef enum:
     MAX_RECENT = 1 << 14  # steps that a checkpoint remembers beside those of live states; a power of two, safe default
 
-# What V-tilde, the estimate of a state, is drawn from.
+# How V-tilde, the estimate of a state, is computed.
 cdef enum Heuristic:
     CART_LOOKAHEAD = 0
     PRIMAL = 1
@@ -41,8 +41,8 @@ cdef struct SearchContext:
     Cart cart
     Sweep sweep
     PrefixSums sums
-    Rows left            # room for the rows of a child
-    Rows right
+    Rows left            # rows of the left child of a choice
+    Rows right           # rows of the right child
     uint8_t* side        # [row] 0: left, 1: right
     # Steps that must not be counted twice: see _checkpoint.pyx.
     uint64_t* steps      # keys of the steps that a checkpoint has counted, sorted

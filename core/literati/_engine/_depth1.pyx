@@ -13,7 +13,7 @@ cdef void offer_pair_shapes(
 ) noexcept nogil:
     """Offer the best shape function of one feature that separates two labels, given their rows in its order.
 
-    The rows of `label` are to go left, the others right. `all_left` is the cost of a split that sends every row left.
+    Rows of `label` should go left, the others right. `all_left` is the cost of a split that sends every row left.
     """
     cdef SideScan scan
     cdef int32_t i

@@ -50,7 +50,7 @@ cdef bint shapes_next(
                 return False
         feature = cuts[iterator.first].feature
         known = rows.known[feature]
-        # The cut behind all values separates only the rows without a value: it stands alone, and they go right.
+        # The cut behind all values separates only the rows without a value: it is used alone, and they go right.
         if cuts[iterator.chosen[iterator.k - 1]].at == known and (iterator.k > 1 or not iterator.missing_right):
             continue
         shape.feature = feature

@@ -68,7 +68,7 @@ cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t f
 
 cdef bint add_interval(Control* control, Depth2Solve* solve, const Interval* interval) noexcept nogil:
     """Append an interval unless it is empty; return False when memory ran out."""
-    cdef Interval* intervals
+    cdef void* moved
     if interval.first > interval.last:
         return True
     if (
@@ -76,12 +76,10 @@ cdef bint add_interval(Control* control, Depth2Solve* solve, const Interval* int
         and control.bytes + 2 * solve.capacity * <int64_t>sizeof(Interval) > control.byte_limit
     ):
         return False
-    intervals = <Interval*>tracked_append(
-        control, solve.intervals, solve.n_intervals, &solve.capacity, sizeof(Interval)
-    )
-    if intervals == NULL:
+    moved = tracked_append(control, solve.intervals, solve.n_intervals, &solve.capacity, sizeof(Interval))
+    if moved == NULL:
         return False
-    solve.intervals = intervals
+    solve.intervals = <Interval*>moved
     solve.intervals[solve.n_intervals] = interval[0]
     solve.n_intervals += 1
     return True
@@ -214,7 +212,7 @@ cdef Outcome search_last(
     return DONE
 
 
-cdef void fresh_interval(
+cdef void init_interval(
     const Rows* rows, Interval* interval, int32_t feature, int32_t missing_right, int32_t first
 ) noexcept nogil:
     """Set up all positions from `first` on.
@@ -236,7 +234,7 @@ cdef bint begin_first(const Dataset* data, Control* control, Depth2Solve* solve)
     cdef Interval interval
     for j in range(data.n_features):
         for side in range(2 if solve.rows.known[j] < solve.rows.n else 1):
-            fresh_interval(&solve.rows, &interval, j, side, 1)
+            init_interval(&solve.rows, &interval, j, side, 1)
             if not add_interval(control, solve, &interval):
                 return False
     return True
@@ -250,7 +248,7 @@ cdef bint begin_behind_prefix(Control* control, Depth2Solve* solve) noexcept nog
     """
     cdef int32_t k = solve.prefix.n_cuts
     cdef Interval interval
-    fresh_interval(&solve.rows, &interval, solve.prefix.feature, solve.prefix.missing_right, solve.prefix.at[k - 1] + 1)
+    init_interval(&solve.rows, &interval, solve.prefix.feature, solve.prefix.missing_right, solve.prefix.at[k - 1] + 1)
     interval.grown = solve.grown[k - 2] if k > 1 else 0
     interval.shrunk = solve.grown[k - 1]
     solve.n_intervals = 0
@@ -285,8 +283,8 @@ cdef bint next_prefix(
 ) noexcept nogil:
     """Step, depth first, to the next prefix of up to K - 1 change points that may be part of a better function.
 
-    The bound of a prefix rises with its last change point, so the first position that is too dear ends its level. After
-    a stop request the solve is as it was before the call.
+    The bound of a prefix rises with its last change point, so the first position that costs too much ends its level.
+    After a stop request the solve is as it was before the call.
     """
     cdef Shape* prefix = &solve.prefix
     cdef int32_t from_at

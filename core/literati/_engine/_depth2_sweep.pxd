@@ -19,7 +19,7 @@ cdef struct Sweep:
     ClassOrder classes      # the rows by class; filled where pairs of labels are tried
     void* pair_weight       # [row] weight, negated for the second of two classes, in the count type of the sweep
     int64_t* min_weight     # [batch][lane][side] two labels can improve the child only if they weigh more than this
-    Cut* cuts               # candidate cuts of the state at hand
+    Cut* cuts               # candidate cuts of the current state
     Shape* shapes           # [BATCHES * LANES] candidates; callers fill them
     cost_t* cost            # [candidate][side] cost of the child
 

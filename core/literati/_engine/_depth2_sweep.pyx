@@ -6,7 +6,7 @@ The kernels are in _lanes_body.h. This module lays the candidates out in lanes a
 from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._cart cimport cart_cut_room
+from literati._engine._cart cimport max_candidate_cuts
 from literati._engine._class_order cimport class_order_init, class_rows, merge_classes, sort_classes, sort_rows_by_class
 from literati._engine._memory cimport arena_malloc
 from literati._engine._types cimport LANES, MAX_K, ROW_MASK, feature_order, int16_t, uint32_t
@@ -40,7 +40,7 @@ cdef void sweep_init(
     sweep.scratch = arena_malloc(control, arena, 64 * (n + c + 1) * (1 if many else 0) + 64)
     sweep.pair_weight = arena_malloc(control, arena, n * sizeof(int64_t) * (1 if pairs else 0) + 64)
     sweep.min_weight = <int64_t*>arena_malloc(control, arena, BATCHES * LANES * 2 * sizeof(int64_t))
-    sweep.cuts = <Cut*>arena_malloc(control, arena, cart_cut_room(data) * sizeof(Cut))
+    sweep.cuts = <Cut*>arena_malloc(control, arena, max_candidate_cuts(data) * sizeof(Cut))
     sweep.shapes = <Shape*>arena_malloc(control, arena, BATCHES * LANES * sizeof(Shape))
     sweep.cost = <cost_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * sizeof(cost_t))
     class_order_init(data, control, arena, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
@@ -96,7 +96,7 @@ cdef void set_sides(const Shape* shapes, Pieces* pieces) noexcept nogil:
 cdef void mark_rows(
     const Dataset* data, Sweep* sweep, const uint32_t* entries, const Pieces* pieces, uint16_t* bits, bint count
 ) noexcept nogil:
-    """Write the bits of every row, and if asked to the class weights of every piece."""
+    """Write the bits of every row and, if `count` is set, the class weights of every piece."""
     cdef int32_t piece, k, start = 0, end
     cdef uint32_t row
     cdef uint16_t pattern
@@ -298,21 +298,13 @@ cdef inline bint pair_may_help(
     return False
 
 
-cdef int64_t smallest_min_weight(const Sweep* sweep, int32_t n) noexcept nogil:
-    cdef int64_t smallest = sweep.min_weight[0]
-    cdef int32_t i
-    for i in range(1, 2 * n):
-        smallest = min(smallest, sweep.min_weight[i])
-    return smallest
-
-
 cdef void sweep_pairs(
     const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, int32_t n, int32_t width
 ) noexcept nogil:
     """Try shape functions of two or more change points, one pair of labels after the other.
 
-    Pairs come heaviest first, so that they raise the bar for the others. A pair whose rows weigh no more than the
-    smallest min_weight of all children improves none of them (see set_min_weight), and neither does a lighter pair.
+    The heaviest pairs come first, because they raise min_weight for the others. A pair whose rows weigh no more than
+    the smallest min_weight of all children improves none of them (see set_min_weight), nor does a lighter pair.
     """
     cdef ClassOrder* order = &sweep.classes
     cdef int32_t n_batches = (n + LANES - 1) // LANES, i, j, k, a, b, c, batch, n_helped
@@ -326,7 +318,9 @@ cdef void sweep_pairs(
     for i in range(2 * n):
         set_min_weight(data, sweep, i)
     for i in range(order.n_present - 1):
-        smallest = smallest_min_weight(sweep, n)
+        smallest = sweep.min_weight[0]
+        for k in range(1, 2 * n):
+            smallest = min(smallest, sweep.min_weight[k])
         a = order.present[i]
         if weight[a] + weight[order.present[i + 1]] <= smallest:
             return

@@ -63,7 +63,7 @@ cdef struct RunLimits:
     double gap              # relative gap
     double gap_absolute
     double polish_below     # a tree that costs less is due to be polished ...
-    int64_t polish_work     # ... once so much work is done
+    int64_t polish_work     # ... once the search has done this work
 
 
 cdef packed struct TracePoint:
@@ -202,7 +202,7 @@ cdef class Engine:
     def __dealloc__(self):
         if self.ready:
             state_free(&self.control, &self.ao.root)
-            tracked_free(&self.control, self.ao.known_tree)
+            tracked_free(&self.control, self.ao.saved_tree)
             context_free(&self.ao.context)
         tracked_free(&self.control, self.points)
 
@@ -268,7 +268,7 @@ cdef class Engine:
             raise MemoryError("not enough memory for the buffers of the search")
         if control.byte_limit and control.bytes > control.byte_limit:
             raise MemoryError(
-                f"the search takes {control.bytes} to start with, and {control.byte_limit} are left for it"
+                f"the search needs {control.bytes} bytes to start, but the memory limit leaves {control.byte_limit}"
             )
         self.fixed_bytes = control.bytes
         if control.byte_limit:
@@ -290,7 +290,7 @@ cdef class Engine:
         self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
         double clock=0.0, double polish_below=-1.0, int64_t polish_work=0,
     ):
-        """Search for about so many seconds and return why the run ended, a RunStatus.
+        """Search for about `seconds` and return why the run ended, as a RunStatus.
 
         `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
         `polish_below` and the search has done `polish_work`.
@@ -439,11 +439,11 @@ cdef class Engine:
     def _begin(self):
         """Mark the search as running; what changes it belongs to one thread at a time."""
         if self.running:
-            raise RuntimeError("this search is running in another thread")
+            raise RuntimeError("this search is running in another thread: wait until run() has returned")
         self.running = True
 
     def checkpoint(self, max_bytes=16 << 20, seconds=0.0):
-        """Return what the search knows, in at most so many bytes (but never less than its tree needs)."""
+        """Return what the search knows, in at most `max_bytes` or, if that is more, in what its tree needs."""
         self._begin()
         try:
             return save_search(&self.ao, seconds, max_bytes)
@@ -471,7 +471,7 @@ cdef class Engine:
         cdef int64_t work = control.work
         self._begin()
         if not interruptible:
-            # A stop request is meant for run(): the tree is needed all the same, and the request is kept.
+            # A stop request is meant for run(): it is kept, and the tree is written.
             self.deferred_stop, control.stop, self.defer_stop = control.stop, 0, True
         try:
             out = np.zeros(min(2 << data.max_depth, 2 * data.n_rows + 1), dtype=NODE_DTYPE)

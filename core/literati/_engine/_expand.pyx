@@ -7,7 +7,7 @@ every shape function at once where its children are solved (depth left 2). Other
 from libc.string cimport memset
 
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
-from literati._engine._cart cimport Cut, cart_cut_room, cart_cuts, cart_lookahead
+from literati._engine._cart cimport Cut, max_candidate_cuts, cart_cuts, cart_lookahead
 from literati._engine._data_state cimport (
     CART_LOOKAHEAD, IMPURITY, PrefixSums, choice_key, count_expansion, leaves_at, rows_ready, split_rows, state_key,
     state_start,
@@ -85,7 +85,7 @@ cdef cost_t sum_sides(
     cdef cost_t fixed = 0
     for piece in range(2):
         empty_summary(data, &sides[piece])
-    # Rows without a value stand between the last two positions.
+    # Rows without a value lie between the last two positions.
     add_piece(data, sums, sums.n - 2, sums.n - 1, &sides[shape.missing_right])
     for piece in range(shape.n_cuts + 1):
         upto = sums.n - 2
@@ -238,7 +238,7 @@ cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil:
     cdef bint ok = True
     if not rows_ready(context, s):
         return False
-    s.cuts = <Cut*>tracked_malloc(control, cart_cut_room(data) * sizeof(Cut))
+    s.cuts = <Cut*>tracked_malloc(control, max_candidate_cuts(data) * sizeof(Cut))
     if s.cuts == NULL:
         return False
     s.n_cuts = cart_cuts(data, control, &context.cart, &s.rows, leaves_at(data, s.depth), s.cuts)

@@ -1,6 +1,6 @@
 """Gaps between tried change points: where every cut is a candidate, choices are opened one by one.
 
-A gap stands for every change point between two tried ones. As at depth left 2 (see _depth2_every_cut.pyx) the child
+A gap contains every change point between two tried ones. As at depth left 2 (see _depth2_every_cut.pyx) the child
 that grows with the position costs at least what it costs at the lower neighbour, and the one that shrinks at least what
 it costs at the upper one. The neighbours' lower bounds rise as the search goes on, and the gap's with them.
 """
@@ -123,16 +123,16 @@ cdef void trim(const Dataset* data, DataState* s, Gap* gap, cost_t budget) noexc
             gap.last = <int32_t>max(bound, <int64_t>gap.first - 1)
 
 
-cdef void raise_lower(DataState* s, cost_t lower) noexcept nogil:
+cdef void raise_bound(DataState* s, cost_t lower) noexcept nogil:
     if lower > s.lower:
         s.lower = min(lower, s.upper)
         s.complete = s.lower >= s.upper
 
 
-cdef inline cost_t without(cost_t lower, int32_t rows, cost_t row_cost) noexcept nogil:
+cdef inline cost_t bound_without(cost_t lower, int32_t rows, cost_t row_cost) noexcept nogil:
     """Return a bound of a state without some of its rows: each lowers it by at most row_cost.
 
-    The product may not fit into 64 bits, since one row can weigh nearly all there is.
+    The product may not fit into 64 bits, because one row can have nearly all of the weight.
     """
     return lower - rows * row_cost if rows <= lower // row_cost else 0
 
@@ -151,12 +151,12 @@ cdef void raise_children(const Dataset* data, const Gap* gap, Choice* c) noexcep
     cdef DataState* shrinks = &c.left if grows_right else &c.right
     if gap.below != NULL:
         between = c.shape.at[k] - gap.below.shape.at[k]
-        raise_lower(grows, child(gap.below, grows_right).lower)
-        raise_lower(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))
+        raise_bound(grows, child(gap.below, grows_right).lower)
+        raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))
     if gap.above != NULL:
         between = gap.above.shape.at[k] - c.shape.at[k]
-        raise_lower(grows, without(child(gap.above, grows_right).lower, between, row_cost))
-        raise_lower(shrinks, child(gap.above, not grows_right).lower)
+        raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))
+        raise_bound(shrinks, child(gap.above, not grows_right).lower)
 
 
 cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_t at, Shape* shape) noexcept nogil:

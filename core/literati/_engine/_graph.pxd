@@ -34,7 +34,7 @@ cdef struct DataState:
     Cut* cuts            # candidate cuts, kept for refinements
     Gap* gaps            # untried change points, where every cut is a candidate
     Depth2Solve* solve   # an unfinished solve
-    Rows rows            # order is NULL while the rows are not at hand
+    Rows rows            # order is NULL while the rows are not in memory
     uint64_t hash[2]     # of the set of rows
     cost_t lower         # V: no tree of the state's space costs less
     cost_t upper         # V-bar: cost of the tree of `policy`
@@ -62,10 +62,10 @@ cdef struct Choice:
     Shape shape
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
-    bint estimated       # its children have had their lookahead
+    bint estimated       # the lookahead of its children is done
     bint refinable       # refinements have not been opened
     bint pruned          # nothing below it is searched, but the gaps beside it still read its children's bounds
-    bint turn_right      # round robin: the right child comes next
+    bint right_next      # round robin: it is the right child's turn
 
 # A run of change points, none of which has been tried.
 cdef struct Gap:

@@ -1,8 +1,8 @@
 /* One build of the lane kernels, for one count type and one instruction set.
  *
  * _lanes_set.h includes it for each width of the counts (BITS); _lanes_table.h defines the other macros. The range of a
- * count (T) holds twice the weight of the rows swept. Sixteen lanes are PARTS vectors (VEC) of WIDTH lanes; a sweep takes
- * one part after the other.
+ * count (T) holds twice the weight of the rows swept. Sixteen lanes are PARTS vectors (VEC) of WIDTH lanes; a sweep
+ * takes one part after the other.
  */
 typedef T NAME(vec) __attribute__((vector_size(BYTES)));
 

@@ -12,9 +12,9 @@
 #define LANES_PASTE(a, b, c) a##b##c
 #define LANES_JOIN(a, b, c) LANES_PASTE(a, b, c)
 
-/* The macros of the kernels. For each instruction set are defined: ISA, its name; TARGET, the function attribute that
- * switches it on; BYTES, the size of its vectors; MAX16, MIN16 ... MAX64, MIN64, the larger and the smaller of each lane
- * of two vectors of a width. BITS is the width of the counts.
+/* Macros of the kernels. BITS is the width of the counts. Every instruction set below defines its name (ISA), the
+ * function attribute that switches it on (TARGET), the size of its vectors (BYTES), and the larger and the smaller of
+ * each lane of two vectors (MAX16, MIN16 ... MAX64, MIN64).
  */
 #define T LANES_JOIN(int, BITS, _t)
 #define NAME(x) LANES_JOIN(x##_, ISA, BITS)

@@ -116,7 +116,7 @@ cdef class Polisher(MutableTree):
             self.label_leaves()
         # Simplifying moves change points within gaps, which may help the nodes above: sweep again afterwards.
         while not self.interrupted:
-            if not self.sweep():
+            if not self.improve_nodes():
                 self.finished = not (self.interrupted or self.out_of_budget())
                 break
             self.simplify()
@@ -132,7 +132,7 @@ cdef class Polisher(MutableTree):
     cdef bint out_of_budget(self) noexcept:
         return 0 <= self.max_work <= self.work
 
-    cdef bint sweep(self) except -1:
+    cdef bint improve_nodes(self) except -1:
         """Change nodes until none changes any more, or time or budget are over; return whether any changed."""
         cdef bint changed_ever = False, changed = True
         cdef int32_t level, n_fits

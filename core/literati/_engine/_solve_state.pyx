@@ -52,6 +52,7 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
     cdef Control* control = context.control
     cdef Depth2Solve* solve
     cdef Outcome outcome
+    cdef bint over_budget
     if s.solve == NULL and not begin_solve(context, s):
         return False
     if s.solve == NULL:
@@ -67,21 +68,21 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
     # must not depend on when a slice ends.
     if (
         (outcome == DONE or s.parent == NULL) and solve.value < s.upper and solve.best.feature >= 0
-        and not take_solve_tree(context, s)
+        and not set_solve_tree(context, s)
     ):
         state_discard_solve(control, s)
         return False
     if outcome != DONE:
         return True
     count_expansion(context, state_key(s))
-    if solve.value >= budget and solve.value > s.lower and budget < s.upper:
+    over_budget = solve.value >= budget and solve.value > s.lower and budget < s.upper
+    state_discard_solve(control, s)
+    if over_budget:
         # The solve has dropped all that costs at least the budget, so the budget is a lower bound and not the value.
         s.lower = max(s.lower, budget)
         cache_store(control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
-        state_discard_solve(control, s)
-        return True
-    state_discard_solve(control, s)
-    state_complete(context, s)
+    else:
+        state_complete(context, s)
     return True
 
 
@@ -106,7 +107,7 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     return True
 
 
-cdef bint take_solve_tree(SearchContext* context, DataState* s) noexcept nogil:
+cdef bint set_solve_tree(SearchContext* context, DataState* s) noexcept nogil:
     """Make the first split of a solve the state's tree; its children are left to the solver of depth left 1."""
     cdef const Shape* best = &s.solve.best
     cdef const Rows* rows = &s.solve.rows

@@ -1,7 +1,7 @@
 """Write the search's primal tree as an array of nodes.
 
-The search keeps only as much of a tree as it cannot make again. A subtree that is a CART, or that the exact solvers of
-depth left 1 and 2 found, is computed here from its rows. Both are deterministic, so the same tree comes out.
+The search keeps only those parts of a tree that it cannot compute again. A subtree that is a CART, or that the exact
+solvers of depth left 1 and 2 found, is computed here from its rows. Both are deterministic: the tree is the same.
 """
 
 from libc.string cimport memset
