@@ -47,12 +47,12 @@ MUTANTS: Changes = {
     ],
     "_ao.pyx": [
         (
-            "        s.floor = min_cost(s.floor, lower)\n        state_cache_bound(context, &c.left)",
+            "        s.floor = min(s.floor, lower)\n        state_cache_bound(context, &c.left)",
             "        state_cache_bound(context, &c.left)",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
-            "    lower = min_cost(s.floor, s.upper)",
+            "    lower = min(s.floor, s.upper)",
             "    lower = s.upper",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
@@ -77,8 +77,8 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[all]",
         ),
         (
-            "max_cost(ao.root.lower, min_cost(ao.known_lower, ao.root.upper))",
-            "max_cost(ao.root.lower, ao.root.upper)",
+            "max(ao.root.lower, min(ao.saved_lower, ao.root.upper))",
+            "max(ao.root.lower, ao.root.upper)",
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
         (
@@ -87,8 +87,8 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "return min_cost(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)",
-            "return min_cost(ao.root.lower, ao.root.upper)",
+            "return min(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)",
+            "return min(ao.root.lower, ao.root.upper)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -143,8 +143,8 @@ MUTANTS: Changes = {
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
-            'ao.known_lower, ao.known_upper = head["lower"], head["upper"]',
-            'ao.known_lower, ao.known_upper = head["upper"], head["upper"]',
+            'ao.saved_lower, ao.saved_upper = head["lower"], head["upper"]',
+            'ao.saved_lower, ao.saved_upper = head["upper"], head["upper"]',
             LARGER + "test_a_checkpoint_of_the_warm_up_proves_nothing[quantile]",
         ),
         (
@@ -158,7 +158,7 @@ MUTANTS: Changes = {
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
         (
-            "if size > w.room:\n        return",
+            "if size > w.bytes_left:\n        return",
             "pass",
             LARGER + "test_resumes_at_random_moments_end_at_the_optimum[adaptive]",
         ),
@@ -259,7 +259,7 @@ MUTANTS: Changes = {
     ],
     "_solve_state.pyx": [
         (
-            "s.lower = max_cost(s.lower, budget)",
+            "s.lower = max(s.lower, budget)",
             "s.lower = s.upper",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),

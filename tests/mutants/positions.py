@@ -7,7 +7,7 @@ from tests.mutants.engine import KEPT, LARGER, Changes
 MUTANTS: Changes = {
     "_gaps.pyx": [
         (
-            "    s.floor = min_cost(s.floor, lower)\n    s.n_gaps -= 1",
+            "    s.floor = min(s.floor, lower)\n    s.n_gaps -= 1",
             "    s.n_gaps -= 1",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
@@ -77,18 +77,18 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))",
-            "raise_lower(shrinks, child(gap.below, not grows_right).lower)",
+            "raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))",
+            "raise_bound(shrinks, child(gap.below, not grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(grows, without(child(gap.above, grows_right).lower, between, row_cost))",
-            "raise_lower(grows, child(gap.above, grows_right).lower)",
+            "raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))",
+            "raise_bound(grows, child(gap.above, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_lower(grows, child(gap.below, grows_right).lower)",
-            "raise_lower(shrinks, child(gap.below, grows_right).lower)",
+            "raise_bound(grows, child(gap.below, grows_right).lower)",
+            "raise_bound(shrinks, child(gap.below, grows_right).lower)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -139,13 +139,13 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "sweep.right[j] if grow_right else sweep.left[j])",
-            "sweep.left[j] if grow_right else sweep.right[j])",
+            "max(source.grown, sweep.cost[2 * j + grows])",
+            "max(source.grown, sweep.cost[2 * j + 1 - grows])",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "sweep.left[j] if grow_right else sweep.right[j])",
-            "sweep.right[j] if grow_right else sweep.left[j])",
+            "max(source.shrunk, sweep.cost[2 * j + 1 - grows])",
+            "max(source.shrunk, sweep.cost[2 * j + grows])",
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
@@ -169,8 +169,8 @@ MUTANTS: Changes = {
             LARGER + "test_the_optimum_is_found[all-3-0]",
         ),
         (
-            "return sweep.left[0] if k & 1 else sweep.right[0]",
-            "return sweep.right[0] if k & 1 else sweep.left[0]",
+            "solve.grown[k - 1] = sweep.cost[(k - 1) & 1]",
+            "solve.grown[k - 1] = sweep.cost[k & 1]",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (

@@ -18,18 +18,17 @@ cdef struct Ao:
     DataState root
     OrSelection or_selection
     AndSelection and_selection
-    int64_t improvements     # how often a better tree was found
-    int64_t improved_at      # expansions when the last of them was found
+    int64_t improved_at      # expansions when the last better tree was found
     bint low_memory          # memory has run short at some time
     DataState* pending       # a state with an unfinished solve, which continues first: slices do not change the search
     cost_t pending_budget    # what that state may cost
-    TreeNode* known_tree     # incumbent of a checkpoint that has not been taken over; NULL: none
-    int32_t n_known_tree
-    cost_t known_lower       # bounds of that checkpoint
-    cost_t known_upper
-    bint in_warm_up          # only CART's cuts are searched, for a first good tree
+    TreeNode* saved_tree     # incumbent of a checkpoint that has not been applied; NULL: none
+    int32_t n_saved_tree
+    cost_t saved_lower       # bounds of that checkpoint
+    cost_t saved_upper
+    bint in_warm_up          # only the cuts of CART are searched, to find a good tree early
     cost_t initial_lower     # lower bound of the root from its class weights: true in every space
-    bint looked_ahead        # the root has had its CART
+    bint looked_ahead        # the CART of the root has been fitted
 
 # Sets up the root state. Its first incumbent is a leaf, or the tree of a checkpoint.
 cdef void ao_start(Ao* ao) noexcept nogil
@@ -45,9 +44,9 @@ cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
 cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil
 
-# Writes the incumbent; `out` has room for tree_size(&ao.root) nodes.
+# Writes the incumbent, which has tree_size(&ao.root) nodes.
 cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil
-# A bound that no tree of the whole space undercuts; during the warm-up the root's own bound is of a narrower space.
+# Returns a lower bound of all trees of the whole space. During the warm-up the root's own bound is of a narrower space.
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil
-# Whether the bounds have met: no tree of the space costs less than the incumbent.
+# Returns whether the bounds have met: no tree of the space costs less than the incumbent.
 cdef bint ao_proven(const Ao* ao) noexcept nogil

@@ -1,29 +1,24 @@
 """The AO* loop: select, expand, backpropagate, prune.
 
 Selection follows the estimate (V-tilde) and carries a budget: what a state may cost at most to be part of a better
-tree.
-An action whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion look
-at the admissible bounds alone, so the order of the search never changes what is proven.
+tree. A choice whose lower bound reaches the budget is pruned for good, since budgets only fall. Pruning and completion
+look at the admissible bounds alone, so the order of the search never changes what is proven.
 """
 
 from literati._engine._bounds cimport RowSummary, empty_summary
 from literati._engine._cache cimport cache_clear
 from literati._engine._cart cimport cart_lookahead
-from literati._engine._data_state cimport (
-    SearchContext, cart_tree, state_cache_bound, state_collapse, state_complete, state_start,
-)
+from literati._engine._data_state cimport cart_tree, state_cache_bound, state_collapse, state_complete, state_start
 from literati._engine._expand cimport estimate_children, expand_state, refine_choice
 from literati._engine._gaps cimport expand_gaps, gap_estimate, gap_lower, open_gap, refine_gap, remove_gap
 from literati._engine._graph cimport (
-    LEAF, SPLIT, Choice, DataState, TreeNode, choice_estimate, choice_free, choice_lower, choice_upper,
-    commit_lower, state_clear, state_free_values, state_set_tree, tree_size, tree_write,
+    LEAF, SPLIT, Choice, choice_estimate, choice_free, choice_lower, choice_upper, commit_lower, state_free,
+    state_set_tree, tree_size, tree_write,
 )
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport count_classes, rows_free
 from literati._engine._solve_state cimport solve_state
-from literati._engine._types cimport (
-    DONE, NO_MEMORY, STOPPED, Control, Dataset, Outcome, cost_t, int32_t, int64_t, max_cost, min_cost,
-)
+from literati._engine._types cimport DONE, NO_MEMORY, STOPPED, Control, Dataset
 
 
 cdef enum:
@@ -50,12 +45,11 @@ cdef void ao_start(Ao* ao) noexcept nogil:
         rows.hash[1] += data.row_hash[2 * <int64_t>row + 1]
     state_start(context, &ao.root, data.max_depth, &rows)
     ao.initial_lower = ao.root.lower
-    if ao.known_tree != NULL and not ao.root.complete:
-        take_checkpoint(ao)
+    if ao.saved_tree != NULL and not ao.root.complete:
+        apply_checkpoint(ao)
     ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = ao.looked_ahead or ao.root.complete
-    ao.improvements = 1
 
 
 cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil:
@@ -71,7 +65,6 @@ cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil:
         if tree == NULL:
             return NO_MEMORY
         state_set_tree(control, &ao.root, tree, cart_tree(&context.cart, 0, tree), cost)
-        ao.improvements += 1
     ao.root.estimate = <double>ao.root.upper
     ao.root.complete = ao.root.lower >= ao.root.upper
     ao.looked_ahead = True
@@ -91,9 +84,7 @@ cdef bint ao_end_warm_up(Ao* ao) noexcept nogil:
     if tree == NULL:
         return False
     ao_tree(ao, tree)
-    ao.root.rows.order = NULL
-    state_clear(control, &context.counters, &ao.root)
-    state_free_values(control, &ao.root)
+    state_free(control, &ao.root)
     cache_clear(control, &context.cache)
     ao.root.lower = ao.initial_lower
     ao.root.complete = ao.root.lower >= ao.root.upper
@@ -117,24 +108,24 @@ cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:
 
 
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil:
-    return min_cost(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)
+    return min(ao.initial_lower if ao.in_warm_up else ao.root.lower, ao.root.upper)
 
 
 cdef bint ao_proven(const Ao* ao) noexcept nogil:
     return ao_lower(ao) >= ao.root.upper
 
 
-cdef void take_checkpoint(Ao* ao) noexcept nogil:
-    """Take over the incumbent and the lower bound of a checkpoint."""
-    ao.looked_ahead = ao.known_tree.policy != LEAF
-    if ao.known_upper < ao.root.upper:
-        state_set_tree(ao.context.control, &ao.root, ao.known_tree, ao.n_known_tree, ao.known_upper)
-        ao.known_tree = NULL
-    ao.root.lower = max_cost(ao.root.lower, min_cost(ao.known_lower, ao.root.upper))
+cdef void apply_checkpoint(Ao* ao) noexcept nogil:
+    """Use the incumbent and the lower bound of a checkpoint."""
+    ao.looked_ahead = ao.saved_tree.policy != LEAF
+    if ao.saved_upper < ao.root.upper:
+        state_set_tree(ao.context.control, &ao.root, ao.saved_tree, ao.n_saved_tree, ao.saved_upper)
+        ao.saved_tree = NULL
+    ao.root.lower = max(ao.root.lower, min(ao.saved_lower, ao.root.upper))
 
 
 cdef bint update(Ao* ao, DataState* s) noexcept nogil:
-    """Draw a state's values from its choices and gaps, prune, complete; return whether anything changed.
+    """Compute a state's values from its choices and gaps, prune and complete it; return whether anything changed.
 
     Proof of the lower bound: every tree of the state is a leaf, which costs at least `upper`, or begins with a choice
     that is open, lies in a gap, or was pruned at a bound of at least `floor`.
@@ -156,15 +147,15 @@ cdef bint update(Ao* ao, DataState* s) noexcept nogil:
         tracked_free(context.control, s.tree)
         s.tree = NULL
     prune(ao, s, s.upper)
-    lower = min_cost(s.floor, s.upper)
+    lower = min(s.floor, s.upper)
     estimate = <double>s.upper
     for i in range(s.n_choices):
         c = s.choices[i]
         if not c.pruned:
-            lower = min_cost(lower, choice_lower(c))
+            lower = min(lower, choice_lower(c))
             estimate = min(estimate, choice_estimate(c))
     for i in range(s.n_gaps):
-        lower = min_cost(lower, gap_lower(context.data, &s.gaps[i]))
+        lower = min(lower, gap_lower(context.data, &s.gaps[i]))
     if lower > s.lower:
         s.lower = lower
     s.estimate = estimate
@@ -190,20 +181,18 @@ cdef void prune(Ao* ao, DataState* s, cost_t budget) noexcept nogil:
             s.choices[kept] = c
             kept += 1
             continue
-        s.floor = min_cost(s.floor, lower)
+        s.floor = min(s.floor, lower)
         state_cache_bound(context, &c.left)
         state_cache_bound(context, &c.right)
         if context.every_cut:
             # The gaps beside it go on reading its children's bounds.
             c.pruned = True
-            state_clear(context.control, &context.counters, &c.left)
-            state_clear(context.control, &context.counters, &c.right)
-            state_free_values(context.control, &c.left)
-            state_free_values(context.control, &c.right)
+            state_free(context.control, &c.left)
+            state_free(context.control, &c.right)
             s.choices[kept] = c
             kept += 1
         else:
-            choice_free(context.control, &context.counters, c)
+            choice_free(context.control, c)
     s.n_choices = kept
     for i in range(s.n_gaps - 1, -1, -1):
         lower = gap_lower(context.data, &s.gaps[i])
@@ -216,7 +205,6 @@ cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil:
     while update(ao, s) and s.parent != NULL:
         s = s.parent.owner
     if ao.root.upper < upper:
-        ao.improvements += 1
         ao.improved_at = ao.context.expansions
 
 
@@ -263,7 +251,7 @@ cdef Choice* select_choice(Ao* ao, DataState* s, cost_t budget, int32_t* gap) no
 
 
 cdef Choice* next_unestimated(DataState* s) noexcept nogil:
-    """Return a choice without lookahead, NULL if there is none: all have theirs before any is followed."""
+    """Return a choice without lookahead, NULL if there is none. All get theirs before any is followed."""
     cdef int32_t i
     for i in range(s.n_choices):
         if not s.choices[i].estimated and not s.choices[i].pruned:
@@ -276,14 +264,14 @@ cdef inline bint larger_estimate_first(const Ao* ao, const Choice* c) noexcept n
     return c.left.depth <= 2 and ao.or_selection == INFORMATIVE
 
 
-cdef void give_back_turns(Ao* ao, DataState* s) noexcept nogil:
+cdef void undo_turns(Ao* ao, DataState* s) noexcept nogil:
     """Undo the turns taken on the way to `s`, because a stopped step has done nothing and is repeated."""
     cdef Choice* c = s.parent
     while c != NULL:
         if ao.and_selection == ROUND_ROBIN and not (
             c.left.complete or c.right.complete or larger_estimate_first(ao, c)
         ):
-            c.turn_right = not c.turn_right
+            c.right_next = not c.right_next
         c = c.owner.parent
 
 
@@ -293,22 +281,20 @@ cdef DataState* select_child(Ao* ao, Choice* c) noexcept nogil:
         return &c.right
     if c.right.complete:
         return &c.left
-    if larger_estimate_first(ao, c):
-        right = c.right.estimate > c.left.estimate
-    elif ao.and_selection == ROUND_ROBIN:
-        right = c.turn_right
-        c.turn_right = not right  # give_back_turns undoes it when the step is stopped
-    elif ao.and_selection == WORST_PRIMAL:
-        right = c.right.upper > c.left.upper
-    elif ao.or_selection == INFORMATIVE:
-        right = c.right.estimate > c.left.estimate
-    else:
-        right = c.right.lower > c.left.lower
+    right = c.right.estimate > c.left.estimate
+    if not larger_estimate_first(ao, c):
+        if ao.and_selection == ROUND_ROBIN:
+            right = c.right_next
+            c.right_next = not right  # undo_turns undoes it when the step is stopped
+        elif ao.and_selection == WORST_PRIMAL:
+            right = c.right.upper > c.left.upper
+        elif ao.or_selection == ADMISSIBLE:
+            right = c.right.lower > c.left.lower
     return &c.right if right else &c.left
 
 
 cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept nogil:
-    """Do the next thing at a state, or descend to one of its children; return whether it descended.
+    """Take one step at a state, or descend to one of its children; return whether it descended.
 
     The budget of a child is what its parent may cost less the split and the lower bound of the other child: a child
     that costs more cannot be part of a better tree.
@@ -318,7 +304,7 @@ cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept 
     cdef DataState* child
     cdef Choice* c
     cdef int32_t gap
-    budget[0] = min_cost(budget[0], s.upper)
+    budget[0] = min(budget[0], s.upper)
     prune(ao, s, budget[0])
     c = next_unestimated(s)
     if c != NULL:
@@ -342,7 +328,7 @@ cdef bint advance(Ao* ao, DataState** state, cost_t* budget, bint* ok) noexcept 
 cdef Outcome ao_step(Ao* ao) noexcept nogil:
     cdef SearchContext* context = &ao.context
     cdef DataState* s = &ao.root
-    cdef cost_t budget = s.upper, upper = s.upper
+    cdef cost_t budget = s.upper
     cdef bint ok = True
     if ao.pending != NULL:
         s = ao.pending
@@ -359,14 +345,13 @@ cdef Outcome ao_step(Ao* ao) noexcept nogil:
         ok = expand_gaps(context, s) if context.every_cut else expand_state(context, s)
     if context.control.stop:
         if ao.pending == NULL:
-            give_back_turns(ao, s)
+            undo_turns(ao, s)
         return STOPPED
     if not ok:
         return NO_MEMORY
-    # A state that was solved, or closed at its budget, has no choices to draw values from.
+    # A state that was solved, or closed at its budget, has no choices.
     if not s.expanded:
         if s.parent == NULL:
-            ao.improvements += s.upper < upper
             return DONE
         s = s.parent.owner
     ao_backpropagate(ao, s)

@@ -11,8 +11,8 @@ from literati._engine._types cimport MAX_K, Dataset, Shape, cost_t, int32_t, int
 
 cdef struct SideScan:
     # The fields that every row reads come first.
-    int64_t prefix                       # P before the group at hand
-    int64_t group                        # change of P over the group: rows that no change point can separate
+    int64_t prefix                       # P before the current group
+    int64_t group                        # change of P over the current group: rows that no change point can separate
     int32_t at                           # position where the group begins; the caller moves it
     int32_t direction                    # sign of the last group that was not balanced, 0: none yet
     int64_t gain[MAX_K + 1][2]           # [change points][side of the first segment], without the last segment

@@ -2,7 +2,7 @@
 
 from literati._engine._types cimport MAX_CLASSES, Dataset, cost_t, int32_t, int64_t, uint64_t
 
-# What the bounds and the first values of a state are drawn from.
+# The bounds and the first values of a state follow from these sums.
 cdef struct RowSummary:
     int32_t n                      # rows
     int64_t unavoidable_error      # weight of the rows that share all features with a heavier class

@@ -2,8 +2,6 @@
 
 from libc.string cimport memset
 
-from literati._engine._types cimport MAX_CLASSES, Dataset, cost_t, int32_t, int64_t, min_cost
-
 
 cdef cost_t leaf_cost_of(const Dataset* data, const int64_t* counts) noexcept nogil:
     cdef int64_t total = 0, heaviest = 0
@@ -66,6 +64,6 @@ cdef cost_t lower_bound_of(const Dataset* data, const RowSummary* rows, int32_t 
         sift_down(heap, n, 0)
         if outside <= rows.unavoidable_error:
             # More leaves only add penalties.
-            return min_cost(best, (leaves - 1) * data.split_cost + rows.unavoidable_error * data.weight_cost)
-        best = min_cost(best, (leaves - 1) * data.split_cost + outside * data.weight_cost)
+            return min(best, (leaves - 1) * data.split_cost + rows.unavoidable_error * data.weight_cost)
+        best = min(best, (leaves - 1) * data.split_cost + outside * data.weight_cost)
     return best

@@ -6,12 +6,10 @@ else. So a value or a lower bound that one state has proven holds for every stat
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._graph cimport TreeNode
 from literati._engine._memory cimport tracked_free, tracked_malloc
-from literati._engine._types cimport Control, cost_t, int32_t, int64_t, uint64_t
 
 cdef enum:
-    WAYS = 4             # entries in which a key may stand: a safe default
+    WAYS = 4             # entries that may hold a key: a safe default
     MIN_ENTRIES = 1024   # before the cache grows
     TREE_OVERHEAD = 64   # bytes counted for a tree beside its nodes
 
@@ -63,7 +61,7 @@ cdef void cache_clear(Control* control, Cache* cache) noexcept nogil:
 
 
 cdef inline uint64_t place_of(const uint64_t* hash, int32_t depth) noexcept nogil:
-    """Return the first of the WAYS entries in which a key may stand, to be taken modulo the size."""
+    """Return the first of the WAYS entries that may hold a key, to be taken modulo the size."""
     return hash[0] + depth * <uint64_t>0x9E3779B97F4A7C15
 
 
@@ -106,7 +104,7 @@ cdef void cache_store(
     Control* control, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
     const TreeNode* tree, int32_t n_tree, int32_t split_index
 ) noexcept nogil:
-    """Keep a value, or a lower bound if it is not exact. An entry that is lost costs time, but no bound."""
+    """Keep a value, or a lower bound if it is not exact. A lost entry costs time but does not change any bound."""
     cdef Entry* entry = cache_find(cache, hash, depth)
     if entry == NULL:
         if 2 * cache.used > cache.size and cache.bytes + cache.size * <int64_t>sizeof(Entry) <= cache.max_bytes:

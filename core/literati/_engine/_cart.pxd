@@ -40,16 +40,17 @@ cdef struct Cart:
     uint32_t* buffer[2]  # rows, partitioned from one buffer to the other as the tree grows: laid out as Rows.order
     double* scratch      # of the Gini scan
     uint8_t* side        # [row] 0: left, 1: right
-    double* below        # [class] weights on the left of the cut at hand
-    double* above        # [class] weights on its right
+    double* below        # [class] weights on the left of the current cut
+    double* above        # [class] weights on the right of the current cut
     double* missing      # [class] weights of the rows without a value
     double* with_missing  # [class] sum of below and missing
 
 cdef void cart_init(const Dataset* data, Control* control, Arena* arena, Cart* cart, int32_t capacity) noexcept nogil
 
 # Writes the cuts of a CART with at most `leaves` leaves, and in mode SHAPE those of each feature's own CART, sorted by
-# feature and position. No two of them separate the state's rows in the same way. `cuts` has room for cart_cut_room().
-cdef int32_t cart_cut_room(const Dataset* data) noexcept nogil
+# feature and position. No two of them separate the state's rows in the same way. There are at most
+# max_candidate_cuts().
+cdef int32_t max_candidate_cuts(const Dataset* data) noexcept nogil
 cdef int32_t cart_cuts(
     const Dataset* data, Control* control, Cart* cart, const Rows* rows, int32_t leaves, Cut* cuts
 ) noexcept nogil

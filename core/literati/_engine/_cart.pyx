@@ -7,12 +7,9 @@ space and its cost is a true upper bound. Ties go to the lowest feature, then th
 from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
-from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._rows cimport cut_between, partition_entries, position_of_cut
-from literati._engine._types cimport (
-    ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, Control, Dataset, Rows, cost_t, feature_order, int32_t, int64_t, uint32_t,
-    uint8_t,
-)
+from literati._engine._memory cimport arena_malloc
+from literati._engine._rows cimport cut_at, partition_entries, position_of_cut
+from literati._engine._types cimport ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, feature_order, int64_t
 
 cdef double ALMOST = 1.0 - 1e-14  # rounding of a product: one this close to the best is divided exactly
 
@@ -85,10 +82,7 @@ cdef inline bint offer_split(
     Split* best, double score, int32_t feature, int32_t at, int32_t missing_right
 ) noexcept nogil:
     if score > best.score:
-        best.score = score
-        best.feature = feature
-        best.at = at
-        best.missing_right = missing_right
+        best[0] = Split(score, feature, at, missing_right)
         return True
     return False
 
@@ -100,7 +94,7 @@ cdef void scan_weighted(
     """Score all cuts by Gini, with weights, where every row has a value."""
     cdef int32_t i, c
     cdef uint32_t row
-    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w, top, bottom, bar = best.score * ALMOST
+    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0, w, top, bottom, min_score = best.score * ALMOST
     cdef double* a = cart.below
     cdef double* b = cart.above
     for c in range(data.n_classes):
@@ -121,16 +115,16 @@ cdef void scan_weighted(
         if entries[i] & LEGAL_CUT:
             top = sa * nb + sb * na
             bottom = na * nb
-            if top > bar * bottom:
+            if top > min_score * bottom:
                 if offer_split(best, top / bottom, feature, i + 1, 1):
-                    bar = best.score * ALMOST
+                    min_score = best.score * ALMOST
 
 
 cdef void scan_general(
     const Dataset* data, Control* control, Cart* cart, const uint32_t* entries, int32_t known, int32_t n_missing,
     const uint32_t* missing_entries, const double* counts, int32_t feature, Split* best
 ) noexcept nogil:
-    """Score all cuts by any criterion; rows without a value join either side, or stand alone against all others."""
+    """Score all cuts by any criterion; rows without a value join either side, or are alone on theirs."""
     cdef int32_t i, c
     cdef uint32_t row
     cdef double* a = cart.below
@@ -190,13 +184,11 @@ cdef inline uint32_t* node_entries(Cart* cart, const Rows* rows, const CartNode*
     return order + feature * (<int64_t>rows.n + 1) + 1 + node.start
 
 
-cdef inline void add_weights(
-    const Dataset* data, const uint32_t* entries, int32_t first, int32_t last, double* counts
-) noexcept nogil:
-    """Add the class weights of entries[first .. last - 1]."""
+cdef inline void add_weights(const Dataset* data, const uint32_t* entries, int32_t n, double* counts) noexcept nogil:
+    """Add the class weights of n entries."""
     cdef int32_t i
     cdef uint32_t row
-    for i in range(first, last):
+    for i in range(n):
         row = entries[i] & ROW_MASK
         counts[data.label[row]] += data.real_weight[row]
 
@@ -222,7 +214,7 @@ cdef void start_tree(const Dataset* data, Cart* cart, const Rows* rows, int32_t 
     cart.n_nodes = 0
     add_node(cart, 0, rows.n, -1, depth)
     memset(counts, 0, data.n_classes * sizeof(double))
-    add_weights(data, rows.order + 1, 0, rows.n, counts)
+    add_weights(data, rows.order + 1, rows.n, counts)
     memcpy(cart.known, rows.known, data.n_features * sizeof(int32_t))
     bound_gain(data, cart, 0)
 
@@ -300,38 +292,37 @@ cdef void score_node(const Dataset* data, Control* control, Cart* cart, const Ro
     node.gain = node.split.score - purity(data, counts) if node.split.feature >= 0 else -1e300
 
 
-cdef void split_node(const Dataset* data, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
-    """Add the two children of a node, with their class weights."""
+cdef void add_children(
+    const Dataset* data, Cart* cart, int32_t index, int32_t n_left, const uint32_t* entries, int32_t known,
+    const uint32_t* missing_entries, int32_t n_missing
+) noexcept nogil:
+    """Add the two children of a node, with their class weights, given its rows in the order of the split's feature."""
     cdef CartNode* node = &cart.nodes[index]
-    cdef int32_t j = node.split.feature, n_missing, n_left, left, right, c
-    cdef int32_t known = cart.known[<int64_t>index * data.n_features + j]
-    cdef const uint32_t* entries = node_entries(cart, rows, node, j)
-    cdef const int32_t* codes = data.codes + j * <int64_t>data.n_rows
     cdef const double* counts = cart.counts + <int64_t>index * data.n_classes
     cdef double* below
     cdef double* above
-    if node.split.at < known:
-        node.cut = cut_between(
-            data, j, codes[entries[node.split.at - 1] & ROW_MASK], codes[entries[node.split.at] & ROW_MASK]
-        )
-    else:
-        node.cut = data.cardinality[j]
-    n_missing = node.n - known
-    n_left = node.split.at + (0 if node.split.missing_right else n_missing)
-    left = add_node(cart, node.start, n_left, index, node.depth_left - 1)
-    right = add_node(cart, node.start + n_left, node.n - n_left, index, node.depth_left - 1)
-    node.left = left
-    node.right = right
-    below = cart.counts + <int64_t>left * data.n_classes
-    above = cart.counts + <int64_t>right * data.n_classes
+    cdef int32_t c
+    node.cut = cut_at(data, node.split.feature, entries, known, node.split.at)
+    node.left = add_node(cart, node.start, n_left, index, node.depth_left - 1)
+    node.right = add_node(cart, node.start + n_left, node.n - n_left, index, node.depth_left - 1)
+    below = cart.counts + <int64_t>node.left * data.n_classes
+    above = cart.counts + <int64_t>node.right * data.n_classes
     memset(below, 0, data.n_classes * sizeof(double))
-    add_weights(data, entries, 0, node.split.at, below)
+    add_weights(data, entries, node.split.at, below)
     if not node.split.missing_right:
-        add_weights(data, entries, known, node.n, below)
+        add_weights(data, missing_entries, n_missing, below)
     for c in range(data.n_classes):
         above[c] = counts[c] - below[c]
-    bound_gain(data, cart, left)
-    bound_gain(data, cart, right)
+    bound_gain(data, cart, node.left)
+    bound_gain(data, cart, node.right)
+
+
+cdef void split_node(const Dataset* data, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
+    cdef const CartNode* node = &cart.nodes[index]
+    cdef int32_t known = cart.known[<int64_t>index * data.n_features + node.split.feature]
+    cdef int32_t n_missing = node.n - known, n_left = node.split.at + (0 if node.split.missing_right else n_missing)
+    cdef const uint32_t* entries = node_entries(cart, rows, node, node.split.feature)
+    add_children(data, cart, index, n_left, entries, known, entries + known, n_missing)
 
 
 cdef int32_t best_leaf(const Dataset* data, Control* control, Cart* cart, const Rows* rows) noexcept nogil:
@@ -361,13 +352,13 @@ cdef int32_t best_leaf(const Dataset* data, Control* control, Cart* cart, const 
 # --- candidates -------------------------------------------------------------------------------------------------------
 
 
-cdef int32_t cart_cut_room(const Dataset* data) noexcept nogil:
-    cdef int32_t i, room = 2
+cdef int32_t max_candidate_cuts(const Dataset* data) noexcept nogil:
+    cdef int32_t i, n = 2
     for i in range(data.n_candidate_leaves):
-        room = max(room, min(data.candidate_leaves[i], data.n_rows))  # no leaf is empty
+        n = max(n, min(data.candidate_leaves[i], data.n_rows))  # no leaf is empty
     if data.mode == SHAPE:
-        room += data.n_features * (data.max_k + 1)
-    return room
+        n += data.n_features * (data.max_k + 1)
+    return n
 
 
 cdef int32_t add_cut(
@@ -384,9 +375,7 @@ cdef int32_t add_cut(
         return n
     for j in range(n, i, -1):
         cuts[j] = cuts[j - 1]
-    cuts[i].feature = feature
-    cuts[i].cut = cut
-    cuts[i].at = at
+    cuts[i] = Cut(feature, cut, at)
     return n + 1
 
 
@@ -406,11 +395,11 @@ cdef int32_t cart_cuts(
         for j in range(data.n_features):
             if control.stop:
                 return n
-            n = own_cuts(data, control, cart, rows, j, cuts, n)
+            n = feature_cuts(data, control, cart, rows, j, cuts, n)
     return n
 
 
-cdef int32_t own_cuts(
+cdef int32_t feature_cuts(
     const Dataset* data, Control* control, Cart* cart, const Rows* rows, int32_t feature, Cut* cuts, int32_t n
 ) noexcept nogil:
     """Add the cuts of a CART with K + 1 leaves on one feature alone, whose nodes are ranges of the feature's order.
@@ -458,40 +447,12 @@ cdef void score_range(
 
 
 cdef void split_range(const Dataset* data, Cart* cart, const Rows* rows, int32_t feature, int32_t index) noexcept nogil:
-    """Add the two children of a range, with their class weights."""
-    cdef CartNode* node = &cart.nodes[index]
+    cdef const CartNode* node = &cart.nodes[index]
     cdef const uint32_t* entries = feature_order(rows, feature)
-    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
-    cdef int32_t at = node.start + node.split.at, left, right, c
-    cdef double* counts = cart.counts
-    if node.split.at < node.n:
-        node.cut = cut_between(data, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
-    else:
-        node.cut = data.cardinality[feature]
-    left = add_node(cart, node.start, node.split.at, index, 0)
-    right = add_node(cart, at, node.n - node.split.at, index, 0)
-    node.left = left
-    node.right = right
-    cart.nodes[left].has_missing = node.has_missing and not node.split.missing_right
-    cart.nodes[right].has_missing = node.has_missing and node.split.missing_right
-    count_range(data, cart, entries, left, rows.known[feature], rows.n)
-    for c in range(data.n_classes):
-        counts[<int64_t>right * data.n_classes + c] = (
-            counts[<int64_t>index * data.n_classes + c] - counts[<int64_t>left * data.n_classes + c]
-        )
-    bound_gain(data, cart, left)
-    bound_gain(data, cart, right)
-
-
-cdef void count_range(
-    const Dataset* data, Cart* cart, const uint32_t* entries, int32_t index, int32_t known, int32_t n
-) noexcept nogil:
-    cdef CartNode* node = &cart.nodes[index]
-    cdef double* counts = cart.counts + <int64_t>index * data.n_classes
-    memset(counts, 0, data.n_classes * sizeof(double))
-    add_weights(data, entries, node.start, node.start + node.n, counts)
-    if node.has_missing:
-        add_weights(data, entries, known, n, counts)
+    cdef int32_t known = rows.known[feature], n_missing = rows.n - known if node.has_missing else 0
+    add_children(data, cart, index, node.split.at, entries + node.start, node.n, entries + known, n_missing)
+    cart.nodes[node.left].has_missing = node.has_missing and not node.split.missing_right
+    cart.nodes[node.right].has_missing = node.has_missing and node.split.missing_right
 
 
 # --- lookahead --------------------------------------------------------------------------------------------------------
@@ -513,7 +474,7 @@ cdef cost_t cart_lookahead(
     cdef CartNode* node
     cdef cost_t split
     start_tree(data, cart, rows, depth)
-    # Breadth first: children always stand behind their parent.
+    # Breadth first: children always come after their parent.
     while i < cart.n_nodes:
         node = &cart.nodes[i]
         if node.depth_left > 0 and not node.scored:

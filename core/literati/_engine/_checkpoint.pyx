@@ -11,12 +11,12 @@ import numpy as np
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._ao cimport Ao, ao_tree
+from literati._engine._ao cimport ao_tree
 from literati._engine._cache cimport Entry, cache_store
 from literati._engine._data_state cimport MAX_RECENT, choice_key, state_key
 from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, DataState, TreeNode, tree_size
 from literati._engine._memory cimport tracked_malloc
-from literati._engine._types cimport Control, Dataset, cost_t, int32_t, int64_t, uint64_t
+from literati._engine._types cimport Control, Dataset, cost_t, int32_t, uint64_t
 
 VERSION = 1
 HEADER = np.dtype([
@@ -27,18 +27,14 @@ HEADER = np.dtype([
     ("tree_nodes", "<i4"), ("warming", "<i4"), ("steps", "<i8"), ("values", "<i8"), ("nodes", "<i8"),
 ])
 # What a checkpoint and the search that resumes from it must agree on.
-SAME = (
-    "rows", "features", "classes", "depth", "changepoints", "weight_cost", "split_cost", "refine_cost", "options",
-)
-VALUE = np.dtype([
-    ("hash", "<u8", (2,)), ("lower", "<i8"), ("tree_nodes", "<i4"), ("depth", "i1"), ("exact", "i1"),
-])
+SAME = ("rows", "features", "classes", "depth", "changepoints", "weight_cost", "split_cost", "refine_cost", "options")
+VALUE = np.dtype([("hash", "<u8", (2,)), ("lower", "<i8"), ("tree_nodes", "<i4"), ("depth", "i1"), ("exact", "i1")])
 NODE = np.dtype([
     ("lower", "<i8"), ("feature", "<i4"), ("right", "<i4"), ("cut", "<i4", (8,)), ("n_cuts", "i1"),
     ("missing_right", "i1"), ("policy", "i1"), ("depth", "i1"), ("proven", "i1"), ("pad", "V3"),
 ])
 
-# What is known about a set of rows: the twin of VALUE.
+# What is known about a set of rows, with the layout of VALUE.
 cdef packed struct Value:
     uint64_t hash[2]
     cost_t lower
@@ -49,51 +45,48 @@ cdef packed struct Value:
 
 cdef _header(Ao* ao):
     cdef const Dataset* data = ao.context.data
+    costs = (data.weight_cost, data.split_cost, data.changepoint_cost)
+    sizes = (data.n_rows, data.n_features, data.n_classes, data.max_depth, data.max_k)
     head = np.zeros(1, dtype=HEADER)[0]
-    head["magic"] = b"LTRK"
-    head["version"] = VERSION
-    head["rows"], head["features"], head["classes"] = data.n_rows, data.n_features, data.n_classes
-    head["depth"], head["changepoints"] = data.max_depth, data.max_k
-    head["weight_cost"], head["split_cost"] = data.weight_cost, data.split_cost
-    head["refine_cost"] = data.changepoint_cost
-    head["options"] = ao.context.options
+    head["magic"], head["version"] = b"LTRK", VERSION
+    for name, value in zip(SAME, (*sizes, *costs, ao.context.options)):
+        head[name] = value
     return head
 
 
 cdef struct Writer:
-    char* values         # records of type Value
+    Value* values
     int64_t n_values
-    char* nodes          # the trees of these values, one after the other
+    TreeNode* nodes      # the trees of these values, one after the other
     int64_t n_nodes
     uint64_t* steps      # keys
     int64_t n_steps
-    int64_t room         # bytes left
+    int64_t bytes_left
 
 
 cdef void write_value(
     Writer* w, const uint64_t* hash, int32_t depth, cost_t lower, bint exact, const TreeNode* tree, int32_t n
 ) noexcept nogil:
-    cdef Value value
+    cdef Value* value = &w.values[w.n_values]
     cdef int64_t size = sizeof(Value) + n * <int64_t>sizeof(TreeNode)
-    if size > w.room:
+    if size > w.bytes_left:
         return
-    w.room -= size
+    w.bytes_left -= size
     value.hash[0] = hash[0]
     value.hash[1] = hash[1]
     value.lower = lower
     value.depth = depth
     value.exact = exact
     value.tree_nodes = n
-    memcpy(w.values + w.n_values * sizeof(Value), &value, sizeof(Value))
     w.n_values += 1
     if n:
-        memcpy(w.nodes + w.n_nodes * sizeof(TreeNode), tree, n * sizeof(TreeNode))
+        memcpy(&w.nodes[w.n_nodes], tree, n * sizeof(TreeNode))
         w.n_nodes += n
 
 
 cdef void write_step(Writer* w, uint64_t key) noexcept nogil:
-    if w.room >= <int64_t>sizeof(uint64_t):
-        w.room -= sizeof(uint64_t)
+    if w.bytes_left >= <int64_t>sizeof(uint64_t):
+        w.bytes_left -= sizeof(uint64_t)
         w.steps[w.n_steps] = key
         w.n_steps += 1
 
@@ -119,7 +112,7 @@ cdef void write_states(Ao* ao, Writer* w, const DataState* s, int32_t depth) noe
         write_states(ao, w, &s.choices[i].right, depth)
 
 
-cdef bytes save_search(Ao* ao, double seconds, int64_t room):
+cdef bytes save_search(Ao* ao, double seconds, int64_t max_bytes):
     cdef const Dataset* data = ao.context.data
     cdef Writer w
     cdef int32_t depth, n_tree = tree_size(&ao.root)
@@ -130,11 +123,11 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
     memset(&w, 0, sizeof(Writer))
     tree = np.zeros(n_tree, dtype=NODE)
     ao_tree(ao, <TreeNode*><size_t>tree.ctypes.data)
-    w.room = max(room - HEADER.itemsize - tree.nbytes, 0)
-    # One block for each kind of record, each as large as the room: untouched pages cost nothing.
-    values, nodes, steps = np.empty(w.room, np.uint8), np.empty(w.room, np.uint8), np.empty(w.room, np.uint8)
-    w.values = <char*><size_t>values.ctypes.data
-    w.nodes = <char*><size_t>nodes.ctypes.data
+    w.bytes_left = max(max_bytes - HEADER.itemsize - tree.nbytes, 0)
+    # Every kind of record may take all bytes: pages that are not touched cost nothing.
+    values, nodes, steps = (np.empty(w.bytes_left // kind.itemsize, kind) for kind in (VALUE, NODE, np.dtype("<u8")))
+    w.values = <Value*><size_t>values.ctypes.data
+    w.nodes = <TreeNode*><size_t>nodes.ctypes.data
     w.steps = <uint64_t*><size_t>steps.ctypes.data
     with nogil:
         # What the last steps opened may be gone, but they must not be counted again either.
@@ -158,12 +151,10 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t room):
     # Values of the warm-up belong to another space.
     head["lower"] = ao.initial_lower if ao.in_warm_up else ao.root.lower
     head["upper"], head["tree_nodes"], head["warming"] = ao.root.upper, n_tree, ao.in_warm_up
-    taken = np.unique(steps[: w.n_steps * 8].view(np.uint64))
+    taken = np.unique(steps[:w.n_steps])
     head["steps"], head["values"], head["nodes"] = len(taken), w.n_values, w.n_nodes
-    return b"".join((
-        head.tobytes(), tree.tobytes(), taken.tobytes(),
-        values[: w.n_values * VALUE.itemsize].tobytes(), nodes[: w.n_nodes * NODE.itemsize].tobytes(),
-    ))
+    parts = (head, tree, taken, values[:w.n_values], nodes[:w.n_nodes])
+    return b"".join(part.tobytes() for part in parts)
 
 
 cdef int32_t checked_tree(const Dataset* data, const TreeNode* tree, int32_t n, int32_t depth) noexcept nogil:
@@ -258,14 +249,14 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
         raise _damaged()
     _load_values(ao, values, nodes)
     ao.context.steps = <uint64_t*>tracked_malloc(control, steps.nbytes + 8)
-    ao.known_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
-    if ao.context.steps == NULL or ao.known_tree == NULL:
+    ao.saved_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
+    if ao.context.steps == NULL or ao.saved_tree == NULL:
         raise MemoryError("no memory for the checkpoint")
     memcpy(ao.context.steps, <const void*><size_t>steps.ctypes.data, steps.nbytes)
     ao.context.n_steps = len(steps)
-    memcpy(ao.known_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
-    ao.n_known_tree = len(tree)
-    ao.known_lower, ao.known_upper = head["lower"], head["upper"]
+    memcpy(ao.saved_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
+    ao.n_saved_tree = len(tree)
+    ao.saved_lower, ao.saved_upper = head["lower"], head["upper"]
     if ao.in_warm_up and not head["warming"]:
         ao.in_warm_up = False
         ao.context.every_cut = True

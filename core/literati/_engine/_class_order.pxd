@@ -12,22 +12,20 @@ cdef struct ClassOrder:
     int32_t* next        # [class] where the next row goes, while the lists are written
     uint32_t* rows       # [feature][n] rows, by class, then by value; borrowed
     int32_t* values      # [feature][n] legal cuts below each of these rows, or NO_VALUE; borrowed
-    uint32_t* merged     # room for the order of one feature, with a spare entry before it
+    uint32_t* merged     # [n + 1] a spare entry, then two classes in the order of one feature
 
-# Takes its memory from the arena; `rows` and `values` are borrowed and have room for [feature][row].
+# Takes its memory from the arena; `rows` and `values` are borrowed arrays of [feature][row].
 cdef void class_order_init(
     const Dataset* data, Control* control, Arena* arena, ClassOrder* order, uint32_t* rows, int32_t* values
 ) noexcept nogil
 
 # Fills order.present: the classes that weigh something.
 cdef void sort_classes(const Dataset* data, ClassOrder* order, const int64_t* weight) noexcept nogil
-# Sorts the rows of a state by class, and fills order.present. Unfinished after a stop request.
-cdef void class_order_sort(
-    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows, const int64_t* class_weight
-) noexcept nogil
+# Sorts the rows of a state by class. After a stop request the lists are not complete.
+cdef void sort_rows_by_class(const Dataset* data, Control* control, ClassOrder* order, const Rows* rows) noexcept nogil
 # Writes the rows of two classes in the order of a feature to order.merged + 1, each with its cut flag. Returns how many
 # of them have a value.
-cdef int32_t class_order_merge(
+cdef int32_t merge_classes(
     const Dataset* data, ClassOrder* order, const Rows* rows, int32_t feature, int32_t a, int32_t b
 ) noexcept nogil
 cdef inline int32_t class_rows(const ClassOrder* order, int32_t c) noexcept nogil:

@@ -1,15 +1,13 @@
 """The rows of a state by class, each class in the order of every feature, so that two classes can be merged.
 
 A shape function with two or more change points separates two labels, so with many classes it is tried on many pairs of
-them. Sorting a state by class once makes the rows of a pair cost what the pair holds, not what the state holds.
+them. Once a state is sorted by class, a pair takes time in proportion to its own rows, not to those of the state.
 """
 
 from libc.string cimport memset
 
-from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._types cimport (
-    LEGAL_CUT, ROW_MASK, Control, Dataset, Rows, feature_order, int32_t, int64_t, uint32_t,
-)
+from literati._engine._memory cimport arena_malloc
+from literati._engine._types cimport LEGAL_CUT, ROW_MASK, feature_order
 
 cdef enum:
     NO_VALUE = 0x7FFFFFFF  # sorts behind every value
@@ -49,16 +47,13 @@ cdef void sort_classes(const Dataset* data, ClassOrder* order, const int64_t* we
     order.n_present = n
 
 
-cdef void class_order_sort(
-    const Dataset* data, Control* control, ClassOrder* order, const Rows* rows, const int64_t* class_weight
-) noexcept nogil:
+cdef void sort_rows_by_class(const Dataset* data, Control* control, ClassOrder* order, const Rows* rows) noexcept nogil:
     cdef int32_t j, i, c, value, place
     cdef uint32_t row
     cdef const uint32_t* entries = feature_order(rows, 0)
     cdef uint32_t* list_rows
     cdef int32_t* list_values
     cdef int32_t* known
-    sort_classes(data, order, class_weight)
     memset(order.start, 0, (data.n_classes + 1) * sizeof(int32_t))
     for i in range(rows.n):
         order.start[data.label[entries[i] & ROW_MASK] + 1] += 1
@@ -93,7 +88,7 @@ cdef void class_order_sort(
                 known[c] = order.next[c] - order.start[c]
 
 
-cdef int32_t class_order_merge(
+cdef int32_t merge_classes(
     const Dataset* data, ClassOrder* order, const Rows* rows, int32_t feature, int32_t a, int32_t b
 ) noexcept nogil:
     cdef const uint32_t* list_rows = order.rows + feature * <int64_t>rows.n

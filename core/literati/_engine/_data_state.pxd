@@ -4,14 +4,14 @@ from literati._engine._bounds cimport RowSummary
 from literati._engine._cache cimport Cache
 from literati._engine._cart cimport Cart
 from literati._engine._depth2_sweep cimport Sweep
-from literati._engine._graph cimport Counters, DataState, TreeNode
+from literati._engine._graph cimport DataState, TreeNode
 from literati._engine._memory cimport Arena
 from literati._engine._types cimport Control, Dataset, Rows, Shape, int32_t, int64_t, uint64_t, uint8_t
 
 cdef enum:
     MAX_RECENT = 1 << 14  # steps that a checkpoint remembers beside those of live states; a power of two, safe default
 
-# What V-tilde, the estimate of a state, is drawn from.
+# How V-tilde, the estimate of a state, is computed.
 cdef enum Heuristic:
     CART_LOOKAHEAD = 0
     PRIMAL = 1
@@ -35,15 +35,14 @@ cdef struct SearchContext:
     int64_t expansions   # steps that were counted
     uint64_t options     # hash of the options that define the space of trees
     Cache cache
-    Counters counters
     Rows all_rows        # of the root
     # Buffers, filled and read within one step.
     Arena arena          # owns the memory of cart, sweep, sums, side and recent
     Cart cart
     Sweep sweep
     PrefixSums sums
-    Rows left            # room for the rows of a child
-    Rows right
+    Rows left            # rows of the left child of a choice
+    Rows right           # rows of the right child
     uint8_t* side        # [row] 0: left, 1: right
     # Steps that must not be counted twice: see _checkpoint.pyx.
     uint64_t* steps      # keys of the steps that a checkpoint has counted, sorted
@@ -74,5 +73,4 @@ cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const
 cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil
 cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil
 cdef void state_collapse(SearchContext* context, DataState* s) noexcept nogil
-cdef void state_clear_below(SearchContext* context, DataState* s) noexcept nogil
 cdef int32_t cart_tree(const Cart* cart, int32_t index, TreeNode* out) noexcept nogil

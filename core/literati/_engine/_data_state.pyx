@@ -5,24 +5,23 @@ A state's rows are filtered from its parent's when they are needed; its values c
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._bounds cimport RowSummary, leaf_cost_of, lower_bound_of
+from literati._engine._bounds cimport leaf_cost_of, lower_bound_of
 from literati._engine._cache cimport Entry, cache_find, cache_free, cache_init, cache_store
-from literati._engine._cart cimport Cart, CartNode, cart_cut_room, cart_init
+from literati._engine._cart cimport CartNode, max_candidate_cuts, cart_init
 from literati._engine._depth2_sweep cimport sweep_init
 from literati._engine._graph cimport (
-    LEAF, SOLVED, SPLIT, TREE, Choice, DataState, TreeNode, set_split_index, state_clear, state_keep_tree,
-    tree_write,
+    LEAF, SOLVED, SPLIT, TREE, Choice, set_split_index, state_clear, state_keep_tree, tree_write,
 )
-from literati._engine._memory cimport Arena, arena_free, arena_malloc, tracked_free, tracked_malloc
+from literati._engine._memory cimport arena_free, arena_malloc, tracked_free, tracked_malloc
 from literati._engine._rows cimport apply_shape, rows_alloc, rows_filter, rows_free
-from literati._engine._types cimport MAX_K, Control, Dataset, Rows, Shape, int32_t, int64_t, uint64_t, uint8_t
+from literati._engine._types cimport MAX_K
 
 
 cdef bint context_init(
     SearchContext* context, const Dataset* data, Control* control, int64_t cache_bytes
 ) noexcept nogil:
-    cdef int64_t positions = max(cart_cut_room(data), MAX_K) + 2, c = data.n_classes
-    cdef int32_t capacity = 2 * cart_cut_room(data) + 2, whole = 2 << data.max_depth
+    cdef int64_t positions = max(max_candidate_cuts(data), MAX_K) + 2, c = data.n_classes
+    cdef int32_t capacity = 2 * max_candidate_cuts(data) + 2, whole = 2 << data.max_depth
     cdef Arena* arena = &context.arena
     memset(context, 0, sizeof(SearchContext))
     context.data = data
@@ -98,7 +97,7 @@ cdef void count_expansion(SearchContext* context, uint64_t key) noexcept nogil:
 cdef void split_rows(
     SearchContext* context, DataState* owner, const Shape* shape, Rows* left, Rows* right
 ) noexcept nogil:
-    """Write the rows of one or both children into memory that has room for them; NULL: not needed."""
+    """Write the rows of one or both children into allocated memory; NULL: not needed."""
     cdef int32_t n_left = apply_shape(&owner.rows, shape, context.side)
     if left != NULL:
         left.n = n_left
@@ -111,7 +110,7 @@ cdef void split_rows(
 
 
 cdef void filter_rows(SearchContext* context, DataState* s, Rows* rows) noexcept nogil:
-    """Write the rows of a state that has a parent, whose rows are at hand."""
+    """Write the rows of a state whose parent has its rows in memory."""
     if s == &s.parent.left:
         split_rows(context, s.parent.owner, &s.parent.shape, rows, NULL)
     else:
@@ -119,7 +118,7 @@ cdef void filter_rows(SearchContext* context, DataState* s, Rows* rows) noexcept
 
 
 cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil:
-    """Filter the rows of a state from those of the nearest state above that has them, if they are not at hand."""
+    """Load the rows of a state, if needed, by filtering those of the nearest state above that has its rows."""
     cdef Choice* c = s.parent
     cdef Control* control = context.control
     if s.rows.order != NULL:
@@ -163,15 +162,15 @@ cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const
             if known.lower > s.lower:
                 s.lower = known.lower
             if known.exact:
-                take_cached(context, s, known)
+                apply_cached(context, s, known)
             elif s.lower > s.upper:
                 s.lower = s.upper
     s.complete = s.lower >= s.upper
     s.estimate = <double>s.upper
 
 
-cdef void take_cached(SearchContext* context, DataState* s, const Entry* known) noexcept nogil:
-    """Take over a value that was proven before, and its tree."""
+cdef void apply_cached(SearchContext* context, DataState* s, const Entry* known) noexcept nogil:
+    """Use a value that was proven before, and its tree."""
     if known.tree == NULL:
         s.policy = SOLVED
         s.split_index = known.split_index
@@ -202,13 +201,7 @@ cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil:
     else:
         tree_write(s, &single)
         cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, &single, 1, -1)
-    state_clear_below(context, s)
-
-
-cdef void state_clear_below(SearchContext* context, DataState* s) noexcept nogil:
-    if s.parent == NULL:
-        s.rows.order = NULL  # the root only borrows its rows
-    state_clear(context.control, &context.counters, s)
+    state_clear(context.control, s)
 
 
 cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil:
@@ -231,7 +224,7 @@ cdef void state_collapse(SearchContext* context, DataState* s) noexcept nogil:
     if not s.expanded or not state_keep_tree(context.control, s):
         return
     cache_bounds(context, s)
-    state_clear_below(context, s)
+    state_clear(context.control, s)
     s.floor = s.upper
 
 

@@ -2,12 +2,9 @@
 
 from literati._engine._best_shape cimport SideScan, end_group, offer_shapes, start_scan
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._class_order cimport ClassOrder, class_order_merge, class_order_sort, class_rows
-from literati._engine._rows cimport count_classes, cut_between, position_of_cut
-from literati._engine._types cimport (
-    LEGAL_CUT, MAX_CLASSES, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t,
-    uint32_t,
-)
+from literati._engine._class_order cimport class_rows, merge_classes, sort_classes, sort_rows_by_class
+from literati._engine._rows cimport count_classes, cut_at, next_legal, position_of_cut
+from literati._engine._types cimport LEGAL_CUT, MAX_CLASSES, ROW_MASK, feature_order, int32_t, int64_t, uint32_t
 
 
 cdef void offer_pair_shapes(
@@ -16,7 +13,7 @@ cdef void offer_pair_shapes(
 ) noexcept nogil:
     """Offer the best shape function of one feature that separates two labels, given their rows in its order.
 
-    The rows of `label` are to go left, the others right. `all_left` is the cost of a split that sends every row left.
+    Rows of `label` should go left, the others right. `all_left` is the cost of a split that sends every row left.
     """
     cdef SideScan scan
     cdef int32_t i
@@ -46,27 +43,15 @@ cdef void to_state(
     A change point behind a row of the pair goes behind the last row of the state with the same value; one behind the
     last row of the pair goes behind all values.
     """
-    cdef int32_t feature = shape.feature, i
+    cdef int32_t feature = shape.feature, i, code
     cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
-    cdef const uint32_t* order = feature_order(rows, feature)
     for i in range(shape.n_cuts):
         if shape.at[i] == known:
             shape.at[i] = rows.known[feature]
-            shape.cut[i] = data.cardinality[feature]
         else:
-            shape.at[i] = next_legal_at(data, rows, feature, codes[entries[shape.at[i] - 1] & ROW_MASK])
-            shape.cut[i] = cut_between(
-                data, feature, codes[order[shape.at[i] - 1] & ROW_MASK], codes[order[shape.at[i]] & ROW_MASK]
-            )
-
-
-cdef int32_t next_legal_at(const Dataset* data, const Rows* rows, int32_t feature, int32_t code) noexcept nogil:
-    """Return the first legal position behind all rows of the state with this code or a lower one."""
-    cdef const uint32_t* entries = feature_order(rows, feature)
-    cdef int32_t at = position_of_cut(data, rows, feature, code + 1)
-    while at < rows.known[feature] and not entries[at - 1] & LEGAL_CUT:
-        at += 1
-    return at
+            code = codes[entries[shape.at[i] - 1] & ROW_MASK]
+            shape.at[i] = next_legal(rows, feature, position_of_cut(data, rows, feature, code + 1))
+        shape.cut[i] = cut_at(data, feature, feature_order(rows, feature), rows.known[feature], shape.at[i])
 
 
 cdef cost_t solve_depth1(
@@ -91,7 +76,8 @@ cdef cost_t solve_depth1(
                 data.split_cost + counts[1] * data.weight_cost, &cost, shape,
             )
         return cost
-    class_order_sort(data, control, order, rows, counts)
+    sort_classes(data, order, counts)
+    sort_rows_by_class(data, control, order, rows)
     # The heaviest pairs come first. A function between two labels misclassifies all rows of other labels, so a pair
     # that is too light to beat the best cost ends the round: all that follow are lighter.
     for i in range(order.n_present - 1):
@@ -105,7 +91,7 @@ cdef cost_t solve_depth1(
             for j in range(data.n_features):
                 if control.stop:
                     return cost
-                known = class_order_merge(data, order, rows, j, a, b)
+                known = merge_classes(data, order, rows, j, a, b)
                 control.work += 2 * n_pair
                 offer_pair_shapes(
                     data, rows, order.merged + 1, known, n_pair, j, a,

@@ -19,7 +19,7 @@ cdef bint shapes_next(
     const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
 ) noexcept nogil
 
-# Returns the cost of the best tree of depth 2 over the cuts of a CART with so many leaves. Writes its first split
+# Returns the cost of the best tree of depth 2 over the cuts of a CART with `leaves` leaves. Writes its first split
 # (feature -1: a leaf) and the index of this split among all shape functions of the cuts (-1: a leaf). A tree that costs
 # no more than `lower`, a bound known to the caller, ends the solve. After a stop request the result means nothing.
 cdef cost_t solve_depth2(

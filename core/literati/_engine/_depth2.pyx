@@ -3,10 +3,10 @@
 from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._cart cimport Cart, Cut, cart_cuts
-from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
+from literati._engine._cart cimport cart_cuts
+from literati._engine._depth2_sweep cimport BATCHES, sweep_shapes
 from literati._engine._rows cimport count_classes
-from literati._engine._types cimport LANES, MAX_CLASSES, Control, Dataset, Rows, Shape, cost_t, int32_t, int64_t
+from literati._engine._types cimport LANES, MAX_CLASSES, int64_t
 
 
 cdef void shapes_start(ShapeIterator* iterator, int32_t n_cuts) noexcept nogil:
@@ -50,7 +50,7 @@ cdef bint shapes_next(
                 return False
         feature = cuts[iterator.first].feature
         known = rows.known[feature]
-        # The cut behind all values separates only the rows without a value: it stands alone, and they go right.
+        # The cut behind all values separates only the rows without a value: it is used alone, and they go right.
         if cuts[iterator.chosen[iterator.k - 1]].at == known and (iterator.k > 1 or not iterator.missing_right):
             continue
         shape.feature = feature
@@ -62,16 +62,6 @@ cdef bint shapes_next(
         return True
 
 
-cdef int32_t next_shapes(
-    const Dataset* data, Sweep* sweep, const Rows* rows, ShapeIterator* iterator
-) noexcept nogil:
-    """Fill sweep.shapes with the next candidates; return how many there are."""
-    cdef int32_t n = 0
-    while n < BATCHES * LANES and shapes_next(rows, sweep.cuts, iterator, data.max_k, &sweep.shapes[n]):
-        n += 1
-    return n
-
-
 cdef cost_t solve_depth2(
     const Dataset* data, Control* control, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t lower,
     Shape* shape, int32_t* split_index
@@ -79,7 +69,7 @@ cdef cost_t solve_depth2(
     cdef int64_t counts[MAX_CLASSES]
     cdef int32_t n, i, seen = 0
     cdef ShapeIterator iterator
-    cdef cost_t best, found
+    cdef cost_t best, found, penalties
     shape.feature = -1
     split_index[0] = -1
     count_classes(data, rows, counts)
@@ -89,16 +79,17 @@ cdef cost_t solve_depth2(
         return best
     shapes_start(&iterator, cart_cuts(data, control, cart, rows, leaves, sweep.cuts))
     while best > lower and not control.stop:
-        n = next_shapes(data, sweep, rows, &iterator)
+        n = 0
+        while n < BATCHES * LANES and shapes_next(rows, sweep.cuts, &iterator, data.max_k, &sweep.shapes[n]):
+            n += 1
         if n == 0:
             break
         sweep_shapes(data, control, sweep, rows, sweep.shapes, n, False)
         if control.stop:
             break
         for i in range(n):
-            found = (
-                data.split_cost + (sweep.shapes[i].n_cuts - 1) * data.changepoint_cost + sweep.left[i] + sweep.right[i]
-            )
+            penalties = data.split_cost + (sweep.shapes[i].n_cuts - 1) * data.changepoint_cost
+            found = penalties + sweep.cost[2 * i] + sweep.cost[2 * i + 1]
             if found < best:
                 best = found
                 shape[0] = sweep.shapes[i]

@@ -34,9 +34,10 @@ cdef struct Depth2Solve:
     cost_t grown[8]          # [k] cost of the child that grew when change point k of the prefix was fixed
     Interval* intervals      # positions to try; the front is tried first
     int32_t n_intervals
-    int32_t room             # intervals that fit into the memory at hand
+    int32_t capacity         # allocated entries of `intervals`
 
-cdef bint solve_init(const Dataset* data, Control* control, Depth2Solve* solve, int32_t n) noexcept nogil
+# Allocates a solve with memory for the n rows of a state. Returns NULL when there is no memory.
+cdef Depth2Solve* solve_new(const Dataset* data, Control* control, int32_t n) noexcept nogil
 cdef void solve_free(Control* control, Depth2Solve* solve) noexcept nogil
 # Works until `until` (seconds of the monotonic clock; 0: no limit). After TIME_UP or STOPPED another call continues,
 # and every call that is not stopped gets further. After DONE, solve.value is the optimum, or at least `budget` where
@@ -46,5 +47,3 @@ cdef Outcome solve_depth2_every_cut(
 ) noexcept nogil
 # Returns the legal position nearest to `at` between first and last, 0 if there is none.
 cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t first, int32_t last) noexcept nogil
-# Returns the code position of a cut at a position in the order of the rows.
-cdef int32_t cut_at(const Dataset* data, const Rows* rows, int32_t feature, int32_t at) noexcept nogil

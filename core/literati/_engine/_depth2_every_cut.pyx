@@ -14,17 +14,16 @@ Up to LANES positions are tried at once; intervals that cannot hold anything bet
 from libc.string cimport memcpy, memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._depth2_sweep cimport Sweep, sweep_shapes
+from literati._engine._depth2_sweep cimport sweep_shapes
 from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
-from literati._engine._rows cimport count_classes, cut_between, rows_alloc, rows_free
+from literati._engine._rows cimport count_classes, next_legal, rows_alloc, rows_free
 from literati._engine._types cimport (
-    DONE, LANES, LEGAL_CUT, MAX_CLASSES, NO_MEMORY, ROW_MASK, STOPPED, TIME_UP, Control, Dataset, Outcome, Rows,
-    Shape, cost_t, feature_order, int32_t, int64_t, max_cost, min_cost, monotonic, uint32_t,
+    DONE, LANES, LEGAL_CUT, MAX_CLASSES, NO_MEMORY, STOPPED, TIME_UP, feature_order, int64_t, monotonic, uint32_t,
 )
 
 
 cdef enum:
-    MIN_INTERVALS = 256  # room at the beginning: 14 KiB
+    MIN_INTERVALS = 256  # capacity at the beginning: 14 KiB
 
 
 # The intervals of one round, and the positions tried in them.
@@ -34,21 +33,24 @@ cdef struct Round:
     int32_t start[LANES + 1]     # [interval] index of its first position among the shapes of the sweep
 
 
-cdef bint solve_init(const Dataset* data, Control* control, Depth2Solve* solve, int32_t n) noexcept nogil:
+cdef Depth2Solve* solve_new(const Dataset* data, Control* control, int32_t n) noexcept nogil:
+    cdef Depth2Solve* solve = <Depth2Solve*>tracked_malloc(control, sizeof(Depth2Solve))
+    if solve == NULL:
+        return NULL
     memset(solve, 0, sizeof(Depth2Solve))
-    solve.room = MIN_INTERVALS
-    solve.intervals = <Interval*>tracked_malloc(control, solve.room * sizeof(Interval))
+    solve.capacity = MIN_INTERVALS
+    solve.intervals = <Interval*>tracked_malloc(control, MIN_INTERVALS * sizeof(Interval))
     if solve.intervals == NULL or not rows_alloc(data, control, &solve.rows, n):
-        tracked_free(control, solve.intervals)
-        solve.intervals = NULL
-        return False
-    return True
+        solve_free(control, solve)
+        return NULL
+    return solve
 
 
 cdef void solve_free(Control* control, Depth2Solve* solve) noexcept nogil:
-    rows_free(control, &solve.rows)
-    tracked_free(control, solve.intervals)
-    solve.intervals = NULL
+    if solve != NULL:
+        rows_free(control, &solve.rows)
+        tracked_free(control, solve.intervals)
+        tracked_free(control, solve)
 
 
 cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t first, int32_t last) noexcept nogil:
@@ -64,28 +66,20 @@ cdef int32_t legal_near(const Rows* rows, int32_t feature, int32_t at, int32_t f
     return 0
 
 
-cdef int32_t cut_at(const Dataset* data, const Rows* rows, int32_t feature, int32_t at) noexcept nogil:
-    cdef const uint32_t* entries = feature_order(rows, feature)
-    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
-    if at == rows.known[feature]:
-        return data.cardinality[feature]
-    return cut_between(data, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
-
-
 cdef bint add_interval(Control* control, Depth2Solve* solve, const Interval* interval) noexcept nogil:
     """Append an interval unless it is empty; return False when memory ran out."""
-    cdef Interval* intervals
+    cdef void* moved
     if interval.first > interval.last:
         return True
     if (
-        solve.n_intervals == solve.room and control.byte_limit
-        and control.bytes + 2 * solve.room * <int64_t>sizeof(Interval) > control.byte_limit
+        solve.n_intervals == solve.capacity and control.byte_limit
+        and control.bytes + 2 * solve.capacity * <int64_t>sizeof(Interval) > control.byte_limit
     ):
         return False
-    intervals = <Interval*>tracked_append(control, solve.intervals, solve.n_intervals, &solve.room, sizeof(Interval))
-    if intervals == NULL:
+    moved = tracked_append(control, solve.intervals, solve.n_intervals, &solve.capacity, sizeof(Interval))
+    if moved == NULL:
         return False
-    solve.intervals = intervals
+    solve.intervals = <Interval*>moved
     solve.intervals[solve.n_intervals] = interval[0]
     solve.n_intervals += 1
     return True
@@ -158,8 +152,7 @@ cdef bint split_intervals(
 
     The new intervals go to the end, so that the search is coarse before it is fine.
     """
-    cdef int32_t k = solve.prefix.n_cuts, i, j
-    cdef bint grow_right = k & 1
+    cdef int32_t k = solve.prefix.n_cuts, grows = k & 1, i, j  # `grows` is the side that grows with the position
     cdef cost_t cost
     cdef const Interval* source
     cdef Interval piece
@@ -172,21 +165,21 @@ cdef bint split_intervals(
             continue  # it holds no legal position
         piece = source[0]
         for j in range(tried.start[i], tried.start[i + 1]):
-            cost = base + sweep.left[j] + sweep.right[j]
+            cost = base + sweep.cost[2 * j] + sweep.cost[2 * j + 1]
             if cost < solve.value:
                 solve.value = cost
                 solve.best = sweep.shapes[j]
             piece.last = sweep.shapes[j].at[k] - 1
             piece.above_at = sweep.shapes[j].at[k]
             piece.above_cost = cost
-            piece.shrunk = max_cost(source.shrunk, sweep.left[j] if grow_right else sweep.right[j])
+            piece.shrunk = max(source.shrunk, sweep.cost[2 * j + 1 - grows])
             if not add_interval(control, solve, &piece):
                 return False
             piece = source[0]
             piece.first = sweep.shapes[j].at[k] + 1
             piece.below_at = sweep.shapes[j].at[k]
             piece.below_cost = cost
-            piece.grown = max_cost(source.grown, sweep.right[j] if grow_right else sweep.left[j])
+            piece.grown = max(source.grown, sweep.cost[2 * j + grows])
         if not add_interval(control, solve, &piece):
             return False
     return True
@@ -203,7 +196,7 @@ cdef Outcome search_last(
     cdef Round tried
     cdef int64_t work
     while solve.n_intervals and solve.value > solve.known_lower:
-        shrink_intervals(data, solve, base, min_cost(solve.value, budget))
+        shrink_intervals(data, solve, base, min(solve.value, budget))
         if solve.n_intervals == 0:
             break
         choose_positions(solve, sweep.shapes, &tried)
@@ -219,7 +212,7 @@ cdef Outcome search_last(
     return DONE
 
 
-cdef void fresh_interval(
+cdef void init_interval(
     const Rows* rows, Interval* interval, int32_t feature, int32_t missing_right, int32_t first
 ) noexcept nogil:
     """Set up all positions from `first` on.
@@ -241,7 +234,7 @@ cdef bint begin_first(const Dataset* data, Control* control, Depth2Solve* solve)
     cdef Interval interval
     for j in range(data.n_features):
         for side in range(2 if solve.rows.known[j] < solve.rows.n else 1):
-            fresh_interval(&solve.rows, &interval, j, side, 1)
+            init_interval(&solve.rows, &interval, j, side, 1)
             if not add_interval(control, solve, &interval):
                 return False
     return True
@@ -255,21 +248,11 @@ cdef bint begin_behind_prefix(Control* control, Depth2Solve* solve) noexcept nog
     """
     cdef int32_t k = solve.prefix.n_cuts
     cdef Interval interval
-    fresh_interval(
-        &solve.rows, &interval, solve.prefix.feature, solve.prefix.missing_right, solve.prefix.at[k - 1] + 1
-    )
+    init_interval(&solve.rows, &interval, solve.prefix.feature, solve.prefix.missing_right, solve.prefix.at[k - 1] + 1)
     interval.grown = solve.grown[k - 2] if k > 1 else 0
     interval.shrunk = solve.grown[k - 1]
     solve.n_intervals = 0
     return add_interval(control, solve, &interval)
-
-
-cdef cost_t grown_cost(const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve) noexcept nogil:
-    """Return the cost of the side that the last change point of the prefix closes, with the rows before it."""
-    cdef int32_t k = solve.prefix.n_cuts
-    sweep.shapes[0] = solve.prefix
-    sweep_shapes(data, control, sweep, &solve.rows, sweep.shapes, 1, False)
-    return sweep.left[0] if k & 1 else sweep.right[0]
 
 
 cdef bint place_prefix(
@@ -282,14 +265,17 @@ cdef bint place_prefix(
     """
     cdef Shape* prefix = &solve.prefix
     cdef int32_t k = prefix.n_cuts
-    cdef int32_t at = next_legal(&solve.rows, prefix.feature, from_at, solve.rows.known[prefix.feature] - 1)
+    cdef int32_t at = next_legal(&solve.rows, prefix.feature, from_at)
     cdef cost_t fixed
-    if at == 0:
+    if at >= solve.rows.known[prefix.feature]:
         return False
     prefix.at[k - 1] = at
-    solve.grown[k - 1] = grown_cost(data, control, sweep, solve)
+    sweep.shapes[0] = prefix[0]
+    sweep_shapes(data, control, sweep, &solve.rows, sweep.shapes, 1, False)
+    # The last change point of the prefix closes this side, with the rows before it.
+    solve.grown[k - 1] = sweep.cost[(k - 1) & 1]
     fixed = solve.grown[k - 1] + (solve.grown[k - 2] if k > 1 else 0)
-    return data.split_cost + k * data.changepoint_cost + fixed < min_cost(solve.value, budget)
+    return data.split_cost + k * data.changepoint_cost + fixed < min(solve.value, budget)
 
 
 cdef bint next_prefix(
@@ -297,8 +283,8 @@ cdef bint next_prefix(
 ) noexcept nogil:
     """Step, depth first, to the next prefix of up to K - 1 change points that may be part of a better function.
 
-    The bound of a prefix rises with its last change point, so the first position that is too dear ends its level. After
-    a stop request the solve is as it was before the call.
+    The bound of a prefix rises with its last change point, so the first position that costs too much ends its level.
+    After a stop request the solve is as it was before the call.
     """
     cdef Shape* prefix = &solve.prefix
     cdef int32_t from_at
@@ -330,15 +316,6 @@ cdef bint next_prefix(
                 prefix.missing_right = 0
                 prefix.feature += 1
     return False
-
-
-cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at, int32_t last) noexcept nogil:
-    cdef const uint32_t* entries = feature_order(rows, feature)
-    while at <= last:
-        if entries[at - 1] & LEGAL_CUT:
-            return at
-        at += 1
-    return 0
 
 
 cdef Outcome solve_depth2_every_cut(

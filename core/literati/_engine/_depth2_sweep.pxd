@@ -19,17 +19,14 @@ cdef struct Sweep:
     ClassOrder classes      # the rows by class; filled where pairs of labels are tried
     void* pair_weight       # [row] weight, negated for the second of two classes, in the count type of the sweep
     int64_t* min_weight     # [batch][lane][side] two labels can improve the child only if they weigh more than this
-    Cut* cuts               # candidate cuts of the state at hand
+    Cut* cuts               # candidate cuts of the current state
     Shape* shapes           # [BATCHES * LANES] candidates; callers fill them
-    cost_t* left            # [BATCHES * LANES] cost of the left child of each candidate
-    cost_t* right           # [BATCHES * LANES] cost of the right child
+    cost_t* cost            # [candidate][side] cost of the child
 
 # The lists by class are kept in the CART's buffers, since a sweep and a CART never work at the same time.
-cdef void sweep_init(
-    const Dataset* data, Control* control, Arena* arena, Sweep* sweep, const Cart* cart
-) noexcept nogil
+cdef void sweep_init(const Dataset* data, Control* control, Arena* arena, Sweep* sweep, const Cart* cart) noexcept nogil
 
-# Fills sweep.left and sweep.right for n <= BATCHES * LANES shapes, which must be sorted by feature. With `quick` and
+# Fills sweep.cost for n <= BATCHES * LANES shapes, which must be sorted by feature. With `quick` and
 # more than two classes, several change points are not tried: the costs are then upper bounds. After a stop request the
 # costs mean nothing.
 cdef void sweep_shapes(

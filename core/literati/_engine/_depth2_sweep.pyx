@@ -6,15 +6,10 @@ The kernels are in _lanes_body.h. This module lays the candidates out in lanes a
 from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
-from literati._engine._cart cimport Cart, Cut, cart_cut_room
-from literati._engine._class_order cimport (
-    ClassOrder, class_order_init, class_order_merge, class_order_sort, class_rows, sort_classes,
-)
-from literati._engine._memory cimport Arena, arena_malloc
-from literati._engine._types cimport (
-    LANES, MAX_K, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int16_t, int32_t, int64_t,
-    min_cost, uint16_t, uint32_t,
-)
+from literati._engine._cart cimport max_candidate_cuts
+from literati._engine._class_order cimport class_order_init, class_rows, merge_classes, sort_classes, sort_rows_by_class
+from literati._engine._memory cimport arena_malloc
+from literati._engine._types cimport LANES, MAX_K, ROW_MASK, feature_order, int16_t, uint32_t
 
 cdef enum:
     MAX_PIECES = LANES * MAX_K + 2  # that the cuts of one batch can make of one feature's order
@@ -45,10 +40,9 @@ cdef void sweep_init(
     sweep.scratch = arena_malloc(control, arena, 64 * (n + c + 1) * (1 if many else 0) + 64)
     sweep.pair_weight = arena_malloc(control, arena, n * sizeof(int64_t) * (1 if pairs else 0) + 64)
     sweep.min_weight = <int64_t*>arena_malloc(control, arena, BATCHES * LANES * 2 * sizeof(int64_t))
-    sweep.cuts = <Cut*>arena_malloc(control, arena, cart_cut_room(data) * sizeof(Cut))
+    sweep.cuts = <Cut*>arena_malloc(control, arena, max_candidate_cuts(data) * sizeof(Cut))
     sweep.shapes = <Shape*>arena_malloc(control, arena, BATCHES * LANES * sizeof(Shape))
-    sweep.left = <cost_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * sizeof(cost_t))
-    sweep.right = sweep.left + BATCHES * LANES
+    sweep.cost = <cost_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * sizeof(cost_t))
     class_order_init(data, control, arena, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
 
 
@@ -102,7 +96,7 @@ cdef void set_sides(const Shape* shapes, Pieces* pieces) noexcept nogil:
 cdef void mark_rows(
     const Dataset* data, Sweep* sweep, const uint32_t* entries, const Pieces* pieces, uint16_t* bits, bint count
 ) noexcept nogil:
-    """Write the bits of every row, and if asked to the class weights of every piece."""
+    """Write the bits of every row and, if `count` is set, the class weights of every piece."""
     cdef int32_t piece, k, start = 0, end
     cdef uint32_t row
     cdef uint16_t pattern
@@ -196,10 +190,9 @@ cdef int32_t count_width(const Dataset* data, const Rows* rows) noexcept nogil:
     return 1 if total <= MAX_WEIGHT_32 else 2
 
 
-cdef inline const void* by_width(
-    int32_t width, const void* small, const void* middle, const void* large
-) noexcept nogil:
-    return small if width == 0 else (middle if width == 1 else large)
+cdef inline const void* by_width(int32_t width, const void* a16, const void* a32, const void* a64) noexcept nogil:
+    """Return the array whose entries have the width of the counts."""
+    return a16 if width == 0 else (a32 if width == 1 else a64)
 
 
 cdef inline int64_t best_size(int32_t width) noexcept nogil:
@@ -255,13 +248,8 @@ cdef void read_costs(
                 right = lane_best(best, width, side, k, i)
                 if data.n_classes == 2:
                     right = (total + right) // 2
-                cost = min_cost(
-                    cost, data.split_cost + k * data.changepoint_cost + (total - right) * data.weight_cost
-                )
-            if side:
-                sweep.right[batch * LANES + i] = cost
-            else:
-                sweep.left[batch * LANES + i] = cost
+                cost = min(cost, data.split_cost + k * data.changepoint_cost + (total - right) * data.weight_cost)
+            sweep.cost[index] = cost
 
 
 cdef void sweep_shapes(
@@ -285,16 +273,16 @@ cdef void sweep_shapes(
 # --- more than two classes, two or more change points -----------------------------------------------------------------
 
 
-cdef inline void set_min_weight(const Dataset* data, Sweep* sweep, int32_t i, int32_t side) noexcept nogil:
-    """Set how much two labels must weigh to improve a child.
+cdef inline void set_min_weight(const Dataset* data, Sweep* sweep, int32_t child) noexcept nogil:
+    """Set how much two labels must weigh to improve a child, given as 2 * candidate + side.
 
     A function with two or more change points between two labels that weigh `both` misclassifies all other rows, so it
     costs at least split_cost + changepoint_cost + (total - both) * weight_cost; it helps only if that is below the
     cost that the child has already.
     """
-    cdef cost_t have = sweep.right[i] if side else sweep.left[i]
-    cdef cost_t excess = data.split_cost + data.changepoint_cost + sweep.totals[2 * i + side] * data.weight_cost - have
-    sweep.min_weight[2 * i + side] = excess // data.weight_cost if excess >= 0 else -1
+    cdef cost_t lowest = data.split_cost + data.changepoint_cost + sweep.totals[child] * data.weight_cost
+    cdef cost_t excess = lowest - sweep.cost[child]
+    sweep.min_weight[child] = excess // data.weight_cost if excess >= 0 else -1
 
 
 cdef inline bint pair_may_help(
@@ -310,21 +298,13 @@ cdef inline bint pair_may_help(
     return False
 
 
-cdef int64_t smallest_min_weight(const Sweep* sweep, int32_t n) noexcept nogil:
-    cdef int64_t smallest = sweep.min_weight[0]
-    cdef int32_t i
-    for i in range(1, 2 * n):
-        smallest = min(smallest, sweep.min_weight[i])
-    return smallest
-
-
 cdef void sweep_pairs(
     const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, int32_t n, int32_t width
 ) noexcept nogil:
     """Try shape functions of two or more change points, one pair of labels after the other.
 
-    Pairs come heaviest first, so that they raise the bar for the others. A pair whose rows weigh no more than the
-    smallest min_weight of all children improves none of them (see set_min_weight), and neither does a lighter pair.
+    The heaviest pairs come first, because they raise min_weight for the others. A pair whose rows weigh no more than
+    the smallest min_weight of all children improves none of them (see set_min_weight), nor does a lighter pair.
     """
     cdef ClassOrder* order = &sweep.classes
     cdef int32_t n_batches = (n + LANES - 1) // LANES, i, j, k, a, b, c, batch, n_helped
@@ -336,9 +316,11 @@ cdef void sweep_pairs(
         weight[c] = sweep.counts[c] + sweep.counts[data.n_classes + c]
     sort_classes(data, order, weight)
     for i in range(2 * n):
-        set_min_weight(data, sweep, i // 2, i & 1)
+        set_min_weight(data, sweep, i)
     for i in range(order.n_present - 1):
-        smallest = smallest_min_weight(sweep, n)
+        smallest = sweep.min_weight[0]
+        for k in range(1, 2 * n):
+            smallest = min(smallest, sweep.min_weight[k])
         a = order.present[i]
         if weight[a] + weight[order.present[i + 1]] <= smallest:
             return
@@ -357,7 +339,7 @@ cdef void sweep_pairs(
                 continue
             if not sorted_by_class:
                 sorted_by_class = True
-                class_order_sort(data, control, order, rows, weight)
+                sort_rows_by_class(data, control, order, rows)
                 if control.stop:
                     return
             walk_pair(data, control, sweep, rows, helped, n_helped, width, a, b)
@@ -382,7 +364,7 @@ cdef void walk_pair(
     for j in range(data.n_features):
         if control.stop:
             return
-        known = class_order_merge(data, order, rows, j, a, b)
+        known = merge_classes(data, order, rows, j, a, b)
         for i in range(n_batches):
             data.lanes.walk[width](
                 order.merged + 1, known, n_pair, sweep.bits + batches[i] * <int64_t>data.n_rows, sweep.pair_weight,
@@ -395,25 +377,21 @@ cdef void offer_pair_costs(
     const Dataset* data, Sweep* sweep, int32_t batch, int32_t n, int32_t width, int32_t a, int32_t b
 ) noexcept nogil:
     """Lower the costs of the children of a batch to what was found between two labels."""
-    cdef int32_t i, side, k
+    cdef int32_t child, k
     cdef int64_t both, right, wrong
     cdef const char* best = <const char*>sweep.best + batch * best_size(width)
     cdef const int64_t* counts
     cdef cost_t cost
-    for i in range(batch * LANES, min(n, (batch + 1) * LANES)):
-        for side in range(2):
-            counts = sweep.counts + (2 * <int64_t>i + side) * data.n_classes
-            both = counts[a] + counts[b]
-            cost = sweep.right[i] if side else sweep.left[i]
-            for k in range(1, data.max_k):
-                right = (both + lane_best(best, width, side, k, i - batch * LANES)) // 2
-                wrong = sweep.totals[2 * i + side] - right
-                cost = min_cost(cost, data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost)
-            if side:
-                sweep.right[i] = cost
-            else:
-                sweep.left[i] = cost
-            set_min_weight(data, sweep, i, side)
+    for child in range(2 * batch * LANES, 2 * min(n, (batch + 1) * LANES)):
+        counts = sweep.counts + <int64_t>child * data.n_classes
+        both = counts[a] + counts[b]
+        cost = sweep.cost[child]
+        for k in range(1, data.max_k):
+            right = (both + lane_best(best, width, child & 1, k, child // 2 - batch * LANES)) // 2
+            wrong = sweep.totals[child] - right
+            cost = min(cost, data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost)
+        sweep.cost[child] = cost
+        set_min_weight(data, sweep, child)
 
 
 cdef void weigh_pair(const Dataset* data, Sweep* sweep, int32_t c, int32_t sign, int32_t width) noexcept nogil:

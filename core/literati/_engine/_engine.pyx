@@ -13,14 +13,13 @@ from literati._engine._ao cimport (
 )
 from literati._engine._checkpoint cimport load_search, save_search
 from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, SearchContext, context_free, context_init
-from literati._engine._graph cimport TreeNode, state_clear, state_free_values, tree_size
+from literati._engine._graph cimport TreeNode, state_free, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._polish cimport make_polisher
 from literati._engine._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control,
-    Dataset, Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t,
-    uint8_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control, Dataset,
+    Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t, uint8_t,
 )
 
 from literati._engine._tree_writer import NODE_DTYPE
@@ -64,7 +63,7 @@ cdef struct RunLimits:
     double gap              # relative gap
     double gap_absolute
     double polish_below     # a tree that costs less is due to be polished ...
-    int64_t polish_work     # ... once so much work is done
+    int64_t polish_work     # ... once the search has done this work
 
 
 cdef packed struct TracePoint:
@@ -202,10 +201,8 @@ cdef class Engine:
 
     def __dealloc__(self):
         if self.ready:
-            self.ao.root.rows.order = NULL
-            state_clear(&self.control, &self.ao.context.counters, &self.ao.root)
-            state_free_values(&self.control, &self.ao.root)
-            tracked_free(&self.control, self.ao.known_tree)
+            state_free(&self.control, &self.ao.root)
+            tracked_free(&self.control, self.ao.saved_tree)
             context_free(&self.ao.context)
         tracked_free(&self.control, self.points)
 
@@ -243,23 +240,19 @@ cdef class Engine:
         data.weight_cost = 1 if data.weighted else int(self.scale)
         whole = np.asarray(weights).astype(np.int64) if data.weighted else np.ones(n, dtype=np.int64)
         data.max_weight = int(whole.max())
-        signed = np.where(y == 1, -whole, whole)
-        real = whole.astype(np.float64)
         # A lane of b bits must hold twice the weight of the rows in it; each row at least has to fit.
         small = np.clip(whole, None, 2**15 - 1).astype(np.int16)
         middle = np.clip(whole, None, 2**31 - 1).astype(np.int32)
-        signed16, signed32 = np.where(y == 1, -small, small), np.where(y == 1, -middle, middle)
-        hashes = _row_hashes(n)
-        errors = _unavoidable_errors(self.arrays["codes"], y, whole, data.n_classes)
         data.weight = <const int64_t*><size_t>self._hold("weight", whole)
-        data.real_weight = <const double*><size_t>self._hold("real", real)
+        data.real_weight = <const double*><size_t>self._hold("real", whole.astype(np.float64))
         data.weight16 = <const int16_t*><size_t>self._hold("small", small)
         data.weight32 = <const int32_t*><size_t>self._hold("middle", middle)
-        data.signed16 = <const int16_t*><size_t>self._hold("signed16", signed16)
-        data.signed32 = <const int32_t*><size_t>self._hold("signed32", signed32)
-        data.signed64 = <const int64_t*><size_t>self._hold("signed", signed)
-        data.row_hash = <const uint64_t*><size_t>self._hold("hashes", hashes)
-        data.unavoidable_error = <const int64_t*><size_t>self._hold("unavoidable_error", errors)
+        data.signed16 = <const int16_t*><size_t>self._hold("signed16", np.where(y == 1, -small, small))
+        data.signed32 = <const int32_t*><size_t>self._hold("signed32", np.where(y == 1, -middle, middle))
+        data.signed64 = <const int64_t*><size_t>self._hold("signed", np.where(y == 1, -whole, whole))
+        data.row_hash = <const uint64_t*><size_t>self._hold("hashes", _row_hashes(n))
+        errors = _unavoidable_errors(self.arrays["codes"], y, whole, data.n_classes)
+        data.unavoidable_error = <const int64_t*><size_t>self._hold("errors", errors)
 
     def _sort_rows(self, poll):
         """Put the root's rows in the order of every feature, with the flags of the cuts."""
@@ -275,7 +268,7 @@ cdef class Engine:
             raise MemoryError("not enough memory for the buffers of the search")
         if control.byte_limit and control.bytes > control.byte_limit:
             raise MemoryError(
-                f"the search takes {control.bytes} to start with, and {control.byte_limit} are left for it"
+                f"the search needs {control.bytes} bytes to start, but the memory limit leaves {control.byte_limit}"
             )
         self.fixed_bytes = control.bytes
         if control.byte_limit:
@@ -297,7 +290,7 @@ cdef class Engine:
         self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
         double clock=0.0, double polish_below=-1.0, int64_t polish_work=0,
     ):
-        """Search for about so many seconds and return why the run ended, a RunStatus.
+        """Search for about `seconds` and return why the run ended, as a RunStatus.
 
         `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
         `polish_below` and the search has done `polish_work`.
@@ -337,14 +330,16 @@ cdef class Engine:
         cdef Ao* ao = &self.ao
         cdef Control* control = &self.control
         cdef int64_t spare = control.byte_limit - self.fixed_bytes
+        cdef double upper = self.upper_now(), gap
         if ao_proven(ao):
             return RunStatus.PROVEN
         if ao.looked_ahead and ao.in_warm_up and not ao_end_warm_up(ao):
             return RunStatus.MEMORY_LIMIT
-        if self.gap_met(limits.gap, limits.gap_absolute):
+        gap = upper - self.lower_now()
+        if (limits.gap > 0.0 or limits.gap_absolute > 0.0) and gap <= max(limits.gap_absolute, limits.gap * upper):
             return RunStatus.GAP_REACHED
         # Not in the middle of a solve: where a slice ends must not decide which trees are polished.
-        if control.work >= limits.polish_work and self.upper_now() < limits.polish_below and ao.pending == NULL:
+        if control.work >= limits.polish_work and upper < limits.polish_below and ao.pending == NULL:
             return RunStatus.POLISH_DUE
         if 0 <= limits.max_expansions <= ao.context.expansions and ao.looked_ahead:
             return RunStatus.EXPANSION_LIMIT
@@ -377,12 +372,6 @@ cdef class Engine:
         """Set how many bytes the search may take from the next run() on; 0 for no limit."""
         self.control.byte_limit = limit
 
-    cdef bint gap_met(self, double gap, double gap_absolute) noexcept nogil:
-        cdef double upper = self.upper_now(), lower = self.lower_now()
-        if gap <= 0.0 and gap_absolute <= 0.0:
-            return False
-        return upper - lower <= gap_absolute or upper - lower <= gap * upper
-
     cdef double upper_now(self) noexcept nogil:
         return self.ao.root.upper / self.scale
 
@@ -400,10 +389,7 @@ cdef class Engine:
             for i in range(MAX_TRACE_POINTS // 2):
                 self.points[i] = self.points[2 * i + 1]
             self.n_points = MAX_TRACE_POINTS // 2
-        self.points[self.n_points].seconds = seconds
-        self.points[self.n_points].expansions = self.ao.context.expansions
-        self.points[self.n_points].upper = upper
-        self.points[self.n_points].lower = lower
+        self.points[self.n_points] = TracePoint(seconds, self.ao.context.expansions, upper, lower)
         self.n_points += 1
 
     # --- results ------------------------------------------------------------------------------------------------------
@@ -431,11 +417,11 @@ cdef class Engine:
 
     @property
     def states_live(self):
-        return self.ao.context.counters.live + 1
+        return self.control.states_live + 1
 
     @property
     def states_freed(self):
-        return self.ao.context.counters.freed
+        return self.control.states_freed
 
     @property
     def cache_hits(self):
@@ -445,25 +431,19 @@ cdef class Engine:
     def bytes(self):
         return self.control.bytes
 
-    @property
-    def improvements(self):
-        return self.ao.improvements
-
     def trace(self):
-        cdef int64_t n = self.n_points
-        out = np.empty(n, dtype=TRACE_DTYPE)
-        if n:
-            memcpy(<void*><size_t>out.ctypes.data, self.points, n * sizeof(TracePoint))
+        out = np.empty(self.n_points, dtype=TRACE_DTYPE)
+        memcpy(<void*><size_t>out.ctypes.data, self.points, out.nbytes)
         return out
 
     def _begin(self):
         """Mark the search as running; what changes it belongs to one thread at a time."""
         if self.running:
-            raise RuntimeError("this search is running in another thread")
+            raise RuntimeError("this search is running in another thread: wait until run() has returned")
         self.running = True
 
     def checkpoint(self, max_bytes=16 << 20, seconds=0.0):
-        """Return what the search knows, in at most so many bytes (but never less than its tree needs)."""
+        """Return what the search knows, in at most `max_bytes` or, if that is more, in what its tree needs."""
         self._begin()
         try:
             return save_search(&self.ao, seconds, max_bytes)
@@ -491,7 +471,7 @@ cdef class Engine:
         cdef int64_t work = control.work
         self._begin()
         if not interruptible:
-            # A stop request is meant for run(): the tree is needed all the same, and the request is kept.
+            # A stop request is meant for run(): it is kept, and the tree is written.
             self.deferred_stop, control.stop, self.defer_stop = control.stop, 0, True
         try:
             out = np.zeros(min(2 << data.max_depth, 2 * data.n_rows + 1), dtype=NODE_DTYPE)
@@ -559,10 +539,9 @@ def _unavoidable_errors(codes, y, weight, n_classes):
     key = group * n_classes + y
     pairs, where = np.unique(key, return_inverse=True)
     sums = np.bincount(where, weights=weight.astype(np.float64)).astype(np.int64)
-    # The heaviest class of each group, the lowest label among equals.
-    best = np.lexsort((pairs % n_classes, -sums, pairs // n_classes))
-    first = np.ones(len(pairs), dtype=bool)
-    first[1:] = np.diff(pairs[best] // n_classes) != 0
-    winner = np.zeros(len(pairs), dtype=bool)
-    winner[best[first]] = True
-    return np.where(winner[where], 0, weight).astype(np.int64)
+    # The heaviest class of each group comes first, the lowest label among equals, because the sort is stable.
+    order = np.lexsort((-sums, pairs // n_classes))
+    first = np.unique(pairs[order] // n_classes, return_index=True)[1]
+    wrong = np.ones(len(pairs), dtype=bool)
+    wrong[order[first]] = False
+    return np.where(wrong[where], weight, 0)

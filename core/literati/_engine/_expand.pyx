@@ -7,18 +7,17 @@ every shape function at once where its children are solved (depth left 2). Other
 from libc.string cimport memset
 
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
-from literati._engine._cart cimport Cut, cart_cut_room, cart_cuts, cart_lookahead
+from literati._engine._cart cimport Cut, max_candidate_cuts, cart_cuts, cart_lookahead
 from literati._engine._data_state cimport (
-    CART_LOOKAHEAD, IMPURITY, PrefixSums, SearchContext, choice_key, count_expansion, leaves_at, rows_ready,
-    split_rows, state_clear_below, state_key, state_start,
+    CART_LOOKAHEAD, IMPURITY, PrefixSums, choice_key, count_expansion, leaves_at, rows_ready, split_rows, state_key,
+    state_start,
 )
 from literati._engine._depth2 cimport ShapeIterator, shapes_next, shapes_start
 from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
-from literati._engine._graph cimport LOOKAHEAD, Choice, DataState, choice_free, choice_new, state_add_choice
+from literati._engine._graph cimport LOOKAHEAD, choice_free, choice_new, state_add_choice, state_clear
 from literati._engine._memory cimport tracked_malloc
 from literati._engine._types cimport (
-    LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
-    uint64_t,
+    LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, cost_t, feature_order, int64_t, uint32_t, uint64_t,
 )
 
 cdef enum:
@@ -86,7 +85,7 @@ cdef cost_t sum_sides(
     cdef cost_t fixed = 0
     for piece in range(2):
         empty_summary(data, &sides[piece])
-    # Rows without a value stand between the last two positions.
+    # Rows without a value lie between the last two positions.
     add_piece(data, sums, sums.n - 2, sums.n - 1, &sides[shape.missing_right])
     for piece in range(shape.n_cuts + 1):
         upto = sums.n - 2
@@ -103,7 +102,7 @@ cdef cost_t sum_sides(
 
 cdef Choice* open_choice(SearchContext* context, DataState* s, Choice* prefix, const Shape* shape) noexcept nogil:
     cdef const Dataset* data = context.data
-    cdef Choice* c = choice_new(context.control, &context.counters, s)
+    cdef Choice* c = choice_new(context.control, s)
     cdef RowSummary sides[2]
     cdef cost_t fixed
     if c == NULL:
@@ -183,9 +182,9 @@ cdef void estimate_batch(SearchContext* context, DataState* s, int32_t first, in
         return
     for i in range(n):
         if not s.choices[first + i].left.complete:
-            s.choices[first + i].left.estimate = <double>sweep.left[i]
+            s.choices[first + i].left.estimate = <double>sweep.cost[2 * i]
         if not s.choices[first + i].right.complete:
-            s.choices[first + i].right.estimate = <double>sweep.right[i]
+            s.choices[first + i].right.estimate = <double>sweep.cost[2 * i + 1]
 
 
 cdef void estimate_from(SearchContext* context, DataState* s, int32_t first) noexcept nogil:
@@ -239,7 +238,7 @@ cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil:
     cdef bint ok = True
     if not rows_ready(context, s):
         return False
-    s.cuts = <Cut*>tracked_malloc(control, cart_cut_room(data) * sizeof(Cut))
+    s.cuts = <Cut*>tracked_malloc(control, max_candidate_cuts(data) * sizeof(Cut))
     if s.cuts == NULL:
         return False
     s.n_cuts = cart_cuts(data, control, &context.cart, &s.rows, leaves_at(data, s.depth), s.cuts)
@@ -253,7 +252,7 @@ cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil:
             sum_cuts(context, s, feature)
         c = open_choice(context, s, NULL, &shape)
         if c == NULL or not state_add_choice(control, s, c):
-            choice_free(control, &context.counters, c)
+            choice_free(control, c)
             ok = False
             break
         if control.byte_limit and control.bytes > control.byte_limit:
@@ -264,7 +263,7 @@ cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil:
         estimate_from(context, s, 0)
     if control.stop or not ok:
         # The bounds of half an expansion would leave choices out: undo it.
-        state_clear_below(context, s)
+        state_clear(control, s)
         return ok
     s.expanded = True
     count_expansion(context, state_key(s))
@@ -298,7 +297,7 @@ cdef bint refine_choice(SearchContext* context, Choice* c) noexcept nogil:
         finer = open_choice(context, s, NULL, &shape)
         ok = finer != NULL and state_add_choice(control, s, finer)
         if not ok:
-            choice_free(control, &context.counters, finer)
+            choice_free(control, finer)
             break
         finer.refinable = k + 1 < data.max_k
     if ok:
@@ -306,7 +305,7 @@ cdef bint refine_choice(SearchContext* context, Choice* c) noexcept nogil:
     if control.stop or not ok:
         while s.n_choices > had:
             s.n_choices -= 1
-            choice_free(control, &context.counters, s.choices[s.n_choices])
+            choice_free(control, s.choices[s.n_choices])
         return ok
     c.refinable = False
     count_expansion(context, choice_key(s, &c.shape, True))

@@ -1,21 +1,20 @@
 """Gaps between tried change points: where every cut is a candidate, choices are opened one by one.
 
-A gap stands for every change point between two tried ones. As at depth left 2 (see _depth2_every_cut.pyx) the child
+A gap contains every change point between two tried ones. As at depth left 2 (see _depth2_every_cut.pyx) the child
 that grows with the position costs at least what it costs at the lower neighbour, and the one that shrinks at least what
 it costs at the upper one. The neighbours' lower bounds rise as the search goes on, and the gap's with them.
 """
 
 from libc.string cimport memset
 
-from literati._engine._data_state cimport (
-    SearchContext, choice_key, count_expansion, rows_ready, state_clear_below, state_key,
-)
-from literati._engine._depth2_every_cut cimport cut_at, legal_near
+from literati._engine._data_state cimport choice_key, count_expansion, rows_ready, state_key
+from literati._engine._depth2_every_cut cimport legal_near
 from literati._engine._expand cimport open_choice, sum_positions
 from literati._engine._graph cimport (
-    Choice, DataState, Gap, choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap,
+    choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap, state_clear,
 )
-from literati._engine._types cimport Control, Dataset, Shape, cost_t, int32_t, int64_t, max_cost, min_cost
+from literati._engine._rows cimport cut_at
+from literati._engine._types cimport Control, Shape, feature_order, int64_t
 
 
 cdef inline const DataState* child(const Choice* c, bint right) noexcept nogil:
@@ -40,10 +39,10 @@ cdef cost_t gap_lower(const Dataset* data, const Gap* gap) noexcept nogil:
         kept = child(gap.prefix, not grows_right).lower
     shrunk = kept
     if gap.above != NULL:
-        shrunk = max_cost(shrunk, child(gap.above, not grows_right).lower)
+        shrunk = max(shrunk, child(gap.above, not grows_right).lower)
     lower = data.split_cost + k * data.changepoint_cost + grown + shrunk
     if k + 1 < data.max_k:
-        lower = min_cost(lower, data.split_cost + (k + 1) * data.changepoint_cost + grown + kept)
+        lower = min(lower, data.split_cost + (k + 1) * data.changepoint_cost + grown + kept)
     return lower
 
 
@@ -71,7 +70,7 @@ cdef bint expand_gaps(SearchContext* context, DataState* s) noexcept nogil:
             gap.first = 1
             gap.last = s.rows.known[j] - 1 + (1 if side else 0)
             if gap.first <= gap.last and not state_add_gap(control, s, &gap):
-                state_clear_below(context, s)
+                state_clear(control, s)
                 return False
     s.expanded = True
     count_expansion(context, state_key(s))
@@ -96,7 +95,7 @@ cdef bint refine_gap(SearchContext* context, Choice* c) noexcept nogil:
 
 
 cdef void remove_gap(DataState* s, int32_t index, cost_t lower) noexcept nogil:
-    s.floor = min_cost(s.floor, lower)
+    s.floor = min(s.floor, lower)
     s.n_gaps -= 1
     s.gaps[index] = s.gaps[s.n_gaps]
 
@@ -115,25 +114,25 @@ cdef void trim(const Dataset* data, DataState* s, Gap* gap, cost_t budget) noexc
     if gap.below != NULL and commit_lower(gap.below) > budget:
         bound = gap.below.shape.at[k] + (commit_lower(gap.below) - budget) // row_cost + 1
         if bound > gap.first:
-            s.floor = min_cost(s.floor, budget)
+            s.floor = min(s.floor, budget)
             gap.first = <int32_t>min(bound, <int64_t>gap.last + 1)
     if gap.above != NULL and commit_lower(gap.above) > budget:
         bound = gap.above.shape.at[k] - (commit_lower(gap.above) - budget) // row_cost - 1
         if bound < gap.last:
-            s.floor = min_cost(s.floor, budget)
+            s.floor = min(s.floor, budget)
             gap.last = <int32_t>max(bound, <int64_t>gap.first - 1)
 
 
-cdef void raise_lower(DataState* s, cost_t lower) noexcept nogil:
+cdef void raise_bound(DataState* s, cost_t lower) noexcept nogil:
     if lower > s.lower:
-        s.lower = min_cost(lower, s.upper)
+        s.lower = min(lower, s.upper)
         s.complete = s.lower >= s.upper
 
 
-cdef inline cost_t without(cost_t lower, int32_t rows, cost_t row_cost) noexcept nogil:
+cdef inline cost_t bound_without(cost_t lower, int32_t rows, cost_t row_cost) noexcept nogil:
     """Return a bound of a state without some of its rows: each lowers it by at most row_cost.
 
-    The product may not fit into 64 bits, since one row can weigh nearly all there is.
+    The product may not fit into 64 bits, because one row can have nearly all of the weight.
     """
     return lower - rows * row_cost if rows <= lower // row_cost else 0
 
@@ -152,17 +151,17 @@ cdef void raise_children(const Dataset* data, const Gap* gap, Choice* c) noexcep
     cdef DataState* shrinks = &c.left if grows_right else &c.right
     if gap.below != NULL:
         between = c.shape.at[k] - gap.below.shape.at[k]
-        raise_lower(grows, child(gap.below, grows_right).lower)
-        raise_lower(shrinks, without(child(gap.below, not grows_right).lower, between, row_cost))
+        raise_bound(grows, child(gap.below, grows_right).lower)
+        raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))
     if gap.above != NULL:
         between = gap.above.shape.at[k] - c.shape.at[k]
-        raise_lower(grows, without(child(gap.above, grows_right).lower, between, row_cost))
-        raise_lower(shrinks, child(gap.above, not grows_right).lower)
+        raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))
+        raise_bound(shrinks, child(gap.above, not grows_right).lower)
 
 
 cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_t at, Shape* shape) noexcept nogil:
     """Write the shape function with the next change point at a position, and sum its positions."""
-    cdef int32_t k, i
+    cdef int32_t k, i, known = s.rows.known[gap.feature]
     memset(shape, 0, sizeof(Shape))
     if gap.prefix != NULL:
         shape[0] = gap.prefix.shape
@@ -170,11 +169,11 @@ cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_
     shape.feature = gap.feature
     shape.missing_right = gap.missing_right
     shape.at[k] = at
-    shape.cut[k] = cut_at(context.data, &s.rows, gap.feature, at)
+    shape.cut[k] = cut_at(context.data, gap.feature, feature_order(&s.rows, gap.feature), known, at)
     shape.n_cuts = k + 1
     context.sums.n = 0
     for i in range(k + 1):
-        if shape.at[i] < s.rows.known[gap.feature]:
+        if shape.at[i] < known:
             context.sums.at[context.sums.n] = shape.at[i]
             context.sums.n += 1
     sum_positions(context, &s.rows, gap.feature)
@@ -205,11 +204,11 @@ cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t b
     beside.last = at - 1
     # Both or neither: a gap that was lost would count as searched.
     if beside.first <= beside.last and not state_add_gap(control, s, &beside):
-        choice_free(control, &context.counters, c)
+        choice_free(control, c)
         return False
     if not state_add_choice(control, s, c):
         s.n_gaps -= beside.first <= beside.last
-        choice_free(control, &context.counters, c)
+        choice_free(control, c)
         return False
     c.refinable = shape.n_cuts < data.max_k and at < s.rows.known[gap.feature]
     raise_children(data, &gap, c)

@@ -34,7 +34,7 @@ cdef struct DataState:
     Cut* cuts            # candidate cuts, kept for refinements
     Gap* gaps            # untried change points, where every cut is a candidate
     Depth2Solve* solve   # an unfinished solve
-    Rows rows            # order is NULL while the rows are not at hand
+    Rows rows            # order is NULL while the rows are not in memory
     uint64_t hash[2]     # of the set of rows
     cost_t lower         # V: no tree of the state's space costs less
     cost_t upper         # V-bar: cost of the tree of `policy`
@@ -42,12 +42,12 @@ cdef struct DataState:
     double estimate      # V-tilde: the cost that the search expects; it orders the search and proves nothing
     int32_t n            # rows
     int32_t n_choices
-    int32_t choice_room  # choices that fit into the memory at hand
+    int32_t choice_capacity  # allocated entries of `choices`
     int32_t n_tree       # nodes of `tree`
     int32_t split_index  # of policy SOLVED and depth left 2: index of the split among all candidates, -1: not known
     int32_t n_cuts
     int32_t n_gaps
-    int32_t gap_room     # gaps that fit into the memory at hand
+    int32_t gap_capacity  # allocated entries of `gaps`
     int8_t depth         # depth left
     int8_t policy
     int8_t expanded      # its choices or gaps have been opened
@@ -62,10 +62,10 @@ cdef struct Choice:
     Shape shape
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
-    bint estimated       # its children have had their lookahead
+    bint estimated       # the lookahead of its children is done
     bint refinable       # refinements have not been opened
     bint pruned          # nothing below it is searched, but the gaps beside it still read its children's bounds
-    bint turn_right      # round robin: the right child comes next
+    bint right_next      # round robin: it is the right child's turn
 
 # A run of change points, none of which has been tried.
 cdef struct Gap:
@@ -76,10 +76,6 @@ cdef struct Gap:
     int32_t missing_right  # side of the rows without a value
     int32_t first        # positions in the order of the state's rows, both ends included
     int32_t last
-
-cdef struct Counters:
-    int64_t live         # states in memory, without the root
-    int64_t freed        # states that were freed
 
 cdef inline int32_t get_split_index(const TreeNode* node) noexcept nogil:
     """Return the index of the split of a SOLVED node of depth left 2, -1 if it is not known.
@@ -107,12 +103,12 @@ cdef inline double choice_estimate(const Choice* c) noexcept nogil:
     return c.cost + c.left.estimate + c.right.estimate
 
 # Functions that return False or NULL have found no memory and changed nothing.
-cdef Choice* choice_new(Control* control, Counters* counters, DataState* owner) noexcept nogil
+cdef Choice* choice_new(Control* control, DataState* owner) noexcept nogil
 cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept nogil
 cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept nogil
-cdef void choice_free(Control* control, Counters* counters, Choice* c) noexcept nogil
-cdef void state_clear(Control* control, Counters* counters, DataState* s) noexcept nogil
-cdef void state_free_values(Control* control, DataState* s) noexcept nogil
+cdef void choice_free(Control* control, Choice* c) noexcept nogil
+cdef void state_clear(Control* control, DataState* s) noexcept nogil
+cdef void state_free(Control* control, DataState* s) noexcept nogil
 cdef void state_discard_solve(Control* control, DataState* s) noexcept nogil
 
 cdef bint state_keep_tree(Control* control, DataState* s) noexcept nogil

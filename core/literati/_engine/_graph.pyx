@@ -8,12 +8,11 @@ from libc.string cimport memcpy, memset
 from literati._engine._depth2_every_cut cimport solve_free
 from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
 from literati._engine._rows cimport rows_free
-from literati._engine._types cimport Control, Shape, cost_t, int32_t
 
 # --- states -----------------------------------------------------------------------------------------------------------
 
 
-cdef Choice* choice_new(Control* control, Counters* counters, DataState* owner) noexcept nogil:
+cdef Choice* choice_new(Control* control, DataState* owner) noexcept nogil:
     cdef Choice* c = <Choice*>tracked_malloc(control, sizeof(Choice))
     if c == NULL:
         return NULL
@@ -21,12 +20,12 @@ cdef Choice* choice_new(Control* control, Counters* counters, DataState* owner) 
     c.owner = owner
     c.left.parent = c
     c.right.parent = c
-    counters.live += 2
+    control.states_live += 2
     return c
 
 
 cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept nogil:
-    cdef void* choices = tracked_append(control, s.choices, s.n_choices, &s.choice_room, sizeof(Choice*))
+    cdef void* choices = tracked_append(control, s.choices, s.n_choices, &s.choice_capacity, sizeof(Choice*))
     if choices == NULL:
         return False
     s.choices = <Choice**>choices
@@ -36,7 +35,7 @@ cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept n
 
 
 cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept nogil:
-    cdef void* gaps = tracked_append(control, s.gaps, s.n_gaps, &s.gap_room, sizeof(Gap))
+    cdef void* gaps = tracked_append(control, s.gaps, s.n_gaps, &s.gap_capacity, sizeof(Gap))
     if gaps == NULL:
         return False
     s.gaps = <Gap*>gaps
@@ -45,48 +44,47 @@ cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept
     return True
 
 
-cdef void choice_free(Control* control, Counters* counters, Choice* c) noexcept nogil:
+cdef void choice_free(Control* control, Choice* c) noexcept nogil:
     if c == NULL:
         return
-    state_clear(control, counters, &c.left)
-    state_clear(control, counters, &c.right)
-    state_free_values(control, &c.left)
-    state_free_values(control, &c.right)
-    counters.live -= 2
-    counters.freed += 2
+    state_free(control, &c.left)
+    state_free(control, &c.right)
+    control.states_live -= 2
+    control.states_freed += 2
     tracked_free(control, c)
 
 
-cdef void state_clear(Control* control, Counters* counters, DataState* s) noexcept nogil:
-    """Free all below a data state; its values and its compact tree stay."""
+cdef void state_clear(Control* control, DataState* s) noexcept nogil:
+    """Free everything below a data state; its values and its compact tree stay."""
     cdef int32_t i
     for i in range(s.n_choices):
-        choice_free(control, counters, s.choices[i])
+        choice_free(control, s.choices[i])
     tracked_free(control, s.choices)
     tracked_free(control, s.cuts)
     tracked_free(control, s.gaps)
+    if s.parent == NULL:
+        s.rows.order = NULL  # the root only borrows its rows
     rows_free(control, &s.rows)
     s.choices = NULL
     s.cuts = NULL
     s.gaps = NULL
     s.best = NULL
-    s.n_choices = s.choice_room = 0
-    s.n_cuts = s.n_gaps = s.gap_room = 0
+    s.n_choices = s.choice_capacity = 0
+    s.n_cuts = s.n_gaps = s.gap_capacity = 0
     s.expanded = False
 
 
-cdef void state_free_values(Control* control, DataState* s) noexcept nogil:
-    """Free what state_clear leaves: the compact tree and an unfinished solve."""
+cdef void state_free(Control* control, DataState* s) noexcept nogil:
+    """Free everything that a data state owns."""
+    state_clear(control, s)
     tracked_free(control, s.tree)
     s.tree = NULL
     state_discard_solve(control, s)
 
 
 cdef void state_discard_solve(Control* control, DataState* s) noexcept nogil:
-    if s.solve != NULL:
-        solve_free(control, s.solve)
-        tracked_free(control, s.solve)
-        s.solve = NULL
+    solve_free(control, s.solve)
+    s.solve = NULL
 
 
 # --- compact trees ----------------------------------------------------------------------------------------------------

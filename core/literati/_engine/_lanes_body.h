@@ -1,18 +1,10 @@
 /* One build of the lane kernels, for one count type and one instruction set.
  *
- * Included by _lanes_set.h once for each pair, with these macros set:
- *   T        count type; its range holds twice the weight of the rows swept
- *   NAME(x)  x with the suffix of this build
- *   TARGET   function attribute that switches the instruction set on
- *   BYTES    size of a vector register
- *   VMAX(a, b), VMIN(a, b)  the larger and the smaller of each lane of two VEC
- *
- * Sixteen lanes are PARTS vectors (VEC) of WIDTH lanes; a sweep takes one part after the other.
+ * _lanes_set.h includes it for each width of the counts (BITS); _lanes_table.h defines the other macros. The range of a
+ * count (T) holds twice the weight of the rows swept. Sixteen lanes are PARTS vectors (VEC) of WIDTH lanes; a sweep
+ * takes one part after the other.
  */
 typedef T NAME(vec) __attribute__((vector_size(BYTES)));
-#define VEC NAME(vec)
-#define WIDTH ((int)(BYTES / sizeof(T)))
-#define PARTS ((int)(LANES / WIDTH))
 
 static inline __attribute__((always_inline)) TARGET VEC NAME(broadcast)(T x) {
     return x - (VEC){0};
@@ -177,15 +169,13 @@ static inline __attribute__((always_inline)) TARGET void NAME(classes_part)(
 #undef COUNT_ROW
 
 /* Both children of sixteen candidates, split on one feature by one threshold, any number of classes.
- * best[side][0][lane] keeps the largest weight classified right over the calls. Scratch: 64 bytes a class and 64 a row. */
+ * best[side][0][lane] keeps the largest weight classified right over the calls.
+ * Scratch: 64 bytes for each class and 64 for each row. */
 static TARGET void NAME(classes)(const uint32_t *order, int32_t known, int32_t n, const uint16_t *bits,
                                  const void *weight, const int32_t *label, int32_t n_classes,
                                  void *scratch, void *best, const volatile int32_t *stop) {
     VEC *counts = (VEC *)scratch, *prefix = counts + 2 * n_classes;
+    const T *w = (const T *)weight;
     for (int part = 0; part < PARTS; part++)
-        NAME(classes_part)(order, known, n, bits, (const T *)weight, label, n_classes, counts, prefix, (T *)best, stop, part);
+        NAME(classes_part)(order, known, n, bits, w, label, n_classes, counts, prefix, (T *)best, stop, part);
 }
-
-#undef VEC
-#undef WIDTH
-#undef PARTS

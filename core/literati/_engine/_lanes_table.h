@@ -9,8 +9,20 @@
 
 #define PICK_MAX(a, b) (((a) & ((a) > (b))) | ((b) & ~((a) > (b))))
 #define PICK_MIN(a, b) (((a) & ((a) < (b))) | ((b) & ~((a) < (b))))
-#define LANES_PASTE(x, isa, width) x##_##isa##width
-#define LANES_JOIN(x, isa, width) LANES_PASTE(x, isa, width)
+#define LANES_PASTE(a, b, c) a##b##c
+#define LANES_JOIN(a, b, c) LANES_PASTE(a, b, c)
+
+/* Macros of the kernels. BITS is the width of the counts. Every instruction set below defines its name (ISA), the
+ * function attribute that switches it on (TARGET), the size of its vectors (BYTES), and the larger and the smaller of
+ * each lane of two vectors (MAX16, MIN16 ... MAX64, MIN64).
+ */
+#define T LANES_JOIN(int, BITS, _t)
+#define NAME(x) LANES_JOIN(x##_, ISA, BITS)
+#define VMAX LANES_JOIN(MAX, BITS, )
+#define VMIN LANES_JOIN(MIN, BITS, )
+#define VEC NAME(vec)
+#define WIDTH ((int)(BYTES / sizeof(T)))
+#define PARTS ((int)(LANES / WIDTH))
 
 #define ISA plain
 #define TARGET
@@ -51,6 +63,10 @@
 #define MIN64(a, b) OF_256(_mm256_min_epi64, a, b)
 #include "_lanes_set.h"
 #endif
+#undef T
+#undef NAME
+#undef VEC
+#undef WIDTH
 
 /* The kernels for this machine; LITERATI_SIMD (none, avx2, avx512) in the environment lowers the choice. */
 static const lanes_t *lanes_table(void) {

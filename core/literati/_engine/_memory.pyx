@@ -3,12 +3,11 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from literati._engine._types cimport Control, int32_t, int64_t
 
 cdef enum:
     ALIGNMENT = 32  # bytes of a vector register
-    OVERHEAD = 96   # bytes beside a block: its header, the alignment, and what kernels may read behind the end
-    MIN_ROOM = 16   # items of an array that grows
+    OVERHEAD = 96   # bytes beside a block: its header, the alignment, and bytes that kernels may read behind the end
+    MIN_CAPACITY = 16  # of an array that grows
 
 
 cdef void* tracked_malloc(Control* control, int64_t size) noexcept nogil:
@@ -24,7 +23,7 @@ cdef void* tracked_malloc(Control* control, int64_t size) noexcept nogil:
     block = <int64_t*>malloc(size + OVERHEAD)
     if block == NULL:
         return NULL
-    # The address of the whole block and its size stand just before the part that is handed out.
+    # The address of the whole block and its size are stored just before the address that is returned.
     cdef char* start = <char*>block + 2 * ALIGNMENT - (<size_t>block & (ALIGNMENT - 1))
     (<int64_t*>start - 1)[0] = size
     (<void**>start - 2)[0] = block
@@ -39,18 +38,18 @@ cdef void tracked_free(Control* control, void* block) noexcept nogil:
     free((<void**>block - 2)[0])
 
 
-cdef void* tracked_append(Control* control, void* array, int32_t n, int32_t* room, int64_t item_size) noexcept nogil:
-    cdef int32_t larger = 2 * room[0] if room[0] else MIN_ROOM
+cdef void* tracked_append(Control* control, void* array, int32_t n, int32_t* capacity, int64_t item) noexcept nogil:
+    cdef int32_t larger = 2 * capacity[0] if capacity[0] else MIN_CAPACITY
     cdef void* moved
-    if n < room[0]:
+    if n < capacity[0]:
         return array
-    moved = tracked_malloc(control, larger * item_size)
+    moved = tracked_malloc(control, larger * item)
     if moved == NULL:
         return NULL
     if n:
-        memcpy(moved, array, n * item_size)
+        memcpy(moved, array, n * item)
     tracked_free(control, array)
-    room[0] = larger
+    capacity[0] = larger
     return moved
 
 

@@ -37,7 +37,6 @@ cdef class MutableTree:
     cdef double deadline                # seconds of the monotonic clock, 0: none
     cdef bint interrupted               # a pass over the rows was left early: its sums must not be used
 
-    cdef int allocate(self) except -1
     cdef bint should_stop(self) noexcept nogil
     cdef int load(self, nodes) except -1
     cdef object dump(self, given)

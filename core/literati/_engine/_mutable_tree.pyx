@@ -21,13 +21,6 @@ cdef struct SeenCodes:                  # of the rows that reach a node
 
 
 cdef class MutableTree:
-    cdef int allocate(self) except -1:
-        self.capacity = (2 << self.data.max_depth) + 1
-        self.nodes = <MutableNode*>malloc(self.capacity * sizeof(MutableNode))
-        if self.nodes == NULL:
-            raise MemoryError()
-        return 0
-
     def __dealloc__(self):
         free(self.nodes)
 
@@ -235,7 +228,7 @@ cdef class MutableTree:
         self.number_subtree(0, -1, &n_nodes, &depth)
         cdef SeenCodes* all_seen = <SeenCodes*>malloc(n_nodes * sizeof(SeenCodes))
         if all_seen == NULL:
-            raise MemoryError()
+            raise MemoryError("no memory to simplify a tree")
         for v in range(n_nodes):
             all_seen[v].missing = False
             for i in range(MAX_K + 1):

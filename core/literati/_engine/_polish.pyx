@@ -14,12 +14,11 @@ from libc.string cimport memset
 import numpy as np
 
 from literati._engine._best_shape cimport SideScan, end_group, is_better, offer_shapes, start_scan
-from literati._engine._types cimport monotonic
 from literati._engine._mutable_tree cimport (
     KEEP, NEW_SHAPE, STOP_CHECK_MASK, TO_LEAF, TO_LEFT_CHILD, TO_RIGHT_CHILD, Change, MutableNode, MutableTree,
 )
 from literati._engine._types cimport (
-    LEGAL_CUT, ROW_MASK, Dataset, Rows, Shape, cost_t, feature_order, int32_t, int64_t, uint32_t,
+    LEGAL_CUT, ROW_MASK, Shape, cost_t, feature_order, int32_t, int64_t, monotonic, uint32_t,
 )
 
 cdef extern from *:
@@ -59,13 +58,14 @@ cdef struct NodeFit:      # the best shape function for one node
 cdef object make_polisher(const Dataset* data, const Rows* rows, object owner):
     cdef Polisher polisher = Polisher.__new__(Polisher)
     polisher.data, polisher.rows, polisher.owner = data, rows, owner
-    polisher.allocate()
+    polisher.capacity = (2 << data.max_depth) + 1
+    polisher.nodes = <MutableNode*>calloc(polisher.capacity, sizeof(MutableNode))
     polisher.target = np.empty(data.n_rows, dtype=np.int16)
     polisher.fit_of = np.empty(data.n_rows, dtype=np.int16)
     polisher.scans = <SideScan*>calloc(1 << data.max_depth, sizeof(SideScan))
     polisher.fits = <NodeFit*>calloc(1 << data.max_depth, sizeof(NodeFit))
-    if polisher.scans == NULL or polisher.fits == NULL:
-        raise MemoryError()
+    if polisher.nodes == NULL or polisher.scans == NULL or polisher.fits == NULL:
+        raise MemoryError("no memory to polish trees")
     return polisher
 
 
@@ -120,7 +120,7 @@ cdef class Polisher(MutableTree):
             self.label_leaves()
         # Simplifying moves change points within gaps, which may help the nodes above: sweep again afterwards.
         while not self.interrupted:
-            if not self.sweep():
+            if not self.improve_nodes():
                 self.finished = not (self.interrupted or self.out_of_budget())
                 break
             self.simplify()
@@ -136,7 +136,7 @@ cdef class Polisher(MutableTree):
     cdef bint out_of_budget(self) noexcept:
         return 0 <= self.max_work <= self.work
 
-    cdef bint sweep(self) except -1:
+    cdef bint improve_nodes(self) except -1:
         """Change nodes until none changes any more, or time or budget are over; return whether any changed."""
         cdef bint changed_ever = False, changed = True
         cdef int32_t level, n_fits

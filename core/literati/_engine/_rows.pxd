@@ -24,7 +24,11 @@ cdef void rows_filter(
 cdef int32_t apply_shape(const Rows* rows, const Shape* shape, uint8_t* side) noexcept nogil
 # Returns how many rows of the state have a code below the cut.
 cdef int32_t position_of_cut(const Dataset* data, const Rows* rows, int32_t feature, int32_t cut) noexcept nogil
-# Returns where a cut between two neighbouring codes of some rows stands among the codes of all rows.
-cdef int32_t cut_between(const Dataset* data, int32_t feature, int32_t below, int32_t above) noexcept nogil
+# Returns the first position from `at` on where a cut may lie between two values, or rows.known[feature].
+cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at) noexcept nogil
+# Returns the code of a cut at a position among the `known` entries with a value of some rows in the feature's order.
+cdef int32_t cut_at(
+    const Dataset* data, int32_t feature, const uint32_t* entries, int32_t known, int32_t at
+) noexcept nogil
 # Sums the weight of every class.
 cdef void count_classes(const Dataset* data, const Rows* rows, int64_t* counts) noexcept nogil

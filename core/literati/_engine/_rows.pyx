@@ -7,9 +7,7 @@ sorted after the root. Whether a cut may lie behind a row is a flag of the entry
 from libc.string cimport memset
 
 from literati._engine._memory cimport tracked_free, tracked_malloc
-from literati._engine._types cimport (
-    ROW_MASK, Control, Dataset, Rows, Shape, feature_order, int32_t, int64_t, uint32_t, uint8_t,
-)
+from literati._engine._types cimport LEGAL_CUT, ROW_MASK, feature_order
 
 
 cdef bint rows_alloc(const Dataset* data, Control* control, Rows* rows, int32_t n) noexcept nogil:
@@ -94,9 +92,7 @@ cdef void rows_filter(
             kept[known - 1] = last
 
 
-cdef int32_t apply_shape(
-    const Rows* rows, const Shape* shape, uint8_t* side
-) noexcept nogil:
+cdef int32_t apply_shape(const Rows* rows, const Shape* shape, uint8_t* side) noexcept nogil:
     cdef int32_t j = shape.feature, i = 0, stop, piece, left = 0
     cdef const uint32_t* entries = feature_order(rows, j)
     for piece in range(shape.n_cuts + 1):
@@ -127,18 +123,31 @@ cdef int32_t position_of_cut(const Dataset* data, const Rows* rows, int32_t feat
     return low
 
 
-cdef int32_t cut_between(const Dataset* data, int32_t feature, int32_t below, int32_t above) noexcept nogil:
+cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at) noexcept nogil:
+    cdef const uint32_t* entries = feature_order(rows, feature)
+    while at < rows.known[feature] and not entries[at - 1] & LEGAL_CUT:
+        at += 1
+    return at
+
+
+cdef int32_t cut_at(
+    const Dataset* data, int32_t feature, const uint32_t* entries, int32_t known, int32_t at
+) noexcept nogil:
     # On a grid the lowest legal code, else that of the midpoint of the two values, as in scikit-learn.
+    cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
     cdef const double* values = data.values + data.value_start[feature]
     cdef const uint8_t* grid
-    cdef int32_t low = below + 1, high = above, middle
+    cdef int32_t low, high, middle
     cdef double threshold
+    if at == known:
+        return data.cardinality[feature]
+    low, high = codes[entries[at - 1] & ROW_MASK] + 1, codes[entries[at] & ROW_MASK]
     if data.grid != NULL:
         grid = data.grid + data.value_start[feature]
-        while low < above and not grid[low]:
+        while low < high and not grid[low]:
             low += 1
         return low
-    threshold = 0.5 * values[below] + 0.5 * values[above]
+    threshold = 0.5 * values[low - 1] + 0.5 * values[high]
     while low < high:
         middle = (low + high) // 2
         if values[middle] > threshold:

@@ -3,16 +3,15 @@
 from libc.string cimport memcpy, memset
 
 from literati._engine._cache cimport cache_store
-from literati._engine._data_state cimport (
-    SearchContext, count_expansion, filter_rows, leaves_at, rows_ready, state_complete, state_key,
-)
+from literati._engine._data_state cimport count_expansion, filter_rows, leaves_at, rows_ready, state_complete, state_key
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport solve_depth2
-from literati._engine._depth2_every_cut cimport Depth2Solve, cut_at, solve_depth2_every_cut, solve_init
-from literati._engine._graph cimport LEAF, SOLVED, SPLIT, DataState, TreeNode, state_discard_solve, state_set_tree
-from literati._engine._memory cimport tracked_free, tracked_malloc
+from literati._engine._depth2_every_cut cimport Depth2Solve, solve_depth2_every_cut, solve_new
+from literati._engine._graph cimport LEAF, SOLVED, SPLIT, TreeNode, state_discard_solve, state_set_tree
+from literati._engine._memory cimport tracked_malloc
+from literati._engine._rows cimport cut_at
 from literati._engine._types cimport (
-    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, cost_t, int32_t, int64_t, max_cost, uint32_t,
+    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, feature_order, int32_t, int64_t, uint32_t,
 )
 
 
@@ -53,6 +52,7 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
     cdef Control* control = context.control
     cdef Depth2Solve* solve
     cdef Outcome outcome
+    cdef bint over_budget
     if s.solve == NULL and not begin_solve(context, s):
         return False
     if s.solve == NULL:
@@ -68,21 +68,21 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
     # must not depend on when a slice ends.
     if (
         (outcome == DONE or s.parent == NULL) and solve.value < s.upper and solve.best.feature >= 0
-        and not take_solve_tree(context, s)
+        and not set_solve_tree(context, s)
     ):
         state_discard_solve(control, s)
         return False
     if outcome != DONE:
         return True
     count_expansion(context, state_key(s))
-    if solve.value >= budget and solve.value > s.lower and budget < s.upper:
-        # The solve has dropped all that costs at least the budget, so the budget is a lower bound and not the value.
-        s.lower = max_cost(s.lower, budget)
-        cache_store(control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
-        state_discard_solve(control, s)
-        return True
+    over_budget = solve.value >= budget and solve.value > s.lower and budget < s.upper
     state_discard_solve(control, s)
-    state_complete(context, s)
+    if over_budget:
+        # The solve has dropped all that costs at least the budget, so the budget is a lower bound and not the value.
+        s.lower = max(s.lower, budget)
+        cache_store(control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
+    else:
+        state_complete(context, s)
     return True
 
 
@@ -92,12 +92,8 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     cdef int64_t n_features = context.data.n_features
     if s.parent != NULL and not rows_ready(context, s.parent.owner):
         return False
-    s.solve = <Depth2Solve*>tracked_malloc(control, sizeof(Depth2Solve))
+    s.solve = solve_new(context.data, control, s.n)
     if s.solve == NULL:
-        return False
-    if not solve_init(context.data, control, s.solve, s.n):
-        tracked_free(control, s.solve)
-        s.solve = NULL
         return False
     if s.parent == NULL:
         memcpy(
@@ -111,21 +107,22 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     return True
 
 
-cdef bint take_solve_tree(SearchContext* context, DataState* s) noexcept nogil:
+cdef bint set_solve_tree(SearchContext* context, DataState* s) noexcept nogil:
     """Make the first split of a solve the state's tree; its children are left to the solver of depth left 1."""
     cdef const Shape* best = &s.solve.best
-    cdef int32_t i
+    cdef const Rows* rows = &s.solve.rows
+    cdef int32_t i, j = best.feature
     cdef TreeNode* tree = <TreeNode*>tracked_malloc(context.control, 3 * sizeof(TreeNode))
     if tree == NULL:
         return False
     memset(tree, 0, 3 * sizeof(TreeNode))
     tree.policy = SPLIT
     tree.depth = 2
-    tree.feature = best.feature
+    tree.feature = j
     tree.n_cuts = best.n_cuts
     tree.missing_right = best.missing_right
     for i in range(best.n_cuts):
-        tree.cut[i] = cut_at(context.data, &s.solve.rows, best.feature, best.at[i])
+        tree.cut[i] = cut_at(context.data, j, feature_order(rows, j), rows.known[j], best.at[i])
     tree.right = 2
     for i in range(1, 3):
         tree[i].policy = SOLVED

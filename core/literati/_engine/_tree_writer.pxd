@@ -4,7 +4,7 @@ from literati._engine._data_state cimport SearchContext
 from literati._engine._graph cimport TreeNode
 from literati._engine._types cimport int32_t, int8_t
 
-# A node of the finished tree: the twin of NODE_DTYPE in _tree_writer.pyx.
+# A node of the finished tree, with the layout of NODE_DTYPE in _tree_writer.pyx.
 cdef packed struct Node:
     int32_t feature           # -1: a leaf
     int32_t n_changepoints
@@ -15,6 +15,6 @@ cdef packed struct Node:
     int32_t right
     double lower_bound        # of the subtree, in misclassified rows
 
-# Writes the tree down to its leaves to `out`, which has room for 2 << max_depth nodes. Returns how many, or -1 when
-# memory ran out or a stop was requested.
+# Writes the tree down to its leaves to `out`, at most 2 << max_depth nodes. Returns their number, or -1 when memory ran
+# out or a stop was requested.
 cdef int32_t write_nodes(SearchContext* context, const TreeNode* tree, Node* out, double scale) noexcept nogil

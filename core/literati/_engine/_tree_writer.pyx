@@ -1,7 +1,7 @@
 """Write the search's primal tree as an array of nodes.
 
-The search keeps only as much of a tree as it cannot make again. A subtree that is a CART, or that the exact solvers of
-depth left 1 and 2 found, is computed here from its rows. Both are deterministic, so the same tree comes out.
+The search keeps only those parts of a tree that it cannot compute again. A subtree that is a CART, or that the exact
+solvers of depth left 1 and 2 found, is computed here from its rows. Both are deterministic: the tree is the same.
 """
 
 from libc.string cimport memset
@@ -9,13 +9,13 @@ from libc.string cimport memset
 import numpy as np
 
 from literati._engine._cart cimport Cart, cart_lookahead
-from literati._engine._data_state cimport SearchContext, cart_tree, leaves_at
+from literati._engine._data_state cimport cart_tree, leaves_at
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport nth_shape, solve_depth2
-from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, TreeNode, get_split_index
+from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, get_split_index
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport apply_shape, position_of_cut, rows_alloc, rows_filter, rows_free
-from literati._engine._types cimport Control, Dataset, Rows, Shape, int32_t, uint8_t
+from literati._engine._types cimport Control, Dataset, Rows, Shape, uint8_t
 
 NODE_DTYPE = np.dtype([
     ("feature", "<i4"), ("n_changepoints", "<i4"), ("changepoints", "<i4", (8,)), ("missing_right", "i1"),
@@ -32,12 +32,7 @@ cdef struct NodeWriter:
 
 
 cdef int32_t write_nodes(SearchContext* context, const TreeNode* tree, Node* out, double scale) noexcept nogil:
-    cdef NodeWriter writer
-    writer.context = context
-    writer.out = out
-    writer.n = 0
-    writer.scale = scale
-    writer.failed = False
+    cdef NodeWriter writer = NodeWriter(context, out, 0, scale, False)
     write_subtree(&writer, tree, &context.all_rows)
     return -1 if writer.failed else writer.n
 
@@ -120,16 +115,12 @@ cdef void write_split(
             return
         if i:
             apply_shape(rows, shape, side)  # the left subtree has used the array since
-        rows_filter(data, control, rows, side, i, &part)
-        if control.stop:
-            rows_free(control, &part)
-            writer.failed = True
-            return
-        if i:
             writer.out[index].right = writer.n
         else:
             writer.out[index].left = writer.n
-        write_subtree(writer, right if i else left, &part)
+        rows_filter(data, control, rows, side, i, &part)
+        writer.failed = writer.failed or control.stop
+        write_subtree(writer, right if i else left, &part)  # writes nothing after a failure
         rows_free(control, &part)
 
 

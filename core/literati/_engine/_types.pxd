@@ -57,7 +57,7 @@ cdef struct Dataset:
     int32_t n_features
     int32_t n_classes
     int32_t max_depth
-    int32_t max_k                   # change points that a shape function may have, K
+    int32_t max_k                   # K: change points that a shape function may have
     Mode mode                       # where change points may lie
     Criterion criterion             # of CART
     bint weighted                   # rows have weights of their own; otherwise each weighs 1
@@ -71,7 +71,7 @@ cdef struct Dataset:
     int64_t max_weight              # largest weight of a row
     const double* real_weight       # [row] weight as a double
     const int16_t* weight16         # [row] weight for lanes of 16 bits; clipped where it does not fit
-    const int32_t* weight32         # [row] weight for lanes of 32 bits; clipped likewise
+    const int32_t* weight32         # [row] weight for lanes of 32 bits; clipped where it does not fit
     const int16_t* signed16         # [row] weight16, negated for label 1: the sweep over two classes sums it
     const int32_t* signed32         # [row] weight32, negated for label 1
     const int64_t* signed64         # [row] weight, negated for label 1
@@ -90,6 +90,8 @@ cdef struct Control:
     int64_t bytes                   # allocated by the search
     int64_t byte_limit              # 0: no limit
     int64_t work                    # rows visited, summed over all passes: a clock that is the same on every machine
+    int64_t states_live             # states in memory, without the root
+    int64_t states_freed            # states that were freed
     bint measuring                  # count allocations, but make none
     int64_t allocations_left        # for tests: after this many allocations ...
     int64_t allocations_failing     # ... this many fail
@@ -116,9 +118,3 @@ cdef inline double monotonic() noexcept nogil:
     cdef timespec t
     clock_gettime(CLOCK_MONOTONIC, &t)
     return t.tv_sec + 1e-9 * t.tv_nsec
-
-cdef inline cost_t min_cost(cost_t a, cost_t b) noexcept nogil:
-    return a if a < b else b
-
-cdef inline cost_t max_cost(cost_t a, cost_t b) noexcept nogil:
-    return a if a > b else b

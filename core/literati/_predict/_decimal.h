@@ -23,7 +23,7 @@ static inline uint64_t power_of_ten(int exponent) {
     return power;
 }
 
-/* wide * 2^exponent, and a little more if `more`; wide has more than 53 bits. */
+/* Return wide * 2^exponent, rounded; with `more` the exact value is slightly larger. wide has more than 53 bits. */
 static inline double rounded(wide_t wide, int exponent, int more) {
     uint64_t high = (uint64_t)(wide >> 64);
     int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)wide);
@@ -35,7 +35,7 @@ static inline double rounded(wide_t wide, int exponent, int more) {
 }
 #endif
 
-/* digits * 10^exponent; 1 if `out` is it, 0 if this is for someone else. */
+/* Write digits * 10^exponent to `out` and return 1; return 0 if the caller has to convert the number. */
 static inline int decimal_to_double(uint64_t digits, int exponent, double *out) {
     if (digits <= (1ull << 53) && exponent >= -22 && exponent <= 22) {
         *out = exponent < 0 ? (double)digits / exact_powers[-exponent] : (double)digits * exact_powers[exponent];

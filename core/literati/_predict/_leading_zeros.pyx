@@ -3,52 +3,38 @@
 cdef extern from "_leading_zeros.h" nogil:
     bint lit_may_have_leading_zeros(const unsigned char* data, Py_ssize_t size, unsigned char delimiter)
 
-cdef enum:
-    NEWLINE = 10
-    RETURN = 13
-    BLANK = 32
-    QUOTE = 34
-    ZERO = 48
+
+cdef inline bint is_digit(unsigned char c) noexcept nogil:
+    return c'0' <= c <= c'9'
 
 
-cdef inline bint _is_digit(unsigned char sign) noexcept nogil:
-    return <unsigned char> (sign - ZERO) < 10
-
-
-cdef void _mark(
-    const unsigned char* data,
-    Py_ssize_t size,
-    unsigned char delimiter,
-    unsigned char* columns,
-    Py_ssize_t width,
+cdef void mark_columns(
+    const unsigned char* data, Py_ssize_t size, unsigned char delimiter, unsigned char* columns, Py_ssize_t width
 ) noexcept nogil:
     cdef Py_ssize_t i = 0, j = 0
     cdef bint quoted
     while i < size:
         # This is the start of a cell.
-        while i < size and data[i] == BLANK:
+        while i < size and data[i] == c' ':
             i += 1
-        quoted = i < size and data[i] == QUOTE
+        quoted = i < size and data[i] == c'"'
         if quoted:
             i += 1
-            while i < size and data[i] == BLANK:
+            while i < size and data[i] == c' ':
                 i += 1
-        if i + 1 < size and data[i] == ZERO and _is_digit(data[i + 1]) and j < width:
+        if i + 1 < size and data[i] == c'0' and is_digit(data[i + 1]) and j < width:
             columns[j] = 1
         if quoted:
             while i < size:
-                if data[i] == QUOTE:
-                    if i + 1 < size and data[i + 1] == QUOTE:
+                if data[i] == c'"':
+                    if i + 1 < size and data[i + 1] == c'"':
                         i += 1
                     else:
                         break
                 i += 1
-        while i < size and data[i] != delimiter and data[i] != NEWLINE and data[i] != RETURN:
+        while i < size and data[i] != delimiter and data[i] != c'\n' and data[i] != c'\r':
             i += 1
-        if i < size and data[i] == delimiter:
-            j += 1
-        else:
-            j = 0
+        j = j + 1 if i < size and data[i] == delimiter else 0
         i += 1
 
 
@@ -62,5 +48,5 @@ def mark_leading_zeros(const unsigned char[::1] data, unsigned char delimiter, u
         return
     with nogil:
         # The first cell has no delimiter before it.
-        if (data[0] == ZERO and _is_digit(data[1])) or lit_may_have_leading_zeros(&data[0], size, delimiter):
-            _mark(&data[0], size, delimiter, &columns[0], columns.shape[0])
+        if (data[0] == c'0' and is_digit(data[1])) or lit_may_have_leading_zeros(&data[0], size, delimiter):
+            mark_columns(&data[0], size, delimiter, &columns[0], columns.shape[0])

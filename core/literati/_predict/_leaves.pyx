@@ -25,8 +25,7 @@ NODE_DTYPE = np.dtype([
 
 cdef inline bint goes_right(const FlatNode *node, double x, const double *thresholds,
                             const uint8_t *sides) noexcept nogil:
-    cdef int32_t passed = 0
-    cdef int32_t k
+    cdef int32_t k, passed = 0
     if x != x:
         return node.missing_right
     if node.is_category:
@@ -42,8 +41,7 @@ cdef inline bint goes_right(const FlatNode *node, double x, const double *thresh
 def route(const double[:, ::1] matrix, const FlatNode[::1] nodes, const double[::1] thresholds,
           const uint8_t[::1] sides, int32_t[::1] leaves):
     """Write the index of each row's leaf into `leaves`. The arrays must come from a validated tree."""
-    cdef Py_ssize_t i
-    cdef Py_ssize_t n_rows = matrix.shape[0]
+    cdef Py_ssize_t i, n_rows = matrix.shape[0]
     cdef int32_t at
     cdef const FlatNode *node
     cdef const double *cuts = NULL

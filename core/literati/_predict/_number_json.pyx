@@ -31,43 +31,41 @@ cdef inline bint is_digit(char c) noexcept nogil:
     return c'0' <= c <= c'9'
 
 
+cdef inline const char *read_digits(const char *p, uint64_t *digits, int *n_digits) noexcept nogil:
+    """Append digits to a number. Leading zeros do not count, and digits after the first MAX_DIGITS are only counted."""
+    while is_digit(p[0]):
+        if n_digits[0] or p[0] != c'0':
+            n_digits[0] += 1
+            if n_digits[0] <= MAX_DIGITS:
+                digits[0] = 10 * digits[0] + <uint64_t>(p[0] - c'0')
+        p += 1
+    return p
+
+
 cdef const char *read_number(const char *p, double *out) noexcept nogil:
     """Read a number as in RFC 8259, or null as NaN. Return the position after it, or NULL if there is none."""
     cdef const char *start = p
+    cdef const char *fraction
     cdef uint64_t digits = 0
     cdef int n_digits = 0     # without leading zeros
     cdef int exponent = 0
     cdef int written = 0      # the exponent as written
-    cdef bint negative = False
-    cdef bint down = False
+    cdef bint negative = p[0] == c'-', down = False
     if p[0] == c'n':
         if p[1] == c'u' and p[2] == c'l' and p[3] == c'l':
             out[0] = NAN
             return p + 4
         return NULL
-    if p[0] == c'-':
-        negative = True
-        p += 1
+    p += negative
     if not is_digit(p[0]) or (p[0] == c'0' and is_digit(p[1])):
         return NULL
-    while is_digit(p[0]):
-        if n_digits or p[0] != c'0':
-            n_digits += 1
-            if n_digits <= MAX_DIGITS:
-                digits = 10 * digits + <uint64_t>(p[0] - c'0')
-        p += 1
+    p = read_digits(p, &digits, &n_digits)
     if p[0] == c'.':
-        p += 1
-        if not is_digit(p[0]):
+        fraction = p + 1
+        if not is_digit(fraction[0]):
             return NULL
-        while is_digit(p[0]):
-            if n_digits or p[0] != c'0':
-                n_digits += 1
-                if n_digits <= MAX_DIGITS:
-                    digits = 10 * digits + <uint64_t>(p[0] - c'0')
-            if exponent > -MAX_EXPONENT:
-                exponent -= 1
-            p += 1
+        p = read_digits(fraction, &digits, &n_digits)
+        exponent = -<int>min(p - fraction, MAX_EXPONENT)
     if p[0] == c'e' or p[0] == c'E':
         p += 1
         if p[0] == c'-' or p[0] == c'+':
@@ -177,11 +175,10 @@ def numbers_in_arrays(bytes text, Py_ssize_t at, Py_ssize_t rows, Py_ssize_t wid
     """Return the matrix of `rows` arrays of `width` numbers at `at`, and where it ends; None if there is none."""
     cdef const char *start = text
     cdef const char *p
-    cdef double[:, ::1] cells
     if rows < 1 or width < 1 or not 0 <= at < len(text):
         return None
     matrix = np.empty((rows, width))
-    cells = matrix
+    cdef double[:, ::1] cells = matrix
     with nogil:
         p = read_arrays(start + at, rows, width, &cells[0, 0])
     return None if p == NULL else (matrix, p - start)
@@ -192,23 +189,19 @@ def numbers_in_records(bytes text, Py_ssize_t at, Py_ssize_t rows, list names):
     cdef const char *start = text
     cdef const char *end = start + len(text)
     cdef const char *p
-    cdef double[:, ::1] cells
-    cdef Py_ssize_t width = len(names)
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, width = len(names)
     cdef bytes name
     if rows < 1 or width < 1 or not 0 <= at < len(text):
         return None
-    known = np.zeros(width * sizeof(Name), dtype=np.uint8)
-    cdef unsigned char[::1] known_bytes = known
+    cdef unsigned char[::1] known_bytes = np.zeros(width * sizeof(Name), dtype=np.uint8)
     cdef Name *known_names = <Name *>&known_bytes[0]
-    order = np.zeros(width, dtype=np.intp)
-    cdef Py_ssize_t[::1] places = order
+    cdef Py_ssize_t[::1] order = np.zeros(width, dtype=np.intp)
     for k in range(width):
         name = names[k]
         known_names[k].text = name
         known_names[k].length = len(name)
     matrix = np.empty((rows, width))
-    cells = matrix
+    cdef double[:, ::1] cells = matrix
     with nogil:
-        p = read_records(start + at, end, rows, width, known_names, &places[0], &cells[0, 0])
+        p = read_records(start + at, end, rows, width, known_names, &order[0], &cells[0, 0])
     return None if p == NULL else (matrix, p - start)

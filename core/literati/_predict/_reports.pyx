@@ -9,9 +9,7 @@ import numpy as np
 
 def unusual_cells(const double[:, ::1] matrix, const double[::1] lows, const double[::1] highs):
     """Return for each column the rows whose cell is not between its low and its high, or is NaN."""
-    cdef Py_ssize_t n_rows = matrix.shape[0]
-    cdef Py_ssize_t width = matrix.shape[1]
-    cdef Py_ssize_t row, column
+    cdef Py_ssize_t row, column, n_rows = matrix.shape[0], width = matrix.shape[1]
     if lows.shape[0] != width or highs.shape[0] != width:
         raise ValueError("expected a low and a high for each column")
     counts = np.zeros(width, dtype=np.intp)
@@ -38,10 +36,7 @@ def unusual_cells(const double[:, ::1] matrix, const double[::1] lows, const dou
 
 def joined_parts(list parts, const int32_t[::1] leaves):
     """Return `b",".join(parts[leaf] for leaf in leaves)` without a Python object for each row."""
-    cdef Py_ssize_t n_rows = leaves.shape[0]
-    cdef Py_ssize_t n_parts = len(parts)
-    cdef Py_ssize_t row, size
-    cdef Py_ssize_t total = n_rows - 1
+    cdef Py_ssize_t row, size, n_rows = leaves.shape[0], n_parts = len(parts), total = n_rows - 1
     cdef bytes part, text
     cdef char *out
     if n_rows == 0:
