@@ -29,6 +29,7 @@ class Polishing:
         self._engine = engine
         self._polisher: Any = None
         self._unfinished: npt.NDArray[Any] | None = None  # nodes that may improve, or are not built yet
+        self._unfinished_cost = math.inf  # at most what the unfinished tree costs
         self._polished_upper = math.inf  # the engine's upper bound when its tree was last polished
         self._next_work = 0  # work of the engine before which nothing is polished
         self._repeated_work = 0  # visits by polishes that a stop interrupted and that were repeated
@@ -69,9 +70,11 @@ class Polishing:
     def _try_to_polish(
         self, seconds: float, last: bool, stop_wanted: Callable[[], bool]
     ) -> npt.NDArray[Any] | None:
-        engine, nodes = self._engine, self._unfinished
-        if engine.upper < self._polished_upper:
+        engine, nodes, upper = self._engine, self._unfinished, self._polished_upper
+        # An unfinished tree that is better than the engine's new one comes first, because it promises more.
+        if engine.upper < upper and (nodes is None or engine.upper <= self._unfinished_cost):
             nodes = call_interruptibly(lambda: engine.nodes(interruptible=True), engine.request_stop, seconds)
+            upper = self._unfinished_cost = engine.upper
         if nodes is None:
             return None
         if self._polisher is None:
@@ -79,7 +82,9 @@ class Polishing:
         self._polisher.clear_stop()  # before the check, so that no later request is forgotten
         if stop_wanted():
             return None
-        return self._polish(nodes, seconds, last)
+        polished = self._polish(nodes, seconds, last)
+        self._unfinished, self._polished_upper = polished, upper
+        return polished
 
     def _polish(self, start: npt.NDArray[Any], seconds: float, last: bool) -> npt.NDArray[Any]:
         engine, polisher = self._engine, self._polisher
@@ -91,14 +96,13 @@ class Polishing:
             polisher.request_stop,
             math.inf,
         )
-        self._unfinished, self._polished_upper = polished, engine.upper
         if not polisher.finished and np.array_equal(polished, start):
             self._min_budget *= 2  # with many classes one level may take more than this
         return polished
 
-    def built(self) -> None:
+    def built(self, cost: float) -> None:
         """Forget the tree of the last `polish`, which is built now, unless it is unfinished."""
-        self._repeats = 0
+        self._repeats, self._unfinished_cost = 0, cost
         if self._polisher.finished:
             self._unfinished = None
 

@@ -157,7 +157,8 @@ class Search:
 
     def _finish(self) -> None:
         """Polish and build the last tree, as far as the time limit allows."""
-        self._polish(last=True)
+        for _ in range(2):  # a tree that is unfinished, and the engine's last one
+            self._polish(last=True)
         self._clear_late_stop()
         with suppress(Interrupted, MemoryError):
             self._best.build(self._poll, self._seconds_to_time_limit())
@@ -175,7 +176,7 @@ class Search:
             self._polish_seconds = max(self._polish_seconds, self._clock.seconds - start)
             if nodes is not None:
                 tree = self._best.tree_of(nodes, self._poll)
-                polishing.built()
+                polishing.built(tree.objective)
                 self._best.offer(tree)
                 return
         if self._stop_requested and not last:

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from literati import LiteratiClassifier, Search, SearchLimits, ShapeTree, StopReason
@@ -183,6 +184,27 @@ def test_a_step_that_was_broken_off_is_taken_again() -> None:
 
 
 # Polishing, and the clock
+
+
+def test_a_better_tree_is_polished_to_its_end_before_a_new_one() -> None:
+    """An unfinished tree is not dropped for a new tree of the engine that costs more."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(600, 6)), rng.integers(0, 3, 600)
+    search = Search(X, y, max_depth=5, limits=SearchLimits(max_expansions=400))
+    polishing = search._polishing
+    assert polishing is not None
+    polish, kept = polishing._polish, []
+
+    def observe(start: npt.NDArray[Any], seconds: float, last: bool) -> npt.NDArray[Any]:
+        unfinished, upper = polishing._unfinished, search._engine.upper
+        if unfinished is not None and polishing._unfinished_cost < upper < polishing._polished_upper:
+            kept.append(start is unfinished)
+        return polish(start, seconds, last)
+
+    polishing._polish = observe  # type: ignore[method-assign]
+    search.run()
+    assert kept
+    assert all(kept)
 
 
 def test_polishing_gets_its_share_of_the_work_and_no_more() -> None:
