@@ -60,8 +60,7 @@ def test_values_under_the_pointer_and_log_scale(live: Live) -> None:
     readout = page.locator("dl.readout")
     expect(readout).to_contain_text(f"Upper{costs()[4]:g}")
     plot = page.locator(".plot .u-over")
-    box = plot.bounding_box()
-    assert box is not None
+    box = poll(plot.bounding_box, what="the plot, which is drawn anew")
     plot.hover(position={"x": 2, "y": box["height"] / 2})
     expect(readout).to_contain_text(f"Upper{costs()[0]:g}")
     expect(readout).to_contain_text("Lower0")
@@ -104,8 +103,7 @@ def test_time_on_a_log_scale(live: Live) -> None:
     page.get_by_label("Log time").check()
     poll(lambda: pixels(page) != linear, what="another scale")
     plot = page.locator(".plot .u-over")
-    box = plot.bounding_box()
-    assert box is not None
+    box = poll(plot.bounding_box, what="the plot, which is drawn anew")
     plot.hover(position={"x": box["width"] - 2, "y": 20})
     expect(page.locator("dl.readout")).to_contain_text("Lower10")  # 0.1 s, 0.2 s, 0.3 s: just before the last
     plot.hover(position={"x": 2, "y": 20})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from service.auth.key_file import Scope
 from tests.support.page.browser import Tab, see
 from tests.support.page.page_data import Service, as_csv, flowers
 from tests.support.records.model_maker import add_job, add_model, mixed_tree
-from tests.support.stack.stack import Process, Stack
+from tests.support.stack.stack import Process, Stack, poll
 
 LISTS = {
     "/datasets": "/v1/datasets",
@@ -229,7 +230,11 @@ def test_nothing_overflows_on_a_phone(browser: Browser, page_stack: Stack, servi
         see(page, word)
         for width in (390, 320):
             tab.page.set_viewport_size({"width": width, "height": 800})
-            page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+            # The chart is resized a moment after the window.
+            poll(
+                partial(page.evaluate, "document.documentElement.scrollWidth <= innerWidth"),
+                what=f"{place} in a window of {width} px",
+            )
         tab.shoot(f"phone-{place.strip('/').partition('/')[0].partition('?')[0]}-{len(place)}")
     assert tab.complaints == []
     tab.close()
