@@ -17,7 +17,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose lint openapi settings page bench chaos bench-service fuzz mutants sanitize audit lock clean
+.PHONY: help serve build check test test-compose lint openapi settings page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -84,6 +84,14 @@ sanitize: build $(VENV)/.dev ## Run tests/core with an AddressSanitizer build
 		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZE=1; \
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
 	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core $(ARGS)
+
+sanitize-threads: build $(VENV)/.dev ## Run the tests of searches with threads with a ThreadSanitizer build
+	LITERATI_SANITIZE=threads $(BIN)/python setup.py -q build --build-base $(SANITIZE)-threads/tmp --build-lib $(SANITIZE)-threads/lib
+	@# CPython and NumPy are not instrumented, so only the accesses of the extensions are checked.
+	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$(CURDIR)/tests/support/solver/thread_sanitizer.supp \
+		PYTHONPATH=$(SANITIZE)-threads/lib LITERATI_SANITIZE=threads; \
+	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)-threads' in literati.__file__ else 'the sanitized build is not the one imported')" && \
+	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core/search/test_n_threads.py $(ARGS)
 
 audit: $(AUDIT)/.installed ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(AUDIT)/bin/python requirements/audit.py requirements/runtime.txt requirements/service.txt requirements/dev.txt

@@ -13,11 +13,13 @@ os.chdir(HERE)  # setuptools wants source paths relative to this file
 
 # No -march: a wheel has to run on any machine of its architecture; the headers choose SIMD at run time.
 # No contraction to fused multiply-add: scores compare as IEEE doubles, the same on every machine.
-COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-ffp-contract=off"]  # make mutants compiles in haste
-LINK: list[str] = []
-if os.environ.get("LITERATI_SANITIZE") == "1":
-    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", "-fsanitize=address"]
-    LINK = ["-fsanitize=address"]
+# `make mutants` compiles with less optimization, to save time.
+COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-ffp-contract=off", "-pthread"]
+LINK = ["-pthread"]
+SANITIZERS = {"1": "address", "threads": "thread"}
+if sanitizer := SANITIZERS.get(os.environ.get("LITERATI_SANITIZE", "")):
+    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", f"-fsanitize={sanitizer}"]
+    LINK = [f"-fsanitize={sanitizer}", "-pthread"]
 
 # Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
 HEADERS = [str(path) for path in sorted(PACKAGE.glob("*/*.h"))]

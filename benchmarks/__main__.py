@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from benchmarks import criteria, plots, process, report
+from benchmarks import criteria, plots, process, report, time_left, widening
 from benchmarks.claims import Claim, Judgement, claims_table, judge, needed_runs, summary
 from benchmarks.criteria import FULL, NUMERIC, PEERS, QUICK, Scope
 from benchmarks.progress import Progress
@@ -19,16 +19,25 @@ CLAIMS = {
     "anytime": criteria.anytime,
     "memory": criteria.memory,
     "scale": criteria.scale,
+    "encoding": criteria.encoding,
+    "growth": criteria.growth,
+    "threads": criteria.threads,
 }
 FORMS = {
     "quick": "a part of every claim with short limits, in less than five minutes",
-    "full": "every claim, the ablations, and every solver on every dataset, in some hours",
+    "full": "every claim, every plot, and every solver on every dataset, in some hours",
     "claims": "every claim",
     "speed": "claims about speed and training errors",
     "anytime": "claims about the first ten seconds, and the ablation plots",
     "memory": "claim about the memory limit",
     "scale": "claims about many rows",
-    "ablations": "plots of the bounds over time",
+    "encoding": "claims about encoding and predicting tables, which need no data folder",
+    "growth": "claims about wide and tall tables: time and memory when a dimension is doubled",
+    "threads": "claims about two threads, which need two free cores",
+    "ablations": "plots of the bounds over time, one option changed at a time",
+    "figures": "every plot of bounds over time: ablations, threads, widening",
+    "time-left": "a plot of estimated against true seconds to the proof, on ten searches",
+    "widening": "candidates='widening' beside every mode, ConTree and STreeD, on all rows, in some hours",
     "peers": "every other solver that the claims need, without Literati",
 }
 REUSED = "The results of the other solvers are from an earlier session, so ratios of speed prove nothing."
@@ -37,7 +46,13 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
-    data = _data_folder(options.data)
+    data = Path() if options.form == "encoding" else _data_folder(options.data)
+    if options.form == "widening":
+        return _widening(options, data)
+    if options.form == "time-left":
+        for name, near in time_left.measure(data, options.out).items():
+            print(f"{name}: {near:.0%} of the estimates are within a factor of 2")
+        return 0
     scope = QUICK if options.form == "quick" else FULL
     claims = _claims(options.form, scope)
     specs = _specs(options.form, scope, claims)
@@ -58,6 +73,24 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if any(judgement.passed is False for judgement in judgements) else 0
 
 
+def _widening(options: argparse.Namespace, data: Path) -> int:
+    """Run what is not in the JSON file of an earlier session, and write the table of all that is known."""
+    datasets = [
+        name for name in widening.dataset_names(data) if not options.only or name in options.only.split(",")
+    ]
+    options.out.mkdir(parents=True, exist_ok=True)
+    name = options.out / f"widening-{options.limit:g}s"
+    saved, page = name.with_suffix(".json"), name.with_suffix(".md")
+    known = Results(report.read_json(saved) if saved.exists() else [])
+    specs = widening.specs(datasets, options.limit)
+    results = _run(specs, known, data, options.core, saved, known)
+    shown = widening.table(results, widening.dataset_names(data), options.limit)
+    about = f"One core of {report.machine()['processor']}, all rows, training errors."
+    page.write_text(f"# Widening, {options.limit:g} s\n\n{about}\n\n{shown}")
+    print(shown)
+    return 0
+
+
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     forms = "\n".join(f"  {form:10} {text}" for form, text in FORMS.items())
     parser = argparse.ArgumentParser(
@@ -70,6 +103,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of csv.gz files (or set LITERATI_BENCH_DATA)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for JSON, tables and plots")
     parser.add_argument("--core", type=int, default=process.default_core(), help="core on which to run")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run, in the form widening")
     parser.add_argument("--only", help="datasets to run, separated by commas")
     parser.add_argument("--reuse", type=Path, help="JSON file from which to take results of other solvers")
     return parser.parse_args(arguments)
@@ -92,8 +126,7 @@ def _claims(form: str, scope: Scope) -> list[Claim]:
 
 def _specs(form: str, scope: Scope, claims: list[Claim]) -> list[RunSpec]:
     specs = needed_runs(claims)
-    if form in ("full", "anytime", "ablations"):
-        specs += plots.specs()
+    specs += plots.specs(form)
     if form == "full":
         specs += [
             RunSpec(solver, dataset, depth, scope.limit)
@@ -116,8 +149,16 @@ def _earlier(path: Path | None) -> Results:
     return Results([result for result in found if not _is_ours(result.spec)])
 
 
-def _run(specs: list[RunSpec], earlier: Results, data: Path, core: int | None, saved: Path) -> Results:
-    results = Results()
+def _run(
+    specs: list[RunSpec],
+    earlier: Results,
+    data: Path,
+    core: int | None,
+    saved: Path,
+    kept: Results | None = None,
+) -> Results:
+    """Run what `earlier` does not have, and save all results after every run, with those of `kept`."""
+    results = Results([] if kept is None else kept.all())
     progress = Progress(len(specs))
     try:
         for spec in specs:

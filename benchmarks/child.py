@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import datasets, process
+from benchmarks import datasets, encoding, process
 from benchmarks.runners import Fit, FitOnce, Solver, find
 from benchmarks.runs import RunResult, RunSpec, Status
 
@@ -24,8 +24,8 @@ REPEATS = 3
 def main() -> None:
     task = json.load(sys.stdin)
     spec = RunSpec(**task["spec"])
-    if task["core"] is not None:
-        os.sched_setaffinity(0, {task["core"]})
+    if task["cores"] is not None:
+        os.sched_setaffinity(0, task["cores"])
     result = measure(spec, Path(task["data"]))
     output = Path(task["output"])
     partial = output.with_suffix(".partial")
@@ -35,6 +35,8 @@ def main() -> None:
 
 def measure(spec: RunSpec, data: Path) -> RunResult:
     """Fit the solver and return its measurements."""
+    if spec.solver == encoding.SOLVER:
+        return encoding.measure(spec)
     solver = find(spec.solver)
     try:
         version = metadata.version(solver.distribution)
@@ -42,7 +44,7 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
         return RunResult(spec, "absent", error=str(error))
     # Imports and parameters are not part of the measured time.
     fit_once = solver.prepare(spec.depth, spec.time_limit, spec.options)
-    split = datasets.load(spec.dataset, data, categories=solver.categories)
+    split = datasets.load(spec.dataset, data, categories=solver.categories, train_share=spec.train_share)
     process.reset_peak_memory()
     before = process.resident_memory()
     with warnings.catch_warnings():
@@ -56,7 +58,9 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
         _status(fit, solver),
         objective=errors,
         train_accuracy=1 - errors / len(split.y_train),
-        test_accuracy=float(np.mean(fit.predict(split.X_test) == split.y_test)),
+        test_accuracy=(
+            float(np.mean(fit.predict(split.X_test) == split.y_test)) if len(split.y_test) else None
+        ),
         seconds=seconds,
         cpu_seconds=cpu_seconds,
         seconds_to_tree=seconds if fit.seconds_to_tree is None else min(fit.seconds_to_tree, seconds),

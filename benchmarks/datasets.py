@@ -1,7 +1,8 @@
-"""Load datasets by name: csv.gz files of a folder (last column `target`) or synthetic ones ("made:100000").
+"""Load datasets by name: csv.gz files of a folder (last column `target`) or synthetic ones.
 
-Every table is split in the same way for every solver: 80 % of the rows, drawn with seed 0, are for training.
-The number in the name of a synthetic table is the number of its training rows.
+Every table is split in the same way for every solver: 80 % of the rows (or another share), drawn with seed 0,
+are for training. "made:100000" is a synthetic table of so many training rows with 20 columns and two classes,
+and "made:1000x5000x7" one of 1,000 training rows with 5,000 columns and seven classes.
 """
 
 from __future__ import annotations
@@ -31,21 +32,22 @@ class Split:
     y_test: NDArray[np.int64]
 
 
-def split_rows(n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def split_rows(n_rows: int, share: float = TRAIN_SHARE) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the indices of the training rows and of the test rows."""
     # NumPy guarantees that the stream of RandomState never changes, so results stay comparable.
     order = np.random.RandomState(SEED).permutation(n_rows).astype(np.int64)
-    n_train = int(TRAIN_SHARE * n_rows)
+    n_train = int(share * n_rows)
     return order[:n_train], order[n_train:]
 
 
-def load(name: str, folder: Path, *, categories: str = "one_hot") -> Split:
+def load(name: str, folder: Path, *, categories: str = "one_hot", train_share: float = TRAIN_SHARE) -> Split:
     """Return a dataset with its split. Text columns become `"one_hot"` numbers or `"native"` objects."""
     if name.startswith(MADE_PREFIX):
-        X, y = make(round(int(name.removeprefix(MADE_PREFIX)) / TRAIN_SHARE))
+        n_rows, *more = map(int, name.removeprefix(MADE_PREFIX).split("x"))
+        X, y = make(round(n_rows / TRAIN_SHARE), *more)
     else:
         X, y = read(folder / f"{name}.csv.gz", categories=categories)
-    train, test = split_rows(len(y))
+    train, test = split_rows(len(y), train_share)
     return Split(X[train], y[train], X[test], y[test])
 
 
@@ -77,14 +79,21 @@ def _column(cells: tuple[str, ...], categories: str) -> NDArray[Any]:
     return one_hot.astype(np.float64)
 
 
-def make(n_rows: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return a synthetic table with two classes that depend on ranges of a few columns, and 10 % noise."""
+def make(
+    n_rows: int, n_columns: int = MADE_COLUMNS, n_classes: int = 2
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return a synthetic table of at least 12 columns. Classes depend on ranges of a few; 10 % is noise."""
     random = np.random.default_rng(SEED)
-    X = random.normal(size=(n_rows, MADE_COLUMNS))
+    X = random.normal(size=(n_rows, n_columns))
     # Half of the columns have few distinct values.
-    X[:, MADE_COLUMNS // 2 :] = np.round(X[:, MADE_COLUMNS // 2 :], 1)
+    X[:, n_columns // 2 :] = np.round(X[:, n_columns // 2 :], 1)
     band = np.abs(X[:, 0]) < 0.7
     score = np.where(band, np.sin(2.5 * X[:, 1]), np.cos(2.0 * X[:, 11])) + 0.3 * X[:, 2]
-    y = score > 0.1
     noise = random.random(n_rows) < 0.1
-    return X, (y ^ noise).astype(np.int64)
+    if n_classes == 2:
+        return X, ((score > 0.1) ^ noise).astype(np.int64)
+    y = (
+        np.argsort(np.argsort(score)) * n_classes // n_rows
+    )  # classes of equal size, in the order of the score
+    y[noise] = random.integers(0, n_classes, int(noise.sum()))
+    return X, y.astype(np.int64)

@@ -1,107 +1,96 @@
-"""Plot the upper and lower bounds over time: one figure for each ablation, one panel for each dataset."""
+"""The figures of bounds over time: which runs each of them shows. `drawing` draws them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.runners.base import load_module
-from benchmarks.runs import Results, RunResult, RunSpec
+from benchmarks.drawing import draw_bounds
+from benchmarks.runs import Results, RunSpec
+from benchmarks.traces import Trace
 
-FULL: dict[str, Any] = {
-    "or_selection": "informative",
-    "and_selection": "round_robin",
-    "heuristic": "cart",
-}
-ABLATIONS: dict[str, tuple[str, ...]] = {
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with a panel for each dataset and the same series in every panel."""
+
+    name: str  # of the file
+    title: str
+    series: dict[str, Options]  # the options that differ, by the name in the legend
+    panels: tuple[tuple[str, int, Options], ...]  # dataset, depth and the options of all series
+    limit: float = 60.0
+
+    def spec(self, series: str, panel: tuple[str, int, Options]) -> RunSpec:
+        dataset, depth, options = panel
+        return RunSpec("literati", dataset, depth, self.limit, {**options, **self.series[series]})
+
+    def specs(self) -> list[RunSpec]:
+        return [self.spec(series, panel) for panel in self.panels for series in self.series]
+
+    def draw(self, results: Results, out: Path) -> Path | None:
+        """Write the figure if there is at least one of its runs, and return the file."""
+        panels: dict[str, dict[str, Trace]] = {}
+        for panel in self.panels:
+            traces = {name: Trace.of(results.get(self.spec(name, panel))) for name in self.series}
+            dataset, depth, options = panel
+            title = f"{dataset}, D={depth}, K={options['max_changepoints']}"
+            panels[title] = {name: trace for name, trace in traces.items() if trace is not None}
+        if not any(panels.values()):
+            return None
+        path = out / f"{self.name}.svg"
+        draw_bounds(panels, path, self.title)
+        return path
+
+
+FULL: Options = {"or_selection": "informative", "and_selection": "round_robin", "heuristic": "cart"}
+SWITCHES: dict[str, tuple[str, ...]] = {
     "or_selection": ("informative", "admissible"),
     "and_selection": ("round_robin", "worst_primal", "worst_heuristic"),
     "heuristic": ("cart", "primal", "impurity"),
 }
-DATASETS = ("rice", "page", "fault")
-DEPTH = 4
-SPACE = {"max_changepoints": 3, "candidates": "adaptive", "candidate_leaves": 17, "polish": False}
-COLOURS = ("#0072b2", "#d55e00", "#009e73")  # distinguishable for colour-blind readers
-FIRST_SECONDS = 1e-3
+SPACE: Options = {"max_changepoints": 3, "candidates": "adaptive", "candidate_leaves": 17, "polish": False}
+ONE_CUT: Options = {**SPACE, "max_changepoints": 1}
+ABLATIONS = tuple(
+    Figure(
+        f"ablation-{switch.replace('_', '-')}",
+        switch.replace("_", " "),
+        {value: {**FULL, switch: value} for value in values},
+        tuple((dataset, 4, SPACE) for dataset in ("rice", "page", "fault")),
+    )
+    for switch, values in SWITCHES.items()
+)
+# More threads reach the same bounds after the same expansions, in less time.
+THREADS = Figure(
+    "threads",
+    "threads",
+    {f"n_threads={n}": {"n_threads": n} for n in (1, 2, 4)},
+    (("rice", 6, ONE_CUT), ("page", 6, ONE_CUT), ("magic", 5, ONE_CUT)),
+)
+WIDENING = Figure(
+    "widening",
+    "widening beside the single modes",
+    {mode: {"candidates": mode} for mode in ("widening", "adaptive", "shape", "all")},
+    tuple((dataset, 4, {"max_changepoints": 1}) for dataset in ("segment", "page", "magic")),
+)
+FIGURES = (*ABLATIONS, THREADS, WIDENING)
+FORMS: dict[str, tuple[Figure, ...]] = {  # the figures for which a form of the benchmark makes the runs
+    "full": FIGURES,
+    "anytime": ABLATIONS,
+    "ablations": ABLATIONS,
+    "figures": FIGURES,
+}
 
 
-def specs(limit: float = 60.0, datasets: tuple[str, ...] = DATASETS) -> list[RunSpec]:
-    """Return every run that the plots need. The full search is in all of them and is run once."""
-    wanted = {
-        spec.key: spec
-        for switch, values in ABLATIONS.items()
-        for value in values
-        for dataset in datasets
-        for spec in [spec_of(switch, value, dataset, limit)]
-    }
+def specs(form: str) -> list[RunSpec]:
+    """Return every run that the figures of a form need, each once."""
+    wanted = {spec.key: spec for figure in FORMS.get(form, ()) for spec in figure.specs()}
     return list(wanted.values())
 
 
-def spec_of(switch: str, value: str, dataset: str, limit: float) -> RunSpec:
-    """Return the run with one option changed."""
-    return RunSpec("literati", dataset, DEPTH, limit, {**SPACE, **FULL, switch: value})
-
-
-def draw(
-    results: Results, out: Path, limit: float = 60.0, datasets: tuple[str, ...] = DATASETS
-) -> list[Path]:
-    """Write a plot for each ablation that has at least one run, and return the files."""
-    written = []
-    for switch, values in ABLATIONS.items():
-        traces = {
-            (dataset, value): _whole_trace(result)
-            for dataset in datasets
-            for value in values
-            if (result := results.get(spec_of(switch, value, dataset, limit))) and "trace" in result.details
-        }
-        if traces:
-            path = out / f"ablation-{switch.replace('_', '-')}.svg"
-            _plot(switch, values, datasets, traces, path)
-            written.append(path)
-    return written
-
-
-def _whole_trace(result: RunResult) -> list[list[float]]:
-    """Return the trace, extended to the end of the search so that constant bounds are visible."""
-    trace: list[list[float]] = result.details["trace"]
-    end = result.details.get("search_seconds", 0.0)
-    return [*trace, [end, *trace[-1][1:]]] if trace and end > trace[-1][0] else trace
-
-
-def _plot(
-    switch: str,
-    values: tuple[str, ...],
-    datasets: tuple[str, ...],
-    traces: dict[tuple[str, str], list[list[float]]],
-    path: Path,
-) -> None:
-    matplotlib = load_module("matplotlib")
-    matplotlib.use("Agg")
-    # With fixed ids and no date, the same results give the same file.
-    matplotlib.rcParams["svg.hashsalt"] = "literati"
-    pyplot = load_module("matplotlib.pyplot")
-    figure, axes = pyplot.subplots(1, len(datasets), figsize=(4.2 * len(datasets), 3.6), squeeze=False)
-    for axis, dataset in zip(axes[0], datasets, strict=True):
-        for colour, value in zip(COLOURS, values, strict=False):
-            trace = traces.get((dataset, value))
-            if not trace:
-                continue
-            seconds = [max(row[0], FIRST_SECONDS) for row in trace]
-            axis.step(seconds, [row[2] for row in trace], where="post", color=colour, label=value)
-            axis.step(seconds, [row[3] for row in trace], where="post", color=colour, linestyle="--")
-            axis.plot(seconds[-1], trace[-1][2], marker="o", markersize=4, color=colour)
-        axis.set_xscale("log")
-        axis.set_title(f"{dataset}, D={DEPTH}, K={SPACE['max_changepoints']}")
-        axis.set_xlabel("seconds")
-        axis.grid(alpha=0.3)
-    axes[0][0].set_ylabel("training errors")
-    entries: dict[str, Any] = {}  # by label, because a panel may lack a run
-    for axis in axes[0]:
-        handles, labels = axis.get_legend_handles_labels()
-        entries.update(zip(labels, handles, strict=True))
-    title = f"{switch.replace('_', ' ')}: upper bound (solid), lower bound (dashed), end of search (dot)"
-    figure.suptitle(title, fontsize=11)
-    figure.legend(list(entries.values()), list(entries), loc="lower center", ncols=len(values), frameon=False)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+def draw(results: Results, out: Path) -> list[Path]:
+    """Write every figure that has at least one run, and return the files."""
+    written = [figure.draw(results, out) for figure in FIGURES]
+    return [path for path in written if path is not None]

@@ -1,4 +1,4 @@
-"""Run one spec in a new process with one core and one thread, and kill it after its time limit."""
+"""Run one spec in a new process with one core for each of its threads, and kill it after its time limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 POLL_SECONDS = 0.05
 ERROR_TAIL = 800
 
-# Every solver has one core, so numeric libraries must not start threads.
+# A solver has one core unless its options ask for threads, so numeric libraries must not start any.
 ONE_THREAD = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
@@ -39,6 +39,15 @@ def default_core() -> int | None:
     return None
 
 
+def cores_of(spec: RunSpec, core: int | None) -> list[int] | None:
+    """Return the cores of a run: the given one, and more for the option `n_threads`."""
+    if core is None or not hasattr(os, "sched_getaffinity"):
+        return None
+    others = sorted(os.sched_getaffinity(0) - {core}, reverse=True)
+    threads = spec.options.get("n_threads", 1)
+    return [core, *others][: threads if threads > 0 else None]
+
+
 def run(
     spec: RunSpec, data: Path, core: int | None = None, tick: Callable[[float], None] | None = None
 ) -> RunResult:
@@ -48,7 +57,7 @@ def run(
         task = {
             "spec": vars(spec),
             "data": str(data),
-            "core": core,
+            "cores": cores_of(spec, core),
             "output": str(output),
         }
         with open(Path(scratch) / "stderr", "w+b") as errors:

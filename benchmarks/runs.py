@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
+from benchmarks.datasets import TRAIN_SHARE
+
 Status = Literal[
     "proven",  # ended with a proof of optimality in the solver's own space
     "finished",  # ended without claiming a proof
@@ -27,12 +29,14 @@ class RunSpec:
     options: dict[str, Any] = field(default_factory=dict)
     # Seconds after time_limit at which the process is killed. Reading, imports and evaluation need time too.
     grace: float = 30.0
+    train_share: float = TRAIN_SHARE  # of the rows; the others are for testing
 
     @property
     def key(self) -> str:
         """Identify the run: two specs with the same key measure the same thing."""
+        share = [] if self.train_share == TRAIN_SHARE else [self.train_share]
         return json.dumps(
-            [self.solver, self.dataset, self.depth, self.time_limit, self.options], sort_keys=True
+            [self.solver, self.dataset, self.depth, self.time_limit, self.options, *share], sort_keys=True
         )
 
     @property

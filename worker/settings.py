@@ -43,11 +43,12 @@ class WorkerSettings(BaseSettings):
     """Lowest level that is logged: `DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."""
 
     worker_concurrency: int = Field(default=min(1024, usable_cores()), ge=1, le=1024)
-    """Number of cores that a worker uses, and so of jobs at once. The default is the cores that CPU
-    affinity and the quota of the container allow."""
+    """Number of cores that a worker uses. A job uses one of them for each of its threads (`n_threads`), so
+    this is the maximum number of jobs at once. The default is the cores that CPU affinity and the quota of
+    the container allow."""
     worker_memory_limit: PositiveInt | None = None
     """Maximum memory of a job, in bytes. The default is seven tenths of the memory of the machine or
-    container, divided by the number of jobs at once."""
+    container, divided by `LITERATI_WORKER_CONCURRENCY`, for each of the job's threads."""
     lease_seconds: float = Field(default=30.0, gt=0, le=3600)
     """Seconds after which the job of a silent worker is requeued."""
     reconcile_seconds: PositiveFloat = 5.0

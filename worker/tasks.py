@@ -63,13 +63,13 @@ def run_next_job() -> None:
         return
     try:
         with bound_contextvars(**_log_fields(job)):
-            memory = job_memory_limit(context.settings)
+            memory = job_memory_limit(context.settings, _cores(job))
             lease = context.settings.lease_seconds
             JobRun(context.store, context.blobs, job, lease, main.is_shutting_down, memory).run()
     finally:
         main.core_slots.release()
     with suppress(RedisError):  # the reconciler sends wake-ups that are missing
-        wake(min(job.spec.cores, context.store.jobs.wakeups_wanted()))
+        wake(min(_cores(job), context.store.jobs.wakeups_wanted()))
 
 
 def _claim(context: ProcessContext, main: MainProcess) -> Job | None:
@@ -79,8 +79,13 @@ def _claim(context: ProcessContext, main: MainProcess) -> Job | None:
         cores = WorkerCores(f"{socket.gethostname()}:{main.pid}", free, slots.cores)
         job = context.store.jobs.claim(context.name, cores)
         if job is not None:
-            slots.keep(job.spec.cores)
+            slots.keep(_cores(job))
         return job
+
+
+def _cores(job: Job) -> int:
+    """Return how many cores of this worker a claimed job uses: one for each thread of its search."""
+    return job.threads or 1
 
 
 def _log_fields(job: Job) -> dict[str, Any]:

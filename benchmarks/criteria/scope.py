@@ -46,6 +46,17 @@ class Scope:
     memory_limit: int = 512 * MIB
     memory_seconds: float = 120.0
     rows: tuple[int, ...] = (10_000, 100_000, 1_000_000)
+    encoding_rows: int = 300_000
+    # The size (rows, columns, classes) from which each is doubled in turn, and the largest sizes.
+    doubled: tuple[int, int, int] = (4_000, 250, 250)
+    largest: tuple[tuple[int, int, int], ...] = (
+        (10_000, 1_000, 2),
+        (1_000, 10_000, 2),
+        (1_000, 5_000, 2),
+        (5_000, 1_000, 2),
+        (100_000, 20, 1_000),
+        (5_000_000, 20, 2),
+    )
 
     def only(self, *names: str) -> list[str]:
         """Return the names that are in the scope."""
@@ -61,6 +72,9 @@ QUICK = Scope(
     memory_limit=64 * MIB,
     memory_seconds=6.0,
     rows=(10_000, 100_000),
+    encoding_rows=50_000,
+    doubled=(1_000, 100, 100),
+    largest=((1_000, 1_000, 2),),
 )
 
 

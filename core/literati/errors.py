@@ -26,4 +26,4 @@ class Interrupted(LiteratiError):
 
 
 class DataWarning(UserWarning):
-    """A part of the data is ignored, for example a constant column."""
+    """A part of the data is ignored, for example a constant column, or too small to be split."""

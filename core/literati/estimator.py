@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from literati.data import labels
 from literati.search.options import ProgressOptions, SolverOptions
 from literati.search.parameters import Parameter, ParameterSet
-from literati.search.report import TRACE_DTYPE, SearchReport, StopReason
+from literati.search.report import SearchReport, StopReason, read_trace
 from literati.search.search import Search, SearchLimits
 from literati.tree.model import ShapeTree
 from literati.tree.nodes import BEYOND_SPACE
@@ -49,7 +49,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gap: float = 0.0,
         gap_absolute: float = 0.0,
         patience: float | None = None,
-        or_selection: str = "informative",
+        or_selection: str = "mixed",
         and_selection: str = "round_robin",
         heuristic: str = "cart",
         criterion: str = "gini",
@@ -59,6 +59,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
         callback: Callable[[SearchReport], object] | None = None,
         categories: str = "ordered",
+        min_samples_leaf: int = 1,
     ) -> None:
         self.max_depth = max_depth
         self.max_changepoints = max_changepoints
@@ -82,6 +83,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.callback = callback
         self.categories = categories
+        self.min_samples_leaf = min_samples_leaf
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search until a limit is reached or the optimum is proven.
@@ -134,6 +136,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.upper_bound_ = report.upper_bound
         self.lower_bound_ = report.lower_bound
         self.gap_ = report.gap
+        self.explored_ = report.explored
         self.proven_optimal_ = report.proven_optimal
         self.proven_space_ = report.proven_space
         self.stop_reason_ = report.stop_reason
@@ -141,6 +144,16 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit_seconds_ = report.elapsed_seconds
         self.trace_ = trace
         self.report_ = report
+
+    @property
+    def feature_importances_(self) -> npt.NDArray[np.float64]:
+        """Return the share of each column in the training errors that the splits of the tree save.
+
+        The shares add up to 1, or all are 0 if no split saves errors, as in a single leaf.
+        `tree_.errors_saved` has the weight of the errors saved instead of shares.
+        """
+        check_is_fitted(self)
+        return self.tree_.feature_importances
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class of each row, as a label of the training data."""
@@ -203,7 +216,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if data["fitted"] is not None:
             fitted = data["fitted"]
             report = SearchReport.from_dict(fitted["report"])
-            trace = np.array([tuple(row) for row in fitted["trace"]], dtype=TRACE_DTYPE)
+            trace = read_trace(fitted["trace"])
             self._set_fitted(ShapeTree.from_dict(fitted["tree"]), report, trace)
 
 

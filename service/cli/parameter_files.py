@@ -17,8 +17,8 @@ _HEAD = """\
 
 The search minimises the weight of the misclassified training rows, plus `split_penalty` for every split, plus
 `changepoint_penalty` for every change point after the first one of a split. These are the parameters of
-`LiteratiClassifier`. A job of the service takes the same ones, except `n_threads`, `verbose` and `callback`:
-limits as `limits`, all others as `parameters`.
+`LiteratiClassifier`. A job of the service takes the same ones, except `verbose` and `callback`: limits as
+`limits`, all others as `parameters`.
 
 | parameter | default | values | meaning |
 |---|---|---|---|

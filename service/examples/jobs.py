@@ -33,6 +33,10 @@ JOB_SUMMARY: dict[str, Any] = {
         "gap_absolute": 1.0,
         "gap_relative": 0.3333333333333333,
         "beyond_space": False,
+        "explored": 0.62,
+        "seconds_left": 0.3,
+        "stage": 0,
+        "space": "all",
         "expansions": 4211,
         "states_live": 1830,
         "incumbents": 2,
@@ -62,6 +66,7 @@ JOB: dict[str, Any] = {
     "validation": JOB_REQUEST["validation"],
     "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
     "engine_version": "0.2.0",
+    "threads": 1,
     "metrics": EARLY_METRICS,
     "heartbeat_at": "2026-01-05T09:30:00.550000Z",
     "transitions": [
@@ -94,7 +99,7 @@ _PROOF = {
     "proven_optimal": True,
     "proven_space": "all",
 }
-BOUNDS = {**_PROOF, "gap_absolute": 0.0, "gap_relative": 0.0}
+BOUNDS = {**_PROOF, "gap_absolute": 0.0, "gap_relative": 0.0, "explored": 1.0, "space": "all"}
 TREE: dict[str, Any] = {
     "format": "literati-tree",
     "version": 1,
@@ -109,6 +114,11 @@ TREE: dict[str, Any] = {
     },
     "settings": {"max_depth": 1, "max_changepoints": 1, "split_penalty": 0.0, "changepoint_penalty": 0.0},
     "proof": {**_PROOF, "candidate_leaves": [17]},
+    "summary": {
+        "feature_importances": [
+            {"column": 0, "feature": "petal_length", "errors_saved": 47.0, "importance": 1.0}
+        ]
+    },
     "nodes": [
         _node([50.0, 50.0], 3.0)
         | {
@@ -133,6 +143,8 @@ INCUMBENT: dict[str, Any] = {
     "job_id": JOB["id"],
     "revision": 2,
     **BOUNDS,
+    "seconds_left": 0.0,
+    "stage": 0,
     "tree": TREE,
     "metrics": EARLY_METRICS,
     "found_at": "2026-01-05T09:30:00.148000Z",
@@ -143,21 +155,36 @@ NO_INCUMBENT = {"job_id": JOB["id"], "state": "STARTING", "revision": 0}
 
 TRACE: dict[str, Any] = {
     "job_id": JOB["id"],
-    "points": [{"seconds": 0.01, "expansions": 1, "upper": 6.0, "lower": 0.0}],
+    "points": [
+        {"seconds": 0.01, "expansions": 1, "upper": 6.0, "lower": 0.0, "explored": 0.0, "stage": 0},
+        {"seconds": 0.21, "expansions": 1890, "upper": 3.0, "lower": 2.0, "explored": 0.4, "stage": 0},
+    ],
 }
 
 EVENT = {
     "id": "1767605400148-0",
     "type": "incumbent",
     "at": "2026-01-05T09:30:00.148000Z",
-    "data": {"revision": 1, "objective": 6.0, "upper_bound": 6.0, "lower_bound": 0.0, "beyond_space": False},
+    "data": {
+        "revision": 1,
+        "objective": 6.0,
+        "upper_bound": 6.0,
+        "lower_bound": 0.0,
+        "explored": 0.0,
+        "seconds_left": None,
+        "stage": 0,
+        "space": "all",
+        "found_seconds": 0.021,
+        "beyond_space": False,
+    },
 }
 
 EVENTS = {"items": [EVENT], "last_event_id": EVENT["id"], "resync": False, "ended": False}
 
 EVENT_STREAM = (
     'event: incumbent\ndata: {"at":"2026-01-05T09:30:00.148000Z","revision":1,"objective":6.0,'
-    '"upper_bound":6.0,"lower_bound":0.0,"beyond_space":false}\n'
+    '"upper_bound":6.0,"lower_bound":0.0,"explored":0.0,"seconds_left":null,"stage":0,"space":"all",'
+    '"found_seconds":0.021,"beyond_space":false}\n'
     "id: 1767605400148-0\n\n"
 )
 

@@ -16,16 +16,31 @@ def weak_tag(revision: int) -> str:
     return f'W/"{revision}"'
 
 
-def strong_tag(*parts: object) -> str:
-    """Return a tag of everything that determines the bytes of a response."""
-    return f'"{hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()}"'
+def strong_tag(*parts: object, minor: tuple[object, ...] = ()) -> str:
+    """Return a tag of everything that determines the bytes of a response.
+
+    `minor` are the parts for whose changes nobody waits; see `matches_in_essence`.
+    """
+    digests = (hashlib.blake2b(repr(part).encode(), digest_size=12) for part in (parts, minor) if part)
+    return f'"{".".join(digest.hexdigest() for digest in digests)}"'
+
+
+def matches_in_essence(request: Request, tag: str) -> bool:
+    """Return whether `If-None-Match` lists a tag that differs from this one at most in its minor parts."""
+    essence = tag.strip('"').partition(".")[0]
+    entries = _entries(request, "if-none-match")
+    return "*" in entries or any(entry.strip('"').partition(".")[0] == essence for entry in entries)
+
+
+def _entries(request: Request, header: str) -> list[str]:
+    given = request.headers.getlist(header)
+    return [entry.strip().removeprefix("W/") for line in given for entry in line.split(",")]
 
 
 def matches(request: Request, tag: str, header: str = "if-none-match") -> bool:
     """Return whether the header lists this tag, by the weak comparison of RFC 9110."""
-    given = request.headers.getlist(header)
     wanted = tag.removeprefix("W/")
-    entries = [entry.strip().removeprefix("W/") for line in given for entry in line.split(",")]
+    entries = _entries(request, header)
     if "*" in entries or wanted in entries:
         return True
     codings = request.headers.get("accept-encoding", "")

@@ -1,4 +1,4 @@
-"""Check a job request against its dataset: class weights, validation split and memory limit."""
+"""Check a job request against its dataset: class weights, validation split, rows and memory limit."""
 
 from __future__ import annotations
 
@@ -85,8 +85,9 @@ class JobData:
 
         If the rows cannot be split in this way, it is the minimum of any search.
         """
+        threads = max(1, parameters.n_threads)  # how many cores a worker has is not known here
         try:
-            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None})
+            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None, "n_threads": threads})
         except (TypeError, ValueError):
             return None
         try:
@@ -99,7 +100,7 @@ class JobData:
 def data_issues(request: JobRequest, limits: Limits, data: JobData) -> list[Issue]:
     """Return the issues with which the job would fail on this data. `limits` are those that it will have."""
     found = [*_class_weight_issues(request, data.dataset), *_column_issues(request, data)]
-    found = found or _split_issues(request, data)
+    found = found or _split_issues(request, data) or _leaf_issues(request, data)
     if limits.memory_limit is None:
         return found
     min_bytes = data.min_memory(request.parameters, request.validation)
@@ -160,6 +161,26 @@ def _split_issues(request: JobRequest, data: JobData) -> list[Issue]:
         fixes = (WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION)
         return [issue(_CLASS_WEIGHT, "USELESS_WEIGHTS", str(error), *fixes)]
     return []
+
+
+def _leaf_issues(request: JobRequest, data: JobData) -> list[Issue]:
+    """Return the issue of a `min_samples_leaf` with which no split is possible."""
+    least, where = request.parameters.min_samples_leaf, ("parameters", "min_samples_leaf")
+    if least == 1:
+        return []
+    totals = data.totals(request.validation)
+    rows = job_check.training_size(data.dataset, totals, request.parameters, request.validation).rows
+    if 2 * least <= rows:
+        return []
+    message = (
+        f"No split is possible: the job trains on {rows} rows, and each side of a split needs "
+        f"`min_samples_leaf` of them. Use {rows // 2} or less."
+    )
+    fixes = (
+        in_body(f"Use {rows // 2}", *where, value=rows // 2),
+        in_body("Use the default of `min_samples_leaf`", *where, value=None),
+    )
+    return [issue(where, "TOO_LARGE", message, *fixes)]
 
 
 def _split_issue(request: JobRequest, data: JobData, error: SplitError) -> Issue:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.dependencies import CallerDep, NotificationsDep, SettingsDep, StoreDep
 from service.examples import jobs as examples
-from service.http.etags import json_response, matches, not_modified, strong_tag
+from service.http.etags import json_response, matches, matches_in_essence, not_modified, strong_tag
 from service.http.long_polling import LongPoll
 from service.http.problems import Problem, not_found
 from service.http.strict_queries import CHECKED_OPTIONS
@@ -41,8 +41,9 @@ class Snapshot:
         if self.frozen:
             return strong_tag(self.found.revision)
         progress = self.job.progress
-        bounds = (progress.upper_bound, progress.lower_bound, self.job.proven_optimal)
-        return strong_tag(self.found.revision, *bounds)
+        bounds = (progress.upper_bound, progress.lower_bound, progress.stage, self.job.proven_optimal)
+        explored = (progress.explored, progress.seconds_left, self.job.proven_space)
+        return strong_tag(self.found.revision, *bounds, minor=explored)
 
 
 def _read(store: Store, tenant: str, job_id: str, revision: int | None, max_incumbents: int) -> Snapshot:
@@ -97,8 +98,9 @@ async def get_incumbent(
     """Get the tree, its cost and its bounds, which limit how far it is from the best tree of its space.
 
     With `Prefer: wait` the response is sent as soon as the tree or its bounds differ from those of
-    `If-None-Match`. With `revision=N` as well, it is sent when tree N exists: request 1, 2, 3, ... to get
-    every tree. If the tree does not exist in time, the status is 202.
+    `If-None-Match`; a change of the explored share alone is not awaited. With `revision=N` as well, it is
+    sent when tree N exists: request 1, 2, 3, ... to get every tree. If the tree does not exist in time, the
+    status is 202.
     """
     wait = LongPoll(request, notifications, job_id, caller.tenant)
 
@@ -107,7 +109,7 @@ async def get_incumbent(
 
     def is_done(snapshot: Snapshot) -> bool:
         tag = snapshot.tag
-        found = tag is not None and (snapshot.frozen or not matches(request, tag))
+        found = tag is not None and (snapshot.frozen or not matches_in_essence(request, tag))
         return found or snapshot.job.state.terminal
 
     snapshot = await wait.until(read, is_done)

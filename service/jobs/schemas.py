@@ -13,7 +13,15 @@ from service.schemas.parameters import JOB_ID
 from worker.domain.base import FrozenModel
 from worker.domain.jobs import Event, JobError, JobState, Scores, StopReason, Transition
 from worker.domain.parameters import Limits, Parameters, parameter_field
-from worker.domain.progress import BeyondSpace, Progress, TracePoint
+from worker.domain.progress import (
+    BeyondSpace,
+    Explored,
+    Progress,
+    SecondsLeft,
+    Space,
+    Stage,
+    TracePoint,
+)
 from worker.domain.validation import Validation
 
 DATASET_ID = r"^ds_[0-9a-f]{32}$"
@@ -143,6 +151,13 @@ class Job(JobSummary):
     validation: Validation | None
     dataset_sha256: str
     engine_version: str
+    threads: Annotated[
+        int | None,
+        Field(
+            description="The number of threads of the search, and so of the cores that the job has: "
+            "`n_threads`, but at most the cores of the largest worker; null before the job has started."
+        ),
+    ]
     metrics: Annotated[  # type: ignore[assignment]
         fields.MetricsJson | None, Field(description="The metrics of the best tree; null before the first.")
     ]
@@ -167,6 +182,10 @@ class Incumbent(BaseModel):
     gap_absolute: float
     gap_relative: float
     beyond_space: BeyondSpace
+    explored: Explored
+    seconds_left: SecondsLeft
+    stage: Stage
+    space: Space
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     tree: Annotated[
@@ -193,7 +212,7 @@ class NoIncumbentYet(BaseModel):
 
 
 class Trace(BaseModel):
-    """The bounds over time."""
+    """The bounds and the explored share over time."""
 
     job_id: str
     points: list[TracePoint]

@@ -74,8 +74,12 @@ def digest(request: JobRequest) -> str:
         "limits": unused_additions(request.limits),
         "validation": {"value"} if getattr(request.validation, "value", None) is None else set(),
     }
-    # The digest stays that of an earlier version if nothing is used that it did not have.
-    text = request.model_dump_json(exclude=unused)
+    # The digest stays that of an earlier version if nothing is used that it did not have. The default of
+    # or_selection was "informative" then.
+    parameters = request.parameters
+    if parameters.or_selection == "mixed":
+        parameters = parameters.model_copy(update={"or_selection": "informative"})
+    text = request.model_copy(update={"parameters": parameters}).model_dump_json(exclude=unused)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -101,6 +105,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
         id=new_id("job"),
         tenant=tenant,
         dataset_sha256=dataset.sha256,
+        cores=request.parameters.n_threads,
         csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )

@@ -37,7 +37,7 @@ def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
 def _fields(job: domain.JobSummary) -> dict[str, Any]:
     """Return the fields of the record, with its parts, by name. A schema takes those that it has."""
     parts = {**dict(job.spec), **dict(job.settings), **dict(job)}
-    return parts | {"proven_space": job.spec.parameters.candidates, "links": _links(job)}
+    return parts | {"links": _links(job)}
 
 
 def _links(job: domain.JobSummary) -> dict[str, str]:
@@ -70,21 +70,32 @@ def frozen_incumbent(found: domain.Incumbent) -> schemas.Incumbent:
 
 
 def current_incumbent(found: domain.Incumbent, job: domain.Job) -> schemas.Incumbent:
-    """Return the best tree with the current bounds, which are also in the tree's proof and root."""
-    upper, lower = job.progress.upper_bound, job.progress.lower_bound
+    """Return the best tree with the current bounds, which are also in the tree's proof and root.
+
+    If the search has gone on to a wider space, the proof in the tree keeps the bounds of its own space.
+    """
+    progress = job.progress
+    upper, lower = progress.upper_bound, progress.lower_bound
     assert upper is not None
     assert lower is not None
     proven = job.proven_optimal
-    return _incumbent(found, with_bounds(found.tree, upper, lower, proven), upper, lower, proven=proven)
+    same_space = found.tree_stage == progress.stage
+    tree = with_bounds(found.tree, upper, lower, proven) if same_space else found.tree
+    now = {name: getattr(progress, name) for name in ("explored", "seconds_left", "stage", "space")}
+    now["proven_space"] = job.proven_space
+    return _incumbent(found, tree, upper, lower, proven=proven, **now)
 
 
 def _incumbent(
-    found: domain.Incumbent, tree: dict[str, Any], upper: float, lower: float, *, proven: bool
+    found: domain.Incumbent, tree: dict[str, Any], upper: float, lower: float, *, proven: bool, **more: Any
 ) -> schemas.Incumbent:
+    space = tree["proof"]["proven_space"]  # of the tree; version 0.1.0 stored no other
     fields = {
+        **dict(found),
         "tree": tree,
+        "space": found.space or space,
         "proven_optimal": proven,
-        "proven_space": tree["proof"]["proven_space"],
+        "proven_space": space if found.proven_space is None else found.proven_space,
         **bounds(found.objective, upper, lower),
     }
-    return schemas.Incumbent.model_construct(**dict(found) | fields)
+    return schemas.Incumbent.model_construct(**fields | more)

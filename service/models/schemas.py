@@ -12,7 +12,7 @@ from service.schemas.parameters import EXAMPLE_MODEL_ID
 from worker.domain.base import FrozenModel
 from worker.domain.jobs import Scores, StopReason
 from worker.domain.parameters import Parameters
-from worker.domain.progress import BeyondSpace
+from worker.domain.progress import BeyondSpace, Explored, Space
 
 MODEL_ID = r"^mdl_[0-9a-f]{32}$"
 ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
@@ -34,6 +34,8 @@ class ModelSummary(BaseModel):
     gap_absolute: float
     gap_relative: float
     beyond_space: BeyondSpace
+    explored: Explored
+    space: Space
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     stop_reason: StopReason

@@ -17,7 +17,7 @@ from worker.store import Store
 from worker.store.measurements import Measurements
 
 log = structlog.get_logger(__name__)
-GAPS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+SHARES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 FENCED = ("beat", "checkpoint", "finish", "release")
 # The counters of the store.
 _COUNTERS = {
@@ -96,6 +96,12 @@ def _families(found: Measurements) -> Iterator[Metric]:
         buckets=list(_buckets(found.gaps)),
         gsum_value=sum(found.gaps),
     )
+    yield GaugeHistogramMetricFamily(
+        "literati_running_explored",
+        "Explored share of the search space of running jobs that have a tree.",
+        buckets=list(_buckets(found.explored)),
+        gsum_value=sum(found.explored),
+    )
     ended = CounterMetricFamily("literati_jobs_ended", "Ended jobs by stop reason.", labels=["stop_reason"])
     fenced = CounterMetricFamily(
         "literati_fenced_writes",
@@ -109,11 +115,11 @@ def _families(found: Measurements) -> Iterator[Metric]:
         yield family
 
 
-def _buckets(gaps: Sequence[float]) -> Iterator[tuple[str, float]]:
-    counts = [0] * (len(GAPS) + 1)
-    for gap in gaps:
-        counts[bisect_left(GAPS, gap)] += 1
-    names = [*(repr(edge) for edge in GAPS), "+Inf"]
+def _buckets(shares: Sequence[float]) -> Iterator[tuple[str, float]]:
+    counts = [0] * (len(SHARES) + 1)
+    for share in shares:
+        counts[bisect_left(SHARES, share)] += 1
+    names = [*(repr(edge) for edge in SHARES), "+Inf"]
     yield from zip(names, accumulate(counts), strict=True)
 
 

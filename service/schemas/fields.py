@@ -29,7 +29,13 @@ Objective = Annotated[float, Field(description="The cost of the tree: misclassif
 ProvenOptimal = Annotated[
     bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")
 ]
-ProvenSpace = Annotated[str, Field(description="The search space of the bounds and the proof.")]
+ProvenSpace = Annotated[
+    str,
+    Field(
+        description="The search space of the proof. With `widening` it is the widest space that is proven so "
+        "far, and empty while there is none; `space` is that of the bounds."
+    ),
+]
 
 
 def bounds(objective: float, upper: float, lower: float) -> dict[str, Any]:

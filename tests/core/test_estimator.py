@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from literati import LiteratiClassifier, SearchLimits, SearchReport, ShapeTree, StopReason
 from literati.estimator import definitions
 from literati.search.options import ProgressOptions, SolverOptions
-from literati.search.report import relative_gap
+from literati.search.report import TRACE_DTYPE, relative_gap
 from literati.tree.nodes import BEYOND_SPACE
 
 X, Y = load_iris(return_X_y=True)
@@ -87,7 +87,7 @@ def test_the_signature() -> None:
         "gap": 0.0,
         "gap_absolute": 0.0,
         "patience": None,
-        "or_selection": "informative",
+        "or_selection": "mixed",
         "and_selection": "round_robin",
         "heuristic": "cart",
         "criterion": "gini",
@@ -97,6 +97,7 @@ def test_the_signature() -> None:
         "verbose": 0,
         "callback": None,
         "categories": "ordered",
+        "min_samples_leaf": 1,
     }
     assert {name: entry.default for name, entry in definitions().items()} == {
         name: p.default for name, p in parameters.items()
@@ -136,7 +137,7 @@ def test_what_fit_leaves_behind() -> None:
     assert model.stop_reason_ is StopReason.PROVEN_OPTIMAL
     assert model.n_expansions_ >= 1
     assert model.fit_seconds_ > 0
-    assert model.trace_.dtype.names == ("seconds", "expansions", "upper", "lower")
+    assert model.trace_.dtype == TRACE_DTYPE
     assert model.trace_["upper"][-1] == model.upper_bound_
     assert model.classes_.tolist() == [0, 1, 2]
     np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
@@ -315,7 +316,7 @@ def test_progress_line(capsys: pytest.CaptureFixture[str]) -> None:
         ("candidates", "none", ValueError),
         ("time_limit", -1, ValueError),
         ("gap", 2, ValueError),
-        ("n_threads", 4, ValueError),
+        ("n_threads", 0, ValueError),
         ("verbose", "loud", ValueError),
         ("verbose", 7, ValueError),
         ("callback", 3, TypeError),

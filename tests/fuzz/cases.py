@@ -122,7 +122,7 @@ def penalties(rng: random.Random) -> dict[str, Any]:
 def switches(rng: random.Random) -> dict[str, Any]:
     """Return options for the order of the search; most fits have none."""
     drawn = {
-        "or_selection": rng.choice(("informative", "admissible")),
+        "or_selection": rng.choice(("informative", "admissible", "mixed")),
         "and_selection": rng.choice(("round_robin", "worst_primal", "worst_heuristic")),
         "heuristic": rng.choice(("cart", "primal", "impurity")),
         "criterion": rng.choice(("gini", "entropy")),
@@ -139,6 +139,15 @@ def candidates(rng: random.Random) -> dict[str, Any]:
         leaves = [rng.randint(2, 17) for _ in range(rng.randint(1, 3))]
         drawn["candidate_leaves"] = leaves[0] if space == "quantile" or rng.random() < 0.5 else leaves
     return drawn
+
+
+def leaf_rows(seed: int, n_rows: int) -> int:
+    """Return the `min_samples_leaf` of a third of the cases, which may leave no split, and 1 of the others.
+
+    It is drawn from numbers of its own, so that a seed still gives the data that it gave before.
+    """
+    rng = random.Random(f"fuzz leaves {seed}")
+    return rng.choice((1, 1, 1, 1, 2, rng.randint(2, max(2, n_rows // rng.choice((2, 4, 10))))))
 
 
 def limits(rng: random.Random, total: float) -> dict[str, Any]:
@@ -202,6 +211,9 @@ def draw(seed: int) -> Case:
     parameters |= candidates(rng) | penalties(rng) | switches(rng)
     if rng.random() < 0.1:
         parameters["class_weight"] = rng.choice(("balanced", {y[0]: 0.3}))
+    least = leaf_rows(seed, n_rows)
+    if least > 1:
+        parameters["min_samples_leaf"] = least
     total = sum(weights) if weights else float(n_rows)
     resumes: tuple[int, ...] = ()
     watched = rng.random() < 0.85

@@ -237,6 +237,10 @@ def _tree(fitted: Fit, tolerance: Tolerance) -> Iterator[str]:
         yield f"tree: not polished it costs {cost!r}, the upper bound is {last.upper_bound!r}"
     if read.depth() > case.parameter("max_depth", 4):
         yield f"tree: its depth is {read.depth()}"
+    least = case.parameter("min_samples_leaf", 1)
+    shortest = read.shortest_interval(case, [w > 0 for w in tolerance.weights])
+    if shortest < least:
+        yield f"tree: an interval has {shortest} rows, min_samples_leaf is {least}"
     if read.most_changepoints() > case.parameter("max_changepoints", 2):
         yield f"tree: a split has {read.most_changepoints()} change points"
 

@@ -105,5 +105,6 @@ def problem_of(case: Case, grid: list[list[int]] | None) -> Problem:
         candidate_leaves=[leaves] if isinstance(leaves, int) else list(leaves),
         criterion=case.parameter("criterion", "gini"),
         grid=grid,
+        min_samples_leaf=case.parameter("min_samples_leaf", 1),
         name=f"fuzz {case.seed}",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
 from typing import Any
 
 from tests.fuzz.cases import Case
@@ -50,6 +51,34 @@ class Evaluator:
 
     def most_changepoints(self) -> int:
         return max((s["changepoints"] for s in self._splits()), default=0)
+
+    def shortest_interval(self, case: Case, kept: list[bool]) -> int:
+        """Return the number of rows in the shortest interval of any split; all of them if there is none."""
+        reached: dict[int, list[int]] = {}
+        for row in (row for row, keep in enumerate(kept) if keep):
+            for node in self.path([column[row] for column in case.columns]):
+                reached.setdefault(node, []).append(row)
+        shortest = sum(kept)
+        for at, node in enumerate(self.nodes):
+            if (split := node["split"]) is not None:
+                cells = [case.columns[split["column"]][row] for row in reached.get(at, [])]
+                shortest = min(shortest, *self._interval_rows(split, cells))
+        return shortest
+
+    def _interval_rows(self, split: dict[str, Any], cells: list[Any]) -> list[int]:
+        """Return the rows in each interval; missing values that are alone on a side are the last one."""
+        known = [cell for cell in cells if cell is not None]
+        place = {cell: float(cell) for cell in known if not isinstance(cell, str)}
+        if self.columns[split["column"]]["kind"] == "category":
+            names = [entry["value"] for entry in self.columns[split["column"]]["categories"]]
+            place = {cell: float(names.index(cell)) for cell in known}
+        sides = {cell: self._goes_right(split, cell) for cell in known}
+        if len(set(sides.values())) < 2:
+            return [len(known), len(cells) - len(known)]
+        if split["changepoints"] == 1:  # with one-hot columns a category may lie between the others
+            return [sum(sides[cell] == side for cell in known) for side in (False, True)]
+        ordered = sorted(known, key=lambda cell: place[cell])
+        return [len(list(run)) for _, run in groupby(ordered, key=lambda cell: sides[cell])]
 
     def depth(self) -> int:
         return max(self.depths.values())

@@ -10,6 +10,7 @@ Changes = dict[str, list[tuple[str, str, str]]]
 LARGER = "tests/core/search/test_larger_problems.py::"
 FIRST = "tests/core/search/test_first_bounds.py::"
 KEPT = "tests/core/search/test_kept_bounds.py::"
+EXPLORED = "tests/core/search/test_explored.py::"
 ANYTIME = "tests/core/search/test_anytime.py::"
 
 MUTANTS: Changes = {
@@ -47,8 +48,8 @@ MUTANTS: Changes = {
     ],
     "_ao.pyx": [
         (
-            "        s.floor = min(s.floor, lower)\n        state_cache_bound(context, &c.left)",
-            "        state_cache_bound(context, &c.left)",
+            "        s.floor = min(s.floor, lower)\n        explore_choice(c)",
+            "        explore_choice(c)",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
@@ -57,7 +58,7 @@ MUTANTS: Changes = {
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
-            "cache_clear(control, &context.cache)",
+            "cache_clear(control, &ao.cache)",
             "pass",
             LARGER + "test_two_change_points_over_every_cut[all]",
         ),
@@ -100,6 +101,13 @@ MUTANTS: Changes = {
             "out[i].proven = False",
             "pass",
             LARGER + "test_bounds_and_nodes_are_true_at_every_step[all]",
+        ),
+    ],
+    "_explored.pxd": [
+        (
+            "child.explored = child.share",
+            "pass",
+            EXPLORED + "test_the_parts_of_the_space_add_up[adaptive-3-120]",
         ),
     ],
     "_graph.pxd": [
@@ -223,7 +231,7 @@ MUTANTS: Changes = {
     ],
     "_rows.pyx": [
         (
-            "flags = (entry ^ row) | (0 if take else flags)",
+            "flags = (entry ^ row) | (flags & ~take)",
             "flags = entry ^ row",
             LARGER + "test_the_optimum_is_found[all-3-0]",
         ),
@@ -244,10 +252,17 @@ MUTANTS: Changes = {
             "while grown <= leaves:\n        best = best_leaf(data, control, cart, rows)",
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
         ),
+    ],
+    "_scan.pyx": [
         (
-            "if n_missing > 0 and i < known - 1:",
-            "if False:",
+            "        if i < scan.known - 1:\n            top = sl",
+            "        if False:\n            top = sl",
             LARGER + "test_the_optimum_is_found[adaptive-3-0]",
+        ),
+        (
+            "least = max(highest, best.score) - 2.0",
+            "least = max(highest, best.score) + 2.0",
+            "tests/core/search/test_oracle.py::test_many_classes_and_missing_values[entropy]",
         ),
     ],
     "_expand.pyx": [

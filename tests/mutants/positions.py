@@ -7,8 +7,8 @@ from tests.mutants.engine import KEPT, LARGER, Changes
 MUTANTS: Changes = {
     "_gaps.pyx": [
         (
-            "    s.floor = min(s.floor, lower)\n    s.n_gaps -= 1",
-            "    s.n_gaps -= 1",
+            "    s.floor = min(s.floor, lower)\n    add_explored(",
+            "    add_explored(",
             KEPT + "test_no_bound_is_higher_than_the_optimum_of_its_rows[all-4]",
         ),
         (
@@ -22,18 +22,18 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "grown = child(gap.below, grows_right)",
-            "grown = child(gap.below, not grows_right)",
+            "grown = child_bound(data, gap.below, grows_right)",
+            "grown = child_bound(data, gap.below, not grows_right)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "kept = child(gap.prefix, not grows_right)",
-            "kept = child(gap.prefix, grows_right)",
+            "kept = child_bound(data, gap.prefix, not grows_right)",
+            "kept = child_bound(data, gap.prefix, grows_right)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "child(gap.above, not grows_right).lower)\n    lower",
-            "child(gap.above, grows_right).lower)\n    lower",
+            "child_bound(data, gap.above, not grows_right))\n    lower",
+            "child_bound(data, gap.above, grows_right))\n    lower",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -52,18 +52,18 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "c.shape.at[c.shape.n_cuts - 1] + 1",
-            "c.shape.at[c.shape.n_cuts - 1] + 2",
+            "c.shape.at[c.shape.n_cuts - 1] + min_rows",
+            "c.shape.at[c.shape.n_cuts - 1] + min_rows + 1",
             LARGER + "test_the_optimum_is_found[quantile-4-0]",
         ),
         (
-            "(commit_lower(gap.below) - budget) // row_cost + 1",
-            "(commit_lower(gap.below) - budget) // row_cost + 2",
+            "(commit_bound(data, gap.below) - budget) // row_cost + 1",
+            "(commit_bound(data, gap.below) - budget) // row_cost + 2",
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
-            "(commit_lower(gap.above) - budget) // row_cost - 1",
-            "(commit_lower(gap.above) - budget) // row_cost - 2",
+            "(commit_bound(data, gap.above) - budget) // row_cost - 1",
+            "(commit_bound(data, gap.above) - budget) // row_cost - 2",
             LARGER + "test_thresholds_of_many_values[quantile-3]",
         ),
         (
@@ -77,23 +77,23 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))",
-            "raise_bound(shrinks, child(gap.below, not grows_right).lower)",
+            "bound_without(child_bound(data, gap.below, not grows_right), between, row_cost)",
+            "child_bound(data, gap.below, not grows_right)",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))",
-            "raise_bound(grows, child(gap.above, grows_right).lower)",
+            "raise_bound(grows, bound_without(child_bound(data, gap.above, grows_right), between, row_cost))",
+            "raise_bound(grows, child_bound(data, gap.above, grows_right))",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "raise_bound(grows, child(gap.below, grows_right).lower)",
-            "raise_bound(shrinks, child(gap.below, grows_right).lower)",
+            "raise_bound(grows, child_bound(data, gap.below, grows_right))",
+            "raise_bound(shrinks, child_bound(data, gap.below, grows_right))",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "gap.first = at + 1",
-            "gap.first = at + 2",
+            "s.gaps[index].first = at + 1",
+            "s.gaps[index].first = at + 2",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
@@ -184,8 +184,8 @@ MUTANTS: Changes = {
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
         (
-            "if cost < solve.value:",
-            "if cost < solve.value - 1:",
+            "if cost < solve.value and data.min_rows == 1:",
+            "if cost < solve.value - 1 and data.min_rows == 1:",
             LARGER + "test_two_change_points_over_every_cut[quantile]",
         ),
     ],

@@ -7,7 +7,24 @@ from tests.mutants.engine import Changes
 WORKER = "tests/worker/"
 
 MUTANTS: Changes = {
+    "shared/queue.lua": [
+        (
+            "tonumber(job.threads) or tonumber(job.cores) or 1",
+            "tonumber(job.cores) or 1",
+            WORKER + "store/test_fair_queue.py::test_all_cores_of_whichever_worker_takes_the_job",
+        ),
+    ],
     "shared/fair_queue.lua": [
+        (
+            "math.min(wanted, math.max(all, largest_worker()))",
+            "wanted",
+            WORKER + "store/test_fair_queue.py::test_no_job_waits_for_more_cores_than_the_largest_worker_has",
+        ),
+        (
+            " and cores_needed(job, all) <= all then",
+            " then",
+            WORKER + "store/test_fair_queue.py::test_cores_are_not_reserved_for_a_job_of_a_larger_worker",
+        ),
         (
             "(running[tenant] or 0) < share and order or satisfied",
             "order",
@@ -121,14 +138,39 @@ MUTANTS: Changes = {
             WORKER + "store/test_bounds.py::test_incumbents_are_numbered_and_frozen",
         ),
         (
-            "greater(update.upper, job.objective), update.lower",
-            "update.upper, update.lower",
+            "greater(update.upper, job.objective), lower",
+            "update.upper, lower",
             WORKER + "store/test_bounds.py::test_each_bound_moves_on_its_own",
         ),
         (
-            "lower = lesser(lower, upper)",
-            "lower = lower",
+            "lesser(new.lower, new.upper)",
+            "new.lower",
             WORKER + "store/test_bounds.py::test_whatever_is_said_nothing_gets_worse",
+        ),
+        (
+            "tonumber(new.stage) < stage and known.upper ~= ''",
+            "false",
+            WORKER + "store/test_stages.py::test_an_earlier_stage_changes_no_bounds_but_may_bring_a_tree",
+        ),
+        (
+            "known.upper == '' or tonumber(new.stage) > stage",
+            "known.upper == ''",
+            WORKER + "store/test_stages.py::test_a_later_stage_replaces_the_bounds",
+        ),
+        (
+            "elseif tonumber(new.explored) < 1 then",
+            "else",
+            WORKER + "store/test_stages.py::test_it_is_1_exactly_if_the_bounds_are_equal",
+        ),
+        (
+            "explored = greater(explored, new.explored)",
+            "explored = new.explored",
+            WORKER + "store/test_stages.py::test_the_explored_share_never_falls_within_a_stage",
+        ),
+        (
+            "or more >= EXPLORED_STEP",
+            "or more > 0",
+            WORKER + "store/test_stages.py::test_an_event_for_each_hundredth_that_is_explored",
         ),
         (
             "if more > 0 then",
@@ -234,6 +276,11 @@ MUTANTS: Changes = {
         ),
     ],
     "shared/models.lua": [
+        (
+            "and job.last_stage ~= '0'",
+            "",
+            WORKER + "store/test_stages.py::test_a_proof_of_an_early_stage_does_not_prove_the_job",
+        ),
         (
             "stop_reason = 'USER_FINISH'",
             "",

@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks import __main__ as command
-from benchmarks import criteria, datasets, plots, process, report
+from benchmarks import criteria, datasets, encoding, process, report, time_left, widening
 from benchmarks.claims import Claim, claims_table, judge, needed_runs
 from benchmarks.progress import Progress
-from benchmarks.runners.ours import _last_improvement, _thinned
 from benchmarks.runners.pytrees import Quantiles
 from benchmarks.runs import Results, RunResult, RunSpec
 from benchmarks.service import predict as service_predict
@@ -235,6 +235,44 @@ def test_every_claim_needs_runs_and_each_run_is_wanted_once() -> None:
         assert all(claim.needs[0].solver.startswith("literati") for claim in claims)
 
 
+@pytest.mark.parametrize(
+    ("encode", "predict", "word"), [(3.0, 0.1, "pass"), (3.1, 0.1, "FAIL"), (0.1, 3.1, "FAIL")]
+)
+def test_the_claims_about_encoding_are_judged_as_written(encode: float, predict: float, word: str) -> None:
+    text, *_, numbers = criteria.encoding(criteria.FULL)
+    assert (text.dataset, numbers.dataset) == ("text:300000", "numbers:300000")
+    details = {"reference_seconds": 2.0, "encode_seconds": 2 * encode, "predict_seconds": 2 * predict}
+    found = Results([RunResult(claim.needs[0], "finished", details=details) for claim in (text, numbers)])
+    judgements = judge([text, numbers], found)
+    assert [judgement.word for judgement in judgements] == [word, "FAIL"]
+    assert f"encode {2 * encode:.3g} s = {encode:.2f} times" in judgements[0].measured
+
+
+def test_every_container_of_the_claims_about_encoding_is_measured() -> None:
+    for claim in criteria.encoding(replace(criteria.QUICK, encoding_rows=300)):
+        measured = encoding.measure(claim.needs[0])
+        assert measured.n_train == 300
+        assert all(seconds >= 0 for seconds in measured.details.values())
+        assert len(measured.details) == 3
+    columns = encoding.text_columns(100)
+    kinds = [cells.dtype.kind for cells in columns.values()]
+    assert (kinds.count("O"), kinds.count("i")) == (28, 12)
+    assert any(cell is None for cell in columns["text0"])
+
+
+@pytest.mark.slow
+def test_the_encoding_form_needs_no_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("LITERATI_BENCH_DATA", raising=False)
+    claims = criteria.encoding(replace(criteria.QUICK, encoding_rows=200))[:1]
+    monkeypatch.setitem(command.CLAIMS, "encoding", lambda _: claims)
+    command.main(["encoding", "--out", str(tmp_path)])
+    assert "pandas.factorize" in capsys.readouterr().out
+    (measured,) = report.read_json(tmp_path / "encoding.json")
+    assert measured.details["encode_seconds"] > 0
+
+
 @pytest.mark.slow
 def test_the_command_writes_results_and_a_page(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -286,32 +324,6 @@ def test_quantile_columns_are_those_of_the_peers() -> None:
     assert len(Quantiles(np.arange(1000.0)[:, None]).thresholds[0]) == 15
 
 
-def test_a_long_trace_is_thinned_but_keeps_its_ends() -> None:
-    rows = [[float(i), float(i), 1000.0 - i // 2, 0.0] for i in range(2000)] + [[3000.0, 3000.0, 1.0, 1.0]]
-    thin = _thinned(rows)
-    assert (thin[0], thin[-1]) == (rows[0], rows[-1])
-    assert len(thin) < 500
-    assert _last_improvement(rows) == 1998.0
-    assert _last_improvement([]) is None
-
-
-def test_ablation_pictures_are_drawn_for_the_runs_there_are(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    spec = plots.spec_of("or_selection", "admissible", "rice", 60.0)
-    trace = [[0.01, 0.0, 50.0, 0.0], [1.0, 10.0, 40.0, 30.0], [2.0, 20.0, 35.0, 35.0]]
-    results = Results([RunResult(spec, "proven", objective=35, details={"trace": trace})])
-    (picture,) = plots.draw(results, tmp_path)
-    assert picture.name == "ablation-or-selection.svg"
-    assert "<svg" in picture.read_text()
-    assert plots.draw(Results(), tmp_path) == []
-
-
-def test_the_full_search_of_the_ablations_is_run_once_a_dataset() -> None:
-    specs = plots.specs()
-    assert len(specs) == len(plots.DATASETS) * (2 + 3 + 3 - 2)
-    assert len({spec.key for spec in specs}) == len(specs)
-
-
 def test_the_page_of_the_service_says_what_was_measured() -> None:
     measured = [
         service_predict.Measured(server, rows, connections, speed / rows, 1.5, 4.0, 0.99, 0.3)
@@ -327,3 +339,107 @@ def test_the_page_of_the_service_says_what_was_measured() -> None:
     assert "does not hold" not in page
     slow = service_results.page(measured, {**job, "p50_ms": 301.0}, upload)
     assert slow.count("does not hold") == 1
+
+
+# Widening
+
+
+def test_the_runs_of_widening_are_on_all_rows_and_each_has_its_own_key(data: Path) -> None:
+    specs = widening.specs(widening.dataset_names(data), 2.0)
+    assert len({spec.key for spec in specs}) == len(specs) == 20  # two depths: 7 runs with K=1, 3 with K=3
+    assert {spec.dataset for spec in specs} == {"toy"}
+    assert RunSpec("cart", "toy", 3, train_share=1.0).key != RunSpec("cart", "toy", 3).key
+    split = datasets.load("toy", data, train_share=1.0)
+    assert (len(split.y_train), len(split.y_test)) == (60, 0)
+    measured = process.run(specs[0], data, process.default_core())
+    assert (measured.status, measured.error, measured.test_accuracy) == ("proven", None, None)
+    assert (measured.n_train, measured.details["space"]) == (60, "all")
+
+
+def widening_result(name: str, errors: int | None, changepoints: int = 1) -> RunResult:
+    spec = widening.spec_of(name, "toy", 3, changepoints, 2.0)
+    return RunResult(spec, "limit", objective=errors, details={"space": "shape 17", "proven_space": ""})
+
+
+def test_the_table_of_widening_marks_every_loss() -> None:
+    found = [("widening", 5), ("adaptive", 5), ("shape", 4), ("all", 6), ("contree", None), ("streed", 3)]
+    results = Results([widening_result(name, errors) for name, errors in found])
+    results.add(widening_result("widening", 7, changepoints=3))
+    shown = widening.table(results, ["toy", "other"], 2.0)
+    assert (
+        "| toy     | 3 | 1 | 5        | 5        | **4** |          | 6   | limit   | **3**  | none" in shown
+    )
+    assert "2 losses in 2 rows" in shown
+    assert "- toy D=3 K=1: shape 4; widening 5, which ended in the space shape 17" in shown
+    assert "- toy D=3 K=1: streed 3; widening 5" in shown
+    assert widening.table(Results(), ["toy"], 2.0).endswith("None.\n")
+
+
+def test_the_form_widening_goes_on_where_it_was(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[str] = []
+
+    def run(spec: RunSpec, *_: object) -> RunResult:
+        ran.append(spec.key)
+        if len(ran) == 8:
+            raise KeyboardInterrupt
+        return RunResult(spec, "proven", objective=1, seconds=0.1)
+
+    monkeypatch.setattr(process, "run", run)
+    arguments = ["widening", "--data", str(data), "--out", str(tmp_path / "out"), "--limit", "2"]
+    with pytest.raises(KeyboardInterrupt):
+        command.main(arguments)
+    assert command.main(arguments) == 0
+    assert len(ran) == 21  # the run that was interrupted is repeated
+    assert len(set(ran)) == 20
+    assert command.main([*arguments, "--only", "absent"]) == 0
+    assert len(ran) == 21
+    assert len(report.read_json(tmp_path / "out" / "widening-2s.json")) == 20
+    assert "0 losses in 4 rows" in capsys.readouterr().out
+    assert "| toy " in (tmp_path / "out" / "widening-2s.md").read_text()
+
+
+def test_made_tables_of_any_size(tmp_path: Path) -> None:
+    wide = datasets.load("made:80x30x7", tmp_path)
+    assert wide.X_train.shape == (80, 30)
+    assert set(np.r_[wide.y_train, wide.y_test].tolist()) == set(range(7))
+    usual, same = datasets.load("made:800", tmp_path), datasets.load("made:800x20x2", tmp_path)
+    assert usual.X_train.shape == (800, 20)
+    np.testing.assert_array_equal(usual.X_train, same.X_train)
+    np.testing.assert_array_equal(usual.y_train, same.y_train)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "peak", "word"), [(2.9, 230, "pass"), (3.1, 230, "FAIL"), (2.9, 250, "FAIL")]
+)
+def test_growth_is_judged_by_processor_time_and_memory(seconds: float, peak: int, word: str) -> None:
+    claim = criteria.growth(criteria.FULL)[0]
+    twice, once = (RunResult(spec, "finished", objective=1) for spec in claim.needs)
+    assert (twice.spec.dataset, once.spec.dataset) == ("made:8000x250x250", "made:4000x250x250")
+    once.cpu_seconds, once.memory_before, once.peak_memory = 1.0, 0, 100 * 2**20
+    twice.cpu_seconds, twice.memory_before, twice.peak_memory = seconds, 0, peak * 2**20
+    (judgement,) = judge([claim], Results([twice, once]))
+    assert judgement.word == word, judgement.measured
+
+
+def test_the_form_time_left_draws_a_plot(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(time_left, "PROBLEMS", (("toy", 3, 1), ("absent", 3, 1)))
+    assert command.main(["time-left", "--data", str(data), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "time-left.svg").exists()
+    assert "toy D=3 K=1: " in capsys.readouterr().out
+
+
+def test_two_threads_are_compared_with_one() -> None:
+    claims = criteria.threads(criteria.FULL)
+    assert [claim.dataset for claim in claims] == ["rice", "rice", "page", "magic", "magic"]
+    two, one = (RunResult(spec, "proven", objective=1) for spec in claims[0].needs)
+    one.seconds_to_proof = one.seconds = 2.0
+    two.seconds_to_proof = two.seconds = 1.0
+    (judgement,) = judge(claims[:1], Results([two, one]))
+    assert judgement.word == "pass", judgement.measured
+    two.seconds_to_proof = two.seconds = 1.5
+    (judgement,) = judge(claims[:1], Results([two, one]))
+    assert judgement.word == "FAIL"

@@ -62,7 +62,7 @@ class JobSpec(FrozenModel):
     tenant: str
     dataset_id: str
     dataset_sha256: str
-    cores: Annotated[int, Field(ge=1)] = 1  # how many cores the job uses while it runs
+    cores: Annotated[int, Field(ge=-1)] = 1  # how many cores the job asks for; -1 is all of its worker
     parent_job_id: str | None = None
     parameters: Parameters = Parameters()
     validation: Validation | None = None
@@ -122,6 +122,7 @@ class JobSummary(FrozenModel):
     state: JobState
     revision: int
     progress: Progress
+    proven_space: str = ""  # what `proven_optimal` is about; with widening the widest space proven so far
     stop_reason: StopReason | None = None
     proven_optimal: bool = False
     model_id: str | None = None
@@ -144,6 +145,7 @@ class Job(JobSummary):
     snapshot: str | None = None  # the blob of the last search snapshot
     epoch: int = 0  # incremented by every claim
     attempts: int = 0
+    threads: int | None = None  # threads of the search and cores of its worker; None before the first claim
     request_id: str | None = None  # the id of the HTTP request that submitted the job, for its log lines
     heartbeat_at: datetime | None = None
     transitions: list[Transition] = []
@@ -157,6 +159,12 @@ class Incumbent(FrozenModel):
     objective: float
     upper_bound: float
     lower_bound: float
+    explored: float | None = None
+    seconds_left: float | None = None
+    stage: int = 0
+    tree_stage: int = 0  # the stage that the proof in the tree is about
+    space: str = ""
+    proven_space: str | None = None  # None for trees stored by version 0.1.0
     tree: dict[str, Any]
     metrics: dict[str, Any]
     found_at: datetime

@@ -25,6 +25,8 @@ class ModelSummary(FrozenModel):
     objective: float
     upper_bound: float
     lower_bound: float
+    explored: float | None = None
+    space: str = ""
     proven_optimal: bool
     proven_space: str
     stop_reason: StopReason

@@ -14,6 +14,11 @@ from worker.domain.base import FrozenModel
 DEFINITIONS = {**options.SolverOptions.definitions(), **options.SearchLimits.definitions()}
 # The library sets no maximum for these; what is stored and sent as JSON has to stay finite and exact.
 MAX_BY_UNIT = {"seconds": 31_536_000, "rows": 1e15, "bytes": 1 << 53, "expansions": 1 << 53}
+# Version 0.1.0 had these in the library, but not in the service.
+_ADDED_TO_JOBS = {"n_threads"}
+WIDENING: str = (
+    "widening"  # the choice of `candidates` that searches ever wider spaces, one stage after another
+)
 
 LeafCount = Annotated[int, Field(**options.LEAVES.bounds)]
 Weight = Annotated[float, Field(ge=0, le=MAX_BY_UNIT["rows"])]
@@ -39,6 +44,7 @@ class Parameters(FrozenModel):
     max_changepoints: int = parameter_field("max_changepoints")
     split_penalty: float = parameter_field("split_penalty")
     changepoint_penalty: float = parameter_field("changepoint_penalty")
+    min_samples_leaf: int = parameter_field("min_samples_leaf")
     candidates: options.Candidates = parameter_field("candidates")
     candidate_leaves: (
         LeafCount | Annotated[list[LeafCount], Field(min_length=1, max_length=options.MAX_DEPTH)]
@@ -50,6 +56,7 @@ class Parameters(FrozenModel):
     polish: bool = parameter_field("polish")
     class_weight: Literal["balanced"] | dict[str, Weight] | None = parameter_field("class_weight")
     categories: Categories = parameter_field("categories")
+    n_threads: int = parameter_field("n_threads", json_schema_extra={"not": {"const": 0}})
 
 
 class Limits(FrozenModel):
@@ -64,8 +71,12 @@ class Limits(FrozenModel):
 
 
 def unused_additions(message: BaseModel) -> set[str]:
-    """Return the parameters added after version 0.1.0 that have their defaults.
+    """Return the parameters that jobs of version 0.1.0 did not have and that have their defaults.
 
     They are left out of what is stored, so that an earlier version can read it.
     """
-    return {name for name, value in message if DEFINITIONS[name].added and value == DEFINITIONS[name].default}
+    return {
+        name
+        for name, value in message
+        if (DEFINITIONS[name].added or name in _ADDED_TO_JOBS) and value == DEFINITIONS[name].default
+    }

@@ -14,6 +14,33 @@ BeyondSpace = Annotated[
 ]
 
 
+Explored = Annotated[
+    float | None,
+    Field(
+        description="The share of the search space that is done, from 0 to 1. It never falls within a stage, "
+        "and is 1 exactly if `space` is proven; null for what an earlier version stored."
+    ),
+]
+SecondsLeft = Annotated[
+    float | None,
+    Field(
+        description="An estimate of the seconds of search until `space` is proven; null while it cannot be "
+        "known."
+    ),
+]
+Stage = Annotated[
+    int,
+    Field(
+        description="With `widening`, the number of the space that is searched, from 0; otherwise 0. The "
+        "bounds, the gap and `explored` belong to this stage: the lower bound of a wider space may be lower."
+    ),
+]
+Space = Annotated[
+    str,
+    Field(description="The search space of the bounds, the gap and `explored`; empty if it is unknown."),
+]
+
+
 class Progress(FrozenModel):
     """The state of a job's search. The objective and both bounds are either all known or all None."""
 
@@ -23,6 +50,10 @@ class Progress(FrozenModel):
     gap_absolute: float | None = None
     gap_relative: float | None = None
     beyond_space: BeyondSpace = False
+    explored: Explored = 0.0
+    seconds_left: SecondsLeft = None
+    stage: Stage = 0
+    space: Space = ""
     expansions: int = 0
     states_live: int = 0
     incumbents: int = 0  # the revision of the best tree
@@ -31,12 +62,14 @@ class Progress(FrozenModel):
 
 
 class TracePoint(FrozenModel):
-    """The bounds at one moment of the search."""
+    """The bounds and the explored share at one moment of the search."""
 
     seconds: float
     expansions: int
     upper: float
     lower: float
+    explored: Explored = 0.0
+    stage: Stage = 0
 
 
 class NewIncumbent(FrozenModel):
@@ -57,6 +90,12 @@ class ProgressUpdate(FrozenModel):
     states_live: int
     elapsed_seconds: float
     memory_bytes: int
+    explored: float = 0.0
+    seconds_left: float | None = None
+    stage: int = 0
+    space: str = ""
+    proven_space: str = ""  # the widest space that is proven
+    last_stage: bool = True  # False if equal bounds do not end the job, because a wider space follows
     trace: list[TracePoint] = []
     incumbent: NewIncumbent | None = None
     snapshot: str | None = None  # the blob of a search snapshot

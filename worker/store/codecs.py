@@ -12,7 +12,7 @@ from literati.tree.model_json import with_bounds
 from literati.tree.nodes import is_beyond_space
 from worker.domain import jobs
 from worker.domain.models import Model, ModelSummary
-from worker.domain.parameters import unused_additions
+from worker.domain.parameters import WIDENING, unused_additions
 from worker.domain.progress import Progress, ProgressUpdate, TracePoint
 
 Hash = Mapping[bytes, bytes]
@@ -43,11 +43,13 @@ JOB_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"proven_optimal", b"model_id"),
     *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
     *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
-    *(b"memory", b"model_revision", b"chosen"),
+    *(b"memory", b"model_revision", b"chosen", b"explored", b"seconds_left", b"stage", b"space"),
+    b"proven_space",
 )
 MODEL_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"name", b"notes", b"job", b"incumbent", b"objective", b"upper"),
-    *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at"),
+    *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at", b"explored", b"space"),
+    b"proven_space",
 )
 
 
@@ -60,6 +62,7 @@ def job(record: Hash) -> jobs.Job:
         snapshot=_optional(record, b"blob", bytes.decode),
         epoch=int(record[b"epoch"]),
         attempts=int(record[b"attempts"]),
+        threads=_optional(record, b"threads", int),
         request_id=_optional(record, b"request_id", bytes.decode),
         heartbeat_at=_optional(record, b"heartbeat_at", to_datetime),
         transitions=[_transition(line) for line in record[b"transitions"].decode().splitlines()],
@@ -77,7 +80,8 @@ def _job_summary(record: Hash) -> dict[str, Any]:
         "settings": settings,
         "state": jobs.JobState(record[b"state"].decode()),
         "revision": int(record[b"revision"]),
-        "progress": _progress(record),
+        "progress": _progress(record, spec),
+        "proven_space": _space(record, b"proven_space", spec),
         "stop_reason": _optional(record, b"stop_reason", _stop_reason),
         "proven_optimal": record.get(b"proven_optimal") == b"1",
         "model_id": _optional(record, b"model_id", bytes.decode),
@@ -135,7 +139,30 @@ def _spec_and_settings(record: Hash) -> tuple[jobs.JobSpec, jobs.JobSettings]:
     return jobs.JobSpec.model_validate(spec), jobs.JobSettings.model_validate(older)
 
 
-def _progress(record: Hash) -> Progress:
+def _space(record: Hash, name: bytes, spec: jobs.JobSpec) -> str:
+    """Return a search space of a record. Before the first tree, and in version 0.1.0, it is not stored."""
+    candidates = spec.parameters.candidates
+    stored = record.get(name)
+    if stored or candidates == WIDENING:
+        return (stored or b"").decode()
+    return candidates
+
+
+def _explored(record: Hash) -> float | None:
+    """Return the explored share, which version 0.1.0 did not store; a proof tells it all the same."""
+    if record.get(b"explored"):
+        return float(record[b"explored"])
+    if not record.get(b"upper"):
+        return 0.0
+    return explored_by_bounds(float(record[b"upper"]), float(record[b"lower"]))
+
+
+def explored_by_bounds(upper: float, lower: float) -> float | None:
+    """Return 1 if the bounds are a proof; None if the share cannot be known from them."""
+    return 1.0 if lower >= upper else None
+
+
+def _progress(record: Hash, spec: jobs.JobSpec) -> Progress:
     objective, upper, lower = (_optional(record, name, float) for name in (b"objective", b"upper", b"lower"))
     absolute, relative = (None, None) if upper is None or lower is None else gaps(upper, lower)
     return Progress(
@@ -145,6 +172,10 @@ def _progress(record: Hash) -> Progress:
         gap_absolute=absolute,
         gap_relative=relative,
         beyond_space=objective is not None and upper is not None and is_beyond_space(objective, upper),
+        explored=_explored(record),
+        seconds_left=_optional(record, b"seconds_left", float),
+        stage=int(record.get(b"stage") or 0),
+        space=_space(record, b"space", spec),
         expansions=int(record[b"expansions"]),
         states_live=int(record[b"states_live"]),
         incumbents=int(record[b"incumbents"]),
@@ -165,6 +196,12 @@ def incumbent(job_id: str, revision: int, record: Hash) -> jobs.Incumbent:
         objective=float(record[b"objective"]),
         upper_bound=float(record[b"upper"]),
         lower_bound=float(record[b"lower"]),
+        explored=_explored(record),
+        seconds_left=_optional(record, b"seconds_left", float),
+        stage=int(record.get(b"stage") or 0),
+        tree_stage=int(record.get(b"tree_stage") or 0),
+        space=record.get(b"space", b"").decode(),
+        proven_space=record[b"proven_space"].decode() if b"proven_space" in record else None,
         tree=decompress_tree(record[b"tree"]),
         metrics=json.loads(record[b"metrics"]),
         found_at=to_datetime(record[b"found_at"]),
@@ -173,10 +210,13 @@ def incumbent(job_id: str, revision: int, record: Hash) -> jobs.Incumbent:
 
 
 def trace_point(line: bytes) -> TracePoint:
-    seconds, expansions, upper, lower = line.split()
-    return TracePoint(
+    seconds, expansions, upper, lower, *more = line.split()
+    point = TracePoint(
         seconds=float(seconds), expansions=int(expansions), upper=float(upper), lower=float(lower)
     )
+    if more:
+        return point.model_copy(update={"explored": float(more[0]), "stage": int(more[1])})
+    return point.model_copy(update={"explored": explored_by_bounds(point.upper, point.lower)})
 
 
 def event(stream_id: bytes, fields: Hash) -> jobs.Event:
@@ -186,6 +226,8 @@ def event(stream_id: bytes, fields: Hash) -> jobs.Event:
         data["gap_absolute"], data["gap_relative"] = gaps(data["upper_bound"], data["lower_bound"])
     if kind in ("bound", "incumbent"):
         data["beyond_space"] = is_beyond_space(data["objective"], data["upper_bound"])
+        known = explored_by_bounds(data["upper_bound"], data["lower_bound"])
+        data = {"explored": known, "seconds_left": None, "stage": 0, "space": "", **data}
     return jobs.Event.model_validate(
         {"id": name, "type": kind, "at": to_datetime(name.split("-")[0]), "data": data}
     )
@@ -221,8 +263,10 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "objective": float(record[b"objective"]),
         "upper_bound": float(record[b"upper"]),
         "lower_bound": float(record[b"lower"]),
+        "explored": _explored(record),
+        "space": _space(record, b"space", spec),
         "proven_optimal": record[b"proven_optimal"] == b"1",
-        "proven_space": spec.parameters.candidates,
+        "proven_space": _space(record, b"proven_space", spec),
         "stop_reason": _stop_reason(record[b"stop_reason"]),
         "scores": _scores(record),
         "engine_version": spec.engine_version,
@@ -231,7 +275,12 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
 
 
 def final_tree(record: Hash) -> dict[str, Any]:
-    """Return the model's tree with the bounds that were known at the end of its job."""
+    """Return the model's tree with the bounds that were known at the end of its job.
+
+    If they are about a wider space than the proof in the tree, the tree keeps its own.
+    """
+    if (record.get(b"stage") or b"0") != (record.get(b"tree_stage") or b"0"):
+        return decompress_tree(record[b"tree"])
     upper, lower = float(record[b"upper"]), float(record[b"lower"])
     return with_bounds(decompress_tree(record[b"tree"]), upper, lower, record[b"proven_optimal"] == b"1")
 
@@ -245,6 +294,11 @@ def decompress_tree(data: bytes) -> dict[str, Any]:
     return tree
 
 
+def _trace_line(point: TracePoint) -> list[str]:
+    numbers = (point.seconds, point.expansions, point.upper, point.lower, point.explored or 0.0, point.stage)
+    return [repr(number) for number in numbers]
+
+
 def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, str]:
     """Return a script's arguments: JSON, tree, metrics and log. Numbers are text, to keep every digit."""
     if update is None:
@@ -256,13 +310,16 @@ def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, 
         "states_live": str(update.states_live),
         "elapsed": repr(update.elapsed_seconds),
         "memory": str(update.memory_bytes),
+        "explored": repr(update.explored),
+        "seconds_left": "" if update.seconds_left is None else repr(update.seconds_left),
+        "stage": str(update.stage),
+        "space": update.space,
+        "proven_space": update.proven_space,
+        "last_stage": str(int(update.last_stage)),
         "blob": update.snapshot or "",
         "blob_bytes": str(update.snapshot_bytes),
         "objective": "",
-        "trace": [
-            [repr(point.seconds), str(point.expansions), repr(point.upper), repr(point.lower)]
-            for point in update.trace
-        ],
+        "trace": [_trace_line(point) for point in update.trace],
     }
     tree, metrics = b"", ""
     if update.incumbent is not None:

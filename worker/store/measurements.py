@@ -30,6 +30,7 @@ class Measurements:
     workers: Sequence[WorkerInfo]
     gaps: Sequence[float]  # relative gaps of running jobs that have a tree
     memory: Sequence[int]  # bytes of every running search
+    explored: Sequence[float]  # explored shares of running jobs that have a tree
 
     def by_kind(self, name: str) -> dict[str, int]:
         prefix = f"{name}:"
@@ -48,8 +49,9 @@ def measure(scripts: Scripts) -> Measurements:
         busy_cores=sum(int(used) for used in cores),
         oldest_queued_seconds=max(0.0, int(now) - float(oldest[1])) / 1000 if oldest else 0.0,
         workers=[_worker(line.decode()) for line in workers],
-        gaps=[codecs.gaps(float(upper), float(lower))[1] for upper, lower, _ in running if upper],
-        memory=[int(memory) for _, _, memory in running if memory],
+        gaps=[codecs.gaps(float(upper), float(lower))[1] for upper, lower, *_ in running if upper],
+        memory=[int(memory) for *_, memory, _ in running if memory],
+        explored=[float(explored) for *_, explored in running if explored],
     )
 
 

@@ -14,7 +14,7 @@ from worker.store.paging import OLDER_SCORES, Page, newest_page, read_fields
 
 # All fields but the tree, which may be large.
 _FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
-_TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal")
+_TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage")
 
 
 class ModelStore(StorePart):

@@ -27,11 +27,11 @@ def available_memory(control_group: Path = CONTROL_GROUPS) -> int:
     return total
 
 
-def job_memory_limit(settings: WorkerSettings) -> int:
-    """Return how many bytes the search of one job may use."""
+def job_memory_limit(settings: WorkerSettings, cores: int = 1) -> int:
+    """Return how many bytes the search of a job that uses this many cores may use."""
     if settings.worker_memory_limit is not None:
         return settings.worker_memory_limit
-    return int(SEARCH_SHARE * available_memory() / settings.worker_concurrency)
+    return int(SEARCH_SHARE * available_memory() * cores / settings.worker_concurrency)
 
 
 def cap_memory_limit(limits: Limits, max_bytes: int) -> Limits:

@@ -13,6 +13,7 @@ import structlog
 from redis import RedisError, ResponseError
 
 from literati import SearchReport
+from literati import StopReason as SearchStopReason
 from worker.blobs.local import BlobNotFoundError, Blobs
 from worker.blobs.s3 import BucketUnavailableError
 from worker.domain.errors import FencedError, StoreError, is_store_fault
@@ -238,7 +239,7 @@ class JobRun:
             return Outcome(
                 state=JobState.SUCCEEDED,
                 stop_reason=StopReason(self.report.stop_reason),
-                proven_optimal=self.report.proven_optimal,
+                proven_optimal=self.report.stop_reason is SearchStopReason.PROVEN_OPTIMAL,
             )
         return self._requested_outcome()
 

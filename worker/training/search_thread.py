@@ -18,18 +18,17 @@ from literati import Search, SearchReport, ShapeTree, StopReason
 from literati.errors import Interrupted
 from worker.blobs.local import BlobNotFoundError, Blobs
 from worker.domain.jobs import Job
-from worker.domain.parameters import Limits
-from worker.domain.progress import NewIncumbent, ProgressUpdate, TracePoint
+from worker.domain.parameters import WIDENING, Limits
+from worker.domain.progress import NewIncumbent, ProgressUpdate
 from worker.store import Store
 from worker.training import tables
 from worker.training.search_snapshot import Effort, SearchSnapshot
 from worker.training.start_search import search_limits, start_search
+from worker.training.trace_reader import TraceReader
 from worker.training.training_task import TrainingTask
 from worker.training.tree_evaluator import TreeEvaluator
 
 SLICE_SECONDS = 0.1  # search time between two looks at the stop flag and the limits
-TRACE_SECONDS = 0.25  # time between two readings of the search's trace
-MAX_TRACE_POINTS = 64  # in one update; a chart shows no more
 SNAPSHOT_SECONDS = 3.0  # minimum time between two snapshots ...
 SNAPSHOT_FACTOR = 20  # ... and minimum time as a multiple of what the last snapshot took
 BASELINE_SECONDS = 5.0  # how long the end of a job waits for its baseline
@@ -67,8 +66,6 @@ class SearchThread(threading.Thread):
         self._stopping = False
         self._saving = True
         self._notes: list[str] = []  # for the log of the next update
-        self._trace_length = 0  # points of the search's trace that were published
-        self._traced_at = 0.0
         self._snapshot_at = time.monotonic()
         self._snapshot_took = 0.0
         self._snapshot_failed = False
@@ -113,13 +110,12 @@ class SearchThread(threading.Thread):
         task = self._load()
         started = start_search(self._job, task, self._limits, self._store, self._blobs)
         search = started.search
-        self._notes = [*started.notes, *task.notes]
+        self._notes = [*started.notes, *task.notes, *self._threads_note()]
         self._offset = started.offset
         self._limited_at = search.elapsed_seconds
-        self._trace_length = len(search.trace())  # an earlier attempt has published these points
         self._search = search
         if self._saving or not self._stopping:
-            self._step(search, TreeEvaluator(task, search))
+            self._step(search, TreeEvaluator(task, search), TraceReader(search, self._offset))
 
     def _load(self) -> TrainingTask:
         """Read the rows of the job's dataset and split them."""
@@ -129,14 +125,23 @@ class SearchThread(threading.Thread):
             raise BlobNotFoundError(spec.dataset_id)
         rows = tables.load(self._blobs.path(dataset.blob), dataset)
         train, validation = tables.split(rows, spec.validation)
-        return TrainingTask(spec, train, validation, self._raise_if_stopping)
+        return TrainingTask(spec, train, validation, self._raise_if_stopping, self._job.threads or 1)
+
+    def _threads_note(self) -> list[str]:
+        """Say how many threads the search has if they are not as many as were asked for."""
+        wanted, threads = self._job.spec.parameters.n_threads, self._job.threads or 1
+        if wanted == threads:
+            return []
+        if wanted < 0:
+            return [f"threads of the search: {threads}, one for each core of its worker"]
+        return [f"threads of the search: {threads} instead of {wanted}, because no worker has more cores"]
 
     def _raise_if_stopping(self) -> None:
         """Interrupt the encoding of the rows, during which there is no search that could be stopped."""
         if self._stopping:
             raise Interrupted
 
-    def _step(self, search: Search, evaluator: TreeEvaluator) -> None:
+    def _step(self, search: Search, evaluator: TreeEvaluator, trace: TraceReader) -> None:
         seconds = 0.0  # the first tree is published at once
         while True:
             self._apply_new_limits(search)
@@ -149,7 +154,7 @@ class SearchThread(threading.Thread):
                     self.messages.put(report)
                 if self._saving:
                     evaluator.baseline.wait(BASELINE_SECONDS)  # so that the last metrics include it
-            self.messages.put(self._update(search, report, evaluator, ending))
+            self.messages.put(self._update(search, report, evaluator, trace, ending))
             if ending:
                 return
             seconds = SLICE_SECONDS
@@ -162,13 +167,21 @@ class SearchThread(threading.Thread):
             self._notes.append("the limits were changed")
 
     def _update(
-        self, search: Search, report: SearchReport, evaluator: TreeEvaluator, ending: bool
+        self,
+        search: Search,
+        report: SearchReport,
+        evaluator: TreeEvaluator,
+        trace: TraceReader,
+        ending: bool,
     ) -> ProgressUpdate:
         better = self._best is None or report.objective < self._best
         tree = search.incumbent() if better or (ending and self._saving) else None
         incumbent = None if tree is None else self._incumbent(tree, evaluator, search.report().found_seconds)
         snapshot, size = self._save(search) if self._snapshot_is_due(ending) else (None, 0)
         notes, self._notes = self._notes, []
+        candidates = self._job.spec.parameters.candidates
+        widening = candidates == WIDENING
+        whole_space = "" if widening else candidates
         return ProgressUpdate(
             upper_bound=report.upper_bound,
             lower_bound=report.lower_bound,
@@ -176,7 +189,13 @@ class SearchThread(threading.Thread):
             states_live=report.states_live,
             elapsed_seconds=max(0.0, report.elapsed_seconds - self._offset.seconds),
             memory_bytes=report.memory_bytes,
-            trace=self._new_trace_points(search, incumbent is not None or ending),
+            explored=report.explored,
+            seconds_left=report.seconds_left,
+            stage=report.stage,
+            space=report.space or whole_space,
+            proven_space=report.proven_space or whole_space,
+            last_stage=not widening or report.stop_reason is StopReason.PROVEN_OPTIMAL,
+            trace=trace.read(report, now=incumbent is not None or ending),
             incumbent=incumbent,
             snapshot=snapshot,
             snapshot_bytes=size,
@@ -192,26 +211,6 @@ class SearchThread(threading.Thread):
             metrics=metrics,
             found_seconds=max(0.0, found_seconds - self._offset.seconds),
         )
-
-    def _new_trace_points(self, search: Search, now: bool) -> list[TracePoint]:
-        """Return the thinned trace since the last call; nothing if that was a moment ago, unless `now`."""
-        if not now and time.monotonic() - self._traced_at < TRACE_SECONDS:
-            return []
-        self._traced_at = time.monotonic()
-        points = search.trace()
-        fresh = points[self._trace_length :]
-        self._trace_length = len(points)
-        step = -(-len(fresh) // MAX_TRACE_POINTS) or 1
-        kept = fresh[::-1][::step][::-1]  # always includes the last point
-        return [
-            TracePoint(
-                seconds=max(0.0, float(point["seconds"]) - self._offset.seconds),
-                expansions=max(0, int(point["expansions"]) - self._offset.expansions),
-                upper=float(point["upper"]),
-                lower=float(point["lower"]),
-            )
-            for point in kept
-        ]
 
     def _snapshot_is_due(self, ending: bool) -> bool:
         """Return whether to write a snapshot now. While the main thread is busy, at most one waits for it."""

@@ -67,7 +67,7 @@ def _continue_parent(
     """Resume the parent's search if the parameters are the same, or else start with its tree."""
     parent = store.jobs.get(job.spec.tenant, parent_id)
     known = store.jobs.incumbent(job.spec.tenant, parent_id)
-    if parent is not None and parent.snapshot is not None and parent.spec.parameters == job.spec.parameters:
+    if parent is not None and parent.snapshot is not None and _have_same_search(parent, job):
         try:
             snapshot = SearchSnapshot.from_bytes(blobs.get(parent.snapshot))
             note = "resuming the parent job's search, with its bounds"
@@ -84,6 +84,12 @@ def _continue_parent(
         except (ValueError, LiteratiError) as error:
             note = f"the parent's tree does not fit this data: {_describe(error)}"
     return StartedSearch(search, Effort(), (note,))
+
+
+def _have_same_search(parent: Job, job: Job) -> bool:
+    """Return whether the parameters are the same. The number of threads changes nothing but the speed."""
+    threads = {"n_threads": job.spec.parameters.n_threads}
+    return parent.spec.parameters.model_copy(update=threads) == job.spec.parameters
 
 
 def search_limits(limits: Limits, offset: Effort) -> SearchLimits:

@@ -25,6 +25,7 @@ class TrainingTask:
     train: DatasetRows
     validation: DatasetRows | None
     poll: Callable[[], None] | None = None  # called while the rows are encoded; may raise to interrupt that
+    threads: int = 1  # of the search: the cores that the job has of its worker
     notes: list[str] = field(default_factory=list)  # warnings of the library about the data
 
     def search(self, limits: SearchLimits, engine_state: bytes | None = None) -> Search:
@@ -36,14 +37,17 @@ class TrainingTask:
             if engine_state is None:
                 search = Search(X, y, **options, **self.parameters)
             else:
-                search = Search.resume(X, y, engine_state, **options)
+                search = Search.resume(X, y, engine_state, n_threads=self.threads, **options)
         self.notes += [str(w.message) for w in caught if issubclass(w.category, DataWarning)]
         return search
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """The parameters for the library, with class weights keyed by label instead of by its text."""
-        parameters = self.spec.parameters.model_dump()
+        """The parameters for the library, with class weights keyed by label instead of by its text.
+
+        The number of threads is that of the cores that the job has, which may be fewer than it asked for.
+        """
+        parameters = self.spec.parameters.model_dump() | {"n_threads": self.threads}
         if isinstance(self.spec.parameters.class_weight, dict):
             labels = {label_text(label): label for label in np.unique(self.train.y).tolist()}
             weights = self.spec.parameters.class_weight

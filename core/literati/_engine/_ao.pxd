@@ -1,12 +1,15 @@
 """The AO* loop: select, expand, backpropagate, prune."""
 
-from literati._engine._data_state cimport SearchContext
+from literati._engine._cache cimport Cache
+from literati._engine._data_state cimport SearchContext, StepCounter
 from literati._engine._graph cimport DataState, TreeNode
-from literati._engine._types cimport Outcome, cost_t, int32_t, int64_t
+from literati._engine._round cimport Helpers, Round
+from literati._engine._types cimport Control, Dataset, Outcome, cost_t, int32_t, int64_t, uint64_t
 
 cdef enum OrSelection:
     INFORMATIVE = 0      # by estimate
     ADMISSIBLE = 1       # by lower bound
+    MIXED = 2            # primal rounds by estimate, dual rounds by lower bound
 
 cdef enum AndSelection:
     ROUND_ROBIN = 0
@@ -14,14 +17,24 @@ cdef enum AndSelection:
     WORST_HEURISTIC = 2  # the child with the larger estimate, or lower bound where OR selection is admissible
 
 cdef struct Ao:
-    SearchContext context
+    SearchContext context    # of the calling thread
+    Helpers helpers          # the other threads
+    Cache cache
+    StepCounter counter
     DataState root
+    uint64_t options         # hash of the options that define the space of trees
     OrSelection or_selection
     AndSelection and_selection
-    int64_t improved_at      # expansions when the last better tree was found
+    int64_t started_at       # expansions when the search of this space began
+    int64_t improved_at      # expansions since then when the last better tree was found
+    int64_t round_work       # work of all rounds in this space
+    int64_t improved_work    # round_work when the last better tree was found
+    int64_t dual_balance     # per cent of work that dual rounds are owed; negative: they have had too much
+    bint dual                # MIXED: the current round is a dual round
     bint low_memory          # memory has run short at some time
-    DataState* pending       # a state with an unfinished solve, which continues first: slices do not change the search
-    cost_t pending_budget    # what that state may cost
+    bint single_task         # the next round has one task, because memory ran out
+    Round tasks              # a round that is not finished continues first: slices do not change the search
+    int64_t rounds           # rounds selected so far
     TreeNode* saved_tree     # incumbent of a checkpoint that has not been applied; NULL: none
     int32_t n_saved_tree
     cost_t saved_lower       # bounds of that checkpoint
@@ -30,17 +43,25 @@ cdef struct Ao:
     cost_t initial_lower     # lower bound of the root from its class weights: true in every space
     bint looked_ahead        # the CART of the root has been fitted
 
+# Allocates the cache, the buffers and the memory of the root's rows, which the caller fills. Returns False when there
+# is no memory.
+cdef bint ao_init(
+    Ao* ao, const Dataset* data, Control* control, int64_t cache_bytes, int32_t n_threads
+) noexcept nogil
+cdef void ao_free(Ao* ao) noexcept nogil
 # Sets up the root state. Its first incumbent is a leaf, or the tree of a checkpoint.
 cdef void ao_start(Ao* ao) noexcept nogil
 # Makes the CART of full depth the incumbent, if it is better. It comes before every other step and counts as no
 # expansion.
 cdef Outcome ao_look_ahead(Ao* ao) noexcept nogil
-# Makes one expansion: follows the most promising choices from the root to a state that is not expanded.
-cdef Outcome ao_step(Ao* ao) noexcept nogil
+# Carries out a round of tasks: selects the most promising states that are not expanded, expands or solves them, and
+# updates all states above. It counts at most max_expansions. After TIME_UP and STOPPED the next call continues.
+cdef Outcome ao_step(Ao* ao, int64_t max_expansions) noexcept nogil
 # Ends the warm-up when it is complete or long enough; returns False when memory ran out.
 cdef bint ao_end_warm_up(Ao* ao) noexcept nogil
-# Carries new values of a state up, as far as they change anything.
-cdef void ao_backpropagate(Ao* ao, DataState* s) noexcept nogil
+# Begins the search of a wider space with a tree that costs `upper`. The state owns the tree. What was proven before is
+# forgotten, except the first lower bound.
+cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_t upper) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
 cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil
 
@@ -48,5 +69,7 @@ cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil
 cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil
 # Returns a lower bound of all trees of the whole space. During the warm-up the root's own bound is of a narrower space.
 cdef cost_t ao_lower(const Ao* ao) noexcept nogil
+# Returns the explored share of the space, from 0 to 1: see _explored.pxd. It is 1 once the bounds have met.
+cdef double ao_explored(const Ao* ao) noexcept nogil
 # Returns whether the bounds have met: no tree of the space costs less than the incumbent.
 cdef bint ao_proven(const Ao* ao) noexcept nogil

@@ -18,14 +18,13 @@ cdef struct Cache:
     int64_t used         # entries in use
     int64_t max_bytes    # limit of `bytes`
     int64_t bytes        # of entries and their trees
-    int64_t hits         # states that found something about their rows
 
 cdef bint cache_init(Control* control, Cache* cache, int64_t max_bytes) noexcept nogil
 cdef void cache_free(Control* control, Cache* cache) noexcept nogil
 # Empties the cache.
 cdef void cache_clear(Control* control, Cache* cache) noexcept nogil
 # Returns NULL when nothing is known.
-cdef Entry* cache_find(Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil
+cdef Entry* cache_find(const Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil
 cdef void cache_store(
     Control* control, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
     const TreeNode* tree, int32_t n_tree, int32_t split_index

@@ -69,7 +69,7 @@ cdef inline int64_t tree_bytes(int32_t n) noexcept nogil:
     return n * <int64_t>sizeof(TreeNode) + TREE_OVERHEAD
 
 
-cdef Entry* cache_find(Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil:
+cdef Entry* cache_find(const Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil:
     cdef uint64_t start = place_of(hash, depth)
     cdef int32_t i
     cdef Entry* entry

@@ -4,12 +4,18 @@ The same splits, with the same ties, serve as candidates and as lookahead, so a 
 space and its cost is a true upper bound. Ties go to the lowest feature, then the lowest position.
 """
 
-from libc.math cimport log2
 from libc.string cimport memcpy, memset
 
+from literati._engine._cart_tree cimport add_node, bound_gain, purity
 from literati._engine._memory cimport arena_malloc
-from literati._engine._rows cimport cut_at, partition_entries, position_of_cut
-from literati._engine._types cimport ENTROPY, LEGAL_CUT, ROW_MASK, SHAPE, feature_order, int64_t
+from literati._engine._narrow_cart cimport (
+    narrow_init, narrow_place_children, narrow_score_node, narrow_split_node, narrow_start,
+)
+from literati._engine._rows cimport count_classes, cut_at, partition_entries, position_of_cut
+from literati._engine._scan cimport BestCut, Scan, scan_entropy, scan_missing
+from literati._engine._types cimport (
+    ENTROPY, LEGAL_CUT, MAX_CLASSES, NARROW_PAD, ROW_MASK, SHAPE, feature_order, int64_t, uint32_t, uint8_t,
+)
 
 cdef double ALMOST = 1.0 - 1e-14  # rounding of a product: one this close to the best is divided exactly
 
@@ -21,61 +27,20 @@ cdef void cart_init(const Dataset* data, Control* control, Arena* arena, Cart* c
     cart.nodes = <CartNode*>arena_malloc(control, arena, capacity * sizeof(CartNode))
     cart.counts = <double*>arena_malloc(control, arena, capacity * c * sizeof(double))
     cart.known = <int32_t*>arena_malloc(control, arena, capacity * m * sizeof(int32_t))
-    cart.buffer[0] = <uint32_t*>arena_malloc(control, arena, m * (n + 1) * sizeof(uint32_t))
-    cart.buffer[1] = <uint32_t*>arena_malloc(control, arena, m * (n + 1) * sizeof(uint32_t))
+    cart.buffer[0] = <uint32_t*>arena_malloc(control, arena, m * (n + 1) * sizeof(uint32_t) + NARROW_PAD)
+    cart.buffer[1] = <uint32_t*>arena_malloc(control, arena, m * (n + 1) * sizeof(uint32_t) + NARROW_PAD)
     cart.scratch = <double*>arena_malloc(control, arena, (2 * n + c + 16) * sizeof(double))
     cart.side = <uint8_t*>arena_malloc(control, arena, n)
+    if data.min_rows > 1:
+        cart.allowed = <uint32_t*>arena_malloc(control, arena, (n + 4) * sizeof(uint32_t))
     cart.below = <double*>arena_malloc(control, arena, 4 * c * sizeof(double))
     cart.above = cart.below + c
     cart.missing = cart.above + c
     cart.with_missing = cart.missing + c
+    narrow_init(data, control, arena, cart)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------
-
-
-cdef double purity(const Dataset* data, const double* counts) noexcept nogil:
-    """Return what a node contributes to the score of the split that makes it."""
-    cdef double n = 0.0, total = 0.0
-    cdef int32_t c
-    for c in range(data.n_classes):
-        n += counts[c]
-        if data.criterion == ENTROPY:
-            if counts[c] > 0.0:
-                total += counts[c] * log2(counts[c])
-        else:
-            total += counts[c] * counts[c]
-    if data.criterion == ENTROPY:
-        return total - n * log2(n)
-    return total / n
-
-
-cdef double best_purity(const Dataset* data, const double* counts) noexcept nogil:
-    """Return the score that no split of the node exceeds: that of pure children."""
-    cdef double n = 0.0
-    cdef int32_t c
-    if data.criterion == ENTROPY:
-        return 0.0
-    for c in range(data.n_classes):
-        n += counts[c]
-    return n
-
-
-cdef double score_of(const Dataset* data, const double* a, const double* b) noexcept nogil:
-    """Return the score of a split from the class weights of its sides, -1e300 if one is empty."""
-    cdef double na = 0.0, nb = 0.0, sa = 0.0, sb = 0.0
-    cdef int32_t c
-    for c in range(data.n_classes):
-        na += a[c]
-        nb += b[c]
-    if na == 0.0 or nb == 0.0:
-        return -1e300
-    if data.criterion == ENTROPY:
-        return purity(data, a) + purity(data, b)
-    for c in range(data.n_classes):
-        sa += a[c] * a[c]
-        sb += b[c] * b[c]
-    return (sa * nb + sb * na) / (na * nb)
 
 
 cdef inline bint offer_split(
@@ -120,39 +85,17 @@ cdef void scan_weighted(
                     min_score = best.score * ALMOST
 
 
-cdef void scan_general(
-    const Dataset* data, Control* control, Cart* cart, const uint32_t* entries, int32_t known, int32_t n_missing,
-    const uint32_t* missing_entries, const double* counts, int32_t feature, Split* best
+cdef const uint32_t* allowed_cuts(
+    const Dataset* data, Cart* cart, const uint32_t* entries, int32_t known
 ) noexcept nogil:
-    """Score all cuts by any criterion; rows without a value join either side, or are alone on theirs."""
-    cdef int32_t i, c
-    cdef uint32_t row
-    cdef double* a = cart.below
-    cdef double* b = cart.above
-    cdef double* missing = cart.missing
-    for c in range(data.n_classes):
-        missing[c] = 0.0
-        a[c] = 0.0
-    for i in range(n_missing):
-        row = missing_entries[i] & ROW_MASK
-        missing[data.label[row]] += data.real_weight[row]
-    for i in range(known):
-        row = entries[i] & ROW_MASK
-        a[data.label[row]] += data.real_weight[row]
-        if i == known - 1 and n_missing == 0:
-            return
-        if i < known - 1 and not entries[i] & LEGAL_CUT:
-            continue
-        if control.stop:
-            return
-        for c in range(data.n_classes):
-            b[c] = counts[c] - a[c]
-        offer_split(best, score_of(data, a, b), feature, i + 1, 1)
-        if n_missing > 0 and i < known - 1:
-            for c in range(data.n_classes):
-                cart.with_missing[c] = a[c] + missing[c]
-                b[c] -= missing[c]
-            offer_split(best, score_of(data, cart.with_missing, b), feature, i + 1, 0)
+    """Copy entries, but flag only the cuts that leave min_rows rows with a value on both sides."""
+    cdef int64_t i
+    memcpy(cart.allowed, entries, known * sizeof(uint32_t))
+    for i in range(min(data.min_rows - 1, known)):
+        cart.allowed[i] &= ROW_MASK
+    for i in range(max(known - data.min_rows, 0), known):
+        cart.allowed[i] &= ROW_MASK
+    return cart.allowed
 
 
 cdef void scan(
@@ -161,8 +104,23 @@ cdef void scan(
 ) noexcept nogil:
     cdef int32_t at
     cdef double score
+    cdef BestCut found = BestCut(best.score, 0, 0)
+    cdef Scan cuts
+    if data.min_rows > 1:
+        if known < data.min_rows or known + n_missing < 2 * data.min_rows:
+            return
+        entries = allowed_cuts(data, cart, entries, known)
     if n_missing > 0 or data.criterion == ENTROPY:
-        scan_general(data, control, cart, entries, known, n_missing, missing_entries, counts, feature, best)
+        cuts = Scan(
+            entries, known, missing_entries, n_missing, data.min_rows, counts, cart.below, cart.above, cart.missing,
+            cart.with_missing, cart.scratch,
+        )
+        if data.criterion == ENTROPY:
+            scan_entropy(data, control, &cuts, &found)
+        else:
+            scan_missing(data, control, &cuts, &found)
+        if found.at > 0:
+            offer_split(best, found.score, feature, found.at, found.missing_right)
     elif data.weighted:
         scan_weighted(data, cart, entries, known, counts, feature, best)
     elif known > 1:
@@ -193,44 +151,21 @@ cdef inline void add_weights(const Dataset* data, const uint32_t* entries, int32
         counts[data.label[row]] += data.real_weight[row]
 
 
-cdef int32_t add_node(Cart* cart, int32_t start, int32_t n, int32_t parent, int32_t depth) noexcept nogil:
-    cdef int32_t index = cart.n_nodes
-    cdef CartNode* node = &cart.nodes[index]
-    memset(node, 0, sizeof(CartNode))
-    node.start = start
-    node.n = n
-    node.parent = parent
-    node.left = node.right = -1
-    node.depth_left = depth
-    node.placed = parent < 0
-    node.buffer = -1 if parent < 0 else (0 if cart.nodes[parent].buffer != 0 else 1)
-    node.split.feature = -1
-    cart.n_nodes += 1
-    return index
-
-
-cdef void start_tree(const Dataset* data, Cart* cart, const Rows* rows, int32_t depth) noexcept nogil:
-    cdef double* counts = cart.counts
+cdef void start_root(const Dataset* data, Cart* cart, const Rows* rows, int32_t depth) noexcept nogil:
+    """Start a tree whose nodes are not told how many rows have a value in each feature."""
+    cdef int64_t counts[MAX_CLASSES]
+    cdef int32_t c
     cart.n_nodes = 0
     add_node(cart, 0, rows.n, -1, depth)
-    memset(counts, 0, data.n_classes * sizeof(double))
-    add_weights(data, rows.order + 1, rows.n, counts)
-    memcpy(cart.known, rows.known, data.n_features * sizeof(int32_t))
+    count_classes(data, rows, counts)
+    for c in range(data.n_classes):
+        cart.counts[c] = <double>counts[c]
     bound_gain(data, cart, 0)
 
 
-cdef void bound_gain(const Dataset* data, Cart* cart, int32_t index) noexcept nogil:
-    """Set an upper bound of the gain from the class weights; a pure node is never split.
-
-    Proof: no split scores higher than one with pure children.
-    """
-    cdef CartNode* node = &cart.nodes[index]
-    cdef double* counts = cart.counts + <int64_t>index * data.n_classes
-    cdef int32_t c, classes = 0
-    for c in range(data.n_classes):
-        classes += counts[c] > 0.0
-    node.scored = classes < 2
-    node.gain = best_purity(data, counts) - purity(data, counts) if classes > 1 else -1.0
+cdef void start_tree(const Dataset* data, Cart* cart, const Rows* rows, int32_t depth) noexcept nogil:
+    start_root(data, cart, rows, depth)
+    memcpy(cart.known, rows.known, data.n_features * sizeof(int32_t))
 
 
 cdef void place_children(
@@ -278,6 +213,15 @@ cdef void score_node(const Dataset* data, Control* control, Cart* cart, const Ro
     cdef const int32_t* known
     cdef const uint32_t* entries
     cdef int32_t j
+    if cart.narrow:
+        if not node.placed:
+            narrow_place_children(data, control, cart, rows, node.parent)
+        narrow_score_node(data, control, cart, rows, index)
+        return
+    if node.n < 2 * data.min_rows:
+        node.scored = True
+        node.gain = -1e300
+        return
     if not node.placed:
         place_children(data, control, cart, rows, node.parent)
     known = cart.known + <int64_t>index * data.n_features
@@ -319,9 +263,15 @@ cdef void add_children(
 
 cdef void split_node(const Dataset* data, Cart* cart, const Rows* rows, int32_t index) noexcept nogil:
     cdef const CartNode* node = &cart.nodes[index]
-    cdef int32_t known = cart.known[<int64_t>index * data.n_features + node.split.feature]
-    cdef int32_t n_missing = node.n - known, n_left = node.split.at + (0 if node.split.missing_right else n_missing)
-    cdef const uint32_t* entries = node_entries(cart, rows, node, node.split.feature)
+    cdef int32_t known, n_missing, n_left
+    cdef const uint32_t* entries
+    if cart.narrow:
+        narrow_split_node(data, cart, rows, index)
+        return
+    known = cart.known[<int64_t>index * data.n_features + node.split.feature]
+    n_missing = node.n - known
+    n_left = node.split.at + (0 if node.split.missing_right else n_missing)
+    entries = node_entries(cart, rows, node, node.split.feature)
     add_children(data, cart, index, n_left, entries, known, entries + known, n_missing)
 
 
@@ -384,6 +334,7 @@ cdef int32_t cart_cuts(
 ) noexcept nogil:
     cdef int32_t n = 0, grown = 1, best, j
     start_tree(data, cart, rows, 0)
+    narrow_start(data, cart, rows)
     while grown < leaves:
         best = best_leaf(data, control, cart, rows)
         if best < 0:
@@ -408,7 +359,7 @@ cdef int32_t feature_cuts(
     """
     cdef int32_t grown = 1, i, best, leaves = data.max_k + 1
     cdef CartNode* node
-    start_tree(data, cart, rows, 0)
+    start_root(data, cart, rows, 0)
     cart.nodes[0].has_missing = rows.known[feature] < rows.n
     cart.nodes[0].n = rows.known[feature]
     while grown < leaves:
@@ -474,6 +425,7 @@ cdef cost_t cart_lookahead(
     cdef CartNode* node
     cdef cost_t split
     start_tree(data, cart, rows, depth)
+    narrow_start(data, cart, rows)
     # Breadth first: children always come after their parent.
     while i < cart.n_nodes:
         node = &cart.nodes[i]

@@ -16,7 +16,7 @@ from literati._engine._cache cimport Entry, cache_store
 from literati._engine._data_state cimport MAX_RECENT, choice_key, state_key
 from literati._engine._graph cimport LEAF, LOOKAHEAD, SOLVED, SPLIT, Choice, DataState, TreeNode, tree_size
 from literati._engine._memory cimport tracked_malloc
-from literati._engine._types cimport Control, Dataset, cost_t, int32_t, uint64_t
+from literati._engine._types cimport Control, Dataset, cost_t, uint64_t
 
 VERSION = 1
 HEADER = np.dtype([
@@ -49,7 +49,7 @@ cdef _header(Ao* ao):
     sizes = (data.n_rows, data.n_features, data.n_classes, data.max_depth, data.max_k)
     head = np.zeros(1, dtype=HEADER)[0]
     head["magic"], head["version"] = b"LTRK", VERSION
-    for name, value in zip(SAME, (*sizes, *costs, ao.context.options)):
+    for name, value in zip(SAME, (*sizes, *costs, ao.options)):
         head[name] = value
     return head
 
@@ -131,15 +131,15 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t max_bytes):
     w.steps = <uint64_t*><size_t>steps.ctypes.data
     with nogil:
         # What the last steps opened may be gone, but they must not be counted again either.
-        for i in range(min(ao.context.n_recent, MAX_RECENT)):
-            write_step(&w, ao.context.recent[i])
-        for i in range(min(ao.context.n_steps, MAX_RECENT)):
-            write_step(&w, ao.context.steps[i])
+        for i in range(min(ao.counter.n_recent, MAX_RECENT)):
+            write_step(&w, ao.counter.recent[i])
+        for i in range(min(ao.counter.n_steps, MAX_RECENT)):
+            write_step(&w, ao.counter.steps[i])
         # Large depths come first: their bounds took longest to prove.
         for depth in range(data.max_depth if not ao.in_warm_up else 0, 1, -1):
             write_states(ao, &w, &ao.root, depth)
-            for i in range(ao.context.cache.size):
-                entry = &ao.context.cache.entries[i]
+            for i in range(ao.cache.size):
+                entry = &ao.cache.entries[i]
                 if entry.depth == depth:
                     write_value(
                         &w, entry.hash, depth, entry.lower, entry.exact, entry.tree,
@@ -147,7 +147,7 @@ cdef bytes save_search(Ao* ao, double seconds, int64_t max_bytes):
                     )
     head = _header(ao)
     head["hash"] = (ao.root.hash[0], ao.root.hash[1])
-    head["expansions"], head["seconds"] = ao.context.expansions, seconds
+    head["expansions"], head["seconds"] = ao.counter.expansions, seconds
     # Values of the warm-up belong to another space.
     head["lower"] = ao.initial_lower if ao.in_warm_up else ao.root.lower
     head["upper"], head["tree_nodes"], head["warming"] = ao.root.upper, n_tree, ao.in_warm_up
@@ -180,6 +180,41 @@ cdef int32_t checked_tree(const Dataset* data, const TreeNode* tree, int32_t n, 
         return -1
     right = checked_tree(data, tree + tree.right, n - tree.right, depth - 1)
     return -1 if right < 0 else 1 + size + right
+
+
+def compact_tree(nodes, max_depth):
+    """Return an array of NODE from one of NODE_DTYPE, whose nodes are in preorder. `checked_tree` checks the result."""
+    tree = np.zeros(len(nodes), dtype=NODE)
+    depth = np.full(len(nodes), max_depth)
+    tree["feature"] = -1
+    for i, node in enumerate(nodes):
+        tree[i]["depth"] = depth[i]
+        tree[i]["policy"] = LEAF
+        if node["feature"] < 0:
+            continue
+        if node["left"] != i + 1 or not i + 1 < node["right"] < len(nodes):
+            raise ValueError("nodes: expected a tree in preorder")
+        depth[node["left"]] = depth[node["right"]] = depth[i] - 1
+        n = node["n_changepoints"]
+        tree[i]["policy"] = SPLIT
+        tree[i]["feature"], tree[i]["right"] = node["feature"], node["right"] - i
+        tree[i]["cut"][:n], tree[i]["n_cuts"] = node["changepoints"][:n], n
+        tree[i]["missing_right"] = node["missing_right"]
+    return tree
+
+
+cdef TreeNode* load_tree(Ao* ao, nodes, int32_t* n) except NULL:
+    cdef const Dataset* data = ao.context.data
+    cdef TreeNode* tree
+    array = compact_tree(nodes, data.max_depth)
+    n[0] = len(array)
+    if n[0] != checked_tree(data, <const TreeNode*><size_t>array.ctypes.data, n[0], data.max_depth):
+        raise ValueError("nodes: they are no tree of this search")
+    tree = <TreeNode*>tracked_malloc(ao.context.control, array.nbytes)
+    if tree == NULL:
+        raise MemoryError("no memory for the tree")
+    memcpy(tree, <const void*><size_t>array.ctypes.data, array.nbytes)
+    return tree
 
 
 def _damaged():
@@ -232,7 +267,7 @@ cdef _load_values(Ao* ao, values, nodes):
         key[0] = value[i].hash[0]
         key[1] = value[i].hash[1]
         cache_store(
-            ao.context.control, &ao.context.cache, key, value[i].depth, value[i].lower, value[i].exact,
+            ao.context.control, &ao.cache, key, value[i].depth, value[i].lower, value[i].exact,
             node + used if n else NULL, n, -1,
         )
         used += n
@@ -248,17 +283,17 @@ cdef double load_search(Ao* ao, bytes blob) except? -1.0:
     ) != len(tree):
         raise _damaged()
     _load_values(ao, values, nodes)
-    ao.context.steps = <uint64_t*>tracked_malloc(control, steps.nbytes + 8)
+    ao.counter.steps = <uint64_t*>tracked_malloc(control, steps.nbytes + 8)
     ao.saved_tree = <TreeNode*>tracked_malloc(control, tree.nbytes)
-    if ao.context.steps == NULL or ao.saved_tree == NULL:
+    if ao.counter.steps == NULL or ao.saved_tree == NULL:
         raise MemoryError("no memory for the checkpoint")
-    memcpy(ao.context.steps, <const void*><size_t>steps.ctypes.data, steps.nbytes)
-    ao.context.n_steps = len(steps)
+    memcpy(ao.counter.steps, <const void*><size_t>steps.ctypes.data, steps.nbytes)
+    ao.counter.n_steps = len(steps)
     memcpy(ao.saved_tree, <const void*><size_t>tree.ctypes.data, tree.nbytes)
     ao.n_saved_tree = len(tree)
     ao.saved_lower, ao.saved_upper = head["lower"], head["upper"]
     if ao.in_warm_up and not head["warming"]:
         ao.in_warm_up = False
         ao.context.every_cut = True
-    ao.context.expansions = head["expansions"]
+    ao.counter.expansions = head["expansions"]
     return float(head["seconds"])

@@ -1,6 +1,7 @@
 """The rows of a state by class, each class in the order of every feature, so that two classes can be merged."""
 
 from literati._engine._memory cimport Arena
+from literati._engine._min_rows cimport IntervalScan
 from literati._engine._types cimport Control, Dataset, Rows, int32_t, int64_t, uint32_t
 
 # Sizes follow the dataset; nothing is allocated while a state is sorted.
@@ -13,6 +14,7 @@ cdef struct ClassOrder:
     uint32_t* rows       # [feature][n] rows, by class, then by value; borrowed
     int32_t* values      # [feature][n] legal cuts below each of these rows, or NO_VALUE; borrowed
     uint32_t* merged     # [n + 1] a spare entry, then two classes in the order of one feature
+    IntervalScan scan    # for intervals of at least min_rows rows; it has memory only where min_rows exceeds 1
 
 # Takes its memory from the arena; `rows` and `values` are borrowed arrays of [feature][row].
 cdef void class_order_init(

@@ -7,6 +7,7 @@ them. Once a state is sorted by class, a pair takes time in proportion to its ow
 from libc.string cimport memset
 
 from literati._engine._memory cimport arena_malloc
+from literati._engine._min_rows cimport interval_scan_init
 from literati._engine._types cimport LEGAL_CUT, ROW_MASK, feature_order
 
 cdef enum:
@@ -22,6 +23,8 @@ cdef void class_order_init(
     order.known = <int32_t*>arena_malloc(control, arena, m * c * sizeof(int32_t))
     order.next = <int32_t*>arena_malloc(control, arena, c * sizeof(int32_t))
     order.merged = <uint32_t*>arena_malloc(control, arena, (n + 1) * sizeof(uint32_t))
+    if data.min_rows > 1:
+        interval_scan_init(data, control, arena, &order.scan)
     order.rows = rows
     order.values = values
 

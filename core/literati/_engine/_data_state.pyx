@@ -6,52 +6,47 @@ A state's rows are filtered from its parent's when they are needed; its values c
 from libc.string cimport memcpy, memset
 
 from literati._engine._bounds cimport leaf_cost_of, lower_bound_of
-from literati._engine._cache cimport Entry, cache_find, cache_free, cache_init, cache_store
+from literati._engine._cache cimport Entry, cache_find, cache_store
 from literati._engine._cart cimport CartNode, max_candidate_cuts, cart_init
 from literati._engine._depth2_sweep cimport sweep_init
 from literati._engine._graph cimport (
-    LEAF, SOLVED, SPLIT, TREE, Choice, set_split_index, state_clear, state_keep_tree, tree_write,
+    LEAF, SOLVED, SPLIT, TREE, Choice, set_split_index, state_clear, state_keep_tree, state_set_tree, tree_write,
 )
-from literati._engine._memory cimport arena_free, arena_malloc, tracked_free, tracked_malloc
+from literati._engine._memory cimport Arena, arena_free, arena_malloc, tracked_free, tracked_malloc
 from literati._engine._rows cimport apply_shape, rows_alloc, rows_filter, rows_free
-from literati._engine._types cimport MAX_K
+from literati._engine._types cimport MAX_K, SHAPE
 
 
-cdef bint context_init(
-    SearchContext* context, const Dataset* data, Control* control, int64_t cache_bytes
-) noexcept nogil:
-    cdef int64_t positions = max(max_candidate_cuts(data), MAX_K) + 2, c = data.n_classes
-    cdef int32_t capacity = 2 * max_candidate_cuts(data) + 2, whole = 2 << data.max_depth
+cdef bint buffers_init(SearchContext* context) noexcept nogil:
+    cdef const Dataset* data = context.data
+    cdef Control* control = context.control
     cdef Arena* arena = &context.arena
-    memset(context, 0, sizeof(SearchContext))
-    context.data = data
-    context.control = control
+    cdef int64_t positions = max(max_candidate_cuts(data), MAX_K) + 2, c = data.n_classes
+    cdef int32_t leaves = max_candidate_cuts(data), capacity, whole = 2 << data.max_depth
+    if data.mode == SHAPE:
+        leaves = max(leaves - data.n_features * (data.max_k + 1), data.max_k + 1)  # of one CART at a time
+    capacity = 2 * leaves + 2
     if whole > 2 * <int64_t>data.n_rows + 2:
         whole = 2 * data.n_rows + 2
+    if data.mode == SHAPE:
+        positions = max(leaves + data.max_k + 1, MAX_K) + 2  # of one feature at a time
     context.sums.at = <int32_t*>arena_malloc(control, arena, positions * sizeof(int32_t))
     context.sums.counts = <int64_t*>arena_malloc(control, arena, positions * c * sizeof(int64_t))
     context.sums.unavoidable_error = <int64_t*>arena_malloc(control, arena, positions * sizeof(int64_t))
     context.sums.hash = <uint64_t*>arena_malloc(control, arena, 2 * positions * sizeof(uint64_t))
     context.side = <uint8_t*>arena_malloc(control, arena, data.n_rows)
-    context.recent = <uint64_t*>arena_malloc(control, arena, MAX_RECENT * sizeof(uint64_t))
     cart_init(data, control, arena, &context.cart, max(capacity, whole))
     sweep_init(data, control, arena, &context.sweep, &context.cart)
-    # All of them are tried, whether or not one failed: `measuring` counts what each would take.
-    cdef bint cache = cache_init(control, &context.cache, cache_bytes)
+    # Both are tried, whether or not one failed: `measuring` counts what each would take.
     cdef bint left = rows_alloc(data, control, &context.left, data.n_rows)
     cdef bint right = rows_alloc(data, control, &context.right, data.n_rows)
-    cdef bint all_rows = rows_alloc(data, control, &context.all_rows, data.n_rows)
-    return cache and left and right and all_rows and not arena.failed
+    return left and right and not arena.failed
 
 
-cdef void context_free(SearchContext* context) noexcept nogil:
-    cdef Control* control = context.control
-    arena_free(control, &context.arena)
-    cache_free(control, &context.cache)
-    rows_free(control, &context.left)
-    rows_free(control, &context.right)
-    rows_free(control, &context.all_rows)
-    tracked_free(control, context.steps)
+cdef void buffers_free(SearchContext* context) noexcept nogil:
+    arena_free(context.control, &context.arena)
+    rows_free(context.control, &context.left)
+    rows_free(context.control, &context.right)
 
 
 cdef int32_t leaves_at(const Dataset* data, int32_t depth) noexcept nogil:
@@ -76,19 +71,29 @@ cdef uint64_t choice_key(const DataState* s, const Shape* shape, bint refined) n
     return mix(key, shape.missing_right)
 
 
-cdef void count_expansion(SearchContext* context, uint64_t key) noexcept nogil:
+cdef bint counter_init(Control* control, StepCounter* counter) noexcept nogil:
+    counter.recent = <uint64_t*>tracked_malloc(control, MAX_RECENT * sizeof(uint64_t))
+    return counter.recent != NULL
+
+
+cdef void counter_free(Control* control, StepCounter* counter) noexcept nogil:
+    tracked_free(control, counter.recent)
+    tracked_free(control, counter.steps)
+
+
+cdef void count_expansion(StepCounter* counter, uint64_t key) noexcept nogil:
     """Count an expansion, unless a checkpoint has counted it before."""
-    cdef int64_t low = 0, high = context.n_steps, middle
+    cdef int64_t low = 0, high = counter.n_steps, middle
     while low < high:
         middle = (low + high) // 2
-        if context.steps[middle] < key:
+        if counter.steps[middle] < key:
             low = middle + 1
         else:
             high = middle
-    if low == context.n_steps or context.steps[low] != key:
-        context.expansions += 1
-        context.recent[context.n_recent & (MAX_RECENT - 1)] = key
-        context.n_recent += 1
+    if low == counter.n_steps or counter.steps[low] != key:
+        counter.expansions += 1
+        counter.recent[counter.n_recent & (MAX_RECENT - 1)] = key
+        counter.n_recent += 1
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -121,6 +126,7 @@ cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil:
     """Load the rows of a state, if needed, by filtering those of the nearest state above that has its rows."""
     cdef Choice* c = s.parent
     cdef Control* control = context.control
+    cdef int64_t work
     if s.rows.order != NULL:
         return True
     if c == NULL:
@@ -133,8 +139,10 @@ cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil:
         return False
     if not rows_alloc(context.data, control, &s.rows, s.n):
         return False
+    work = control.work
     filter_rows(context, s, &s.rows)
     if control.stop:
+        control.work = work  # they are filtered again
         rows_free(control, &s.rows)
         return False
     return True
@@ -146,41 +154,46 @@ cdef bint rows_ready(SearchContext* context, DataState* s) noexcept nogil:
 cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const RowSummary* rows) noexcept nogil:
     """Set the first values of a data state from its class weights, and from the cache."""
     cdef const Dataset* data = context.data
-    cdef Entry* known
     s.depth = depth
     s.n = rows.n
     s.hash[0] = rows.hash[0]
     s.hash[1] = rows.hash[1]
     s.policy = LEAF
     s.upper = leaf_cost_of(data, rows.counts)
-    s.lower = lower_bound_of(data, rows, depth)
+    s.lower = s.relaxed = lower_bound_of(data, rows, depth)
+    if s.n < 2 * data.min_rows:
+        s.lower = s.upper  # too few rows for two children
     s.floor = s.upper
-    if s.lower < s.upper:
-        known = cache_find(&context.cache, s.hash, depth)
-        if known != NULL:
-            context.cache.hits += 1
-            if known.lower > s.lower:
-                s.lower = known.lower
-            if known.exact:
-                apply_cached(context, s, known)
-            elif s.lower > s.upper:
-                s.lower = s.upper
     s.complete = s.lower >= s.upper
+    if not s.complete:
+        state_recall(context, s)
     s.estimate = <double>s.upper
+
+
+cdef void state_recall(SearchContext* context, DataState* s) noexcept nogil:
+    cdef const Entry* known = cache_find(context.cache, s.hash, s.depth)
+    if known == NULL or (known.lower <= s.lower and not known.exact):
+        return
+    context.cache_hits += 1
+    s.lower = max(s.lower, known.lower)
+    if known.exact:
+        apply_cached(context, s, known)
+    s.lower = min(s.lower, s.upper)
+    s.complete = s.lower >= s.upper
 
 
 cdef void apply_cached(SearchContext* context, DataState* s, const Entry* known) noexcept nogil:
     """Use a value that was proven before, and its tree."""
+    cdef TreeNode* tree
     if known.tree == NULL:
         s.policy = SOLVED
         s.split_index = known.split_index
     else:
-        s.tree = <TreeNode*>tracked_malloc(context.control, known.n_tree * sizeof(TreeNode))
-        if s.tree == NULL:
+        tree = <TreeNode*>tracked_malloc(context.control, known.n_tree * sizeof(TreeNode))
+        if tree == NULL:
             return
-        memcpy(s.tree, known.tree, known.n_tree * sizeof(TreeNode))
-        s.n_tree = known.n_tree
-        s.policy = TREE
+        memcpy(tree, known.tree, known.n_tree * sizeof(TreeNode))
+        state_set_tree(context.control, s, tree, known.n_tree, known.lower)
     s.upper = s.lower = known.lower
 
 
@@ -195,19 +208,19 @@ cdef void state_complete(SearchContext* context, DataState* s) noexcept nogil:
     if s.policy == TREE:
         s.tree.lower = s.lower
         s.tree.proven = True
-        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, s.tree, s.n_tree, -1)
+        cache_store(context.control, context.cache, s.hash, s.depth, s.lower, True, s.tree, s.n_tree, -1)
     elif s.policy == SOLVED:
-        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, NULL, 0, s.split_index)
+        cache_store(context.control, context.cache, s.hash, s.depth, s.lower, True, NULL, 0, s.split_index)
     else:
         tree_write(s, &single)
-        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, True, &single, 1, -1)
+        cache_store(context.control, context.cache, s.hash, s.depth, s.lower, True, &single, 1, -1)
     state_clear(context.control, s)
 
 
 cdef void state_cache_bound(SearchContext* context, DataState* s) noexcept nogil:
     """Store the lower bound of a state that is about to be freed."""
     if s.expanded and not s.complete:
-        cache_store(context.control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
+        cache_store(context.control, context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
 
 
 cdef void cache_bounds(SearchContext* context, DataState* s) noexcept nogil:

@@ -3,19 +3,22 @@
 from literati._engine._best_shape cimport SideScan, end_group, offer_shapes, start_scan
 from literati._engine._bounds cimport leaf_cost_of
 from literati._engine._class_order cimport class_rows, merge_classes, sort_classes, sort_rows_by_class
+from literati._engine._min_rows cimport IntervalScan, add_position, offer_intervals, start_intervals
 from literati._engine._rows cimport count_classes, cut_at, next_legal, position_of_cut
 from literati._engine._types cimport LEGAL_CUT, MAX_CLASSES, ROW_MASK, feature_order, int32_t, int64_t, uint32_t
 
 
 cdef void offer_pair_shapes(
-    const Dataset* data, const Rows* rows, const uint32_t* entries, int32_t known, int32_t n, int32_t feature,
-    int32_t label, cost_t all_left, cost_t* cost, Shape* shape
+    const Dataset* data, ClassOrder* order, const Rows* rows, const uint32_t* entries, int32_t known, int32_t n,
+    int32_t feature, int32_t label, int32_t other, cost_t all_left, cost_t* cost, Shape* shape
 ) noexcept nogil:
     """Offer the best shape function of one feature that separates two labels, given their rows in its order.
 
-    Rows of `label` should go left, the others right. `all_left` is the cost of a split that sends every row left.
+    Rows of `label` should go left, those of `other` right. `all_left` is the cost of a split that sends every row left.
     """
     cdef SideScan scan
+    cdef Shape unused
+    cdef cost_t lowest = cost[0]
     cdef int32_t i
     cdef uint32_t row
     start_scan(&scan, data.max_k)
@@ -30,9 +33,43 @@ cdef void offer_pair_shapes(
     for i in range(known, n):
         row = entries[i] & ROW_MASK
         scan.missing += -data.weight[row] if data.label[row] == label else data.weight[row]
-    if offer_shapes(data, &scan, known, rows.known[feature] < rows.n, all_left, cost, 0, shape) >= 0:
+    if data.min_rows > 1:
+        # A function with intervals of any size costs no more: only where one is better, the slower scan is made.
+        if offer_shapes(data, &scan, known, rows.known[feature] < rows.n, all_left, &lowest, 0, &unused) >= 0:
+            offer_long_intervals(data, order, rows, feature, label, other, all_left, cost, shape)
+    elif offer_shapes(data, &scan, known, rows.known[feature] < rows.n, all_left, cost, 0, shape) >= 0:
         shape.feature = feature
         to_state(data, rows, entries, known, shape)
+
+
+cdef void offer_long_intervals(
+    const Dataset* data, ClassOrder* order, const Rows* rows, int32_t feature, int32_t label, int32_t other,
+    cost_t all_left, cost_t* cost, Shape* shape
+) noexcept nogil:
+    """Offer the best shape function between two labels whose intervals hold min_rows rows, of any label."""
+    cdef IntervalScan* scan = &order.scan
+    cdef const uint32_t* entries = feature_order(rows, feature)
+    cdef int32_t i, known = rows.known[feature]
+    cdef uint32_t row
+    start_intervals(scan, known, rows.n - known)
+    for i in range(known):
+        row = entries[i] & ROW_MASK
+        if data.label[row] == label:
+            scan.total -= data.weight[row]
+        elif data.label[row] == other:
+            scan.total += data.weight[row]
+        if entries[i] & LEGAL_CUT:
+            add_position(data, scan, i + 1)
+    for i in range(known, rows.n):
+        row = entries[i] & ROW_MASK
+        if data.label[row] == label:
+            scan.missing -= data.weight[row]
+        elif data.label[row] == other:
+            scan.missing += data.weight[row]
+    if offer_intervals(data, scan, all_left, cost, 0, shape) >= 0:
+        shape.feature = feature
+        for i in range(shape.n_cuts):
+            shape.cut[i] = cut_at(data, feature, entries, known, shape.at[i])
 
 
 cdef void to_state(
@@ -64,6 +101,8 @@ cdef cost_t solve_depth1(
     shape.feature = -1
     count_classes(data, rows, counts)
     cost = leaf_cost_of(data, counts)
+    if data.min_rows > 1 and rows.n < 2 * data.min_rows:
+        return cost
     for a in range(data.n_classes):
         total += counts[a]
     if data.n_classes == 2:
@@ -72,7 +111,7 @@ cdef cost_t solve_depth1(
                 return cost
             control.work += 2 * rows.n
             offer_pair_shapes(
-                data, rows, feature_order(rows, j), rows.known[j], rows.n, j, 0,
+                data, order, rows, feature_order(rows, j), rows.known[j], rows.n, j, 0, 1,
                 data.split_cost + counts[1] * data.weight_cost, &cost, shape,
             )
         return cost
@@ -94,7 +133,7 @@ cdef cost_t solve_depth1(
                 known = merge_classes(data, order, rows, j, a, b)
                 control.work += 2 * n_pair
                 offer_pair_shapes(
-                    data, rows, order.merged + 1, known, n_pair, j, a,
+                    data, order, rows, order.merged + 1, known, n_pair, j, a, b,
                     data.split_cost + (total - counts[a]) * data.weight_cost, &cost, shape,
                 )
     return cost

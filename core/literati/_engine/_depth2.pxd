@@ -16,7 +16,7 @@ cdef struct ShapeIterator:
 cdef void shapes_start(ShapeIterator* iterator, int32_t n_cuts) noexcept nogil
 # Writes the next shape function of at most max_k change points; returns False after the last one.
 cdef bint shapes_next(
-    const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
+    const Dataset* data, const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
 ) noexcept nogil
 
 # Returns the cost of the best tree of depth 2 over the cuts of a CART with `leaves` leaves. Writes its first split

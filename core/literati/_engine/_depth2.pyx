@@ -4,7 +4,9 @@ from libc.string cimport memset
 
 from literati._engine._bounds cimport leaf_cost_of
 from literati._engine._cart cimport cart_cuts
+from literati._engine._depth2_min_rows cimport best_swept
 from literati._engine._depth2_sweep cimport BATCHES, sweep_shapes
+from literati._engine._min_rows cimport holds_min_rows
 from literati._engine._rows cimport count_classes
 from literati._engine._types cimport LANES, MAX_CLASSES, int64_t
 
@@ -38,7 +40,7 @@ cdef bint next_cuts(const Cut* cuts, ShapeIterator* iterator, int32_t max_k) noe
 
 
 cdef bint shapes_next(
-    const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
+    const Dataset* data, const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
 ) noexcept nogil:
     cdef int32_t i, known, feature
     while True:
@@ -59,6 +61,8 @@ cdef bint shapes_next(
         for i in range(iterator.k):
             shape.cut[i] = cuts[iterator.chosen[i]].cut
             shape.at[i] = cuts[iterator.chosen[i]].at
+        if data.min_rows > 1 and not holds_min_rows(data, rows, shape):
+            continue
         return True
 
 
@@ -78,15 +82,27 @@ cdef cost_t solve_depth2(
     if best <= lower or best <= data.split_cost:
         return best
     shapes_start(&iterator, cart_cuts(data, control, cart, rows, leaves, sweep.cuts))
+    sweep.narrow = cart if cart.narrow else NULL
     while best > lower and not control.stop:
         n = 0
-        while n < BATCHES * LANES and shapes_next(rows, sweep.cuts, &iterator, data.max_k, &sweep.shapes[n]):
+        while n < BATCHES * LANES and shapes_next(
+            data, rows, sweep.cuts, &iterator, data.max_k, &sweep.shapes[n]
+        ):
             n += 1
         if n == 0:
             break
+        sweep.long_intervals = data.min_rows > 1 and data.max_k == 1
         sweep_shapes(data, control, sweep, rows, sweep.shapes, n, False)
+        sweep.long_intervals = False
         if control.stop:
             break
+        if data.min_rows > 1 and data.max_k > 1:
+            i = best_swept(data, control, sweep, rows, n, &best)
+            if i >= 0:
+                shape[0] = sweep.shapes[i]
+                split_index[0] = seen + i
+            seen += n
+            continue
         for i in range(n):
             penalties = data.split_cost + (sweep.shapes[i].n_cuts - 1) * data.changepoint_cost
             found = penalties + sweep.cost[2 * i] + sweep.cost[2 * i + 1]
@@ -95,6 +111,7 @@ cdef cost_t solve_depth2(
                 shape[0] = sweep.shapes[i]
                 split_index[0] = seen + i
         seen += n
+    sweep.narrow = NULL
     return best
 
 
@@ -104,7 +121,7 @@ cdef bint nth_shape(
 ) noexcept nogil:
     cdef ShapeIterator iterator
     shapes_start(&iterator, cart_cuts(data, control, cart, rows, leaves, sweep.cuts))
-    while not control.stop and shapes_next(rows, sweep.cuts, &iterator, data.max_k, shape):
+    while not control.stop and shapes_next(data, rows, sweep.cuts, &iterator, data.max_k, shape):
         if split_index == 0:
             return True
         split_index -= 1

@@ -28,6 +28,7 @@ cdef struct Depth2Solve:
     Rows rows                # of the state
     Shape best               # first split of the best tree found; feature -1: a leaf
     cost_t value             # cost of that tree
+    cost_t relaxed           # smallest cost of a split that was tried, for min_rows = 1
     cost_t known_lower       # lower bound known to the caller: reaching it ends the solve
     Shape prefix             # the change points that are fixed at the moment
     SolveStage stage

@@ -9,11 +9,15 @@ positions
     cost >= cost at a tried position - weight between it and the position.
 
 Up to LANES positions are tried at once; intervals that cannot hold anything better are dropped.
+
+With min_rows > 1 the optimum is not monotone in the rows. The bounds are then those of min_rows = 1, which are lower,
+over all positions; a tree has to hold min_rows rows in every interval.
 """
 
 from libc.string cimport memcpy, memset
 
 from literati._engine._bounds cimport leaf_cost_of
+from literati._engine._depth2_min_rows cimport best_swept
 from literati._engine._depth2_sweep cimport sweep_shapes
 from literati._engine._memory cimport tracked_append, tracked_free, tracked_malloc
 from literati._engine._rows cimport count_classes, next_legal, rows_alloc, rows_free
@@ -146,7 +150,7 @@ cdef void choose_positions(const Depth2Solve* solve, Shape* shapes, Round* tried
 
 
 cdef bint split_intervals(
-    Control* control, const Sweep* sweep, Depth2Solve* solve, cost_t base, const Round* tried
+    const Dataset* data, Control* control, const Sweep* sweep, Depth2Solve* solve, cost_t base, const Round* tried
 ) noexcept nogil:
     """Replace the intervals of a round by what lies between the tried positions; return False when memory ran out.
 
@@ -166,7 +170,8 @@ cdef bint split_intervals(
         piece = source[0]
         for j in range(tried.start[i], tried.start[i + 1]):
             cost = base + sweep.cost[2 * j] + sweep.cost[2 * j + 1]
-            if cost < solve.value:
+            solve.relaxed = min(solve.relaxed, cost)
+            if cost < solve.value and data.min_rows == 1:
                 solve.value = cost
                 solve.best = sweep.shapes[j]
             piece.last = sweep.shapes[j].at[k] - 1
@@ -183,6 +188,17 @@ cdef bint split_intervals(
         if not add_interval(control, solve, &piece):
             return False
     return True
+
+
+cdef void offer_swept(
+    const Dataset* data, Control* control, Sweep* sweep, Depth2Solve* solve, int32_t n, cost_t budget
+) noexcept nogil:
+    """Make the best of the n shapes of a sweep that hold min_rows the solve's best, if it costs less."""
+    cdef cost_t cost = min(solve.value, budget)
+    cdef int32_t found = best_swept(data, control, sweep, &solve.rows, n, &cost)
+    if found >= 0 and not control.stop:
+        solve.value = cost
+        solve.best = sweep.shapes[found]
 
 
 cdef Outcome search_last(
@@ -202,10 +218,12 @@ cdef Outcome search_last(
         choose_positions(solve, sweep.shapes, &tried)
         work = control.work
         sweep_shapes(data, control, sweep, &solve.rows, sweep.shapes, tried.start[tried.n], False)
+        if data.min_rows > 1 and not control.stop:
+            offer_swept(data, control, sweep, solve, tried.start[tried.n], budget)
         if control.stop:
             control.work = work  # the same positions are tried again
             return STOPPED
-        if not split_intervals(control, sweep, solve, base, &tried):
+        if not split_intervals(data, control, sweep, solve, base, &tried):
             return NO_MEMORY
         if until > 0.0 and monotonic() > until:
             return TIME_UP
@@ -325,7 +343,7 @@ cdef Outcome solve_depth2_every_cut(
     cdef Outcome outcome
     if solve.stage == NOT_BEGUN:
         count_classes(data, &solve.rows, counts)
-        solve.value = leaf_cost_of(data, counts)
+        solve.value = solve.relaxed = leaf_cost_of(data, counts)
         solve.best.feature = -1
         if not begin_first(data, control, solve):
             return NO_MEMORY

@@ -3,7 +3,9 @@
 from literati._engine._cart cimport Cart, Cut
 from literati._engine._class_order cimport ClassOrder
 from literati._engine._memory cimport Arena
-from literati._engine._types cimport Control, Dataset, Rows, Shape, cost_t, int32_t, int64_t, uint16_t
+from literati._engine._types cimport (
+    Control, Dataset, Rows, Shape, cost_t, int32_t, int64_t, uint16_t, uint32_t, uint8_t,
+)
 
 cdef enum:
     BATCHES = 8  # of LANES candidates each, in one sweep: a safe default, the lanes make the speed
@@ -21,7 +23,12 @@ cdef struct Sweep:
     int64_t* min_weight     # [batch][lane][side] two labels can improve the child only if they weigh more than this
     Cut* cuts               # candidate cuts of the current state
     Shape* shapes           # [BATCHES * LANES] candidates; callers fill them
-    cost_t* cost            # [candidate][side] cost of the child
+    cost_t* cost            # [candidate][side] cost of the child, for min_rows = 1 unless `long_intervals` is set
+    Cart* narrow            # a CART with the narrow entries of the rows that are swept; NULL: there is none
+    uint32_t* children      # [number] see narrow_walk_fn
+    bint long_intervals     # children have at least min_rows rows in every interval; only with one change point
+    Rows child              # rows of one child; it has memory only where min_rows exceeds 1, as has the next
+    uint8_t* side           # [row] 0: left, 1: right
 
 # The lists by class are kept in the CART's buffers, since a sweep and a CART never work at the same time.
 cdef void sweep_init(const Dataset* data, Control* control, Arena* arena, Sweep* sweep, const Cart* cart) noexcept nogil

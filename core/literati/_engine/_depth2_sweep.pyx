@@ -9,7 +9,7 @@ from literati._engine._bounds cimport leaf_cost_of
 from literati._engine._cart cimport max_candidate_cuts
 from literati._engine._class_order cimport class_order_init, class_rows, merge_classes, sort_classes, sort_rows_by_class
 from literati._engine._memory cimport arena_malloc
-from literati._engine._types cimport LANES, MAX_K, ROW_MASK, feature_order, int16_t, uint32_t
+from literati._engine._types cimport LANES, MAX_K, NARROW_ROWS, ROW_MASK, feature_order, int16_t
 
 cdef enum:
     MAX_PIECES = LANES * MAX_K + 2  # that the cuts of one batch can make of one feature's order
@@ -43,6 +43,11 @@ cdef void sweep_init(
     sweep.cuts = <Cut*>arena_malloc(control, arena, max_candidate_cuts(data) * sizeof(Cut))
     sweep.shapes = <Shape*>arena_malloc(control, arena, BATCHES * LANES * sizeof(Shape))
     sweep.cost = <cost_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * sizeof(cost_t))
+    sweep.children = <uint32_t*>arena_malloc(control, arena, min(n, <int64_t>NARROW_ROWS) * sizeof(uint32_t))
+    if data.min_rows > 1:
+        # The rows of a child are laid out by rows_alloc: the order, then how many have a value.
+        sweep.child.order = <uint32_t*>arena_malloc(control, arena, 4 * data.n_features * (n + 2))
+        sweep.side = <uint8_t*>arena_malloc(control, arena, n)
     class_order_init(data, control, arena, &sweep.classes, cart.buffer[0], <int32_t*>cart.buffer[1])
 
 
@@ -185,6 +190,7 @@ cdef int32_t count_width(const Dataset* data, const Rows* rows) noexcept nogil:
     else:
         for i in range(rows.n):
             total += data.weight[rows.order[1 + i] & ROW_MASK]
+    total = max(total, <int64_t>rows.n)  # a lane may also count rows
     if total <= MAX_WEIGHT_16:
         return 0
     return 1 if total <= MAX_WEIGHT_32 else 2
@@ -200,6 +206,45 @@ cdef inline int64_t best_size(int32_t width) noexcept nogil:
     return 2 * MAX_K * LANES * (2 << width)
 
 
+cdef void walk_narrow(
+    const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, const uint16_t* bits, char* best
+) noexcept nogil:
+    """Run the kernel of two classes over the narrow entries of a CART on the same rows."""
+    cdef const Cart* cart = sweep.narrow
+    cdef int32_t i, j
+    cdef uint32_t left
+    for i in range(rows.n):
+        left = bits[cart.row_of[i]]
+        sweep.children[i] = left | ~left << 16
+    for j in range(data.n_features):
+        if control.stop:
+            return
+        control.work += 4 * rows.n
+        data.lanes.narrow_walk(
+            <const uint16_t*>cart.buffer[0] + j * <int64_t>rows.n, rows.n, sweep.children, cart.class_first[1],
+            data.max_k, best,
+        )
+
+
+cdef void walk_long(
+    const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, int32_t feature, const uint16_t* bits,
+    const void* weight, int32_t width, void* best
+) noexcept nogil:
+    """Run the kernel for intervals of min_rows rows over one feature."""
+    cdef const uint32_t* entries = feature_order(rows, feature)
+    cdef int64_t min_rows = min(data.min_rows, <int64_t>rows.n)  # it has to fit into a lane
+    control.work += 2 * rows.n
+    if data.n_classes == 2:
+        data.long_lanes.walk[width](
+            entries, rows.known[feature], rows.n, bits, weight, min_rows, best, &control.stop
+        )
+    else:
+        data.long_lanes.classes[width](
+            entries, rows.known[feature], rows.n, bits, weight, data.label, data.n_classes, min_rows, sweep.scratch,
+            best, &control.stop,
+        )
+
+
 cdef void walk_batch(
     const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, int32_t batch, int32_t width
 ) noexcept nogil:
@@ -210,11 +255,16 @@ cdef void walk_batch(
     cdef const void* weight = by_width(width, data.weight16, data.weight32, data.weight)
     if data.n_classes == 2:
         weight = by_width(width, data.signed16, data.signed32, data.signed64)
+        if sweep.narrow != NULL and width == 0:
+            walk_narrow(data, control, sweep, rows, bits, best)
+            return
     for j in range(data.n_features):
         if control.stop:
             return
         control.work += 4 * rows.n
-        if data.n_classes == 2:
+        if sweep.long_intervals:
+            walk_long(data, control, sweep, rows, j, bits, weight, width, best)
+        elif data.n_classes == 2:
             data.lanes.walk[width](
                 feature_order(rows, j), rows.known[j], rows.n, bits, weight, data.max_k, best, &control.stop
             )

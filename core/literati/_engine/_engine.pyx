@@ -1,6 +1,7 @@
 """The engine: one search over encoded data, which is run in slices."""
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport INT64_MAX
 from libc.string cimport memcpy, memset
 
 from hashlib import sha256
@@ -8,35 +9,43 @@ from hashlib import sha256
 import numpy as np
 
 from literati._engine._ao cimport (
-    ADMISSIBLE, INFORMATIVE, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, ao_end_warm_up, ao_free_memory,
-    ao_look_ahead, ao_lower, ao_proven, ao_start, ao_step, ao_tree,
+    ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, ao_end_warm_up, ao_explored,
+    ao_free, ao_free_memory, ao_init, ao_look_ahead, ao_lower, ao_proven, ao_start, ao_start_over, ao_step, ao_tree,
 )
-from literati._engine._checkpoint cimport load_search, save_search
-from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL, SearchContext, context_free, context_init
-from literati._engine._graph cimport TreeNode, state_free, tree_size
+from literati._engine._checkpoint cimport load_search, load_tree, save_search
+from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
+from literati._engine._graph cimport TreeNode, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
-from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._polish cimport make_polisher
+from literati._engine._round cimport MAX_TASKS, helpers_end, helpers_start, helpers_stop
+from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, STOPPED, Control, Dataset,
-    Outcome, Rows, feature_order, int16_t, int32_t, int64_t, lanes_t, monotonic, uint32_t, uint64_t, uint8_t,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, Control, Dataset, Outcome,
+    Rows, cost_t, feature_order, int16_t, int32_t, int64_t, lanes_t, long_lanes_t, monotonic, uint32_t, uint64_t,
+    uint8_t,
 )
 
 from literati._engine._tree_writer import NODE_DTYPE
 
 cdef extern from "_lanes_table.h" nogil:
     const lanes_t* lanes_table()
+    const long_lanes_t* long_lanes_table()
 
 MODES = {"adaptive": ADAPTIVE, "shape": SHAPE, "quantile": QUANTILE, "all": ALL}
 CRITERIA = {"gini": GINI, "entropy": ENTROPY}
-OR_SELECTIONS = {"informative": INFORMATIVE, "admissible": ADMISSIBLE}
+OR_SELECTIONS = {"informative": INFORMATIVE, "admissible": ADMISSIBLE, "mixed": MIXED}
 AND_SELECTIONS = {"round_robin": ROUND_ROBIN, "worst_primal": WORST_PRIMAL, "worst_heuristic": WORST_HEURISTIC}
+MAX_THREADS = MAX_TASKS  # more would find nothing to do in a round
 HEURISTICS = {"cart": CART_LOOKAHEAD, "primal": PRIMAL, "impurity": IMPURITY}
 
-TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
+TRACE_DTYPE = np.dtype([
+    ("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8"), ("explored", "<f8"),
+    ("stage", "<i8"),
+])
+cdef double EXPLORED_STEP = 0.01  # by which the explored share grows until it makes a point of the trace by itself
 
 cdef enum:
-    MAX_TRACE_POINTS = 1 << 14                      # 512 KiB: enough for a plot at any size; a full trace is halved
+    MAX_TRACE_POINTS = 1 << 13                      # 384 KiB: enough for a plot at any size; a full trace is halved
     ROW_BYTES = 8 + 8 + 8 + 2 + 4 + 2 + 4 + 16 + 8  # of the arrays of weights and hashes, see _set_weights
     MAX_CACHE_BYTES = 256 << 20                     # safe default: the value cache of hours of search fits
     CACHE_SHARE = 4      # under a memory limit the cache gets a fourth of what the data leaves; safe default
@@ -55,6 +64,7 @@ cpdef enum RunStatus:
     MEMORY_LIMIT = 4
     STOP_REQUESTED = 5
     POLISH_DUE = 6       # there is a better tree than the caller has polished, and enough work was done since
+    WORK_LIMIT = 7
 
 
 # When a run of the engine ends before its seconds are over.
@@ -64,6 +74,7 @@ cdef struct RunLimits:
     double gap_absolute
     double polish_below     # a tree that costs less is due to be polished ...
     int64_t polish_work     # ... once the search has done this work
+    int64_t max_work        # negative: no limit
 
 
 cdef packed struct TracePoint:
@@ -71,6 +82,8 @@ cdef packed struct TracePoint:
     int64_t expansions
     double upper
     double lower
+    double explored
+    int64_t stage
 
 
 cdef void sort_feature(const Dataset* data, Rows* rows, int32_t feature, int64_t* place) noexcept nogil:
@@ -106,22 +119,29 @@ def simd() -> str:
     return lanes_table().name.decode()
 
 
-def starting_bytes(n_rows, cardinalities, n_classes, *, max_depth, max_changepoints, candidates, candidate_leaves):
-    """Return how many bytes an Engine for data of this size takes before it runs."""
+def starting_bytes(
+    n_rows, cardinalities, n_classes, *, max_depth, max_changepoints, candidates, candidate_leaves, min_samples_leaf=1,
+    n_threads=1,
+):
+    """Return how many bytes an Engine for data of this size takes before it runs.
+
+    For one whose space is widened later, the candidates are those that need most memory (see Engine).
+    """
     cdef Dataset data
     cdef Control control
-    cdef SearchContext context
+    cdef Ao ao
     memset(&data, 0, sizeof(Dataset))
     memset(&control, 0, sizeof(Control))
+    memset(&ao, 0, sizeof(Ao))
     leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
     control.measuring = True
     data.n_rows, data.n_features, data.n_classes = n_rows, len(cardinalities), n_classes
-    data.max_depth, data.max_k = max_depth, max_changepoints
+    data.max_depth, data.max_k, data.min_rows = max_depth, max_changepoints, min_samples_leaf
     data.mode = MODES[candidates]
     data.candidate_leaves = <const int32_t*><size_t>leaves.ctypes.data
     data.n_candidate_leaves = len(leaves)
     tracked_malloc(&control, MAX_TRACE_POINTS * sizeof(TracePoint))
-    context_init(&context, &data, &control, 0)
+    ao_init(&ao, &data, &control, 0, n_threads)
     values = sum(cardinalities) + data.n_features
     # The arrays of _set_data and of _set_weights: by cell, by feature, by value, by row.
     cells = 4 * data.n_features * <int64_t>data.n_rows
@@ -145,16 +165,22 @@ cdef class Engine:
     cdef bint has_run
     cdef TracePoint* points     # the trace
     cdef int64_t n_points
+    cdef object criterion
+    cdef object min_samples_leaf
+    cdef readonly int64_t stage  # index of the space that is searched
 
     def __init__(
         self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, candidates, candidate_leaves,
-        split_cost=0, changepoint_cost=0, scale=1.0, or_selection="informative", and_selection="round_robin",
-        heuristic="cart", criterion="gini", memory_limit=0, grid=None, poll=None,
+        split_cost=0, changepoint_cost=0, scale=1.0, or_selection="mixed", and_selection="round_robin",
+        heuristic="cart", criterion="gini", memory_limit=0, grid=None, poll=None, min_samples_leaf=1,
+        largest_space=None, stage=0, n_threads=1,
     ):
         """Encode the data and set up the root state.
 
         Weights and costs are whole numbers of units (see literati.search.costs), of which one misclassified row of
-        weight 1 costs `scale`. `poll` is called between features while the rows are sorted, and may raise.
+        weight 1 costs `scale`. `poll` is called between features while the rows are sorted, and may raise. If the space
+        is widened later, `largest_space` has the candidates and their leaves that need most memory, and the number of
+        the first stage is `stage`.
         """
         cdef Dataset* data = &self.data
         cdef Control* control = &self.control
@@ -162,17 +188,19 @@ cdef class Engine:
             raise ValueError(f"n_classes must be 1..{MAX_CLASSES}, got {n_classes}")
         if not 1 <= max_changepoints <= MAX_K:
             raise ValueError(f"max_changepoints must be 1..{MAX_K}, got {max_changepoints}")
+        if min_samples_leaf < 1:
+            raise ValueError(f"min_samples_leaf must be 1 or more, got {min_samples_leaf}")
         codes = np.ascontiguousarray(codes, dtype=np.int32)
         n_features, n_rows = codes.shape
         data.n_rows, data.n_features, data.n_classes = n_rows, n_features, n_classes
         data.max_depth, data.max_k = max_depth, max_changepoints
-        data.mode = MODES[candidates]
-        every_cut = data.mode == ALL or data.mode == QUANTILE
-        # Threshold trees of depth 3 are proven fast; anything larger needs a good tree first.
-        self.ao.in_warm_up = every_cut and (data.max_k > 1 or data.max_depth > 3)
+        data.min_rows = min(min_samples_leaf, n_rows)  # beyond half of the rows there is no split
+        self.min_samples_leaf = min_samples_leaf
         data.criterion = CRITERIA[criterion]
+        self.criterion, self.stage = criterion, stage
+        self._set_space(*(largest_space or (candidates, candidate_leaves)))
         control.byte_limit = memory_limit
-        data.lanes = lanes_table()
+        data.lanes, data.long_lanes = lanes_table(), long_lanes_table()
         self.ao.or_selection = OR_SELECTIONS[or_selection]
         self.ao.and_selection = AND_SELECTIONS[and_selection]
         self.points = <TracePoint*>tracked_malloc(control, MAX_TRACE_POINTS * sizeof(TracePoint))
@@ -182,15 +210,13 @@ cdef class Engine:
         data.split_cost, data.changepoint_cost = split_cost, changepoint_cost
         self._set_data(codes, values, np.ascontiguousarray(y, dtype=np.int32), grid)
         self._set_weights(weights)
-        leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
-        data.candidate_leaves = <const int32_t*><size_t>self._hold("leaves", leaves)
-        data.n_candidate_leaves = len(leaves)
         control.bytes += sum(a.nbytes for a in self.arrays.values())
-        self._sort_rows(poll)
-        self.ao.context.every_cut = every_cut and not self.ao.in_warm_up
+        self._sort_rows(poll, n_threads)
         self.ao.context.heuristic = HEURISTICS[heuristic]
-        shape_of_space = (candidates, criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
-        self.ao.context.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
+        every_cut = self._set_space(candidates, candidate_leaves, grid)
+        # Threshold trees of depth 3 are proven fast; anything larger needs a good tree first.
+        self.ao.in_warm_up = every_cut and (data.max_k > 1 or data.max_depth > 3)
+        self.ao.context.every_cut = every_cut and not self.ao.in_warm_up
         ao_start(&self.ao)
 
     def __cinit__(self, *args, **kwargs):
@@ -201,9 +227,7 @@ cdef class Engine:
 
     def __dealloc__(self):
         if self.ready:
-            state_free(&self.control, &self.ao.root)
-            tracked_free(&self.control, self.ao.saved_tree)
-            context_free(&self.ao.context)
+            ao_free(&self.ao)
         tracked_free(&self.control, self.points)
 
     # --- data ---------------------------------------------------------------------------------------------------------
@@ -212,6 +236,19 @@ cdef class Engine:
         """Keep an array alive and return its address."""
         self.arrays[name] = array
         return array.ctypes.data
+
+    def _set_space(self, candidates, candidate_leaves, grid=None):
+        """Set the candidates of the space that is searched, and return whether they are every cut."""
+        cdef Dataset* data = &self.data
+        leaves = np.ascontiguousarray(candidate_leaves, dtype=np.int32)
+        data.mode = MODES[candidates]
+        data.candidate_leaves = <const int32_t*><size_t>self._hold("leaves", leaves)
+        data.n_candidate_leaves = len(leaves)
+        shape_of_space = (candidates, self.criterion, leaves.tolist(), [list(map(int, g)) for g in grid or ()])
+        if self.min_samples_leaf > 1:  # version 0.1.0 did not have it
+            shape_of_space += (int(self.min_samples_leaf),)
+        self.ao.options = int.from_bytes(sha256(repr(shape_of_space).encode()).digest()[:8], "little")
+        return data.mode == ALL or data.mode == QUANTILE
 
     def _set_data(self, codes, values, y, grid):
         cdef Dataset* data = &self.data
@@ -254,7 +291,7 @@ cdef class Engine:
         errors = _unavoidable_errors(self.arrays["codes"], y, whole, data.n_classes)
         data.unavoidable_error = <const int64_t*><size_t>self._hold("errors", errors)
 
-    def _sort_rows(self, poll):
+    def _sort_rows(self, poll, n_threads):
         """Put the root's rows in the order of every feature, with the flags of the cuts."""
         cdef Dataset* data = &self.data
         cdef Control* control = &self.control
@@ -264,7 +301,7 @@ cdef class Engine:
         if control.byte_limit:
             cache_bytes = min(cache_bytes, control.byte_limit // CACHE_SHARE)
         self.ready = True
-        if not context_init(&self.ao.context, data, control, cache_bytes):
+        if not ao_init(&self.ao, data, control, cache_bytes, n_threads):
             raise MemoryError("not enough memory for the buffers of the search")
         if control.byte_limit and control.bytes > control.byte_limit:
             raise MemoryError(
@@ -273,8 +310,8 @@ cdef class Engine:
         self.fixed_bytes = control.bytes
         if control.byte_limit:
             # What the data leaves is mostly for the graph.
-            self.ao.context.cache.max_bytes = min(
-                cache_bytes, self.ao.context.cache.bytes + (control.byte_limit - control.bytes) // CACHE_SHARE
+            self.ao.cache.max_bytes = min(
+                cache_bytes, self.ao.cache.bytes + (control.byte_limit - control.bytes) // CACHE_SHARE
             )
         for j in range(data.n_features):
             PyErr_CheckSignals()
@@ -288,14 +325,14 @@ cdef class Engine:
 
     def run(
         self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
-        double clock=0.0, double polish_below=-1.0, int64_t polish_work=0,
+        double clock=0.0, double polish_below=-1.0, int64_t polish_work=0, int64_t max_work=-1,
     ):
         """Search for about `seconds` and return why the run ended, as a RunStatus.
 
         `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
         `polish_below` and the search has done `polish_work`.
         """
-        cdef RunLimits limits = RunLimits(max_expansions, gap, gap_absolute, polish_below, polish_work)
+        cdef RunLimits limits = RunLimits(max_expansions, gap, gap_absolute, polish_below, polish_work, max_work)
         cdef RunStatus status = RunStatus.SLICE_OVER
         cdef Control* control = &self.control
         cdef double start, now
@@ -308,9 +345,10 @@ cdef class Engine:
             start = now = monotonic()
             self.ao.context.until = start + seconds
             self.record(clock)
+            helpers_start(&self.ao.helpers, control)
             while not control.stop:
                 status = self.status_now(&limits)
-                if status == RunStatus.SLICE_OVER and self.step() == NO_MEMORY:
+                if status == RunStatus.SLICE_OVER and self.step(&limits) == NO_MEMORY:
                     status = RunStatus.MEMORY_LIMIT
                 if status != RunStatus.SLICE_OVER:
                     break
@@ -318,6 +356,7 @@ cdef class Engine:
                 self.record(clock + now - start)
                 if now >= self.ao.context.until:
                     break
+            helpers_end(&self.ao.helpers)
         self.running = False
         if control.stop:
             control.stop = 0
@@ -333,33 +372,41 @@ cdef class Engine:
         cdef double upper = self.upper_now(), gap
         if ao_proven(ao):
             return RunStatus.PROVEN
+        if ao.tasks.n:
+            return RunStatus.SLICE_OVER  # where a slice ends must not decide when the search ends, or polishes a tree
         if ao.looked_ahead and ao.in_warm_up and not ao_end_warm_up(ao):
             return RunStatus.MEMORY_LIMIT
         gap = upper - self.lower_now()
         if (limits.gap > 0.0 or limits.gap_absolute > 0.0) and gap <= max(limits.gap_absolute, limits.gap * upper):
             return RunStatus.GAP_REACHED
-        # Not in the middle of a solve: where a slice ends must not decide which trees are polished.
-        if control.work >= limits.polish_work and upper < limits.polish_below and ao.pending == NULL:
+        if control.work >= limits.polish_work and upper < limits.polish_below:
             return RunStatus.POLISH_DUE
-        if 0 <= limits.max_expansions <= ao.context.expansions and ao.looked_ahead:
+        if 0 <= limits.max_expansions <= ao.counter.expansions and ao.looked_ahead:
             return RunStatus.EXPANSION_LIMIT
+        if 0 <= limits.max_work <= control.work and ao.looked_ahead:
+            return RunStatus.WORK_LIMIT
         if control.byte_limit and control.bytes > control.byte_limit - spare // RESERVE_SHARE:
             ao_free_memory(ao, control.byte_limit - spare // FREE_SHARE)
             if control.bytes > control.byte_limit - spare // RESERVE_SHARE:
                 return RunStatus.MEMORY_LIMIT
         return RunStatus.SLICE_OVER
 
-    cdef Outcome step(self) noexcept nogil:
+    cdef Outcome step(self, const RunLimits* limits) noexcept nogil:
         """Make one step; if memory runs out, free half of it and try again."""
         cdef Ao* ao = &self.ao
-        cdef int64_t work = self.control.work
-        cdef Outcome outcome = ao_step(ao) if ao.looked_ahead else ao_look_ahead(ao)
+        cdef Outcome outcome = self.try_step(limits)
         if outcome == NO_MEMORY:
             ao_free_memory(ao, self.control.bytes // 2)
-            outcome = ao_step(ao) if ao.looked_ahead else ao_look_ahead(ao)
-        if outcome == STOPPED and ao.pending == NULL:
-            self.control.work = work  # what is done again is not counted twice: work decides when a tree is polished
+            outcome = self.try_step(limits)
         return outcome
+
+    cdef Outcome try_step(self, const RunLimits* limits) noexcept nogil:
+        cdef int64_t left = INT64_MAX
+        if not self.ao.looked_ahead:
+            return ao_look_ahead(&self.ao)
+        if limits.max_expansions >= 0:
+            left = limits.max_expansions - self.ao.counter.expansions
+        return ao_step(&self.ao, left)
 
     def request_stop(self):
         """Make run() return soon. May be called from any thread."""
@@ -367,6 +414,31 @@ cdef class Engine:
             self.deferred_stop = 1
         else:
             self.control.stop = 1
+            helpers_stop(&self.ao.helpers, 1)
+
+    def widen(self, candidates, candidate_leaves, nodes, upper, stage):
+        """Search a space that contains the one searched before, as stage `stage`.
+
+        `nodes` is a tree of this space that costs `upper`, as an array of NODE_DTYPE in preorder; its cost is not
+        checked. The bounds and values of the narrower space are forgotten; work, expansions and the trace continue. The
+        new space may not need more memory than `largest_space`.
+        """
+        cdef TreeNode* tree
+        cdef int32_t n
+        self._begin()
+        try:
+            tree = load_tree(&self.ao, nodes, &n)
+            every_cut = self._set_space(candidates, candidate_leaves)
+            # The same states are expanded again, and counted, since their space is another one.
+            self.ao.counter.n_steps = self.ao.counter.n_recent = 0
+            self.ao.low_memory = False
+            self.ao.looked_ahead = True
+            self.ao.started_at = self.ao.counter.expansions
+            self.ao.improved_at = 0
+            ao_start_over(&self.ao, every_cut, tree, n, <cost_t>round(upper * self.scale))
+            self.stage = stage
+        finally:
+            self.running = False
 
     def change_memory_limit(self, int64_t limit):
         """Set how many bytes the search may take from the next run() on; 0 for no limit."""
@@ -379,17 +451,22 @@ cdef class Engine:
         return ao_lower(&self.ao) / self.scale
 
     cdef void record(self, double seconds) noexcept nogil:
-        """Add a point to the trace when a bound has moved. A full trace keeps every second point."""
-        cdef double upper = self.upper_now(), lower = self.lower_now()
+        """Add a point to the trace when a bound or the explored share has moved. A full trace keeps every second."""
+        cdef double upper = self.upper_now(), lower = self.lower_now(), explored = ao_explored(&self.ao)
         cdef TracePoint* last = &self.points[self.n_points - 1]
         cdef int64_t i
-        if self.n_points and last.upper == upper and last.lower == lower:
+        if (
+            self.n_points and last.upper == upper and last.lower == lower and last.stage == self.stage
+            and (explored < last.explored + EXPLORED_STEP or self.ao.tasks.n)  # points do not depend on slices
+        ):
             return
         if self.n_points == MAX_TRACE_POINTS:
             for i in range(MAX_TRACE_POINTS // 2):
                 self.points[i] = self.points[2 * i + 1]
             self.n_points = MAX_TRACE_POINTS // 2
-        self.points[self.n_points] = TracePoint(seconds, self.ao.context.expansions, upper, lower)
+        self.points[self.n_points] = TracePoint(
+            seconds, self.ao.counter.expansions, upper, lower, explored, self.stage
+        )
         self.n_points += 1
 
     # --- results ------------------------------------------------------------------------------------------------------
@@ -403,6 +480,16 @@ cdef class Engine:
         return self.lower_now()
 
     @property
+    def explored(self):
+        """Explored share of the space, from 0 to 1."""
+        return ao_explored(&self.ao)
+
+    @property
+    def first_lower(self):
+        """A lower bound from the class weights alone, which holds in every space."""
+        return self.ao.initial_lower / self.scale
+
+    @property
     def proven(self):
         return bool(ao_proven(&self.ao))
 
@@ -413,7 +500,7 @@ cdef class Engine:
 
     @property
     def expansions(self):
-        return self.ao.context.expansions
+        return self.ao.counter.expansions
 
     @property
     def states_live(self):
@@ -425,7 +512,7 @@ cdef class Engine:
 
     @property
     def cache_hits(self):
-        return self.ao.context.cache.hits
+        return self.ao.context.cache_hits
 
     @property
     def bytes(self):

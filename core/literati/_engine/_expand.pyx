@@ -9,13 +9,13 @@ from libc.string cimport memset
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
 from literati._engine._cart cimport Cut, max_candidate_cuts, cart_cuts, cart_lookahead
 from literati._engine._data_state cimport (
-    CART_LOOKAHEAD, IMPURITY, PrefixSums, choice_key, count_expansion, leaves_at, rows_ready, split_rows, state_key,
-    state_start,
+    CART_LOOKAHEAD, IMPURITY, PrefixSums, leaves_at, rows_ready, split_rows, state_start,
 )
 from literati._engine._depth2 cimport ShapeIterator, shapes_next, shapes_start
 from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
-from literati._engine._graph cimport LOOKAHEAD, choice_free, choice_new, state_add_choice, state_clear
+from literati._engine._graph cimport LOOKAHEAD, choice_free, choice_new, expansion_add_choice, expansion_free
 from literati._engine._memory cimport tracked_malloc
+from literati._engine._rows cimport rows_free
 from literati._engine._types cimport (
     LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, cost_t, feature_order, int64_t, uint32_t, uint64_t,
 )
@@ -171,55 +171,77 @@ cdef bint estimate_children(SearchContext* context, Choice* c) noexcept nogil:
     return True
 
 
-cdef void estimate_batch(SearchContext* context, DataState* s, int32_t first, int32_t n) noexcept nogil:
+cdef void estimate_batch(
+    SearchContext* context, const DataState* s, Choice** choices, int32_t n
+) noexcept nogil:
     """Estimate children of depth left 2 by what they cost with one split."""
     cdef Sweep* sweep = &context.sweep
     cdef int32_t i
     for i in range(n):
-        sweep.shapes[i] = s.choices[first + i].shape
+        sweep.shapes[i] = choices[i].shape
     sweep_shapes(context.data, context.control, sweep, &s.rows, sweep.shapes, n, True)
     if context.control.stop:
         return
     for i in range(n):
-        if not s.choices[first + i].left.complete:
-            s.choices[first + i].left.estimate = <double>sweep.cost[2 * i]
-        if not s.choices[first + i].right.complete:
-            s.choices[first + i].right.estimate = <double>sweep.cost[2 * i + 1]
+        if not choices[i].left.complete:
+            choices[i].left.estimate = <double>sweep.cost[2 * i]
+        if not choices[i].right.complete:
+            choices[i].right.estimate = <double>sweep.cost[2 * i + 1]
 
 
-cdef void estimate_from(SearchContext* context, DataState* s, int32_t first) noexcept nogil:
-    """Estimate the choices of a state from index `first` on, if their children are solved and not expanded."""
+cdef void estimate_choices(SearchContext* context, const DataState* s, const Expansion* expansion) noexcept nogil:
+    """Estimate new choices of a state, if their children are solved and not expanded."""
+    cdef int32_t first = 0
     if s.depth != 3 or context.heuristic != CART_LOOKAHEAD:
         return
-    while first < s.n_choices and not context.control.stop:
-        estimate_batch(context, s, first, min(BATCHES * LANES, s.n_choices - first))
+    while first < expansion.n_choices and not context.control.stop:
+        estimate_batch(
+            context, s, expansion.choices + first, min(BATCHES * LANES, expansion.n_choices - first)
+        )
         first += BATCHES * LANES
 
 
 # --- expansion --------------------------------------------------------------------------------------------------------
 
 
-cdef void sum_cuts(SearchContext* context, DataState* s, int32_t feature) noexcept nogil:
-    cdef int32_t i
+cdef int32_t first_cut(const Cut* cuts, int32_t n_cuts, int32_t feature) noexcept nogil:
+    """Return the index of the first cut of a feature; cuts are sorted by feature."""
+    cdef int32_t low = 0, high = n_cuts, middle
+    while low < high:
+        middle = (low + high) // 2
+        if cuts[middle].feature < feature:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef void sum_cuts(
+    SearchContext* context, const Rows* rows, const Cut* cuts, int32_t n_cuts, int32_t feature
+) noexcept nogil:
+    cdef int32_t i = first_cut(cuts, n_cuts, feature)
     context.sums.n = 0
-    for i in range(s.n_cuts):
-        if s.cuts[i].feature == feature and s.cuts[i].at < s.rows.known[feature]:
-            context.sums.at[context.sums.n] = s.cuts[i].at
+    while i < n_cuts and cuts[i].feature == feature:
+        if cuts[i].at < rows.known[feature]:
+            context.sums.at[context.sums.n] = cuts[i].at
             context.sums.n += 1
-    sum_positions(context, &s.rows, feature)
+        i += 1
+    sum_positions(context, rows, feature)
 
 
-cdef int32_t eager_changepoints(const Dataset* data, const DataState* s) noexcept nogil:
+cdef int32_t eager_changepoints(
+    const Dataset* data, const Rows* rows, const Cut* cuts, int32_t n_cuts
+) noexcept nogil:
     """Return how many change points shape functions may have so that all of them can be opened at once."""
     cdef int32_t k, i, first, last
     cdef double functions = 0.0, ways
     for k in range(1, data.max_k + 1):
         last = 0
-        while last < s.n_cuts:
+        while last < n_cuts:
             first = last
-            while last < s.n_cuts and s.cuts[last].feature == s.cuts[first].feature:
+            while last < n_cuts and cuts[last].feature == cuts[first].feature:
                 last += 1
-            ways = 2.0 if s.rows.known[s.cuts[first].feature] < s.n else 1.0
+            ways = 2.0 if rows.known[cuts[first].feature] < rows.n else 1.0
             for i in range(k):
                 ways *= <double>(last - first - i) / (i + 1)
             functions += ways
@@ -228,65 +250,74 @@ cdef int32_t eager_changepoints(const Dataset* data, const DataState* s) noexcep
     return data.max_k
 
 
-cdef bint expand_state(SearchContext* context, DataState* s) noexcept nogil:
+cdef bint add_choice(
+    SearchContext* context, DataState* s, const Shape* shape, bint refinable, Expansion* expansion
+) noexcept nogil:
+    """Open a choice of a state; return False when memory ran out."""
+    cdef Control* control = context.control
+    cdef Choice* c = open_choice(context, s, NULL, shape)
+    if c == NULL or not expansion_add_choice(control, expansion, c):
+        choice_free(control, c)
+        return False
+    c.refinable = refinable
+    return control.byte_limit == 0 or control.bytes <= control.byte_limit
+
+
+cdef bint finish_expansion(
+    SearchContext* context, const DataState* s, Expansion* expansion, bint ok
+) noexcept nogil:
+    """Estimate the new choices; free them if memory ran out or a stop was requested: half of them mean nothing."""
+    if ok:
+        estimate_choices(context, s, expansion)
+    if not ok or context.control.stop:
+        expansion_free(context.control, expansion)
+    return ok
+
+
+cdef bint expand_state(SearchContext* context, DataState* s, Expansion* expansion) noexcept nogil:
     cdef const Dataset* data = context.data
     cdef Control* control = context.control
     cdef ShapeIterator iterator
     cdef Shape shape
-    cdef Choice* c
     cdef int32_t feature = -1, max_k = 1
-    cdef bint ok = True
+    cdef bint ok = True, refinable, had_rows = s.rows.order != NULL
     if not rows_ready(context, s):
+        return control.stop
+    expansion.cuts = <Cut*>tracked_malloc(control, max_candidate_cuts(data) * sizeof(Cut))
+    if expansion.cuts == NULL:
         return False
-    s.cuts = <Cut*>tracked_malloc(control, max_candidate_cuts(data) * sizeof(Cut))
-    if s.cuts == NULL:
-        return False
-    s.n_cuts = cart_cuts(data, control, &context.cart, &s.rows, leaves_at(data, s.depth), s.cuts)
+    expansion.n_cuts = cart_cuts(data, control, &context.cart, &s.rows, leaves_at(data, s.depth), expansion.cuts)
     if s.depth == 3:
-        max_k = eager_changepoints(data, s)
+        max_k = eager_changepoints(data, &s.rows, expansion.cuts, expansion.n_cuts)
     memset(&shape, 0, sizeof(Shape))
-    shapes_start(&iterator, s.n_cuts)
-    while not control.stop and shapes_next(&s.rows, s.cuts, &iterator, max_k, &shape):
+    shapes_start(&iterator, expansion.n_cuts)
+    while ok and not control.stop and shapes_next(data, &s.rows, expansion.cuts, &iterator, max_k, &shape):
         if shape.feature != feature:
             feature = shape.feature
-            sum_cuts(context, s, feature)
-        c = open_choice(context, s, NULL, &shape)
-        if c == NULL or not state_add_choice(control, s, c):
-            choice_free(control, c)
-            ok = False
-            break
-        if control.byte_limit and control.bytes > control.byte_limit:
-            ok = False
-            break
-        c.refinable = max_k < data.max_k and shape.n_cuts == max_k and shape.at[0] < s.rows.known[feature]
-    if ok:
-        estimate_from(context, s, 0)
-    if control.stop or not ok:
-        # The bounds of half an expansion would leave choices out: undo it.
-        state_clear(control, s)
-        return ok
-    s.expanded = True
-    count_expansion(context, state_key(s))
-    return True
+            sum_cuts(context, &s.rows, expansion.cuts, expansion.n_cuts, feature)
+        refinable = max_k < data.max_k and shape.n_cuts == max_k and shape.at[0] < s.rows.known[feature]
+        ok = add_choice(context, s, &shape, refinable, expansion)
+    ok = finish_expansion(context, s, expansion, ok)
+    if control.stop and not had_rows and s.parent != NULL:
+        rows_free(control, &s.rows)  # the next try filters them again, and counts the work
+    return ok
 
 
-cdef bint refine_choice(SearchContext* context, Choice* c) noexcept nogil:
+cdef bint refine_choice(SearchContext* context, Choice* c, Expansion* expansion) noexcept nogil:
     """Open the choices with one change point more than c, behind its last one."""
     cdef const Dataset* data = context.data
-    cdef Control* control = context.control
     cdef DataState* s = c.owner
     cdef Shape shape
-    cdef Choice* finer
-    cdef int32_t i, k = c.shape.n_cuts, had = s.n_choices
-    cdef bint ok = rows_ready(context, s)
-    if not ok:
-        return False
-    sum_cuts(context, s, c.shape.feature)
+    cdef int32_t i, k = c.shape.n_cuts
+    cdef bint ok = True
+    if not rows_ready(context, s):
+        return context.control.stop
+    sum_cuts(context, &s.rows, s.cuts, s.n_cuts, c.shape.feature)
     for i in range(s.n_cuts):
-        if control.stop or not ok:
+        if context.control.stop or not ok:
             break
         if (
-            s.cuts[i].feature != c.shape.feature or s.cuts[i].at <= c.shape.at[k - 1]
+            s.cuts[i].feature != c.shape.feature or s.cuts[i].at - c.shape.at[k - 1] < data.min_rows
             or s.cuts[i].at >= s.rows.known[c.shape.feature]
         ):
             continue
@@ -294,19 +325,5 @@ cdef bint refine_choice(SearchContext* context, Choice* c) noexcept nogil:
         shape.at[k] = s.cuts[i].at
         shape.cut[k] = s.cuts[i].cut
         shape.n_cuts = k + 1
-        finer = open_choice(context, s, NULL, &shape)
-        ok = finer != NULL and state_add_choice(control, s, finer)
-        if not ok:
-            choice_free(control, finer)
-            break
-        finer.refinable = k + 1 < data.max_k
-    if ok:
-        estimate_from(context, s, had)
-    if control.stop or not ok:
-        while s.n_choices > had:
-            s.n_choices -= 1
-            choice_free(control, s.choices[s.n_choices])
-        return ok
-    c.refinable = False
-    count_expansion(context, choice_key(s, &c.shape, True))
-    return True
+        ok = add_choice(context, s, &shape, k + 1 < data.max_k, expansion)
+    return finish_expansion(context, s, expansion, ok)

@@ -1,6 +1,6 @@
 """Gaps between tried change points: where every cut is a candidate, choices are opened one by one."""
 
-from literati._engine._data_state cimport SearchContext
+from literati._engine._data_state cimport SearchContext, StepCounter
 from literati._engine._graph cimport Choice, DataState, Gap
 from literati._engine._types cimport Dataset, cost_t, int32_t
 
@@ -13,5 +13,7 @@ cdef void remove_gap(DataState* s, int32_t index, cost_t lower) noexcept nogil
 # Each of these returns False when memory ran out; the state is then as it was before.
 cdef bint expand_gaps(SearchContext* context, DataState* s) noexcept nogil
 cdef bint refine_gap(SearchContext* context, Choice* c) noexcept nogil
-# Tries one change point of the gap; the gap becomes the two beside it.
-cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t budget) noexcept nogil
+# Tries one change point of the gap and counts it; the gap becomes the two beside it.
+cdef bint open_gap(
+    SearchContext* context, StepCounter* counter, DataState* s, int32_t index, cost_t budget
+) noexcept nogil

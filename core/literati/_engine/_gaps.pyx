@@ -3,15 +3,18 @@
 A gap contains every change point between two tried ones. As at depth left 2 (see _depth2_every_cut.pyx) the child
 that grows with the position costs at least what it costs at the lower neighbour, and the one that shrinks at least what
 it costs at the upper one. The neighbours' lower bounds rise as the search goes on, and the gap's with them.
+
+With min_rows > 1 the optimum is not monotone in the rows, so neighbours prove only what is true for min_rows = 1.
 """
 
 from libc.string cimport memset
 
-from literati._engine._data_state cimport choice_key, count_expansion, rows_ready, state_key
+from literati._engine._data_state cimport choice_key, count_expansion, rows_ready
 from literati._engine._depth2_every_cut cimport legal_near
 from literati._engine._expand cimport open_choice, sum_positions
+from literati._engine._explored cimport add_explored, share_choice, unexplored
 from literati._engine._graph cimport (
-    choice_estimate, choice_free, commit_lower, state_add_choice, state_add_gap, state_clear,
+    choice_estimate, choice_free, state_add_choice, state_add_gap, state_clear,
 )
 from literati._engine._rows cimport cut_at
 from literati._engine._types cimport Control, Shape, feature_order, int64_t
@@ -19,6 +22,16 @@ from literati._engine._types cimport Control, Shape, feature_order, int64_t
 
 cdef inline const DataState* child(const Choice* c, bint right) noexcept nogil:
     return &c.right if right else &c.left
+
+
+cdef inline cost_t child_bound(const Dataset* data, const Choice* c, bint right) noexcept nogil:
+    """Return a lower bound of a child that is also one of every larger set of rows."""
+    return child(c, right).lower if data.min_rows == 1 else child(c, right).relaxed
+
+
+cdef inline cost_t commit_bound(const Dataset* data, const Choice* c) noexcept nogil:
+    """Return a lower bound of a choice without refinements, from which other sets of rows may be bounded."""
+    return c.cost + child_bound(data, c, False) + child_bound(data, c, True)
 
 
 cdef cost_t gap_lower(const Dataset* data, const Gap* gap) noexcept nogil:
@@ -32,14 +45,14 @@ cdef cost_t gap_lower(const Dataset* data, const Gap* gap) noexcept nogil:
     cdef bint grows_right = k & 1
     cdef cost_t grown = 0, kept = 0, shrunk, lower
     if gap.below != NULL:
-        grown = child(gap.below, grows_right).lower
+        grown = child_bound(data, gap.below, grows_right)
     elif k > 1:
-        grown = child(gap.prefix.prefix, grows_right).lower
+        grown = child_bound(data, gap.prefix.prefix, grows_right)
     if k > 0:
-        kept = child(gap.prefix, not grows_right).lower
+        kept = child_bound(data, gap.prefix, not grows_right)
     shrunk = kept
     if gap.above != NULL:
-        shrunk = max(shrunk, child(gap.above, not grows_right).lower)
+        shrunk = max(shrunk, child_bound(data, gap.above, not grows_right))
     lower = data.split_cost + k * data.changepoint_cost + grown + shrunk
     if k + 1 < data.max_k:
         lower = min(lower, data.split_cost + (k + 1) * data.changepoint_cost + grown + kept)
@@ -60,6 +73,7 @@ cdef bint expand_gaps(SearchContext* context, DataState* s) noexcept nogil:
     cdef Control* control = context.control
     cdef Gap gap
     cdef int32_t j, side
+    cdef bint ok
     if not rows_ready(context, s):
         return False
     for j in range(data.n_features):
@@ -69,33 +83,61 @@ cdef bint expand_gaps(SearchContext* context, DataState* s) noexcept nogil:
             gap.missing_right = side
             gap.first = 1
             gap.last = s.rows.known[j] - 1 + (1 if side else 0)
-            if gap.first <= gap.last and not state_add_gap(control, s, &gap):
+            if data.min_rows > 1:
+                ok = add_long_gaps(data, control, s, &gap)
+            else:
+                ok = gap.first > gap.last or state_add_gap(control, s, &gap)
+            if not ok:
                 state_clear(control, s)
                 return False
-    s.expanded = True
-    count_expansion(context, state_key(s))
+    for j in range(s.n_gaps):
+        s.gaps[j].share = unexplored(s) / s.n_gaps
+    return True
+
+
+cdef bint add_long_gaps(const Dataset* data, Control* control, DataState* s, Gap* gap) noexcept nogil:
+    """Add the positions of a gap with min_rows rows before and behind them, or False when memory ran out.
+
+    The position behind all values is a gap of its own: behind it are the rows without a value.
+    """
+    cdef int64_t known = s.rows.known[gap.feature]
+    cdef bint above_all = gap.last == known
+    if known >= 2 * data.min_rows:
+        gap.first = <int32_t>data.min_rows
+        gap.last = <int32_t>(known - data.min_rows)
+        if not state_add_gap(control, s, gap):
+            return False
+    if above_all and known >= data.min_rows and s.n - known >= data.min_rows:
+        gap.first = gap.last = <int32_t>known
+        return state_add_gap(control, s, gap)
     return True
 
 
 cdef bint refine_gap(SearchContext* context, Choice* c) noexcept nogil:
     """Open the gap of all further change points of a choice."""
     cdef Gap gap
+    cdef int32_t min_rows = <int32_t>context.data.min_rows  # a state that was split has twice as many rows
     memset(&gap, 0, sizeof(Gap))
     gap.prefix = c
     gap.feature = c.shape.feature
     gap.missing_right = c.shape.missing_right
-    gap.first = c.shape.at[c.shape.n_cuts - 1] + 1
+    gap.first = c.shape.at[c.shape.n_cuts - 1] + min_rows
     if not rows_ready(context, c.owner):
         return False
-    gap.last = c.owner.rows.known[gap.feature] - 1
-    if gap.first <= gap.last and not state_add_gap(context.control, c.owner, &gap):
+    gap.last = c.owner.rows.known[gap.feature] - min_rows
+    gap.share = c.refine_share
+    if gap.first > gap.last:
+        add_explored(c.owner, gap.share)
+    elif not state_add_gap(context.control, c.owner, &gap):
         return False
+    c.refine_share = 0.0
     c.refinable = False
     return True
 
 
 cdef void remove_gap(DataState* s, int32_t index, cost_t lower) noexcept nogil:
     s.floor = min(s.floor, lower)
+    add_explored(s, s.gaps[index].share)
     s.n_gaps -= 1
     s.gaps[index] = s.gaps[s.n_gaps]
 
@@ -107,23 +149,27 @@ cdef void trim(const Dataset* data, DataState* s, Gap* gap, cost_t budget) noexc
     of that neighbour costs at least the budget.
     """
     cdef cost_t row_cost = data.max_weight * data.weight_cost
-    cdef int32_t k = gap.prefix.shape.n_cuts if gap.prefix != NULL else 0
+    cdef int32_t k = gap.prefix.shape.n_cuts if gap.prefix != NULL else 0, positions = gap.last - gap.first + 1
     cdef int64_t bound
+    cdef double share = gap.share
     if k + 1 < data.max_k:
         return
-    if gap.below != NULL and commit_lower(gap.below) > budget:
-        bound = gap.below.shape.at[k] + (commit_lower(gap.below) - budget) // row_cost + 1
+    if gap.below != NULL and commit_bound(data, gap.below) > budget:
+        bound = gap.below.shape.at[k] + (commit_bound(data, gap.below) - budget) // row_cost + 1
         if bound > gap.first:
             s.floor = min(s.floor, budget)
             gap.first = <int32_t>min(bound, <int64_t>gap.last + 1)
-    if gap.above != NULL and commit_lower(gap.above) > budget:
-        bound = gap.above.shape.at[k] - (commit_lower(gap.above) - budget) // row_cost - 1
+    if gap.above != NULL and commit_bound(data, gap.above) > budget:
+        bound = gap.above.shape.at[k] - (commit_bound(data, gap.above) - budget) // row_cost - 1
         if bound < gap.last:
             s.floor = min(s.floor, budget)
             gap.last = <int32_t>max(bound, <int64_t>gap.first - 1)
+    gap.share = share * (gap.last - gap.first + 1) / positions
+    add_explored(s, share - gap.share)
 
 
 cdef void raise_bound(DataState* s, cost_t lower) noexcept nogil:
+    s.relaxed = max(s.relaxed, lower)
     if lower > s.lower:
         s.lower = min(lower, s.upper)
         s.complete = s.lower >= s.upper
@@ -151,12 +197,12 @@ cdef void raise_children(const Dataset* data, const Gap* gap, Choice* c) noexcep
     cdef DataState* shrinks = &c.left if grows_right else &c.right
     if gap.below != NULL:
         between = c.shape.at[k] - gap.below.shape.at[k]
-        raise_bound(grows, child(gap.below, grows_right).lower)
-        raise_bound(shrinks, bound_without(child(gap.below, not grows_right).lower, between, row_cost))
+        raise_bound(grows, child_bound(data, gap.below, grows_right))
+        raise_bound(shrinks, bound_without(child_bound(data, gap.below, not grows_right), between, row_cost))
     if gap.above != NULL:
         between = gap.above.shape.at[k] - c.shape.at[k]
-        raise_bound(grows, bound_without(child(gap.above, grows_right).lower, between, row_cost))
-        raise_bound(shrinks, child(gap.above, not grows_right).lower)
+        raise_bound(grows, bound_without(child_bound(data, gap.above, grows_right), between, row_cost))
+        raise_bound(shrinks, child_bound(data, gap.above, not grows_right))
 
 
 cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_t at, Shape* shape) noexcept nogil:
@@ -179,17 +225,21 @@ cdef void gap_shape(SearchContext* context, DataState* s, const Gap* gap, int32_
     sum_positions(context, &s.rows, gap.feature)
 
 
-cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t budget) noexcept nogil:
+cdef bint open_gap(
+    SearchContext* context, StepCounter* counter, DataState* s, int32_t index, cost_t budget
+) noexcept nogil:
     cdef const Dataset* data = context.data
     cdef Control* control = context.control
-    cdef Gap gap = s.gaps[index]
+    cdef Gap gap
     cdef Gap beside
     cdef Shape shape
     cdef Choice* c
     cdef int32_t at = 0
+    cdef double position_share
     if not rows_ready(context, s):
         return False
-    trim(data, s, &gap, budget)
+    trim(data, s, &s.gaps[index], budget)
+    gap = s.gaps[index]
     if gap.first <= gap.last:
         at = legal_near(&s.rows, gap.feature, gap.first + (gap.last - gap.first) // 2, gap.first, gap.last)
     if at == 0:
@@ -199,9 +249,11 @@ cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t b
     c = open_choice(context, s, gap.prefix, &shape)
     if c == NULL:
         return False
+    position_share = gap.share / (gap.last - gap.first + 1)
     beside = gap
     beside.above = c
     beside.last = at - 1
+    beside.share = (at - gap.first) * position_share
     # Both or neither: a gap that was lost would count as searched.
     if beside.first <= beside.last and not state_add_gap(control, s, &beside):
         choice_free(control, c)
@@ -211,12 +263,12 @@ cdef bint open_gap(SearchContext* context, DataState* s, int32_t index, cost_t b
         choice_free(control, c)
         return False
     c.refinable = shape.n_cuts < data.max_k and at < s.rows.known[gap.feature]
+    share_choice(c, position_share)
     raise_children(data, &gap, c)
-    count_expansion(context, choice_key(s, &shape, False))
-    gap.below = c
-    gap.first = at + 1
-    if gap.first > gap.last:
+    count_expansion(counter, choice_key(s, &shape, False))
+    s.gaps[index].below = c
+    s.gaps[index].first = at + 1
+    s.gaps[index].share = (gap.last - at) * position_share
+    if s.gaps[index].first > gap.last:
         remove_gap(s, index, s.floor)
-    else:
-        s.gaps[index] = gap
     return True

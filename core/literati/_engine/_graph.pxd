@@ -37,9 +37,12 @@ cdef struct DataState:
     Rows rows            # order is NULL while the rows are not in memory
     uint64_t hash[2]     # of the set of rows
     cost_t lower         # V: no tree of the state's space costs less
+    cost_t relaxed       # a lower bound for min_rows = 1 and every cut, and so of every larger set of rows
     cost_t upper         # V-bar: cost of the tree of `policy`
     cost_t floor         # smallest lower bound among pruned choices and gaps
     double estimate      # V-tilde: the cost that the search expects; it orders the search and proves nothing
+    double share         # of the searched space that lies below it: see _explored.pxd
+    double explored      # part of `share` that is complete or pruned
     int32_t n            # rows
     int32_t n_choices
     int32_t choice_capacity  # allocated entries of `choices`
@@ -62,6 +65,8 @@ cdef struct Choice:
     Shape shape
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
+    double refine_share  # of the searched space that its refinements are, while they have not been opened
+    int64_t round        # number of the last round of tasks that selected it
     bint estimated       # the lookahead of its children is done
     bint refinable       # refinements have not been opened
     bint pruned          # nothing below it is searched, but the gaps beside it still read its children's bounds
@@ -72,10 +77,19 @@ cdef struct Gap:
     Choice* prefix       # change points already chosen; NULL: none
     Choice* below        # the tried neighbours; NULL at the ends
     Choice* above
+    double share         # of the searched space
     int32_t feature
     int32_t missing_right  # side of the rows without a value
     int32_t first        # positions in the order of the state's rows, both ends included
     int32_t last
+
+# Choices that were made for a state and do not belong to it yet.
+cdef struct Expansion:
+    Choice** choices
+    int32_t n_choices
+    int32_t capacity     # allocated entries of `choices`
+    Cut* cuts            # candidate cuts of the state; NULL: it has them already
+    int32_t n_cuts
 
 cdef inline int32_t get_split_index(const TreeNode* node) noexcept nogil:
     """Return the index of the split of a SOLVED node of depth left 2, -1 if it is not known.
@@ -105,8 +119,12 @@ cdef inline double choice_estimate(const Choice* c) noexcept nogil:
 # Functions that return False or NULL have found no memory and changed nothing.
 cdef Choice* choice_new(Control* control, DataState* owner) noexcept nogil
 cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept nogil
+cdef bint expansion_add_choice(Control* control, Expansion* expansion, Choice* c) noexcept nogil
+# Moves the choices and cuts of an expansion to the state, and leaves the expansion empty.
+cdef bint state_take_expansion(Control* control, DataState* s, Expansion* expansion) noexcept nogil
 cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept nogil
 cdef void choice_free(Control* control, Choice* c) noexcept nogil
+cdef void expansion_free(Control* control, Expansion* expansion) noexcept nogil
 cdef void state_clear(Control* control, DataState* s) noexcept nogil
 cdef void state_free(Control* control, DataState* s) noexcept nogil
 cdef void state_discard_solve(Control* control, DataState* s) noexcept nogil

@@ -25,13 +25,48 @@ cdef Choice* choice_new(Control* control, DataState* owner) noexcept nogil:
 
 
 cdef bint state_add_choice(Control* control, DataState* s, Choice* c) noexcept nogil:
-    cdef void* choices = tracked_append(control, s.choices, s.n_choices, &s.choice_capacity, sizeof(Choice*))
-    if choices == NULL:
+    return append_choice(control, &s.choices, &s.n_choices, &s.choice_capacity, c)
+
+
+cdef bint expansion_add_choice(Control* control, Expansion* expansion, Choice* c) noexcept nogil:
+    return append_choice(control, &expansion.choices, &expansion.n_choices, &expansion.capacity, c)
+
+
+cdef bint append_choice(
+    Control* control, Choice*** choices, int32_t* n, int32_t* capacity, Choice* c
+) noexcept nogil:
+    cdef void* moved = tracked_append(control, choices[0], n[0], capacity, sizeof(Choice*))
+    if moved == NULL:
         return False
-    s.choices = <Choice**>choices
-    s.choices[s.n_choices] = c
-    s.n_choices += 1
+    choices[0] = <Choice**>moved
+    choices[0][n[0]] = c
+    n[0] += 1
     return True
+
+
+cdef bint state_take_expansion(Control* control, DataState* s, Expansion* expansion) noexcept nogil:
+    cdef int32_t i, had = s.n_choices
+    if s.choices == NULL:
+        s.choices, s.n_choices, s.choice_capacity = expansion.choices, expansion.n_choices, expansion.capacity
+    else:
+        for i in range(expansion.n_choices):
+            if not state_add_choice(control, s, expansion.choices[i]):
+                s.n_choices = had
+                return False
+        tracked_free(control, expansion.choices)
+    if expansion.cuts != NULL:
+        s.cuts, s.n_cuts = expansion.cuts, expansion.n_cuts
+    memset(expansion, 0, sizeof(Expansion))
+    return True
+
+
+cdef void expansion_free(Control* control, Expansion* expansion) noexcept nogil:
+    cdef int32_t i
+    for i in range(expansion.n_choices):
+        choice_free(control, expansion.choices[i])
+    tracked_free(control, expansion.choices)
+    tracked_free(control, expansion.cuts)
+    memset(expansion, 0, sizeof(Expansion))
 
 
 cdef bint state_add_gap(Control* control, DataState* s, const Gap* gap) noexcept nogil:

@@ -62,30 +62,43 @@
 #define MAX64(a, b) OF_256(_mm256_max_epi64, a, b)
 #define MIN64(a, b) OF_256(_mm256_min_epi64, a, b)
 #include "_lanes_set.h"
+#include "_narrow_kernels.h"
+#include "_rows_kernels.h"
 #endif
 #undef T
 #undef NAME
 #undef VEC
 #undef WIDTH
 
-/* The kernels for this machine; LITERATI_SIMD (none, avx2, avx512) in the environment lowers the choice. */
+/* The kernels for this machine; LITERATI_SIMD (none, avx2, avx512, vbmi2) in the environment lowers the choice. */
 static const lanes_t *lanes_table(void) {
     static const lanes_t plain = {{walk_plain16, walk_plain32, walk_plain64},
                                   {classes_plain16, classes_plain32, classes_plain64},
-                                  gini_two_plain, gini_many_plain, "none"};
+                                  gini_two_plain, gini_many_plain, "none", NULL, NULL, NULL, NULL};
 #ifdef LITERATI_X86
     static const lanes_t avx2 = {{walk_avx2_16, walk_avx2_32, walk_avx2_64},
                                  {classes_avx2_16, classes_avx2_32, classes_avx2_64},
-                                 gini_two_avx2_, gini_many_avx2_, "avx2"};
+                                 gini_two_avx2_, gini_many_avx2_, "avx2", NULL, NULL, NULL, NULL};
     static const lanes_t avx512 = {{walk_avx512_16, walk_avx512_32, walk_avx512_64},
                                    {classes_avx512_16, classes_avx512_32, classes_avx512_64},
-                                   gini_two_avx512_, gini_many_avx512_, "avx512"};
+                                   gini_two_avx512_, gini_many_avx512_, "avx512", NULL, NULL, NULL,
+                                   keep_side_avx512};
+    static const lanes_t vbmi2 = {{walk_avx512_16, walk_avx512_32, walk_avx512_64},
+                                  {classes_avx512_16, classes_avx512_32, classes_avx512_64},
+                                  gini_two_avx512_, gini_many_avx512_, "vbmi2", narrow_gini, narrow_partition,
+                                  narrow_walk, keep_side_avx512};
     const char *level = getenv("LITERATI_SIMD");
     if (level && !strcmp(level, "none")) return &plain;
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-        && !(level && !strcmp(level, "avx2"))) return &avx512;
+        && __builtin_cpu_supports("bmi2")
+        && !(level && !strcmp(level, "avx2"))) {
+        if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")
+            && !(level && !strcmp(level, "avx512"))) return &vbmi2;
+        return &avx512;
+    }
     if (__builtin_cpu_supports("avx2")) return &avx2;
 #endif
     return &plain;
 }
+#include "_lanes_min_rows_table.h"
 #endif

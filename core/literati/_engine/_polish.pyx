@@ -17,6 +17,7 @@ from literati._engine._best_shape cimport SideScan, end_group, is_better, offer_
 from literati._engine._mutable_tree cimport (
     KEEP, NEW_SHAPE, STOP_CHECK_MASK, TO_LEAF, TO_LEFT_CHILD, TO_RIGHT_CHILD, Change, MutableNode, MutableTree,
 )
+from literati._engine._polish_min_rows cimport LongIntervals, make_long_intervals
 from literati._engine._types cimport (
     LEGAL_CUT, ROW_MASK, Shape, cost_t, feature_order, int32_t, int64_t, monotonic, uint32_t,
 )
@@ -66,6 +67,7 @@ cdef object make_polisher(const Dataset* data, const Rows* rows, object owner):
     polisher.fits = <NodeFit*>calloc(1 << data.max_depth, sizeof(NodeFit))
     if polisher.nodes == NULL or polisher.scans == NULL or polisher.fits == NULL:
         raise MemoryError("no memory to polish trees")
+    polisher.long_intervals = make_long_intervals(polisher)
     return polisher
 
 
@@ -81,6 +83,7 @@ cdef class Polisher(MutableTree):
     cdef readonly int64_t work
     cdef int64_t max_work               # where the budget of this call ends, -1: no budget
     cdef readonly bint finished
+    cdef LongIntervals long_intervals   # None where min_rows is 1
     cdef SideScan* scans                # one for each fit
     cdef NodeFit* fits
 
@@ -208,7 +211,10 @@ cdef class Polisher(MutableTree):
                 if self.interrupted or self.out_of_budget():
                     return False
                 with nogil:
-                    self.scan_feature(feature, n_fits)
+                    if self.data.min_rows > 1:
+                        self.scan_intervals(feature, n_fits)
+                    else:
+                        self.scan_feature(feature, n_fits)
                 self.work += SCAN_VISITS * self.data.n_rows
 
     cdef void sum_weights(self, int32_t level, int32_t n_fits) noexcept nogil:
@@ -378,6 +384,28 @@ cdef class Polisher(MutableTree):
                 fit.best.cut[i] = self.data.codes[
                     feature * <int64_t>self.data.n_rows + (entries[fit.best.at[i]] & ROW_MASK)
                 ]
+
+    cdef void scan_intervals(self, int32_t feature, int32_t n_fits) noexcept nogil:
+        """Do the same as `scan_feature` where every interval of the tree must hold min_rows rows."""
+        cdef int32_t j, first
+        cdef NodeFit* fit
+        cdef Shape shape
+        cdef cost_t cost
+        self.long_intervals.list_rows(self, feature, &self.fit_of[0], n_fits)
+        for j in range(n_fits):
+            fit = &self.fits[j]
+            if not fit.active:
+                continue
+            cost = fit.best_cost
+            first = self.long_intervals.offer(
+                self, feature, j, &self.target[0], fit.all_left, &cost, fit.best.n_cuts, &shape
+            )
+            if first >= 0 and (
+                fit.two_leaves or self.long_intervals.holds_below(self, j, fit.node, &shape, first)
+            ):
+                fit.best_cost = cost
+                fit.best = shape
+                fit.swapped = first
 
     cdef bint apply(self, int32_t n_fits) except -1:
         """Make the cheapest change of every fit's node; return whether any node changed."""

@@ -30,5 +30,7 @@ cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at) noexcept 
 cdef int32_t cut_at(
     const Dataset* data, int32_t feature, const uint32_t* entries, int32_t known, int32_t at
 ) noexcept nogil
+# Returns the code of a cut between two neighbouring codes.
+cdef int32_t cut_between(const Dataset* data, int32_t feature, int32_t below, int32_t above) noexcept nogil
 # Sums the weight of every class.
 cdef void count_classes(const Dataset* data, const Rows* rows, int64_t* counts) noexcept nogil

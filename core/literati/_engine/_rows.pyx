@@ -33,14 +33,14 @@ cdef int32_t keep_side(
     cdef int32_t i, kept = 0
     cdef uint32_t entry, row, take, last = 0, flags = 0
     # A cut is legal between two kept rows if any was between them before. There is no branch, because which side a row
-    # is on cannot be predicted.
+    # is on cannot be predicted: `take` is all ones or zero, and the compiler makes no branch of it.
     for i in range(n):
         entry = entries[i]
         row = entry & ROW_MASK
-        take = side[row] == target
-        kept += take
-        last = row if take else last
-        flags = (entry ^ row) | (0 if take else flags)
+        take = 0 - <uint32_t>(side[row] == target)
+        kept -= <int32_t>take
+        last ^= (last ^ row) & take
+        flags = (entry ^ row) | (flags & ~take)
         out[kept - 1] = last | flags
     return kept
 
@@ -71,6 +71,14 @@ cdef int32_t partition_entries(
     return n_right
 
 
+cdef inline int32_t filter_entries(
+    const Dataset* data, const uint32_t* entries, int32_t n, const uint8_t* side, uint8_t target, uint32_t* out
+) noexcept nogil:
+    if data.lanes.keep_side != NULL:
+        return data.lanes.keep_side(entries, n, side, target, out)
+    return keep_side(entries, n, side, target, out)
+
+
 cdef void rows_filter(
     const Dataset* data, Control* control, const Rows* rows, const uint8_t* side, uint8_t target, Rows* out
 ) noexcept nogil:
@@ -84,11 +92,11 @@ cdef void rows_filter(
         control.work += rows.n
         entries = feature_order(rows, j)
         kept = feature_order(out, j)
-        known = keep_side(entries, rows.known[j], side, target, kept)
+        known = filter_entries(data, entries, rows.known[j], side, target, kept)
         out.known[j] = known
         if rows.known[j] < rows.n:
-            last = kept[known - 1]  # keep_side writes one entry before its output
-            keep_side(entries + rows.known[j], rows.n - rows.known[j], side, target, kept + known)
+            last = kept[known - 1]  # the filter writes one entry before its output
+            filter_entries(data, entries + rows.known[j], rows.n - rows.known[j], side, target, kept + known)
             kept[known - 1] = last
 
 
@@ -133,21 +141,24 @@ cdef int32_t next_legal(const Rows* rows, int32_t feature, int32_t at) noexcept 
 cdef int32_t cut_at(
     const Dataset* data, int32_t feature, const uint32_t* entries, int32_t known, int32_t at
 ) noexcept nogil:
-    # On a grid the lowest legal code, else that of the midpoint of the two values, as in scikit-learn.
     cdef const int32_t* codes = data.codes + feature * <int64_t>data.n_rows
-    cdef const double* values = data.values + data.value_start[feature]
-    cdef const uint8_t* grid
-    cdef int32_t low, high, middle
-    cdef double threshold
     if at == known:
         return data.cardinality[feature]
-    low, high = codes[entries[at - 1] & ROW_MASK] + 1, codes[entries[at] & ROW_MASK]
+    return cut_between(data, feature, codes[entries[at - 1] & ROW_MASK], codes[entries[at] & ROW_MASK])
+
+
+cdef int32_t cut_between(const Dataset* data, int32_t feature, int32_t below, int32_t above) noexcept nogil:
+    # On a grid the lowest legal code, else that of the midpoint of the two values, as in scikit-learn.
+    cdef const double* values = data.values + data.value_start[feature]
+    cdef const uint8_t* grid
+    cdef int32_t low = below + 1, high = above, middle
+    cdef double threshold
     if data.grid != NULL:
         grid = data.grid + data.value_start[feature]
         while low < high and not grid[low]:
             low += 1
         return low
-    threshold = 0.5 * values[low - 1] + 0.5 * values[high]
+    threshold = 0.5 * values[below] + 0.5 * values[above]
     while low < high:
         middle = (low + high) // 2
         if values[middle] > threshold:
@@ -158,9 +169,16 @@ cdef int32_t cut_at(
 
 
 cdef void count_classes(const Dataset* data, const Rows* rows, int64_t* counts) noexcept nogil:
-    cdef int32_t i
+    cdef int32_t i, ones = 0
     cdef uint32_t row
     cdef const uint32_t* entries = rows.order + 1
+    if data.n_classes == 2 and not data.weighted:
+        # A sum in a register: counts in memory would wait for each other.
+        for i in range(rows.n):
+            ones += data.label[entries[i] & ROW_MASK]
+        counts[0] = rows.n - ones
+        counts[1] = ones
+        return
     memset(counts, 0, data.n_classes * sizeof(int64_t))
     for i in range(rows.n):
         row = entries[i] & ROW_MASK

@@ -3,7 +3,7 @@
 from libc.string cimport memcpy, memset
 
 from literati._engine._cache cimport cache_store
-from literati._engine._data_state cimport count_expansion, filter_rows, leaves_at, rows_ready, state_complete, state_key
+from literati._engine._data_state cimport filter_rows, leaves_at, rows_ready, state_complete
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport solve_depth2
 from literati._engine._depth2_every_cut cimport Depth2Solve, solve_depth2_every_cut, solve_new
@@ -11,59 +11,57 @@ from literati._engine._graph cimport LEAF, SOLVED, SPLIT, TreeNode, state_discar
 from literati._engine._memory cimport tracked_malloc
 from literati._engine._rows cimport cut_at
 from literati._engine._types cimport (
-    DONE, NO_MEMORY, Control, Dataset, Outcome, Rows, Shape, feature_order, int32_t, int64_t, uint32_t,
+    DONE, NO_MEMORY, STOPPED, Control, Dataset, Outcome, Rows, Shape, feature_order, int32_t, int64_t, uint32_t,
 )
 
 
-cdef bint solve_state(SearchContext* context, DataState* s, cost_t budget) noexcept nogil:
+cdef Outcome solve_state(SearchContext* context, DataState* s, Solution* solution) noexcept nogil:
     cdef const Dataset* data = context.data
     cdef Control* control = context.control
     cdef Rows* rows = &context.all_rows
     cdef Shape shape
-    cdef cost_t value
-    cdef int32_t split_index = -1
-    if s.depth == 2 and context.every_cut:
-        return solve_every_cut(context, s, budget)
     if s.parent != NULL:
         if not rows_ready(context, s.parent.owner):
-            return False
+            return STOPPED if control.stop else NO_MEMORY
         rows = &context.left
         filter_rows(context, s, rows)
         if control.stop:
-            return True
+            return STOPPED
+    solution.split_index = -1
     if s.depth == 1:
-        value = solve_depth1(data, control, &context.sweep.classes, rows, &shape)
+        solution.value = solve_depth1(data, control, &context.sweep.classes, rows, &shape)
     else:
-        value = solve_depth2(
-            data, control, &context.sweep, &context.cart, rows, leaves_at(data, s.depth), s.lower, &shape, &split_index
+        solution.value = solve_depth2(
+            data, control, &context.sweep, &context.cart, rows, leaves_at(data, s.depth), s.lower, &shape,
+            &solution.split_index,
         )
-    if control.stop:
-        return True
-    s.upper = s.lower = value
-    s.policy = LEAF if shape.feature < 0 else SOLVED
-    s.split_index = split_index
-    count_expansion(context, state_key(s))
+    solution.is_leaf = shape.feature < 0
+    return STOPPED if control.stop else DONE
+
+
+cdef void state_take_solution(SearchContext* context, DataState* s, const Solution* solution) noexcept nogil:
+    s.upper = s.lower = solution.value
+    s.policy = LEAF if solution.is_leaf else SOLVED
+    s.split_index = solution.split_index
     state_complete(context, s)
-    return True
 
 
-cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) noexcept nogil:
-    """Solve a state of depth left 2 over every cut, as far as the time allows."""
+cdef Outcome solve_every_cut(SearchContext* context, DataState* s, cost_t budget) noexcept nogil:
     cdef Control* control = context.control
     cdef Depth2Solve* solve
     cdef Outcome outcome
     cdef bint over_budget
     if s.solve == NULL and not begin_solve(context, s):
-        return False
+        return STOPPED if control.stop else NO_MEMORY
     if s.solve == NULL:
-        return True
+        return STOPPED
     solve = s.solve
     solve.known_lower = s.lower
     outcome = solve_depth2_every_cut(context.data, control, &context.sweep, solve, budget, context.until)
     if outcome == NO_MEMORY:
         # Its intervals are no longer complete: begin again when there is memory.
         state_discard_solve(control, s)
-        return False
+        return NO_MEMORY
     # Only the root shows the best tree of an unfinished solve. Elsewhere it would change the order of the search, which
     # must not depend on when a slice ends.
     if (
@@ -71,19 +69,20 @@ cdef bint solve_every_cut(SearchContext* context, DataState* s, cost_t budget) n
         and not set_solve_tree(context, s)
     ):
         state_discard_solve(control, s)
-        return False
+        return NO_MEMORY
     if outcome != DONE:
-        return True
-    count_expansion(context, state_key(s))
+        return outcome
+    if solve.value > solve.known_lower:
+        s.relaxed = max(s.relaxed, min(solve.relaxed, min(solve.value, budget)))
     over_budget = solve.value >= budget and solve.value > s.lower and budget < s.upper
     state_discard_solve(control, s)
     if over_budget:
         # The solve has dropped all that costs at least the budget, so the budget is a lower bound and not the value.
         s.lower = max(s.lower, budget)
-        cache_store(control, &context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
+        cache_store(control, context.cache, s.hash, s.depth, s.lower, False, NULL, 0, -1)
     else:
         state_complete(context, s)
-    return True
+    return DONE
 
 
 cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:

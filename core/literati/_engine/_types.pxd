@@ -24,12 +24,42 @@ cdef extern from "_lanes.h" nogil:
     ctypedef double (*gini_many_fn)(
         const uint32_t*, int32_t, const int32_t*, const double*, int32_t, double*, double, int32_t*
     ) noexcept nogil
+    enum:
+        NARROW_ROWS
+        NARROW_CLASSES
+        NARROW_PAD
+    ctypedef struct narrow_class:
+        int32_t first
+        int32_t length
+        int32_t total
+    ctypedef double (*narrow_gini_fn)(
+        const uint16_t*, int32_t, const narrow_class*, int32_t, double, double, int32_t*, int32_t*
+    ) noexcept nogil
+    ctypedef int32_t (*narrow_partition_fn)(
+        const uint16_t*, int32_t, const uint16_t*, int32_t, uint16_t*, uint16_t*
+    ) noexcept nogil
+    ctypedef void (*narrow_walk_fn)(const uint16_t*, int32_t, const uint32_t*, int32_t, int, void*) noexcept nogil
+    ctypedef int32_t (*keep_side_fn)(const uint32_t*, int32_t, const uint8_t*, uint8_t, uint32_t*) noexcept nogil
     ctypedef struct lanes_t:
         walk_fn walk[3]
         classes_fn classes[3]
         gini_two_fn gini_two
         gini_many_fn gini_many
         const char* name
+        narrow_gini_fn narrow_gini
+        narrow_partition_fn narrow_partition
+        narrow_walk_fn narrow_walk
+        keep_side_fn keep_side
+    ctypedef void (*long_walk_fn)(
+        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, int64_t, void*, const volatile int32_t*
+    ) noexcept nogil
+    ctypedef void (*long_classes_fn)(
+        const uint32_t*, int32_t, int32_t, const uint16_t*, const void*, const int32_t*, int32_t, int64_t, void*, void*,
+        const volatile int32_t*
+    ) noexcept nogil
+    ctypedef struct long_lanes_t:
+        long_walk_fn walk[3]
+        long_classes_fn classes[3]
 
 cdef enum:
     MAX_CLASSES = 1024
@@ -58,6 +88,7 @@ cdef struct Dataset:
     int32_t n_classes
     int32_t max_depth
     int32_t max_k                   # K: change points that a shape function may have
+    int64_t min_rows                # that every interval of a shape function holds; rows without a value do not count
     Mode mode                       # where change points may lie
     Criterion criterion             # of CART
     bint weighted                   # rows have weights of their own; otherwise each weighs 1
@@ -83,6 +114,7 @@ cdef struct Dataset:
     cost_t split_cost               # cost of a split
     cost_t changepoint_cost         # cost of every change point beyond the first
     const lanes_t* lanes            # kernels for the instruction set of this machine
+    const long_lanes_t* long_lanes  # the same for intervals of min_rows rows
 
 # The running state of a search that every part of it reads or counts in.
 cdef struct Control:

@@ -6,8 +6,9 @@ booleans are read as float64 with NaN for missing values, columns of categories 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +17,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.labels import is_missing, plain
+from literati._encode._objects import FLOAT, MISSING, NUMBER, OTHER, TEXT, TIME, ObjectReader
+from literati.data.arrow import dictionary_codes
+from literati.data.labels import MISSING_TYPES, is_missing, plain
 
 Kind = Literal["number", "boolean", "category"]
 Floats = npt.NDArray[np.float64]
@@ -116,20 +119,19 @@ def _array(data: Any) -> RawTable:
 def _read_vector(vector: npt.NDArray[Any], name: str) -> RawColumn:
     if vector.dtype.kind in "biuf":
         return RawColumn("boolean" if vector.dtype.kind == "b" else "number", vector.astype(np.float64))
-    return read_objects(vector.tolist() if vector.dtype.kind == "U" else list(vector), name)
+    return read_objects(vector.tolist(), name)
 
 
 def read_objects(cells: list[Any], name: str) -> RawColumn:
     """Read a column of Python objects. Its kind follows from the types of its cells."""
-    types = set(map(type, cells))
-    missing: list[bool] | None = None
-    if any(issubclass(t, float | np.floating) or not issubclass(t, _CELL_TYPES) for t in types):
-        missing = [is_missing(cell) for cell in cells]
-        types = {type(cell) for cell, absent in zip(cells, missing, strict=True) if not absent}
+    reader = ObjectReader(_what_is).read(cells)
+    types = reader.types  # of the cells that are not missing
     if not types:
-        return RawColumn("number", np.full(len(cells), np.nan))
+        return _all_missing(cells)
     if all(issubclass(t, str) for t in types):
-        return _factorize(cells, missing)
+        if reader.error is not None:
+            raise reader.error
+        return RawColumn("category", codes=reader.codes, labels=reader.labels)
     for t in types:
         if not issubclass(t, _NUMBER_TYPES):
             if issubclass(t, str):
@@ -140,32 +142,40 @@ def read_objects(cells: list[Any], name: str) -> RawColumn:
             raise TypeError(  # in the words that scikit-learn's checks expect
                 f"X: column {name!r}: argument must be a string column or a number column, not {t.__name__!r}"
             )
-    try:
-        flags = missing or [False] * len(cells)
-        numbers = np.array([np.nan if m else float(cell) for cell, m in zip(cells, flags, strict=True)])
-    except OverflowError:
-        raise ValueError(f"X: column {name!r} holds an integer too large for a float") from None
-    return RawColumn("boolean" if all(issubclass(t, bool | np.bool_) for t in types) else "number", numbers)
+    if isinstance(reader.error, OverflowError):
+        raise ValueError(f"X: column {name!r} holds an integer too large for a float")
+    if reader.error is not None:
+        raise reader.error
+    boolean = all(issubclass(t, bool | np.bool_) for t in types)
+    return RawColumn("boolean" if boolean else "number", reader.values)
+
+
+def _all_missing(cells: Sized) -> RawColumn:
+    return RawColumn("number", np.full(len(cells), np.nan))
 
 
 _NUMBER_TYPES = (bool, np.bool_, int, float, np.integer, np.floating, Decimal, Fraction)
-_CELL_TYPES = (*_NUMBER_TYPES, str)
 
 
-def _factorize(cells: list[Any], missing: list[bool] | None) -> RawColumn:
-    known = cells if missing is None else (c for c, absent in zip(cells, missing, strict=True) if not absent)
-    labels = list(dict.fromkeys(known))
-    get = {label: code for code, label in enumerate(labels)}.get
-    codes = np.fromiter((get(cell, -1) for cell in cells), dtype=np.int32, count=len(cells))
-    return RawColumn("category", codes=codes, labels=labels)
+def _what_is(cell_type: type) -> int:
+    """Return what the type of a cell says about it; `is_missing` is the same for one cell."""
+    if issubclass(cell_type, float | np.floating):
+        return FLOAT
+    if issubclass(cell_type, np.datetime64 | np.timedelta64):
+        return TIME
+    if cell_type is type(None) or cell_type.__name__ in MISSING_TYPES:
+        return MISSING
+    if issubclass(cell_type, str):
+        return TEXT
+    return NUMBER if issubclass(cell_type, _NUMBER_TYPES) else OTHER
 
 
-def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
+def _coded(codes: npt.NDArray[Any], labels: list[Any], name: str) -> RawColumn:
     """Read a dictionary-encoded column. Labels that do not occur are dropped."""
-    codes = np.asarray(codes, dtype=np.int64)
-    used = np.unique(codes[codes >= 0])
-    names = [plain(label) for label in labels]
-    kept = [names[index] for index in used]
+    recode = np.full(len(labels) + 1, -1, dtype=np.int32)
+    recode[codes] = 0  # code -1, a missing cell, marks the last entry
+    used = np.flatnonzero(recode[:-1] == 0)
+    kept = [plain(labels[index]) for index in used.tolist()]
     if any(is_missing(label) for label in kept):
         raise TypeError(f"X: column {name!r} has a missing value among its categories")
     for label in kept:
@@ -174,9 +184,8 @@ def _coded(codes: Any, labels: Any, name: str) -> RawColumn:
                 f"X: column {name!r}: a category must be a string, a number or a boolean, "
                 f"not {type(label).__name__!r}"
             )
-    recode = np.full(len(names) + 1, -1, dtype=np.int32)
     recode[used] = np.arange(len(used), dtype=np.int32)
-    # Code -1 reads the last entry, which is -1.
+    recode[-1] = -1
     return RawColumn("category", codes=recode[codes], labels=kept)
 
 
@@ -192,7 +201,12 @@ def _read_pandas(series: Any, name: str) -> RawColumn:
         raise ValueError("X: Complex data not supported")
     if kind in "mM":
         raise TypeError(_no_dates(name, dtype))
-    return read_objects(list(series.to_numpy(dtype=object)), name)
+    if getattr(dtype, "type", None) is str:
+        codes, labels = series.factorize()  # labels in order of appearance, -1 for a missing cell
+        if len(labels) == 0:
+            return _all_missing(series)
+        return RawColumn("category", codes=codes.astype(np.int32), labels=labels.tolist())
+    return read_objects(series.to_numpy(dtype=object).tolist(), name)
 
 
 def _read_polars(series: Any, name: str) -> RawColumn:
@@ -200,26 +214,40 @@ def _read_polars(series: Any, name: str) -> RawColumn:
     if dtype == "Boolean" or series.dtype.is_numeric():
         values = series.to_numpy().astype(np.float64)  # None is converted to NaN
         return RawColumn("boolean" if dtype == "Boolean" else "number", values)
-    if dtype.startswith(("String", "Categorical", "Enum", "Null", "Object")):
+    if dtype.startswith(("String", "Categorical", "Enum", "Null")):
+        return _all_missing(series) if series.null_count() == len(series) else _read_polars_text(series)
+    if dtype.startswith("Object"):
         return read_objects(series.to_list(), name)
     raise TypeError(_no_dates(name, dtype))
+
+
+def _read_polars_text(series: Any) -> RawColumn:
+    """Read text or categories with labels in order of appearance. Not every cell is missing."""
+    polars = sys.modules["polars"]
+    if series.dtype == polars.String:
+        series = series.cast(polars.Categorical)
+    physical = series.to_physical().cast(polars.Int64)
+    codes = physical.fill_null(-1).to_numpy()
+    n_rows = len(codes)
+    first = np.full(int(physical.max()) + 2, n_rows)  # first row of each code; the last entry is of code -1
+    first[codes[::-1]] = np.arange(n_rows - 1, -1, -1)  # of a repeated index, the last value stays
+    used = np.flatnonzero(first[:-1] < n_rows)
+    used = used[np.argsort(first[used])]
+    recode = np.full(len(first), -1, dtype=np.int32)
+    recode[used] = np.arange(len(used), dtype=np.int32)
+    return RawColumn("category", codes=recode[codes], labels=series.gather(first[used]).to_list())
 
 
 def _read_arrow(column: Any, name: str) -> RawColumn:
     kind = str(column.type)
     if kind == "null":
-        return RawColumn("number", np.full(len(column), np.nan))
+        return _all_missing(column)
     if kind.startswith(("bool", "int", "uint", "float", "double", "halffloat", "decimal")):
         values = np.array(column.cast("float64", safe=False))  # integers above 2^53 are rounded
         return RawColumn("boolean" if kind == "bool" else "number", values)
     if kind.startswith(("string", "large_string", "utf8", "large_utf8", "dictionary")):
-        coded = column if kind.startswith("dictionary") else column.dictionary_encode()
-        if hasattr(coded, "unify_dictionaries"):  # a chunked array needs one dictionary for all chunks
-            coded = coded.unify_dictionaries()
-        parts = getattr(coded, "chunks", [coded])
-        signed = [part.indices.cast("int64") for part in parts]  # polars uses unsigned indices
-        codes = [indices.fill_null(-1).to_numpy(zero_copy_only=False) for indices in signed]
-        return _coded(np.concatenate(codes), parts[0].dictionary.to_pylist(), name)
+        codes, labels = dictionary_codes(column)
+        return _coded(codes, labels.to_pylist(), name)
     raise TypeError(_no_dates(name, kind))
 
 

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from literati._encode._objects import factorize
+from literati.data.arrow import dictionary_codes
+
 MAX_TUPLE_DEPTH = 8  # of tuples inside tuples
+MISSING_TYPES = ("NAType", "NaTType")  # of pandas, by name
 
 
 def is_missing(value: object) -> bool:
@@ -21,7 +25,7 @@ def is_missing(value: object) -> bool:
         return math.isnan(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
-    return type(value).__name__ in ("NAType", "NaTType")
+    return type(value).__name__ in MISSING_TYPES
 
 
 def plain(value: Any) -> Any:
@@ -74,14 +78,28 @@ def object_array(labels: Sequence[Any]) -> npt.NDArray[Any]:
     return np.fromiter(labels, dtype=object, count=len(labels))
 
 
+def _arrow_objects(column: Any) -> npt.NDArray[Any]:
+    """Return the cells of an Arrow column as Python objects. Equal cells are one object."""
+    if len(column) == 0:
+        return object_array([])
+    try:
+        codes, dictionary = dictionary_codes(column)
+    except NotImplementedError:  # lists and other types that Arrow cannot compare
+        return object_array(column.to_pylist())
+    cells: npt.NDArray[Any] = object_array([*dictionary.to_pylist(), None])[codes]
+    return cells
+
+
 def as_vector(values: Any, name: str) -> npt.NDArray[Any]:
     """Return an argument of labels or weights as a one-dimensional NumPy array."""
     module = type(values).__module__.partition(".")[0]
     if module == "pyarrow":
-        return object_array(values.to_pylist())
+        return _arrow_objects(values)
     if module in ("pandas", "polars"):
         array = np.asarray(values.to_numpy())
-    elif isinstance(values, list | tuple) and any(isinstance(value, tuple) for value in values):
+    elif isinstance(values, list | tuple) and any(
+        issubclass(cell_type, tuple) for cell_type in set(map(type, values))
+    ):
         array = object_array(values)
     else:
         array = np.asarray(values)
@@ -131,20 +149,35 @@ def _refuse_continuous(array: npt.NDArray[Any]) -> None:
 
 
 def _encode_objects(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    labels = [plain(label) for label in array]
-    if any(is_missing(label) for label in labels):
-        raise ValueError("Input y contains NaN or None: every row needs a label")
+    cells = array.tolist()
     try:
-        classes = ordered(labels)
+        codes, distinct = factorize(cells)
     except TypeError:
-        bad = next(label for label in labels if not isinstance(label, Hashable))
-        raise TypeError(
-            f"Unknown label type: y holds a {type(bad).__name__}; expected hashable labels"
-        ) from None
+        _refuse_missing(cells)
+        _refuse_unhashable(cells)
+        raise
+    _refuse_missing(distinct)
+    found = [plain(label) for label in distinct]
+    classes = ordered(found)
     index = {label: code for code, label in enumerate(classes)}
-    codes = np.fromiter((index[label] for label in labels), dtype=np.int32, count=len(labels))
+    codes = np.array([index[label] for label in found], dtype=np.int32)[codes]
     if {type(label) for label in classes} in ({int}, {bool}):
         typed = np.asarray(classes)
         if typed.dtype.kind in "biu":  # integers of more than 64 bits stay objects
             return codes, typed
     return codes, object_array(classes)
+
+
+def _refuse_unhashable(labels: Iterable[Any]) -> None:
+    for label in labels:
+        try:
+            hash(label)
+        except TypeError:
+            raise TypeError(
+                f"Unknown label type: y holds a {type(label).__name__}; expected hashable labels"
+            ) from None
+
+
+def _refuse_missing(labels: Iterable[Any]) -> None:
+    if any(is_missing(label) for label in labels):
+        raise ValueError("Input y contains NaN or None: every row needs a label")

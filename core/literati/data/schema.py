@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.data.columns import Floats, Kind, RawColumn, open_table, shown_names
+from literati.data.ranks import rank
 
 UNKNOWN = -1.0  # code of a category that training did not see
 
@@ -118,9 +119,7 @@ def _encode_category(column: Column, raw: RawColumn) -> tuple[Floats, tuple[Hash
                 f"X: column {column.name!r} holds {raw.kind}s; expected categories such as "
                 f"{column.categories[0]!r} as in training"
             )
-        distinct, inverse = np.unique(raw.values[known], return_inverse=True)
-        codes = np.full(len(raw.values), -1, dtype=np.int32)
-        codes[known] = inverse
+        codes, distinct = rank(raw.values)
         raw = RawColumn("category", codes=codes, labels=distinct.tolist())
     assert raw.codes is not None
     index = {category: float(code) for code, category in enumerate(column.categories)}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from literati.data import labels
 from literati.data.columns import Floats, RawColumn, RawTable, open_table, shown_names
+from literati.data.ranks import rank
 from literati.data.schema import Column, Schema, check_finite
 from literati.data.weights import check_total, checked_weights, times_class_weights
 from literati.errors import DataWarning
@@ -189,19 +190,26 @@ class _Builder:
         """
         assert raw.codes is not None
         codes = raw.codes if self.keep is None else raw.codes[self.keep]
-        known = codes >= 0
-        weights = np.ones(len(self.y)) if self.weights is None else self.weights
-        top = int(np.argmax(np.bincount(self.y, weights, minlength=len(self.classes))))
-        total = np.bincount(codes[known], weights[known], minlength=len(raw.labels))
-        hits = np.bincount(codes[known], weights[known] * (self.y[known] == top), minlength=len(raw.labels))
+        shifted = np.add(codes, 1, dtype=np.intp)  # 0 is missing
+        total = np.bincount(shifted, self.weights, len(raw.labels) + 1)[1:]
+        hits = np.bincount(shifted, self._top_class_weights, len(raw.labels) + 1)[1:]
         place = {label: position for position, label in enumerate(labels.ordered(raw.labels))}
-        used = np.flatnonzero(total).tolist()
-        order = sorted(used, key=lambda index: (hits[index] / total[index], place[raw.labels[index]]))
+        places = np.array([place[label] for label in raw.labels])
+        used = np.flatnonzero(total)
+        order = used[np.lexsort((places[used], hits[used] / total[used]))]
         recode = np.full(len(raw.labels) + 1, -1, dtype=np.int32)
         recode[order] = np.arange(len(order), dtype=np.int32)
         ranked, distinct = recode[codes], np.arange(len(order), dtype=np.float64)
-        categories = tuple(raw.labels[index] for index in order)
+        categories = tuple(raw.labels[index] for index in order.tolist())
         return Column(name, "category", categories, constant=_is_constant(ranked, distinct)), ranked, distinct
+
+    @cached_property
+    def _top_class_weights(self) -> Floats:
+        """Return the weights of the rows, with 0 for rows that are not of the most frequent class."""
+        top = np.argmax(np.bincount(self.y, self.weights, len(self.classes)))
+        chosen = self.y == top
+        weights: Floats = chosen.astype(np.float64) if self.weights is None else self.weights * chosen
+        return weights
 
 
 def _is_constant(codes: Codes, distinct: Floats) -> bool:
@@ -215,17 +223,3 @@ def _report_constants(columns: list[Column]) -> None:
     if constant:
         message = f"X: constant columns are ignored: {shown_names(constant)}"
         warnings.warn(message, DataWarning, stacklevel=5)
-
-
-def rank(numbers: Floats) -> tuple[Codes, Floats]:
-    """Return rank codes, -1 for NaN, and the distinct values in order. np.unique takes twice as long."""
-    order = np.argsort(numbers)  # NaN sorts last
-    ascending = numbers[order]
-    n_known = int(np.searchsorted(ascending, np.nan))
-    ascending = ascending[:n_known]
-    first = np.empty(n_known, dtype=bool)
-    first[:1] = True
-    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
-    codes = np.full(len(numbers), -1, dtype=np.int32)
-    codes[order[:n_known]] = np.cumsum(first, dtype=np.int32) - 1
-    return codes, ascending[first] + 0.0  # + 0.0 turns -0.0 into 0.0

@@ -16,18 +16,20 @@ from literati.data.table import Poll, TrainingTable
 from literati.errors import CheckpointError, LiteratiError
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.parameters import Range
-from literati.search.report import TRACE_DTYPE
+from literati.search.report import read_trace
+from literati.search.stages import SavedStage
 from literati.tree.model import ShapeTree
 
 MAGIC = b"literati-search\n"
 VERSION = 1
 _SIZES = struct.Struct("<IIQ")  # version, bytes of the header, bytes of the payload
 _CHECKSUM = 32
-_NEW_FIELDS = {"scale"}  # version 0.1.0 does not know these; they are written only if they are needed
+_NEW_FIELDS = {"explored", "scale", "stages"}  # that version 0.1.0 did not write
 MAX_TRACE_POINTS = 512
 _SECONDS = Range(float, ge=0)
 _COUNT = Range(int, ge=0)
 _SCALE = Range(float, ge=1, optional=True)
+_SHARE = Range(float, ge=0, le=1)
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,17 @@ class SavedSearch:
     idle_seconds: float  # since the tree was found
     expansions: int
     improvements: int
+    explored: float
     trace: npt.NDArray[Any]
     scale: float | None  # units in one row; None if version 0.1.0 would choose the same
+    stages: SavedStage | None = None  # None if there is only one space
 
     def to_bytes(self, engine_state: bytes) -> bytes:
-        """Return the checkpoint. Version 0.1.0 reads it unless it needs a field that is new."""
+        """Return the checkpoint. Version 0.1.0 cannot read it."""
         tree = self.tree.to_dict()
-        del tree["proof"]["beyond_space"]  # it follows from the bounds, and version 0.1.0 refuses it
+        del tree["summary"], tree["proof"]["beyond_space"]  # they follow, and version 0.1.0 refuses them
         kept = np.unique(np.linspace(0, max(0, len(self.trace) - 1), MAX_TRACE_POINTS).astype(int))
-        header = {
+        header: dict[str, Any] = {
             "engine_version": __version__,
             "fingerprint": self.fingerprint,
             "options": self.options.to_json(),
@@ -59,10 +63,15 @@ class SavedSearch:
             "idle_seconds": self.idle_seconds,
             "expansions": self.expansions,
             "improvements": self.improvements,
+            "explored": self.explored,
             "tree": tree,
             "trace": [list(row) for row in self.trace[kept[: len(self.trace)]].tolist()],
         }
-        return pack(header if self.scale is None else {**header, "scale": self.scale}, engine_state)
+        if self.scale is not None:
+            header["scale"] = self.scale
+        if self.stages is not None:
+            header["stages"] = self.stages.to_json()
+        return pack(header, engine_state)
 
     @classmethod
     def from_bytes(cls, blob: Any) -> tuple[SavedSearch, bytes]:
@@ -78,11 +87,15 @@ class SavedSearch:
                 idle_seconds=_SECONDS.check("idle_seconds", header["idle_seconds"]),
                 expansions=_COUNT.check("expansions", header["expansions"]),
                 improvements=_COUNT.check("improvements", header["improvements"]),
-                trace=np.array([tuple(row) for row in header["trace"]], dtype=TRACE_DTYPE),
+                explored=_SHARE.check("explored", header.get("explored", 0.0)),
+                trace=read_trace(header["trace"]),
                 scale=_SCALE.check("scale", header.get("scale")),
+                stages=SavedStage.from_json(header["stages"]) if "stages" in header else None,
             )
         except (LiteratiError, TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the checkpoint's header cannot be read: {error}") from None
+        if (saved.stages is None) is (saved.options.candidates == "widening"):
+            raise CheckpointError("blob: expected stages in the checkpoint of candidates='widening' only")
         return saved, engine_state
 
     def check_data(self, table: TrainingTable, poll: Poll | None) -> None:

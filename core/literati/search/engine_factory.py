@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from literati._engine._engine import Engine, starting_bytes
+from literati._engine._engine import MAX_THREADS, Engine, starting_bytes
+from literati.cores import usable_cores
 from literati.data.table import Poll, TrainingTable
 from literati.search.costs import ExactCosts
 from literati.search.options import SearchLimits, SolverOptions
+from literati.search.stages import Stages, largest_space
 
+# For min_samples_leaf: the row, its position and three sums; and for each change point the one before it.
+INTERVAL_ROW_BYTES = 4 + 4 + 3 * 8
+INTERVAL_CUT_BYTES = 4
 POLISHER_ROW_BYTES = 4  # 16 bits for the node that the row reaches, 16 for its target side there
 
 
@@ -35,26 +40,40 @@ class TableSize:
         return row_bytes * self.rows + 8 * sum(self.cardinalities)
 
 
+def thread_count(options: SolverOptions) -> int:
+    """Return how many threads a search uses: a core each for -1, but no more than find something to do."""
+    wanted = usable_cores() if options.n_threads == -1 else options.n_threads
+    return min(wanted, int(MAX_THREADS))
+
+
 def min_memory(size: TableSize, options: SolverOptions) -> int:
     """Return the smallest memory limit with which a search on a table of this size can start.
 
-    A table that is smaller in every respect does not need more.
+    A table that is smaller in every respect does not need more. One engine serves all stages of a search.
     """
+    largest = largest_space(options)
     engine: int = starting_bytes(
         size.rows,
         size.cardinalities,
         size.classes,
         max_depth=options.max_depth,
         max_changepoints=options.max_changepoints,
-        candidates=options.candidates,
-        candidate_leaves=list(options.leaves),
+        candidates=largest.candidates,
+        candidate_leaves=list(largest.leaves),
+        min_samples_leaf=options.min_samples_leaf,
+        n_threads=thread_count(options),
     )
     return engine + _bytes_outside_engine(size, options)
 
 
 def _bytes_outside_engine(size: TableSize, options: SolverOptions) -> int:
     """Return the bytes of the table and, if trees are polished, of the polisher's data about each row."""
-    return size.nbytes + (POLISHER_ROW_BYTES * size.rows if options.polish else 0)
+    if not options.polish:
+        return size.nbytes
+    row_bytes = POLISHER_ROW_BYTES
+    if options.min_samples_leaf > 1:
+        row_bytes += INTERVAL_ROW_BYTES + INTERVAL_CUT_BYTES * options.max_changepoints
+    return size.nbytes + row_bytes * size.rows
 
 
 def make_engine(
@@ -62,9 +81,11 @@ def make_engine(
     costs: ExactCosts,
     options: SolverOptions,
     limits: SearchLimits,
+    stages: Stages,
     poll: Poll | None = None,
 ) -> Any:
-    """Create the engine. Raise ValueError if the memory limit is too small for the data."""
+    """Create the engine for a stage. Raise ValueError if the memory limit is too small for the data."""
+    space, largest = stages.options, largest_space(options)
     if limits.memory_limit is not None:
         needed = min_memory(TableSize.of(table), options)
         if limits.memory_limit < needed:
@@ -85,14 +106,18 @@ def make_engine(
             changepoint_cost=int(costs.settings.changepoint_penalty),
             scale=costs.scale,
             poll=poll,
-            candidates=options.candidates,
-            candidate_leaves=list(options.leaves),
+            candidates=space.candidates,
+            candidate_leaves=list(space.leaves),
+            min_samples_leaf=options.min_samples_leaf,
             or_selection=options.or_selection,
             and_selection=options.and_selection,
             heuristic=options.heuristic,
             criterion=options.criterion,
             memory_limit=engine_bytes(table, options, limits),
-            grid=table.grid(options.leaves[0]) if options.candidates == "quantile" else None,
+            n_threads=thread_count(options),
+            grid=table.grid(space.leaves[0]) if space.candidates == "quantile" else None,
+            largest_space=(largest.candidates, list(largest.leaves)),
+            stage=stages.index,
         )
     except MemoryError as error:
         if limits.memory_limit is None:

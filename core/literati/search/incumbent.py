@@ -16,8 +16,10 @@ from literati.search.interruptible import call_interruptibly
 from literati.search.node_bounds import transfer_bounds
 from literati.search.options import SolverOptions
 from literati.search.stopwatch import Stopwatch
+from literati.search.tree_encoder import encode_nodes
 from literati.search.warm_start import refit_nodes
 from literati.tree.model import ShapeTree
+from literati.tree.tree_builder import build_nodes
 
 BUILD_SECONDS = 3e-8  # expected for each cell of the table, until a tree has been built
 
@@ -77,10 +79,37 @@ class IncumbentKeeper:
             bounds = transfer_bounds(
                 self._tree.nodes, searched.nodes, self._costs.table, self._options.max_depth, poll
             )
-            self._tree = replace(self._tree, nodes=bounds)
+            # The tree may be of an earlier stage.
+            proof = replace(
+                self._tree.proof,
+                proven_space=self._options.candidates,
+                candidate_leaves=self._options.leaves,
+            )
+            self._tree = replace(self._tree, nodes=bounds, proof=proof)
         self._built_at = state
         self.note(self._tree.objective)
         return self._tree
+
+    def start_of(self, space: SolverOptions, poll: Poll, seconds: float) -> tuple[npt.NDArray[Any], float]:
+        """Return the best tree that lies in a wider space, as the engine's nodes, and its cost.
+
+        It is the engine's own tree, or over every threshold the best of all. Raise Interrupted like `build`.
+        """
+        engine, costs, tree = self._engine, self._costs, self._tree
+        if space.candidates == "all" and tree is not None and tree.objective < engine.upper:
+            encoded = encode_nodes(tree.nodes, costs.table, space.max_changepoints, poll)
+            if encoded is not None:
+                cost = build_nodes(encoded, costs.table, costs.settings, poll)[0].cost / costs.scale
+                if cost < engine.upper:
+                    return encoded, cost
+        nodes = call_interruptibly(lambda: engine.nodes(interruptible=True), engine.request_stop, seconds)
+        if nodes is None:
+            raise Interrupted
+        return nodes, engine.upper
+
+    def change_space(self, space: SolverOptions) -> None:
+        """Take the bounds of nodes from the search of another space from now on."""
+        self._options, self._built_at = space, None
 
     def offer(self, tree: ShapeTree) -> bool:
         """Keep a tree that the engine did not find if it is better, and return whether it is."""

@@ -8,18 +8,29 @@ from typing import Any, Literal, Self
 
 from literati.data import labels
 from literati.data.table import Categories
-from literati.search.parameters import Accepted, ClassWeights, LeafCounts, ParameterSet, Range, parameter
+from literati.search.parameters import (
+    Accepted,
+    ClassWeights,
+    CountOrAll,
+    LeafCounts,
+    ParameterSet,
+    Range,
+    parameter,
+)
 from literati.search.report import SearchReport
 from literati.tree.nodes import Settings
 
-Candidates = Literal["adaptive", "shape", "quantile", "all"]
-OrSelection = Literal["informative", "admissible"]
+Candidates = Literal["adaptive", "shape", "quantile", "all", "widening"]
+OrSelection = Literal["informative", "admissible", "mixed"]
 AndSelection = Literal["round_robin", "worst_primal", "worst_heuristic"]
 Heuristic = Literal["cart", "primal", "impurity"]
 Criterion = Literal["gini", "entropy"]
 
 MAX_DEPTH = 12
+MAX_THREADS = 256
+MAX_ROWS = (1 << 31) - 1
 LEAVES = Range(int, ge=1, le=1 << 20)
+LEAVES_DEFAULT = 17
 _SAME_OPTIMUM = "It changes the time to the optimum, not the optimum."
 
 
@@ -89,6 +100,14 @@ class SolverOptions(ParameterSet):
         "gives simpler splits.",
         unit="rows",
     )
+    min_samples_leaf: int = parameter(
+        1,
+        Range(int, ge=1, le=MAX_ROWS),
+        "Minimum number of training rows in each interval between the change points of a split, and so in "
+        "each leaf. Rows with a missing value do not count, unless a split sends only them to one side.",
+        unit="rows",
+        added="0.2.0",
+    )
     candidates: Candidates = parameter(
         "adaptive",
         {
@@ -96,20 +115,23 @@ class SolverOptions(ParameterSet):
             "shape": "the same, and thresholds of CART trees on each feature alone",
             "quantile": "quantiles of each feature",
             "all": "every threshold",
+            "widening": "adaptive first, then shape, then all, until the time is over",
         },
         "Where change points may lie. A proof of optimality holds for the trees with these change points.",
     )
     candidate_leaves: int | Sequence[int] = parameter(
-        17,
+        LEAVES_DEFAULT,
         LeafCounts(LEAVES),
         "Number of leaves of the CART trees that propose change points, or number of quantiles of a feature. "
-        "A list gives the number for each level from the root; its last entry holds for all deeper levels.",
+        "A list gives the number for each level from the root; its last entry holds for all deeper levels. "
+        "`widening` chooses the numbers itself.",
     )
     or_selection: OrSelection = parameter(
-        "informative",
+        "mixed",
         {
             "informative": "the split with the best estimated cost",
             "admissible": "the split with the lowest bound",
+            "mixed": "both in turn, and the lowest bound more often the longer no better tree is found",
         },
         f"Which split of a node the search follows. {_SAME_OPTIMUM}",
     )
@@ -156,12 +178,20 @@ class SolverOptions(ParameterSet):
         },
         "How a split divides the categories of a column.",
     )
-    n_threads: int = parameter(1, Range(int, ge=1), "Number of threads. Only 1 is supported so far.")
+    n_threads: int = parameter(
+        1,
+        CountOrAll(int, ge=-1, le=MAX_THREADS),
+        "Number of threads of the search; -1 means one for each core. After the same number of expansions, "
+        "the tree and the bounds do not depend on it.",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_threads > 1:
-            raise ValueError(f"n_threads: only 1 is supported so far, got {self.n_threads!r}")
+        if self.candidates == "widening" and self.leaves != (LEAVES_DEFAULT,):
+            raise ValueError(
+                f"candidate_leaves: expected the default {LEAVES_DEFAULT} with candidates='widening', "
+                f"which chooses the numbers itself, got {list(self.leaves)!r}"
+            )
         quantile = self.candidates == "quantile"
         allowed = LEAVES if quantile else replace(LEAVES, ge=2)
         if not self.leaves or (quantile and len(self.leaves) > 1):
@@ -179,7 +209,13 @@ class SolverOptions(ParameterSet):
     @property
     def settings(self) -> Settings:
         """The parameters that a tree keeps."""
-        return Settings(self.max_depth, self.max_changepoints, self.split_penalty, self.changepoint_penalty)
+        return Settings(
+            self.max_depth,
+            self.max_changepoints,
+            self.split_penalty,
+            self.changepoint_penalty,
+            self.min_samples_leaf,
+        )
 
     def to_json(self) -> dict[str, Any]:
         data = super().to_json()

@@ -61,6 +61,20 @@ class Range:
 
 
 @dataclass(frozen=True)
+class CountOrAll(Range):
+    """A number of at least 1, or -1 for all that there are."""
+
+    def __str__(self) -> str:
+        return f"-1 or an integer from 1 to {self.le}"
+
+    def check(self, name: str, value: Any) -> Any:
+        plain = super().check(name, value)
+        if plain == 0:
+            raise ValueError(f"{name}: expected {self}, got {value!r}")
+        return plain
+
+
+@dataclass(frozen=True)
 class Choice:
     """A list of values, each with its meaning."""
 

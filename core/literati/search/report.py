@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from literati.tree.nodes import is_beyond_space
 
-TRACE_DTYPE = np.dtype([("seconds", "<f8"), ("expansions", "<i8"), ("upper", "<f8"), ("lower", "<f8")])
+TRACE_DTYPE = np.dtype(
+    [
+        ("seconds", "<f8"),
+        ("expansions", "<i8"),
+        ("upper", "<f8"),
+        ("lower", "<f8"),
+        ("explored", "<f8"),
+        ("stage", "<i8"),
+    ]
+)
+TRACE_DEFAULTS = (0.0, 0)  # of the last columns, which version 0.1.0 did not write
+
+
+def read_trace(rows: Sequence[Sequence[float]]) -> npt.NDArray[Any]:
+    """Return a trace from the rows of `tolist`, also from rows without the columns that are new."""
+    width = len(TRACE_DTYPE.names or ()) - len(TRACE_DEFAULTS)  # of a row that lacks all of them
+    return np.array([(*row, *TRACE_DEFAULTS[max(0, len(row) - width) :]) for row in rows], dtype=TRACE_DTYPE)
 
 
 class StopReason(StrEnum):
@@ -31,7 +49,8 @@ class SearchReport:
     """The state of a search at one moment.
 
     The objective is the cost of the best tree; the bounds hold for the searched space. The objective is at
-    most the upper bound.
+    most the upper bound. With candidates="widening" the bounds belong to a stage: a later stage has a wider
+    space, so its lower bound starts anew, and `proven_space` is the widest space that is proven so far.
     """
 
     objective: float
@@ -40,8 +59,8 @@ class SearchReport:
     gap: float  # (upper - lower) / upper; 0 when upper is 0
     gap_absolute: float
     stop_reason: StopReason
-    proven_optimal: bool  # for `proven_space`; a gap tolerance is never a proof
-    proven_space: str
+    proven_optimal: bool  # for the last stage; a gap tolerance is never a proof
+    proven_space: str  # the space of the proof; "" while no stage of "widening" is proven
     expansions: int
     states_live: int
     states_freed: int
@@ -50,6 +69,10 @@ class SearchReport:
     elapsed_seconds: float
     improvements: int  # number of times that a better tree was found
     found_seconds: float = 0.0  # search seconds when the best tree was found
+    explored: float = 0.0  # share of the search space that is done; 1 exactly when it is proven
+    seconds_left: float | None = None  # estimate of the seconds to the proof; None while it cannot be known
+    stage: int = 0  # index of the stage; 0 if candidates is not "widening"
+    space: str = ""  # the space that the bounds and `explored` are about, such as "adaptive 17"
 
     @property
     def beyond_space(self) -> bool:

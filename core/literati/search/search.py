@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from contextlib import suppress
+from dataclasses import replace
 from numbers import Real
 from time import perf_counter
 from typing import Any
@@ -13,7 +15,7 @@ import numpy.typing as npt
 
 from literati._engine._engine import RunStatus
 from literati.data.table import Poll, build
-from literati.errors import CheckpointError, Interrupted
+from literati.errors import CheckpointError, DataWarning, Interrupted
 from literati.search.checkpoint import SavedSearch
 from literati.search.costs import choose_scale, exact_costs
 from literati.search.engine_factory import engine_bytes, make_engine
@@ -22,7 +24,9 @@ from literati.search.interruptible import call_interruptibly
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.polishing import Polishing
 from literati.search.report import SearchReport, StopReason, relative_gap
+from literati.search.stages import Stages
 from literati.search.stopwatch import Stopwatch
+from literati.search.time_left import estimate_seconds_left
 from literati.tree.model import ShapeTree
 
 __all__ = ["Search", "SearchLimits", "SearchReport", "StopReason"]
@@ -71,17 +75,22 @@ class Search:
         self.table = build(X, y, sample_weight, options.class_weight, options.categories, poll)
         if saved is not None:
             saved.check_data(self.table, poll)
+        elif 2 * options.min_samples_leaf > self.table.n_rows:
+            _warn_of_single_leaf(options, self.table.n_rows)
         default = self._default_scale(binary_only=saved is not None)
         self._scale = default if saved is None or saved.scale is None else saved.scale
         costs = exact_costs(self.table, self.settings, self._scale)
         self._clock = Stopwatch()
-        self._engine = make_engine(self.table, costs, options, limits, poll)
-        self._best = IncumbentKeeper(self._engine, costs, options, self._clock)
+        self._stages = Stages(options, None if saved is None else saved.stages)
+        self._engine = make_engine(self.table, costs, options, limits, self._stages, poll)
+        self._best = IncumbentKeeper(self._engine, costs, self._stages.options, self._clock)
         self._polishing = Polishing(self._engine, self.table, options.max_depth) if options.polish else None
         self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0
         self._reason = StopReason.RUNNING
         self._stop_requested = False
         self._earlier_expansions = 0  # before a resume
+        self._earlier_explored = 0.0
+        self._resumed_stage = self._stages.index
         self._earlier_trace: npt.NDArray[Any] | None = None
 
     def _default_scale(self, binary_only: bool = False) -> float:
@@ -122,13 +131,40 @@ class Search:
         self._engine.change_memory_limit(0 if self.limits.memory_limit is None else max(1, left))
 
     def _run_slice(self, seconds: float) -> StopReason:
-        """Run the engine for a slice of time at most, polish if it is due, and return the reason to stop."""
+        """Run the engine for a slice of time at most, polish if it is due, and return the reason to stop.
+
+        When a stage is over, begin the next one instead of running.
+        """
+        if self._stages.is_over:
+            return self._next_reason(self._begin_stage())
         left = self._seconds_to_limit()
         status = self._run_engine(max(0.0, min(SLICE_SECONDS, seconds, left)), left)
         self._best.note(self._engine.upper)
         if status is RunStatus.POLISH_DUE:
             self._polish(last=False)
+        self._stages.note(status, self._engine, self._best.objective)
+        if self._stages.is_over:
+            return self._next_reason()
         return self._next_reason(_STOP_REASONS.get(status, StopReason.RUNNING))
+
+    def _begin_stage(self) -> StopReason:
+        """Polish a stage's last tree and begin the next stage, unless a stop or the time limit is first."""
+        for _ in range(2):  # as in `_finish`
+            self._polish(last=True, repeat=True)
+        self._clear_late_stop()
+        index = self._stages.next_index(self._engine, self._best.objective)
+        space = self._stages.space_at(index)
+        try:
+            nodes, cost = self._best.start_of(space, self._poll, self._seconds_to_time_limit())
+            self._poll()
+            self._engine.widen(space.candidates, list(space.leaves), nodes, cost, index)
+        except Interrupted:
+            return StopReason.RUNNING
+        except MemoryError:
+            return StopReason.MEMORY_LIMIT
+        self._stages.begin(index, self._engine)
+        self._best.change_space(space)
+        return StopReason.RUNNING
 
     def _run_engine(self, seconds: float, left: float) -> RunStatus:
         """Run the engine for `seconds`. An expansion that is not done after `left` seconds is stopped."""
@@ -149,6 +185,7 @@ class Search:
                     clock=clock,
                     polish_below=below,
                     polish_work=work,
+                    max_work=self._stages.max_work,
                 )
             ),
             engine.request_stop,
@@ -163,8 +200,11 @@ class Search:
         with suppress(Interrupted, MemoryError):
             self._best.build(self._poll, self._seconds_to_time_limit())
 
-    def _polish(self, last: bool) -> None:
-        """Polish the engine's tree, or continue with one that is not finished."""
+    def _polish(self, last: bool, repeat: bool | None = None) -> None:
+        """Polish the engine's tree, or continue with one that is not finished.
+
+        A polish that a stop interrupts is repeated if the search goes on after it.
+        """
         engine, polishing = self._engine, self._polishing
         left = self._seconds_to_polish()
         if polishing is None or not polishing.wants(engine.upper) or left <= 0:
@@ -179,7 +219,7 @@ class Search:
                 polishing.built(tree.objective)
                 self._best.offer(tree)
                 return
-        if self._stop_requested and not last:
+        if self._stop_requested and (not last if repeat is None else repeat):
             polishing.stopped()
 
     def _clear_late_stop(self) -> None:
@@ -195,7 +235,7 @@ class Search:
         This clears a request to stop, whatever the reason is.
         """
         requested, self._stop_requested = self._stop_requested, False
-        if self._engine.proven:
+        if self._engine.proven and self._stages.is_last:
             return StopReason.PROVEN_OPTIMAL
         if reached is not StopReason.RUNNING:
             return reached
@@ -252,7 +292,9 @@ class Search:
         """Return the best tree so far, with what is known about it now."""
         self._clear_late_stop()
         tree = self._best.build()
-        return tree.with_proof(self._engine.upper, self._engine.lower, bool(self._engine.proven))
+        proven = bool(self._engine.proven) and self._stages.is_last
+        tree = tree.with_proof(self._engine.upper, self._engine.lower, proven)
+        return replace(tree, proof=replace(tree.proof, stage_proof=self._stages.stage_proof(self._engine)))
 
     @property
     def elapsed_seconds(self) -> float:
@@ -263,6 +305,7 @@ class Search:
         """Return what is known now: bounds, counters and the reason to stop."""
         engine = self._engine
         upper, lower = float(engine.upper), float(engine.lower)
+        explored, seconds = self._explored(), self._clock.seconds
         return SearchReport(
             objective=min(self._best.objective, upper),
             upper_bound=upper,
@@ -270,22 +313,39 @@ class Search:
             gap=relative_gap(upper, lower),
             gap_absolute=upper - lower,
             stop_reason=self._reason,
-            proven_optimal=bool(engine.proven),
-            proven_space=self.options.candidates,
+            proven_optimal=bool(engine.proven) and self._stages.is_last,
+            proven_space=self._stages.proven_space(engine),
             expansions=self._earlier_expansions + int(engine.expansions),
             states_live=int(engine.states_live),
             states_freed=int(engine.states_freed),
             cache_hits=int(engine.cache_hits),
             memory_bytes=int(engine.bytes) + self.table.nbytes,
-            elapsed_seconds=self._clock.seconds,
+            elapsed_seconds=seconds,
             improvements=self._best.improvements,
             found_seconds=self._best.improved_at,
+            explored=explored,
+            seconds_left=estimate_seconds_left(self.trace(), self._stages.index, seconds, explored),
+            stage=self._stages.index,
+            space=self._stages.space,
+        )
+
+    def _explored(self) -> float:
+        """Return the explored share of the space. A resumed search explores some of it a second time."""
+        explored = float(self._engine.explored)
+        return (
+            max(self._earlier_explored, explored) if self._stages.index == self._resumed_stage else explored
         )
 
     def trace(self) -> npt.NDArray[Any]:
-        """Return an array of seconds, expansions, upper and lower, with a row for each change of a bound."""
+        """Return an array of seconds, expansions, upper, lower, explored and stage.
+
+        It has a row for each change of a bound, and for each hundredth that is explored. The upper bound
+        never rises; within a stage, the lower bound and the explored share never fall.
+        """
         trace: npt.NDArray[Any] = self._engine.trace()
         trace["expansions"] += self._earlier_expansions
+        resumed = trace["stage"] == self._resumed_stage
+        trace["explored"][resumed] = np.maximum(trace["explored"][resumed], self._earlier_explored)
         if self._earlier_trace is None:
             return trace
         return np.concatenate([self._earlier_trace, trace])
@@ -304,8 +364,10 @@ class Search:
             idle_seconds=report.elapsed_seconds - self._best.improved_at,
             expansions=report.expansions,
             improvements=report.improvements,
+            explored=report.explored,
             trace=self.trace(),
             scale=None if self._scale == self._default_scale(binary_only=True) else self._scale,
+            stages=self._stages.saved(self._engine),
         )
         return saved.to_bytes(self._engine.checkpoint(seconds=report.elapsed_seconds))
 
@@ -318,20 +380,24 @@ class Search:
         *,
         sample_weight: Any = None,
         limits: SearchLimits | None = None,
+        n_threads: int | None = None,
         poll: Poll | None = None,
     ) -> Search:
-        """Continue a search from its checkpoint, with the same data and parameters, and new limits if given.
+        """Continue a search from its checkpoint, with the same data and parameters.
 
-        Raise CheckpointError if the checkpoint is damaged, of an unknown version, or of other data.
+        The limits and the number of threads are those of the checkpoint unless they are given. Raise
+        CheckpointError if the checkpoint is damaged, of an unknown version, or of other data.
         """
         saved, engine_state = SavedSearch.from_bytes(blob)
+        options = saved.options if n_threads is None else replace(saved.options, n_threads=n_threads)
         search = cls.__new__(cls)
-        search._open(X, y, sample_weight, _checked_limits(limits or saved.limits), saved.options, poll, saved)
+        search._open(X, y, sample_weight, _checked_limits(limits or saved.limits), options, poll, saved)
         try:
             search._engine.restore(engine_state)
         except (TypeError, ValueError) as error:
             raise CheckpointError(f"blob: the engine cannot read the checkpoint: {error}") from None
         search._earlier_expansions = saved.expansions - int(search._engine.expansions)
+        search._earlier_explored = 0.0 if search._engine.proven else saved.explored
         search._earlier_trace = saved.trace
         search._clock.add(saved.elapsed_seconds)
         # The costs are computed again, because an earlier version may have rounded them differently. The tree
@@ -349,6 +415,14 @@ def _checked_limits(limits: Any) -> SearchLimits:
     if not isinstance(limits, SearchLimits):
         raise TypeError(f"limits: expected SearchLimits, got {type(limits).__name__}")
     return limits
+
+
+def _warn_of_single_leaf(options: SolverOptions, rows: int) -> None:
+    message = (
+        f"min_samples_leaf: no split is possible, because {options.min_samples_leaf} is more than half of "
+        f"the {rows} training rows; the tree is a single leaf"
+    )
+    warnings.warn(message, DataWarning, stacklevel=5)
 
 
 def _options(parameters: dict[str, Any]) -> SolverOptions:

@@ -19,8 +19,9 @@ def refit_nodes(
 ) -> tuple[Node, ...]:
     """Return the nodes of a tree with the counts, labels and costs that they have on the table's rows.
 
-    A split that sends all rows to one side is left out. One that is too deep, has more change points than
-    allowed, or saves less than its penalty becomes a leaf. Raise ValueError if the table lacks a column.
+    A split that sends all rows to one side is left out. One that is too deep, has more change points or fewer
+    rows in an interval than allowed, or saves less than its penalty becomes a leaf. Raise ValueError if the
+    table lacks a column.
     """
     refitter = _Refitter(nodes, schema, _places(nodes, schema, table.schema), table, settings)
     refitter.grow(0, np.arange(table.n_rows), 0)
@@ -65,24 +66,30 @@ class _Refitter:
         split = self.nodes[index].split
         if split is None or leaf.error == 0:
             return leaf
-        shape, goes_right = self._route(split, rows)
+        shape, goes_right, shortest = self._route(split, rows)
         if goes_right.all() or not goes_right.any():
             del self.grown[place:]
             return self.grow(shape.right if goes_right[0] else shape.left, rows, depth)
-        if depth >= self.settings.max_depth or shape.changepoints > self.settings.max_changepoints:
+        settings = self.settings
+        if depth >= settings.max_depth or shape.changepoints > settings.max_changepoints:
+            return leaf
+        if shortest < settings.min_samples_leaf:
             return leaf
         left = self.grow(shape.left, rows[~goes_right], depth + 1)
         second = len(self.grown)
         right = self.grow(shape.right, rows[goes_right], depth + 1)
-        cost = self.settings.penalty(shape.changepoints) + left.cost + right.cost
+        cost = settings.penalty(shape.changepoints) + left.cost + right.cost
         if cost >= leaf.cost:
             del self.grown[place + 1 :]
             return leaf
         self.grown[place] = replace(leaf, cost=cost, split=replace(shape, left=place + 1, right=second))
         return self.grown[place]
 
-    def _route(self, split: Split, rows: Rows) -> tuple[Split, Sides]:
-        """Return the split with the table's column and categories, and whether it sends each row right."""
+    def _route(self, split: Split, rows: Rows) -> tuple[Split, Sides, int]:
+        """Return the split with the table's column and categories, and whether it sends each row right.
+
+        The last result is the number of rows in its shortest interval.
+        """
         place = self.places[split.column]
         kind = self.schema.columns[split.column].kind
         cells = self._cells(place, kind, rows)
@@ -99,15 +106,20 @@ class _Refitter:
             goes_right[~missing] = right[known]
             categories = tuple(np.flatnonzero(right).tolist())
             charged = self._changes(place, right, np.unique(known))
+            intervals = self._interval_of(charged, right, np.unique(known))[known]
         else:
             gaps, flipped = dividing_cuts(cells[~missing], split.thresholds, np.greater)
             thresholds = tuple(sorted(gaps.values()))
             goes_right[~missing] = np.logical_xor.reduce([cells[~missing] > t for t in split.thresholds])
             charged = len(thresholds)
+            intervals = np.searchsorted(thresholds, cells[~missing])  # the number of thresholds below
             if flipped:  # known values begin on the right: swap the children
                 goes_right, children = ~goes_right, children[::-1]
         sides = missing_sides(self.table, rows, missing, goes_right)
-        return Split(place, thresholds, categories, max(1, charged), *sides, *children), goes_right
+        shortest = int(np.bincount(intervals, minlength=charged + 1).min())
+        if charged == 0:  # only missing values go to the other side
+            shortest = min(shortest, int(np.count_nonzero(missing)))
+        return Split(place, thresholds, categories, max(1, charged), *sides, *children), goes_right, shortest
 
     def _cells(self, place: int, kind: Kind, rows: Rows) -> npt.NDArray[np.float64]:
         """Return the cells of a column. A constant column has no codes; one without values has no kind."""
@@ -117,6 +129,15 @@ class _Refitter:
         values = {"number": column.minimum, "category": 0.0 if column.categories else None, "boolean": 0.0}
         value = values[column.kind] if column.kind == kind else None
         return np.full(len(rows), np.nan if value is None else value)
+
+    @staticmethod
+    def _interval_of(charged: int, sides: Sides, present: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Return the interval of each category that the rows have: its side, or its run of one side."""
+        interval: npt.NDArray[np.intp] = sides.astype(np.intp)
+        changes = np.diff(sides[present])
+        if len(present) and charged == np.count_nonzero(changes):  # else one category against all
+            interval[present] = np.append(0, np.cumsum(changes))
+        return interval
 
     def _changes(self, place: int, sides: Sides, present: npt.NDArray[np.intp]) -> int:
         """Return the number of change points that the objective counts for a set of categories."""

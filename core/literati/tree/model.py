@@ -18,7 +18,7 @@ from literati.data.table import Poll, TrainingTable
 from literati.data.weights import checked_weights
 from literati.errors import DataWarning
 from literati.tree import explain as explanations
-from literati.tree import model_json
+from literati.tree import importances, model_json
 from literati.tree.export import text as export
 from literati.tree.nodes import Node, Proof, Settings, depths
 from literati.tree.plot import svg as plot
@@ -103,6 +103,20 @@ class ShapeTree:
     def feature_names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.schema.columns)
 
+    @property
+    def errors_saved(self) -> Floats:
+        """Return the weight of the training errors that the splits on each column save.
+
+        A split saves the errors of its node as a leaf less those of its children as leaves. The sum is the
+        error of the root as a leaf less the errors of the tree.
+        """
+        return importances.errors_saved(self.nodes, len(self.schema.columns))
+
+    @property
+    def feature_importances(self) -> Floats:
+        """Return the share of each column in `errors_saved`; zeros if no split saves errors."""
+        return importances.normalized(self.errors_saved)
+
     def __repr__(self) -> str:
         return (
             f"ShapeTree(depth={self.depth}, leaves={self.n_leaves}, classes={len(self.classes)}, "
@@ -158,9 +172,11 @@ class ShapeTree:
             if node.split is not None:
                 paths[node.split.left] = paths[index].copy()
                 paths[node.split.right] = paths[index].copy()
-        lengths = np.array([len(path) for path in paths])[leaves]
-        indices = np.concatenate([np.array(paths[leaf], dtype=np.int32) for leaf in leaves])
+        sizes = np.array([len(path) for path in paths])
+        lengths, ends = sizes[leaves], np.cumsum(sizes)[leaves]
         starts = np.concatenate([[0], np.cumsum(lengths)])
+        steps = np.arange(starts[-1]) + np.repeat(ends - starts[1:], lengths)  # places in the joined paths
+        indices = np.concatenate(paths).astype(np.int32)[steps]
         return csr_matrix(
             (np.ones(len(indices), dtype=np.int64), indices, starts), shape=(len(leaves), len(self.nodes))
         )

@@ -38,6 +38,10 @@ def check_tree(nodes: tuple[Node, ...], schema: Schema, settings: Settings) -> N
         raise ModelFormatError(f"nodes: the tree is deeper than its max_depth, {settings.max_depth}")
     for index, node in enumerate(nodes):
         _check_node(node, f"nodes[{index}]")
+        if index and node.rows < settings.min_samples_leaf:
+            raise ModelFormatError(
+                f"nodes[{index}].rows: fewer than min_samples_leaf, {settings.min_samples_leaf}"
+            )
         if node.split is not None:
             _check_split(node.split, schema, settings, f"nodes[{index}].split")
             children = nodes[node.split.left], nodes[node.split.right]

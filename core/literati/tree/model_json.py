@@ -18,6 +18,7 @@ import numpy.typing as npt
 from literati.data import labels
 from literati.data.schema import Column, Schema
 from literati.errors import ModelFormatError
+from literati.tree import importances
 from literati.tree.model_checks import (
     MAX_LIST,
     check_fields,
@@ -30,7 +31,7 @@ from literati.tree.model_checks import (
     checked_text,
     is_close,
 )
-from literati.tree.nodes import SPACES, Node, Proof, Settings, Split, is_beyond_space
+from literati.tree.nodes import SPACES, Node, Proof, Settings, Split, StageProof, is_beyond_space
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
@@ -48,31 +49,39 @@ DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|str|object"
 
 def dump(tree: ShapeTree) -> dict[str, Any]:
     """Return the tree as JSON data."""
+    columns = [_dump_column(column) for column in tree.schema.columns]
+    nodes = [
+        {**_dump_fields(node), "split": None if node.split is None else _dump_fields(node.split)}
+        for node in tree.nodes
+    ]
     return {
         "format": FORMAT,
         "version": VERSION,
         "engine_version": tree.engine_version,
         "named_columns": tree.schema.named,
-        "columns": [_dump_column(column) for column in tree.schema.columns],
+        "columns": columns,
         "classes": {
             "dtype": "str" if tree.classes.dtype.kind == "U" else tree.classes.dtype.name,
             "labels": [labels.to_json(label) for label in tree.classes],
         },
-        "settings": _dump_fields(tree.settings),
-        "proof": {**_dump_fields(tree.proof), "beyond_space": tree.proof.beyond_space},
-        "nodes": [
-            {**_dump_fields(node), "split": None if node.split is None else _dump_fields(node.split)}
-            for node in tree.nodes
-        ],
+        "settings": _dump_settings(tree.settings),
+        "proof": _dump_proof(tree.proof),
+        "summary": importances.summary(columns, nodes),
+        "nodes": nodes,
     }
 
 
 def with_bounds(data: dict[str, Any], upper: float, lower: float, proven: bool) -> dict[str, Any]:
-    """Return a copy of `dump`'s data with other bounds, as `ShapeTree.with_proof` does for a tree."""
+    """Return a copy of `dump`'s data with other bounds, as `ShapeTree.with_proof` does for a tree.
+
+    Data of version 0.1.0 gets the fields that follow from its others.
+    """
     proof = data["proof"] | {"upper_bound": upper, "lower_bound": lower, "proven_optimal": proven}
     proof["beyond_space"] = is_beyond_space(proof["objective"], upper)
     root, *others = data["nodes"]
-    return data | {"proof": proof, "nodes": [root | {"bound": lower, "proven": proven}, *others]}
+    summary = data.get("summary") or importances.summary(data["columns"], data["nodes"])
+    nodes = [root | {"bound": lower, "proven": proven}, *others]
+    return data | {"proof": proof, "summary": summary, "nodes": nodes}
 
 
 def _dump_column(column: Column) -> dict[str, Any]:
@@ -84,7 +93,22 @@ def _dump_column(column: Column) -> dict[str, Any]:
     return entry
 
 
-def _dump_fields(part: Settings | Proof | Node | Split) -> dict[str, Any]:
+def _dump_settings(settings: Settings) -> dict[str, Any]:
+    """Return the settings. What version 0.1.0 did not have is left out where it has its default."""
+    entry = _dump_fields(settings)
+    if settings.min_samples_leaf == 1:
+        del entry["min_samples_leaf"]
+    return entry
+
+
+def _dump_proof(proof: Proof) -> dict[str, Any]:
+    """Return a proof as JSON data, without `stage_proof` if there is none, as Literati 0.1.0 wrote it."""
+    data = {**_dump_fields(proof), "beyond_space": proof.beyond_space}
+    stage = data.pop("stage_proof")
+    return data if stage is None else {**data, "stage_proof": _dump_fields(stage)}
+
+
+def _dump_fields(part: Settings | Proof | StageProof | Node | Split) -> dict[str, Any]:
     """Return the fields of a part by name, with lists for tuples."""
     return {
         name: list(value) if type(value := getattr(part, name)) is tuple else value
@@ -126,7 +150,7 @@ def load(data: Any) -> tuple[Schema, npt.NDArray[Any], tuple[Node, ...], Setting
             f"version: this library reads version {VERSION}, the model has {data.get('version')!r}"
         )
     fields = "format version engine_version named_columns columns classes settings proof nodes"
-    check_fields(data, "model", fields.split())
+    check_fields(data, "model", fields.split(), optional="summary")  # version 0.1.0 did not write it
     columns = checked_list(data["columns"], "columns", _load_column)
     if not columns or len({column.name for column in columns}) < len(columns):
         raise ModelFormatError("columns: expected one or more, of different names")
@@ -135,6 +159,9 @@ def load(data: Any) -> tuple[Schema, npt.NDArray[Any], tuple[Node, ...], Setting
     settings = _load_settings(data["settings"])
     nodes = checked_list(data["nodes"], "nodes", _load_node, len(classes), max_length=MAX_NODES)
     check_tree(nodes, schema, settings)
+    if "summary" in data:
+        expected = importances.summary(data["columns"], data["nodes"])
+        _check_summary(data["summary"], expected, nodes[0].weight)
     proof = _load_proof(data["proof"], nodes[0])
     return schema, classes, nodes, settings, proof, checked_text(data["engine_version"], "engine_version")
 
@@ -183,12 +210,14 @@ def _load_classes(entry: Any) -> npt.NDArray[Any]:
 
 
 def _load_settings(entry: Any) -> Settings:
-    check_fields(entry, "settings", Settings.__dataclass_fields__)
+    fields = [name for name in Settings.__dataclass_fields__ if name != "min_samples_leaf"]
+    check_fields(entry, "settings", fields, optional="min_samples_leaf")
     return Settings(
         checked_integer(entry["max_depth"], "settings.max_depth", 0, MAX_DEPTH),
         checked_integer(entry["max_changepoints"], "settings.max_changepoints", 1, MAX_CHANGEPOINTS),
         checked_number(entry["split_penalty"], "settings.split_penalty", 0.0),
         checked_number(entry["changepoint_penalty"], "settings.changepoint_penalty", 0.0),
+        checked_integer(entry.get("min_samples_leaf", 1), "settings.min_samples_leaf", 1, MAX_ROWS),
     )
 
 
@@ -224,8 +253,48 @@ def _load_split(entry: Any, where: str) -> Split:
     )
 
 
+def _check_summary(summary: Any, expected: dict[str, Any], total: float) -> None:
+    """Check a summary against the one that follows from the nodes. `total` is the weight of all rows."""
+    check_fields(summary, "summary", expected)
+    where = "summary.feature_importances"
+    found = checked_list(summary["feature_importances"], where, _checked_importance)
+    given = {entry["column"]: entry for entry in found}
+    if len(found) != len(expected["feature_importances"]) or not all(
+        (entry := given.get(other["column"])) is not None
+        and entry["feature"] == other["feature"]
+        and is_close(entry["errors_saved"], other["errors_saved"], total)
+        and is_close(entry["importance"], other["importance"], 1.0)
+        for other in expected["feature_importances"]
+    ):
+        raise ModelFormatError(f"{where}: expected what the splits on each column save, as the nodes say")
+
+
+def _checked_importance(entry: Any, where: str) -> dict[str, Any]:
+    check_fields(entry, where, ["column", "feature", "errors_saved", "importance"])
+    checked_integer(entry["column"], f"{where}.column", 0, MAX_LIST)
+    checked_text(entry["feature"], f"{where}.feature")
+    checked_number(entry["errors_saved"], f"{where}.errors_saved", 0.0)
+    checked_number(entry["importance"], f"{where}.importance", 0.0)
+    return dict(entry)
+
+
+def _load_stage_proof(entry: Any) -> StageProof:
+    where = "proof.stage_proof"
+    check_fields(entry, where, StageProof.__dataclass_fields__)
+    space = checked_text(entry["proven_space"], f"{where}.proven_space")
+    leaves, name = entry["candidate_leaves"], f"{where}.candidate_leaves"
+    sizes = checked_list(leaves, name, checked_integer, 1, MAX_LIST, max_length=MAX_LEAF_SIZES)
+    if space not in SPACES:
+        raise ModelFormatError(f"{where}.proven_space: expected one of {', '.join(SPACES)}")
+    return StageProof(space, sizes, checked_number(entry["optimum"], f"{where}.optimum"))
+
+
 def _load_proof(entry: Any, root: Node) -> Proof:
-    # Literati 0.1.0 did not write `beyond_space`.
+    # Literati 0.1.0 did not write `stage_proof` and `beyond_space`.
+    stage_proof = None
+    if isinstance(entry, dict):
+        stage_proof = _load_stage_proof(entry["stage_proof"]) if "stage_proof" in entry else None
+        entry = {"stage_proof": None, **entry}
     check_fields(entry, "proof", Proof.__dataclass_fields__, optional="beyond_space")
     bounds = ("objective", "upper_bound", "lower_bound")
     objective, upper, lower = (checked_number(entry[name], f"proof.{name}") for name in bounds)
@@ -233,7 +302,7 @@ def _load_proof(entry: Any, root: Node) -> Proof:
     space = checked_text(entry["proven_space"], "proof.proven_space")
     leaves, where = entry["candidate_leaves"], "proof.candidate_leaves"
     sizes = checked_list(leaves, where, checked_integer, 1, MAX_LIST, max_length=MAX_LEAF_SIZES)
-    proof = Proof(objective, upper, lower, proven, space, sizes)
+    proof = Proof(objective, upper, lower, proven, space, sizes, stage_proof)
     beyond = checked_flag(entry.get("beyond_space", proof.beyond_space), "proof.beyond_space")
     if space not in SPACES:
         raise ModelFormatError(f"proof.proven_space: expected one of {', '.join(SPACES)}")

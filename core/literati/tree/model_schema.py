@@ -10,7 +10,8 @@ from literati.tree.nodes import BEYOND_SPACE, SPACES
 
 Schema = dict[str, Any]
 
-OPTIONAL = frozenset({"beyond_space"})  # fields that earlier versions did not write
+# Fields that earlier versions did not write.
+OPTIONAL = frozenset({"beyond_space", "min_samples_leaf", "stage_proof", "summary"})
 
 _FLAG: Schema = {"type": "boolean"}
 _TEXT: Schema = {"type": "string"}
@@ -51,6 +52,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             classes=part("TreeClasses"),
             settings=part("TreeSettings"),
             proof=part("TreeProof"),
+            summary=part("TreeSummary"),
             nodes=_with(
                 _list(part("TreeNode"), 1, model_json.MAX_NODES),
                 "The nodes in preorder: the root first, a left child right after its parent.",
@@ -111,6 +113,11 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             max_changepoints=_integer(1, model_json.MAX_CHANGEPOINTS),
             split_penalty=_POSITIVE,
             changepoint_penalty=_POSITIVE,
+            min_samples_leaf=_integer(
+                1,
+                model_json.MAX_ROWS,
+                "Training rows in each interval of a split at least, and so in each leaf. 1 if it is absent.",
+            ),
         ),
         "TreeProof": _object(
             "What the search proved. The bounds are about trees of the space that was searched.",
@@ -127,6 +134,39 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
                 _FLAG,
                 f"True exactly if `objective` is lower than `upper_bound`. {BEYOND_SPACE} "
                 "Absent in models of Literati 0.1.0.",
+            ),
+            stage_proof=part("TreeStageProof"),
+        ),
+        "TreeStageProof": _object(
+            "The widest space that a stage of the search has proven. Absent if the search has one stage, has "
+            "proven none, or has proven the last one.",
+            proven_space=_with({"enum": list(SPACES)}, "The space, which that of the bounds contains."),
+            candidate_leaves=_with(
+                _list(_integer(1, MAX_LIST), 0, model_json.MAX_LEAF_SIZES),
+                "Leaves of the CART trees that propose change points there, by level.",
+            ),
+            optimum=_with(_NUMBER, "The lowest cost of a tree of that space."),
+        ),
+        "TreeSummary": _object(
+            "What follows from the nodes. Absent in models of Literati 0.1.0.",
+            feature_importances=_with(
+                _list(part("TreeFeatureImportance"), 0, MAX_LIST),
+                "The columns that splits use, those that save the most errors first. "
+                "All other columns save none.",
+            ),
+        ),
+        "TreeFeatureImportance": _object(
+            "How many training errors the splits on a column save.",
+            column=_integer(0, MAX_LIST, "Index into `columns`."),
+            feature=_with(_TEXT, "The name of the column."),
+            errors_saved=_with(
+                _POSITIVE,
+                "The sum over the splits on the column: the `error` of the node less the `error` of both "
+                "children.",
+            ),
+            importance=_with(
+                {**_POSITIVE, "maximum": 1},
+                "The share of `errors_saved` in the sum over all columns; 0 if that is 0.",
             ),
         ),
         "TreeNode": _object(

@@ -72,6 +72,7 @@ class Settings:
     max_changepoints: int
     split_penalty: float
     changepoint_penalty: float
+    min_samples_leaf: int = 1  # rows in every interval of a split
 
     @property
     def penalties(self) -> tuple[float, float]:
@@ -80,6 +81,15 @@ class Settings:
     def penalty(self, changepoints: int) -> float:
         """Return the penalty of a split with this number of change points."""
         return self.split_penalty + self.changepoint_penalty * (changepoints - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class StageProof:
+    """The widest space that a stage of a search has proven, if its last stage is not proven."""
+
+    proven_space: str  # a key of SPACES
+    candidate_leaves: tuple[int, ...]
+    optimum: float  # no tree of the space costs less, and one costs this
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,7 @@ class Proof:
     proven_optimal: bool
     proven_space: str  # the searched space, a key of SPACES
     candidate_leaves: tuple[int, ...] = ()
+    stage_proof: StageProof | None = None
 
     @property
     def beyond_space(self) -> bool:
@@ -100,13 +111,24 @@ class Proof:
 
     def statement(self) -> str:
         """Return sentences that say what is proven, and that explain a tree beyond the space."""
-        leaves = ", ".join(str(n) for n in self.candidate_leaves) or "?"
-        space = SPACES[self.proven_space].format(leaves=leaves)
-        if not self.proven_optimal:
+        space = _describe(self.proven_space, self.candidate_leaves)
+        stage = self.stage_proof
+        if stage is not None and (stage.proven_space, stage.candidate_leaves) == (
+            self.proven_space,
+            self.candidate_leaves,
+        ):
+            known = (
+                f"Proven: no tree over {space} costs less than {stage.optimum:g}; this tree costs "
+                f"{self.objective:g}. Wider spaces were not searched."
+            )
+        elif not self.proven_optimal:
             known = (
                 f"Not proven optimal: this tree costs {self.objective:g}; the best over {space} "
                 f"costs between {self.lower_bound:g} and {self.upper_bound:g}."
             )
+            if stage is not None:
+                space = _describe(stage.proven_space, stage.candidate_leaves)
+                known += f" Proven: no tree over {space} costs less than {stage.optimum:g}."
         elif self.beyond_space:
             known = (
                 f"Proven: no tree over {space} costs less than {self.upper_bound:g}; "
@@ -115,6 +137,10 @@ class Proof:
         else:
             known = f"Proven optimal: no tree over {space} costs less than {self.objective:g}."
         return f"{known} {BEYOND_SPACE}" if self.beyond_space else known
+
+
+def _describe(space: str, candidate_leaves: tuple[int, ...]) -> str:
+    return SPACES[space].format(leaves=", ".join(str(n) for n in candidate_leaves) or "?")
 
 
 def is_beyond_space(objective: float, upper_bound: float) -> bool:

@@ -56,6 +56,15 @@ export function seconds(value: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Formats an estimate of seconds with about two digits. */
+export function roughly(value: number): string {
+  if (value < 1) return "1 s";
+  if (value < 100) return `${Math.ceil(value)} s`;
+  if (value < 100 * 60) return `${Math.round(value / 60)} min`;
+  if (value < 48 * 3600) return `${Math.round(value / 3600)} h`;
+  return value < 1000 * 86400 ? `${Math.round(value / 86400)} days` : "more than 1,000 days";
+}
+
 export function moment(at: string): string {
   const date = new Date(at);
   const today = new Date().toDateString() === date.toDateString();

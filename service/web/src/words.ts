@@ -41,8 +41,11 @@ export function stateWords(job: Pick<JobSummary, "state" | "stop_reason">): stri
   return job.state === "SUCCEEDED" && job.stop_reason ? REASONS[job.stop_reason] : STATES[job.state];
 }
 
+/** Describes a search space such as "adaptive", or "adaptive 17" for trees of at most 17 leaves. */
 export function spaceWords(space: string): string {
-  return SPACES[space] ?? space;
+  const [mode, leaves] = space.split(" ");
+  const words = SPACES[mode] ?? space;
+  return leaves ? words.replace("small trees", `trees of at most ${leaves} leaves`) : words;
 }
 
 /** The colour classes of states; others are "live". */

@@ -16,8 +16,9 @@ import pytest
 from scipy import sparse
 
 from literati import DataWarning
+from literati.data.ranks import rank
 from literati.data.schema import UNKNOWN
-from literati.data.table import TrainingTable, build, rank
+from literati.data.table import TrainingTable, build
 
 Y = np.array([0, 1, 0, 1, 1, 0])
 CELLS: dict[str, list[Any]] = {

@@ -160,15 +160,36 @@ def test_the_memory_limit_holds() -> None:
 
 SCRIPT = """
 import json, sys
-from literati._engine._engine import simd
+import numpy as np
+from literati._engine._engine import Engine, simd
 from tests.support.solver.engines import engine
 from tests.support.solver.problems import MODES, random_problem
 out = []
+def note(search, expansions):
+    status = search.run(60.0, expansions)
+    tree = search.nodes().tobytes().hex()
+    out.append([status, search.upper, search.lower, search.expansions, search.work, tree])
 for seed in range(400):
     problem = random_problem(seed, depth=2 + seed % 3, mode=MODES[seed % 4])
-    search = engine(problem)
-    status = search.run(60.0)
-    out.append([status, search.upper, search.lower, search.expansions, search.nodes().tobytes().hex()])
+    note(engine(problem), -1)
+# Kernels take up to 32 rows at once, and tables of 1,024; beyond 16,000 and 32,767 rows others take over.
+for seed in range(60):
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(30, (200, 1100, 5000)[seed % 3]))
+    if seed >= 57:
+        n_rows = (9000, 17000, 33000)[seed - 57]
+    n_classes = int(rng.choice([2, 2, 3, 7, 16, 17]))
+    cardinality = int(rng.choice([3, 40, n_rows]))
+    codes = rng.integers(0, cardinality, size=(3, n_rows))
+    codes = np.stack([np.unique(column, return_inverse=True)[1] for column in codes]).astype(np.int32)
+    y = (codes.sum(0) * n_classes // (codes.sum(0).max() + 1) + (rng.random(n_rows) < 0.3)) % n_classes
+    y[:n_classes] = np.arange(n_classes)
+    values = [np.arange(column.max() + 1, dtype=float) for column in codes]
+    search = Engine(
+        codes, values, y.astype(np.int32), n_classes, max_depth=2 + seed % 3, max_changepoints=1 + seed % 4,
+        candidates=("adaptive", "shape")[seed % 5 == 4], candidate_leaves=[9], scale=1.0,
+    )
+    note(search, 20)
 print(json.dumps([simd(), out]))
 """
 
@@ -189,7 +210,7 @@ def run_with(level: str) -> Any:
 def test_every_instruction_set_gives_the_same_result() -> None:
     name, plain = run_with("none")
     assert name == "none"
-    for level in ("avx2", "avx512"):
+    for level in ("avx2", "avx512", "vbmi2"):
         name, results = run_with(level)
-        assert name in ("none", "avx2", "avx512")  # a machine without it runs what it has
+        assert name in ("none", "avx2", "avx512", "vbmi2")  # a machine without it runs what it has
         assert results == plain, f"asked for {level}, ran {name}"

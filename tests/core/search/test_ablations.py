@@ -11,7 +11,7 @@ from tests.support.solver.engines import proven_engine
 from tests.support.solver.problems import MODES, random_problem
 from tests.support.solver.trees import check_legal, objective
 
-OR_SELECTIONS = ("informative", "admissible")
+OR_SELECTIONS = ("informative", "admissible", "mixed")
 AND_SELECTIONS = ("round_robin", "worst_primal", "worst_heuristic")
 HEURISTICS = ("cart", "primal", "impurity")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.support.solver.trees import check_legal, objective, rows_by_node, sub
 
 SWITCHES: list[dict[str, Any]] = [
     {},
+    {"or_selection": "informative"},
     {"or_selection": "admissible", "heuristic": "primal"},
     {"and_selection": "worst_primal", "heuristic": "impurity"},
     {"and_selection": "worst_heuristic"},
@@ -108,11 +110,16 @@ def test_runs_repeat_exactly(mode: str) -> None:
         assert first.expansions == second.expansions
         # In slices the search takes the same steps, so a run stopped by time can be repeated by its count.
         sliced = engine(problem)
-        for limit in range(first.expansions + 1):
-            sliced.run(PATIENCE, max_expansions=limit)
-        assert sliced.run(PATIENCE) == PROVEN
+        while sliced.run(0.0, clock=perf_counter()) != PROVEN:
+            pass
         assert (sliced.nodes() == first.nodes()).all()
         assert sliced.expansions == first.expansions
+        assert steps(sliced) == steps(first)
+        for limit in {expansions for expansions, _, _ in steps(first)}:
+            counted = engine(problem)
+            counted.run(PATIENCE, max_expansions=limit)
+            assert counted.expansions == limit
+            assert steps(counted) == steps(first)[: len(steps(counted))]
         stopped = engine(problem)
         stopped.run(PATIENCE, max_expansions=2)
         again = engine(problem)

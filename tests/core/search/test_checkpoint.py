@@ -28,7 +28,9 @@ def test_resume_after_every_expansion(mode: str) -> None:
         whole = proven_engine(problem)
         for limit in range(whole.expansions):
             search = engine(problem)
-            assert search.run(PATIENCE, max_expansions=limit) == EXPANSION_LIMIT
+            # A round that the limit shortens may prove the optimum with fewer expansions.
+            assert search.run(PATIENCE, max_expansions=limit) in (EXPANSION_LIMIT, PROVEN)
+            assert search.expansions <= limit
             resumed = engine(problem)
             resumed.restore(search.checkpoint())
             assert resumed.upper <= search.upper

@@ -14,7 +14,7 @@ from literati.search.engine_factory import TableSize, min_memory
 from literati.search.options import SolverOptions
 
 SHAPES = [(5, 1, 2), (60, 7, 3), (400, 2, 40), (1500, 7, 2), (1500, 3, 200)]  # rows, features, classes
-MODES = ["adaptive", "shape", "quantile", "all"]
+MODES = ["adaptive", "shape", "quantile", "all", "widening"]
 
 
 def problem(rows: int, features: int, classes: int) -> tuple[Any, Any]:
@@ -41,7 +41,8 @@ def test_a_search_begins_with_the_least_memory_and_not_with_a_byte_less(
             "max_changepoints": k,
             "max_depth": depth,
             "polish": polish,
-            "candidate_leaves": 5,
+            "candidate_leaves": 17 if mode == "widening" else 5,
+            "n_threads": 3 if depth == 4 else 1,
         }
         table = build(X, y, sample_weight=weight)
         size = TableSize.of(table)

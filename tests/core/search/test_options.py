@@ -57,6 +57,8 @@ def test_limits_are_plain_frozen_data() -> None:
         ("max_depth", 2.0, TypeError, "max_depth: expected an integer from 1 to 12, got 2.0"),
         ("max_depth", True, TypeError, "max_depth: expected an integer"),
         ("max_changepoints", 9, ValueError, "max_changepoints: expected an integer from 1 to 8"),
+        ("min_samples_leaf", 0, ValueError, "min_samples_leaf: expected an integer from 1 to 2147483647"),
+        ("min_samples_leaf", 0.1, TypeError, "min_samples_leaf: expected an integer from 1"),
         ("split_penalty", -1, ValueError, "split_penalty: expected a finite number >= 0"),
         ("split_penalty", math.nan, ValueError, "split_penalty: expected a finite number"),
         ("changepoint_penalty", "a", TypeError, "changepoint_penalty: expected a finite number >= 0"),
@@ -64,7 +66,7 @@ def test_limits_are_plain_frozen_data() -> None:
             "candidates",
             "some",
             ValueError,
-            "candidates: expected one of adaptive, shape, quantile, all, got 'some'",
+            "candidates: expected one of adaptive, shape, quantile, all, widening, got 'some'",
         ),
         ("candidate_leaves", 1, ValueError, "candidate_leaves: expected an integer from 2"),
         ("candidate_leaves", [], ValueError, "candidate_leaves: expected one integer or more"),
@@ -89,8 +91,11 @@ def test_limits_are_plain_frozen_data() -> None:
         ("class_weight", {0: np.ones(2)}, ValueError, "class_weight: the weight of 0 must be a finite"),
         ("class_weight", {0: 0, 1: 0}, ValueError, "class_weight, sample_weight: together they give"),
         ("time_limit", 3, TypeError, r"time_limit: .*; expected limits=SearchLimits\(time_limit=...\)"),
-        ("n_threads", 2, ValueError, "n_threads: only 1 is supported so far"),
-        ("n_threads", 0, ValueError, "n_threads: expected an integer >= 1"),
+        ("n_threads", 0, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got 0"),
+        ("n_threads", -2, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got -2"),
+        ("n_threads", 257, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got 257"),
+        ("n_threads", 2.0, TypeError, "n_threads: expected -1 or an integer from 1 to 256, got 2.0"),
+        ("n_threads", True, TypeError, "n_threads: expected -1 or an integer from 1 to 256, got True"),
     ],
 )
 def test_parameters_are_checked(name: str, value: Any, error: type[Exception], message: str) -> None:
@@ -147,4 +152,5 @@ def test_choices_are_those_of_the_types() -> None:
 def test_every_parameter_is_described_in_sentences(group: type[ParameterSet]) -> None:
     for definition in group.definitions().values():
         assert re.fullmatch(r"[A-Z].*\.", definition.sentences()), definition.name
-        assert definition.added is None, "version 0.1.0 has all of these"
+        later = {"min_samples_leaf": "0.2.0"}  # version 0.1.0 has all others
+        assert definition.added == later.get(definition.name)

@@ -63,6 +63,22 @@ def test_many_classes(mode: str) -> None:
         check(shaped(rng, mode, rows=24, features=2, distinct=6, classes=9, depth=depth, k=k))
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_many_classes_and_missing_values(criterion: str) -> None:
+    """Ties are broken as by sums over all classes, also where the scan corrects its sums row by row."""
+    rng = random.Random(4)
+    for _ in range(60):
+        mode, k, depth = rng.choice(("adaptive", "shape")), rng.randint(1, 2), rng.randint(2, 3)
+        problem = shaped(rng, mode, rows=24, features=2, distinct=7, classes=7, depth=depth, k=k)
+        codes = [[-1 if rng.random() < 0.2 else code for code in column] for column in problem.codes]
+        for j, column in enumerate(codes):  # every code of a feature stays in use
+            for code in range(problem.cardinality(j)):
+                if code not in column:
+                    column[problem.codes[j].index(code)] = code
+        weights = [rng.choice((0.5, 1.0, 3.0)) for _ in problem.y] if rng.random() < 0.5 else None
+        check(problem.but(codes=codes, weights=weights, criterion=criterion))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_many_changepoints(mode: str) -> None:
     rng = random.Random(2)

@@ -45,6 +45,20 @@ def test_resume_goes_on_and_ends_at_the_same_bound() -> None:
     assert (np.diff(trace["expansions"]) >= 0).all()
 
 
+def test_a_resume_with_other_threads() -> None:
+    X, y = hard()
+    search = Search(X, y, max_depth=4, limits=SearchLimits(max_expansions=20), class_weight={1: 2.0})
+    search.run()
+    blob = search.checkpoint()
+    assert Search.resume(X, y, blob).options == search.options
+    resumed = Search.resume(X, y, blob, n_threads=2, limits=SearchLimits(max_expansions=40))
+    assert resumed.options.n_threads == 2
+    assert resumed.options.to_json() == {**search.options.to_json(), "n_threads": 2}
+    assert resumed.run().expansions == 40
+    with pytest.raises(ValueError, match="n_threads: expected -1 or an integer from 1 to 256, got 0"):
+        Search.resume(X, y, blob, n_threads=0)
+
+
 def test_time_and_parameters_survive_a_resume() -> None:
     X, y = hard()
     weights = np.linspace(0.5, 2.0, len(y))

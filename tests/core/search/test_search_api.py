@@ -83,7 +83,8 @@ def test_every_moment_has_numbers_and_a_tree() -> None:
         assert search.incumbent().objective == search.report().objective
         last = report
     trace = search.trace()
-    assert trace.dtype.names == ("seconds", "expansions", "upper", "lower")
+    assert trace.dtype.names == ("seconds", "expansions", "upper", "lower", "explored", "stage")
+    assert not trace["stage"].any()
     assert (np.diff(trace["upper"]) <= 0).all()
     assert (np.diff(trace["lower"]) >= 0).all()
     assert (np.diff(trace["seconds"]) >= 0).all()
@@ -250,7 +251,7 @@ def test_missing_values_and_categories_in_every_mode(candidates: str, categories
     search = Search(frame, y, candidates=candidates, categories=categories, max_depth=2, max_changepoints=2)
     report = search.run()
     assert report.stop_reason is StopReason.PROVEN_OPTIMAL
-    assert report.proven_space == candidates
+    assert report.proven_space == ("all" if candidates == "widening" else candidates)
     tree = search.incumbent()
     assert tree.evaluate(frame, y) == report.objective == (tree.predict(frame) != y).sum()
 

@@ -76,6 +76,12 @@ def test_a_job_ends_with_a_proof(user: httpx.Client, easy_data: Dataset) -> None
     assert 0 < done["metrics"]["validation_accuracy"] <= 1
     model = user.get(done["links"]["model"]).json()
     assert model["proven_optimal"]
+    incumbent = user.get(done["links"]["incumbent"]).json()
+    importances = model["tree"]["summary"]["feature_importances"]
+    assert importances == incumbent["tree"]["summary"]["feature_importances"]
+    assert importances[0]["feature"] == "x"
+    saved = model["tree"]["nodes"][0]["error"] - model["objective"]
+    assert sum(entry["errors_saved"] for entry in importances) == saved
     rows = {"records": [{"x": 0.1, "z": 1}, {"x": 2.0, "z": 1}]}
     predicted = user.post(f"{done['links']['model']}/predict", json=rows).json()
     assert set(predicted["predictions"]) <= {"in", "out"}

@@ -21,6 +21,7 @@ from worker.domain.jobs import JobState, StopReason
 FIELDS = {
     *("job_id", "revision", "objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative"),
     *("beyond_space", "proven_optimal", "proven_space", "tree", "metrics", "found_at", "found_seconds"),
+    *("explored", "seconds_left", "stage", "space"),
 }
 
 

@@ -48,7 +48,7 @@ def test_a_job_with_many_classes_is_small_in_a_list(
     assert {name: item[name] for name in same} == {name: whole.json()[name] for name in same}
     assert set(whole.json()) - set(item) == {
         *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
-        "transitions",
+        *("transitions", "threads"),
     }
     worker.prove()
     (model,) = client.get("/v1/models").json()["items"]

@@ -162,6 +162,12 @@ JOBS: dict[str, tuple[dict[str, Any], str, str, str]] = {
         "UNUSABLE",
         "Use the default of `candidate_leaves`",
     ),
+    "leaves of more than half of the rows": (
+        {"parameters": {"min_samples_leaf": 1000}},
+        "/body/parameters/min_samples_leaf",
+        "TOO_LARGE",
+        "Use the default of `min_samples_leaf`",
+    ),
     "a parent that is not there": (
         {"parent_job_id": "job_" + 32 * "1"},
         "/body/parent_job_id",

@@ -22,7 +22,7 @@ FIELDS = {
     *("limits", "dataset_id", "dataset_sha256", "engine_version", "parent_job_id", "model_id"),
     *("model_revision", "metrics"),
     *("error", "created_at", "queued_at", "started_at", "first_incumbent_at", "finished_at", "heartbeat_at"),
-    *("transitions", "links", "name", "tags", "priority", "validation"),
+    *("transitions", "links", "name", "tags", "priority", "validation", "threads"),
 }
 
 
@@ -282,7 +282,7 @@ def test_the_trace_has_every_point(api: Stack, client: httpx.Client, dataset: Da
     answer = client.get(here)
     points = answer.json()["points"]
     assert [(point["upper"], point["lower"]) for point in points] == [(costs()[0], 10), (costs()[1], 20)]
-    assert set(points[0]) == {"seconds", "expansions", "upper", "lower"}
+    assert set(points[0]) == {"seconds", "expansions", "upper", "lower", "explored", "stage"}
     assert client.get(here, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
 
 

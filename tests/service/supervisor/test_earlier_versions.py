@@ -77,10 +77,23 @@ def test_a_dataset(client: httpx.Client, name: str) -> None:
 @pytest.mark.parametrize("name", BEFORE["jobs"])
 def test_a_job_with_its_events_and_its_trace(client: httpx.Client, name: str) -> None:
     before = BEFORE["jobs"][name]
-    assert differences(before, get(client, f"/jobs/{before['id']}")) == []
+    now = get(client, f"/jobs/{before['id']}")
+    assert differences(before, now) == []
     events = get(client, f"/jobs/{before['id']}/events?page_size=1000")
     assert differences(BEFORE["events"][name], events) == []
-    assert differences(BEFORE["traces"][name], get(client, f"/jobs/{before['id']}/trace")) == []
+    trace = get(client, f"/jobs/{before['id']}/trace")
+    assert differences(BEFORE["traces"][name], trace) == []
+    # Version 0.1.0 did not measure the explored share, but a proof is a share of 1.
+    bounds = [now["progress"], *(event["data"] for event in events["items"] if event["type"] == "bound")]
+    for entry in bounds:
+        assert entry["explored"] == (1.0 if entry["gap_absolute"] == 0 else None)
+        assert (entry["seconds_left"], entry["stage"]) == (None, 0)
+    for point in trace["points"]:
+        assert point["explored"] == (1.0 if point["upper"] == point["lower"] else None)
+    assert now["progress"]["space"] == now["proven_space"] == before["parameters"]["candidates"]
+    assert (now["parameters"]["n_threads"], now["threads"]) == (1, None)
+    tree = get(client, f"/jobs/{before['id']}/incumbent?revision=1")
+    assert (tree["stage"], tree["space"]) == (0, before["parameters"]["candidates"])
 
 
 @pytest.mark.parametrize("name", BEFORE["models"])
@@ -126,6 +139,9 @@ def test_a_search_goes_on_where_it_was(client: httpx.Client, name: str) -> None:
     job = poll(ended, seconds=120, what=f"the end of the {name} job")
     assert (job["state"], job["stop_reason"]) == ("SUCCEEDED", "PROVEN_OPTIMAL")
     assert job["progress"]["expansions"] > before["progress"]["expansions"]
+    assert (job["progress"]["explored"], job["progress"]["seconds_left"], job["threads"]) == (1.0, 0.0, 1)
+    trace = get(client, f"/jobs/{before['id']}/trace")["points"]
+    assert (trace[0]["explored"], trace[-1]["explored"]) == (None, 1.0)
     assert job["progress"]["elapsed_seconds"] > before["progress"]["elapsed_seconds"]
     events = get(client, f"/jobs/{before['id']}/events?page_size=1000")["items"]
     messages = [event["data"]["message"] for event in events if event["type"] == "log"]

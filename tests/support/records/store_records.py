@@ -118,6 +118,7 @@ def tree(objective: float) -> dict[str, Any]:
     return {
         "proof": {"objective": objective, "upper_bound": 1e9, "lower_bound": 0.0, "proven_optimal": False},
         "nodes": [{"cost": objective, "bound": 0.0, "proven": False}],
+        "summary": {"feature_importances": []},
         "classes": {"labels": ["ja", "né"]},
     }
 

@@ -27,11 +27,12 @@ def engine(problem: Problem, **options: Any) -> Any:
         "scale": scale,
         "candidates": problem.candidates,
         "candidate_leaves": problem.candidate_leaves,
-        "or_selection": "informative",
+        "or_selection": "mixed",
         "and_selection": "round_robin",
         "heuristic": "cart",
         "criterion": problem.criterion,
         "memory_limit": 0,
+        "min_samples_leaf": problem.min_samples_leaf,
     }
     if problem.grid is not None:
         given["grid"] = [np.array(positions, dtype=np.int32) for positions in problem.grid]

@@ -25,7 +25,7 @@ typedef struct {
 } entry_t;
 
 typedef struct oracle {
-    int32_t n_rows, n_features, n_classes, max_depth, max_k, mode, entropy, n_leaves;
+    int32_t n_rows, n_features, n_classes, max_depth, max_k, mode, entropy, n_leaves, least;
     double split, refine;
     const int32_t *codes;   /* [feature][row], -1 is missing */
     const int32_t *card;    /* [feature] */
@@ -137,6 +137,11 @@ static double cut_score(oracle_t *o, rows_t below, rows_t above) {
     return (square_a * sum_b + square_b * sum_a) / (sum_a * sum_b);
 }
 
+/* Whether enough of the rows are there for an interval. */
+static int enough(const oracle_t *o, rows_t rows) {
+    return __builtin_popcountll(rows) >= o->least;
+}
+
 static int nearly(double a, double b) {
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b));
 }
@@ -164,12 +169,13 @@ static int open_leaf(oracle_t *o, rows_t rows, int32_t first, int32_t last, leaf
                 int32_t cut = below + 1;
                 while (cut < code && !(values[cut] > middle)) cut++;
                 const rows_t right = rows & o->passing[64 * j + cut], left = have & ~right;
-                offer(o, best, &tried, j, cut, left, right | gone);
-                if (gone) offer(o, best, &tried, j, cut, left | gone, right);
+                const int both = enough(o, left) && enough(o, right);
+                if (both) offer(o, best, &tried, j, cut, left, right | gone);
+                if (both && gone) offer(o, best, &tried, j, cut, left | gone, right);
             }
             below = code;
         }
-        if (gone && have) offer(o, best, &tried, j, o->card[j], have, gone);
+        if (gone && have && enough(o, gone) && enough(o, have)) offer(o, best, &tried, j, o->card[j], have, gone);
     }
     count(o, rows, o->units, o->counts);
     for (int32_t c = 0; c < o->n_classes; c++) classes += o->counts[c] > 0;
@@ -254,6 +260,55 @@ static double best_pair(const oracle_t *o, rows_t rows, int32_t j, uint64_t cuts
     return best;
 }
 
+static double weight_of(const oracle_t *o, rows_t rows, int32_t label) {
+    double sum = 0;
+    for (; rows; rows &= rows - 1) {
+        const int row = __builtin_ctzll(rows);
+        if (o->label[row] == label) sum += o->weight[row];
+    }
+    return sum;
+}
+
+/* The same if every interval needs several rows. right[k][i] is the most weight that k change points get right before
+ * cut i, which is the last of them. */
+static double best_long_pair(const oracle_t *o, rows_t rows, int32_t j, uint64_t cuts, int32_t a, int32_t b,
+                             double total) {
+    const rows_t gone = rows & o->missing[j], have = rows & ~gone;
+    const double gone_a = weight_of(o, gone, a), gone_b = weight_of(o, gone, b);
+    const double missing = gone_a > gone_b ? gone_a : gone_b;
+    double right[MAX_K + 1][66], best = INFINITY, found;
+    double behind[2][66]; /* [label b or a][cut] weight behind the cut */
+    rows_t above[66];
+    int32_t n = 1;
+    above[0] = have; /* the first interval begins here, without a change point */
+    for (int32_t c = 1; c < o->card[j]; c++) {
+        above[n] = rows & o->passing[64 * j + c];
+        n += cuts >> c & 1 && above[n] != above[n - 1];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        behind[0][i] = weight_of(o, above[i], b);
+        behind[1][i] = weight_of(o, above[i], a);
+    }
+    for (int32_t k = 0; k <= o->max_k; k++)
+        for (int32_t i = 0; i < n; i++) {
+            right[k][i] = k == 0 && i == 0 ? 0 : -INFINITY;
+            for (int32_t before = 0; k && before < i; before++) {
+                if (right[k - 1][before] == -INFINITY || !enough(o, above[before] & ~above[i])) continue;
+                found = right[k - 1][before] + behind[k & 1][before] - behind[k & 1][i];
+                if (found > right[k][i]) right[k][i] = found;
+            }
+            if (!k || !enough(o, above[i])) continue;
+            found = o->split + (k - 1) * o->refine + total;
+            found -= right[k][i] + behind[!(k & 1)][i] + missing;
+            if (found < best) best = found;
+        }
+    if (enough(o, have) && enough(o, gone)) {
+        found = o->split + total - (behind[1][0] + gone_b);
+        if (found < best) best = found;
+    }
+    return best;
+}
+
 static double one_split(oracle_t *o, rows_t rows, double best, double total) {
     uint64_t cuts[o->n_features];
     int32_t present[MAX_ROWS], n = 0;
@@ -265,7 +320,8 @@ static double one_split(oracle_t *o, rows_t rows, double best, double total) {
         for (int32_t a = 0; a < n; a++)
             for (int32_t b = 0; b < n; b++) {
                 if (a == b) continue;
-                found = best_pair(o, rows, j, cuts[j], present[a], present[b], total);
+                found = (o->least > 1 ? best_long_pair : best_pair)(
+                    o, rows, j, cuts[j], present[a], present[b], total);
                 if (found < best) best = found;
             }
     return best;
@@ -289,15 +345,21 @@ static double part(oracle_t *o, rows_t one, rows_t other, double penalty, int32_
     return cost < best ? cost : best;
 }
 
-/* Every set of change points that begins with those in `right` and goes on behind the first `next` ones. */
+/* Every set of change points that begins with those in `right` and goes on behind the first `next` ones. `open` is
+ * what lies behind the last of them: each interval needs enough rows, and behind all values those without one. */
 static double every_shape(oracle_t *o, rows_t rows, rows_t missing, const rows_t *above, int32_t n, int32_t next,
-                          int32_t k, rows_t right, int32_t depth, double best) {
+                          int32_t k, rows_t right, rows_t open, int32_t depth, double best) {
     const double penalty = o->split + k * o->refine;
     for (int32_t i = next; i < n; i++) {
         const rows_t side = right ^ above[i];
-        best = part(o, rows & ~side, side, penalty, depth, best);
-        if (missing) best = part(o, rows & ~(side | missing), side | missing, penalty, depth, best);
-        if (k + 1 < o->max_k) best = every_shape(o, rows, missing, above, n, i + 1, k + 1, side, depth, best);
+        const int alone = k == 0 && !above[i], last = enough(o, alone ? missing : above[i]);
+        if (o->least > 1 && !enough(o, open & ~above[i])) continue;
+        if (o->least == 1 || last) {
+            best = part(o, rows & ~side, side, penalty, depth, best);
+            if (missing) best = part(o, rows & ~(side | missing), side | missing, penalty, depth, best);
+        }
+        if (k + 1 < o->max_k)
+            best = every_shape(o, rows, missing, above, n, i + 1, k + 1, side, above[i], depth, best);
     }
     return best;
 }
@@ -324,7 +386,7 @@ static double value(oracle_t *o, rows_t rows, int32_t depth) {
             /* A cut that no row of the state lies behind, or between it and the last one, is no other cut. */
             if (n == 0 || above[n] != above[n - 1]) n++;
         }
-        best = every_shape(o, rows, rows & o->missing[j], above, n, 0, 0, 0, depth, best);
+        best = every_shape(o, rows, rows & o->missing[j], above, n, 0, 0, 0, rows & ~o->missing[j], depth, best);
     }
     keep(o, rows, depth, best);
     o->states++;
@@ -362,13 +424,14 @@ void oracle_free(oracle_t *o) {
 oracle_t *oracle_new(int32_t n_rows, int32_t n_features, int32_t n_classes, int32_t max_depth, int32_t max_k,
                      int32_t mode, int32_t entropy, double split, double refine, const int32_t *codes,
                      const int32_t *card, const double *values, const int32_t *label, const double *weight,
-                     const double *units, const uint64_t *grid, const int32_t *leaves, int32_t n_leaves) {
+                     const double *units, const uint64_t *grid, const int32_t *leaves, int32_t n_leaves,
+                     int32_t least) {
     oracle_t *o = calloc(1, sizeof(oracle_t));
     if (!o) return NULL;
     const size_t m = (size_t)n_features;
     *o = (oracle_t){.n_rows = n_rows, .n_features = n_features, .n_classes = n_classes, .max_depth = max_depth,
-                    .max_k = max_k, .mode = mode, .entropy = entropy, .n_leaves = n_leaves, .split = split,
-                    .refine = refine, .codes = codes, .card = card, .values = values, .label = label,
+                    .max_k = max_k, .mode = mode, .entropy = entropy, .n_leaves = n_leaves, .least = least,
+                    .split = split, .refine = refine, .codes = codes, .card = card, .values = values, .label = label,
                     .weight = weight, .units = units, .grid = grid, .leaves = leaves, .size = 1 << 10};
     o->missing = calloc(m, sizeof(rows_t));
     o->passing = calloc(64 * m, sizeof(rows_t));

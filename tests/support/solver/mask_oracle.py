@@ -27,7 +27,7 @@ MOST_ROWS = 63
 
 _DOUBLE, _INT, _WORD, _POINTER = ctypes.c_double, ctypes.c_int32, ctypes.c_uint64, ctypes.c_void_p
 _SIGNATURES = {
-    "oracle_new": (_POINTER, [_INT] * 7 + [_DOUBLE] * 2 + [_POINTER] * 8 + [_INT]),
+    "oracle_new": (_POINTER, [_INT] * 7 + [_DOUBLE] * 2 + [_POINTER] * 8 + [_INT] * 2),
     "oracle_free": (None, [_POINTER]),
     "oracle_value": (_DOUBLE, [_POINTER, _WORD, _INT, ctypes.c_int64]),
     "oracle_cuts": (None, [_POINTER, _WORD, _INT, _POINTER]),
@@ -97,6 +97,7 @@ class MaskOracle:
             problem.changepoint_penalty,
             *(array.ctypes.data for array in self._arrays),
             len(problem.candidate_leaves),
+            problem.min_samples_leaf,
         )
         if not self._handle:
             raise MemoryError("no memory for the oracle")

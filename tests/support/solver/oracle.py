@@ -94,8 +94,12 @@ def cut_score(a: list[int], b: list[int], criterion: str) -> float:
 
 
 def tried_cuts(data: Rows, rows: int, feature: int) -> Iterator[tuple[int, int, int]]:
-    """(position, rows below, rows above) in the order CART tries them."""
+    """(position, rows below, rows above) in the order CART tries them.
+
+    Both sides have enough rows with a value; behind all values there are only rows without one.
+    """
     present, missing = data.present(rows, feature), rows & data.missing[feature]
+    least = data.problem.min_samples_leaf
     values, cardinality = data.problem.values[feature], data.problem.cardinality(feature)
     for below, above in pairwise(present):
         middle = 0.5 * values[below] + 0.5 * values[above]
@@ -103,10 +107,12 @@ def tried_cuts(data: Rows, rows: int, feature: int) -> Iterator[tuple[int, int, 
         position = min(max(position, below + 1), above)
         right = rows & data.passing[feature][position]
         left = rows & ~right & ~missing
+        if min(left.bit_count(), right.bit_count()) < least:
+            continue
         yield position, left, right | missing
         if missing:
             yield position, left | missing, right
-    if present and missing:
+    if min((rows & ~missing).bit_count(), missing.bit_count()) >= least:
         yield cardinality, rows & ~missing, missing
 
 
@@ -155,6 +161,20 @@ def candidates(data: Rows, rows: int, depth_left: int) -> Cuts:
     return cuts
 
 
+def long_enough(data: Rows, rows: int, feature: int, chosen: tuple[int, ...]) -> bool:
+    """Whether every interval between these change points has `min_samples_leaf` rows with a value.
+
+    Where every value lies before the only change point, the rows without a value stand for the interval
+    behind it.
+    """
+    known, missing = rows & ~data.missing[feature], rows & data.missing[feature]
+    behind = [known, *(known & data.passing[feature][position] for position in chosen), 0]
+    intervals = [before & ~after for before, after in pairwise(behind)]
+    if len(chosen) == 1 and not intervals[1]:
+        intervals[1] = missing
+    return all(interval.bit_count() >= data.problem.min_samples_leaf for interval in intervals)
+
+
 def splits(data: Rows, rows: int, cuts: Cuts) -> dict[int, float]:
     """Every way to part the rows: the rows that go right, and the least penalty of doing so."""
     problem, found = data.problem, dict[int, float]()
@@ -162,6 +182,8 @@ def splits(data: Rows, rows: int, cuts: Cuts) -> dict[int, float]:
         penalty = problem.split_penalty + problem.changepoint_penalty * (size - 1)
         for j in data.features:
             for chosen in combinations(sorted(cuts[j]), size):
+                if problem.min_samples_leaf > 1 and not long_enough(data, rows, j, chosen):
+                    continue
                 right = 0
                 for position in chosen:
                     right ^= rows & data.passing[j][position]  # an odd number of passed change points

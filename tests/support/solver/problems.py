@@ -32,6 +32,7 @@ class Problem:
     candidate_leaves: list[int]
     criterion: str = "gini"
     grid: list[list[int]] | None = None  # [feature] allowed cut positions, for "quantile" only
+    min_samples_leaf: int = 1  # rows in every interval of a shape function
     name: str = field(default="", compare=False)
 
     @property

@@ -92,8 +92,30 @@ def depths(nodes: Nodes) -> list[int]:
     return found
 
 
+def check_intervals(problem: Problem, nodes: Nodes) -> None:
+    """Every interval of every node has `min_samples_leaf` of the rows that reach the node and have a value.
+
+    Behind a cut above all values there are only rows without one. So many rows reach every leaf, too.
+    """
+    reached = rows_by_node(problem, nodes)
+    for at, (node, rows) in enumerate(zip(nodes, reached, strict=True)):
+        assert at == 0 or len(rows) >= problem.min_samples_leaf, f"{len(rows)} rows reach node {at}"
+        feature = int(node["feature"])
+        if feature < 0:
+            continue
+        positions = [int(c) for c in node["changepoints"][: int(node["n_changepoints"])]]
+        codes = [problem.codes[feature][row] for row in rows]
+        passed = [sum(c <= code for c in positions) for code in codes if code >= 0]
+        intervals = [passed.count(k) for k in range(len(positions) + 1)]
+        if positions == [problem.cardinality(feature)]:
+            intervals[1] = codes.count(-1)
+        assert min(intervals) >= problem.min_samples_leaf, f"node {at} has intervals of {intervals} rows"
+
+
 def check_shape(problem: Problem, nodes: Nodes) -> None:
     """The array is a tree within depth and K, its functions are well formed and part the rows they see."""
+    if problem.min_samples_leaf > 1:
+        check_intervals(problem, nodes)
     reached = rows_by_node(problem, nodes)
     for at, (node, depth) in enumerate(zip(nodes, depths(nodes), strict=True)):
         assert reached[at], f"no row reaches node {at}"

@@ -87,7 +87,16 @@ class ActingWorker:
             states_live=3,
             elapsed_seconds=seconds,
             memory_bytes=4096,
-            trace=[TracePoint(seconds=seconds, expansions=self.expansions, upper=self.upper, lower=lower)],
+            trace=[
+                TracePoint(
+                    seconds=seconds,
+                    expansions=self.expansions,
+                    upper=self.upper,
+                    lower=lower,
+                    explored=more.get("explored", 0.0),
+                    stage=more.get("stage", 0),
+                )
+            ],
             incumbent=found,
             **more,
         )

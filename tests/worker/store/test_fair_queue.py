@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import redis
 
+from literati.search.options import MAX_THREADS
 from tests.support.records.store_records import (
     SUCCESS,
     add_dataset,
@@ -25,6 +26,7 @@ from worker.domain.jobs import Job, JobState
 from worker.store import Store
 from worker.store.jobs import Quota
 from worker.store.leases import WorkerCores
+from worker.store.measurements import WorkerInfo
 
 
 @pytest.fixture
@@ -196,13 +198,15 @@ class TestCores:
     """Jobs of several cores and jobs of one core."""
 
     def test_a_job_that_does_not_fit_is_not_given(self, store: Store, datasets: dict[str, Dataset]) -> None:
+        store.report_alive(WorkerInfo("large", 8), 60)
         fill(store, datasets["a"], 1, cores=4)
         assert store.jobs.claim("child", WorkerCores("small", 2, 2)) is None
-        assert claim(store, WorkerCores("large", 4, 8)).spec.cores == 4
+        assert claim(store, WorkerCores("large", 4, 8)).threads == 4
 
     def test_a_worker_that_is_too_small_runs_the_others(
         self, store: Store, datasets: dict[str, Dataset]
     ) -> None:
+        store.report_alive(WorkerInfo("large", 4), 60)
         fill(store, datasets["a"], 1, cores=4)
         (narrow,) = fill(store, datasets["a"], 1)
         assert claim(store, WorkerCores("small", 1, 2)).spec.id == narrow
@@ -258,10 +262,68 @@ class TestCores:
     def test_cores_are_counted(self, store: Store, datasets: dict[str, Dataset]) -> None:
         fill(store, datasets["a"], 1, cores=4)
         running = claim(store)
-        assert look(store, running.spec.id, "a").spec.cores == 4
+        assert look(store, running.spec.id, "a").threads == 4
         assert store.tenants.get("a").busy_cores == 4
         finish(store, running)
         assert store.tenants.get("a").busy_cores == 0
+
+
+def test_no_job_waits_for_more_cores_than_the_largest_worker_has(
+    store: Store, datasets: dict[str, Dataset]
+) -> None:
+    for worker in (WorkerInfo("small", 2), WorkerInfo("large", 3)):
+        store.report_alive(worker, 60)
+    (wide,) = fill(store, datasets["a"], 1, cores=256)
+    assert store.jobs.claim("child", WorkerCores("small", 2, 2)) is None
+    assert store.jobs.claim("child", WorkerCores("large", 2, 3)) is None, "it reserves them"
+    running = claim(store, WorkerCores("large", 3, 3))
+    assert (running.spec.id, running.threads) == (wide, 3)
+    assert store.tenants.get("a").busy_cores == 3
+    finish(store, running)
+    assert store.tenants.get("a").busy_cores == 0
+
+
+def test_a_large_worker_that_is_gone_is_not_waited_for(
+    store: Store, client: redis.Redis, datasets: dict[str, Dataset]
+) -> None:
+    store.report_alive(WorkerInfo("large", 8), 60)
+    (wide,) = fill(store, datasets["a"], 1, cores=4)
+    assert store.jobs.claim("child", WorkerCores("small", 2, 2)) is None
+    client.zadd("literati:workers", {"large 8": 1})  # its last report is too old
+    running = claim(store, WorkerCores("small", 2, 2))
+    assert (running.spec.id, running.threads) == (wide, 2)
+
+
+def test_cores_are_not_reserved_for_a_job_of_a_larger_worker(
+    store: Store, datasets: dict[str, Dataset]
+) -> None:
+    (wide,) = fill(store, datasets["a"], 1, cores=4)
+    (narrow,) = fill(store, datasets["a"], 1)
+    assert store.jobs.claim("child", WorkerCores("small", 1, 2)) is None, "it reserves two cores"
+    store.report_alive(WorkerInfo("large", 8), 60)
+    assert claim(store, WorkerCores("small", 1, 2)).spec.id == narrow
+    assert store.jobs.claim("child", WorkerCores("large", 1, 8)) is None, "this one reserves four"
+    assert claim(store, WorkerCores("large", 4, 8)).spec.id == wide
+
+
+def test_all_cores_of_whichever_worker_takes_the_job(store: Store, datasets: dict[str, Dataset]) -> None:
+    store.report_alive(WorkerInfo("large", 8), 60)
+    (wide,) = fill(store, datasets["a"], 1, cores=-1)
+    assert store.jobs.claim("child", WorkerCores("small", 1, 2)) is None, "it reserves two cores"
+    running = claim(store, WorkerCores("small", 2, 2))
+    assert (running.spec.id, running.threads) == (wide, 2)
+    assert store.tenants.get("a").busy_cores == 2
+    store.jobs.release(running.spec.id, running.epoch)
+    assert store.tenants.get("a").busy_cores == 0
+    assert claim(store, WorkerCores("large", 8, 8)).threads == 8, "another worker has others"
+    assert store.tenants.get("a").busy_cores == 8
+
+
+def test_no_search_has_more_threads_than_the_library_allows(
+    store: Store, datasets: dict[str, Dataset]
+) -> None:
+    fill(store, datasets["a"], 1, cores=-1)
+    assert claim(store, WorkerCores("huge", 1024, 1024)).threads == MAX_THREADS
 
 
 class TestAFullQueue:

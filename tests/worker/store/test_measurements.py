@@ -35,16 +35,19 @@ def test_an_empty_store_measures_nothing(store: Store) -> None:
     assert not found.workers
     assert not found.gaps
     assert not found.memory
+    assert not found.explored
 
 
 def test_a_job_from_its_submission_to_its_end(store: Store) -> None:
     claim = run(store)
     job_id, epoch = claim.spec.id, claim.epoch
-    store.jobs.publish_progress(job_id, epoch, progress_update(upper=10.0, lower=4.0, expansions=50))
+    update = progress_update(upper=10.0, lower=4.0, expansions=50, explored=0.3)
+    store.jobs.publish_progress(job_id, epoch, update)
     found = store.measure()
     assert found.states[JobState.RUNNING] == 1
     assert list(found.gaps) == [pytest.approx(0.6)]
     assert list(found.memory) == [1000]
+    assert list(found.explored) == [0.3]
     store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=9.0, expansions=70))
     store.jobs.finish(job_id, epoch, SUCCESS, progress_update(objective=8.0, expansions=90))  # said before
     found = store.measure()

@@ -31,7 +31,8 @@ def test_jobs_share_what_there_is() -> None:
     alone = job_memory_limit(WorkerSettings(worker_concurrency=1))
     assert 0 < alone < available_memory()
     assert job_memory_limit(WorkerSettings(worker_concurrency=4)) == pytest.approx(alone / 4, abs=1)
-    assert job_memory_limit(WorkerSettings(worker_concurrency=4, worker_memory_limit=1000)) == 1000
+    assert job_memory_limit(WorkerSettings(worker_concurrency=4), cores=4) == pytest.approx(alone, abs=1)
+    assert job_memory_limit(WorkerSettings(worker_concurrency=4, worker_memory_limit=1000), cores=4) == 1000
 
 
 @pytest.mark.parametrize("wanted", [None, 1 << 40])

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from literati import Search, SearchReport
-from literati.data import table
+from literati.data import ranks, table
 from literati.data.columns import Floats
 from tests.support.records import jobs, store_records
 from worker.blobs.local import Blobs
@@ -119,7 +119,7 @@ def test_a_stop_is_heard_while_the_rows_are_encoded(
 ) -> None:
     """The stop is checked after every column."""
     encoding, columns = threading.Event(), []
-    honest = table.rank
+    honest = ranks.rank
 
     def slow(numbers: Floats) -> tuple[table.Codes, Floats]:
         encoding.set()

@@ -126,6 +126,8 @@ def test_to_the_proof(busy: Bench) -> None:
     assert job.proven_optimal
     assert job.progress.lower_bound == job.progress.upper_bound
     assert job.progress.gap_absolute == job.progress.gap_relative == 0
+    assert (job.progress.explored, job.progress.seconds_left, job.threads) == (1.0, 0.0, 1)
+    assert (job.progress.stage, job.progress.space, job.proven_space) == (0, "adaptive", "adaptive")
     assert [t.state for t in job.transitions] == ["QUEUED", "STARTING", "RUNNING", "SUCCEEDED"]
     assert job.model_id is not None
     model = busy.store.models.get(jobs.TENANT, job.model_id)
@@ -151,6 +153,8 @@ def test_to_the_proof(busy: Bench) -> None:
     assert {"state", "incumbent", "bound"} <= {event.type for event in events}
     trace = busy.store.jobs.trace(jobs.TENANT, job_id)
     assert trace[-1].upper == trace[-1].lower == job.progress.upper_bound
+    assert [point.explored for point in trace] == sorted(point.explored or 0.0 for point in trace)
+    assert trace[-1].explored == 1.0
 
 
 def _frame(cells: dict[str, Any]) -> Any:
@@ -187,6 +191,7 @@ def test_bounds_close_in_order_and_requests_are_applied_within_a_second(busy: Be
         assert now.upper_bound <= before.upper_bound  # type: ignore[operator]
         assert now.lower_bound >= before.lower_bound  # type: ignore[operator]
         assert now.objective <= before.objective  # type: ignore[operator]
+        assert before.explored <= now.explored < 1  # type: ignore[operator]
         assert now.elapsed_seconds >= before.elapsed_seconds
         assert job.revision >= seen[-1].revision
         seen.append(job)
@@ -284,7 +289,8 @@ def test_a_parents_search_goes_on_with_its_bounds(busy: Bench) -> None:
     parameters = {"max_depth": 4}
     limits = {"time_limit": None, "max_expansions": 200}
     first = busy.ended(busy.submit_spec(jobs.spec(dataset, parameters, limits=limits)))
-    child = jobs.spec(dataset, parameters, limits=limits, parent_job_id=first.spec.id)
+    threads = {**parameters, "n_threads": -1}  # the search is the same with other threads
+    child = jobs.spec(dataset, threads, limits=limits, parent_job_id=first.spec.id, cores=-1)
     second = busy.ended(busy.submit_spec(child))
     whole = jobs.spec(dataset, parameters, limits={"time_limit": None, "max_expansions": 400})
     at_once = busy.ended(busy.submit_spec(whole))

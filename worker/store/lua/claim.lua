@@ -18,10 +18,11 @@ while true do
     end
     if stalls > tonumber(max_stalls) then
         end_job(job, 'FAILED', 'WORKER_LOST', '0', failure, '')
-    elseif cores_of(job) > free then
+    elseif cores_needed(job, all) > free then
         reserve_cores(job, main_process)
         return { 'NONE' }
     else
+        put(job, 'threads', string.format('%.0f', cores_needed(job, all)))
         advance_start_time(job)
         unassign(job)
         put(job, 'epoch', tostring(tonumber(job.epoch) + 1))

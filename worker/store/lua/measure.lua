@@ -4,7 +4,7 @@ local written = redis.pcall('SET', 'literati:ready', 1)
 
 local running = {}
 for i, id in ipairs(call('ZRANGE', LEASES, 0, -1)) do
-    running[i] = call('HMGET', job_key(id), 'upper', 'lower', 'memory')
+    running[i] = call('HMGET', job_key(id), 'upper', 'lower', 'memory', 'explored')
 end
 return {
     'OK',

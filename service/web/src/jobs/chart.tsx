@@ -1,17 +1,23 @@
 // The chart of the bounds over search time, with a mark for every better tree.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { number, percent, seconds } from "../format.ts";
+import { capitalized, number, percent, seconds } from "../format.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
-import { BEYOND_SPACE } from "../words.ts";
+import { BEYOND_SPACE, spaceWords } from "../words.ts";
+import { shareWords } from "./explored.tsx";
 import { type Improvement, momentOf, polished } from "./moments.ts";
 import { dragged, type Drawn, HEIGHT, options, plotted } from "./plot.ts";
 import type { Trace } from "./trace.ts";
 
-interface Props { trace: Trace; improvements: Improvement[]; onPick?: (revision: number) => void }
+interface Props {
+  trace: Trace;
+  improvements: Improvement[];
+  spaces: Map<number, string>; // the search space of each stage
+  onPick?: (revision: number) => void;
+}
 
-export function BoundChart({ trace, improvements, onPick }: Props) {
+export function BoundChart({ trace, improvements, spaces, onPick }: Props) {
   const [log, setLog] = useState(false);
   const [logTime, setLogTime] = useState(false);
   const [cursor, setCursor] = useState<number | null>(null);
@@ -20,6 +26,8 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
   const isDark = useSignal(dark);
   const current = useRef<Drawn>({ trace, improvements, log, logTime, onPick });
   current.current = { trace, improvements, log, logTime, onPick };
+
+  const shares = trace.hasShares;
 
   useEffect(() => {
     const plot = new uPlot(options(host.current!.clientWidth, current, setCursor), plotted(current.current), host.current!);
@@ -33,7 +41,7 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
       sized.disconnect();
       plot.destroy();
     };
-  }, [log, logTime, isDark]);
+  }, [log, logTime, isDark, shares]);
 
   // The arrays of the trace grow in place, so their length and last values show whether there is something new.
   const end = trace.length - 1;
@@ -42,7 +50,8 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
     if (!plot) return;
     plot.setData(plotted(current.current), !dragged.has(plot));
     if (dragged.has(plot)) plot.redraw();
-  }, [trace, trace.length, trace.seconds[end], improvements.length, log, logTime, isDark]);
+  }, [trace, trace.length, trace.seconds[end], improvements.length, log, logTime, isDark, shares]);
+  const stages = trace.stageStarts().length;
 
   return (
     <figure class="chart">
@@ -50,7 +59,9 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
         <span class="key upper">Upper bound</span>
         <span class="key lower">Lower bound</span>
         {polished(improvements) && <span class="key cost">Cost of the tree</span>}
+        {shares && <span class="key share">Explored (right axis)</span>}
         <span class="key mark">Better tree</span>
+        {stages > 0 && <span class="key wider">Wider space</span>}
         <span class="row push">
           <label><input type="checkbox" checked={log} onChange={(event) => setLog(event.currentTarget.checked)} /> Log scale</label>
           <label><input type="checkbox" checked={logTime} onChange={(event) => setLogTime(event.currentTarget.checked)} /> Log time</label>
@@ -61,9 +72,10 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
         onKeyDown={(event) => walk(event, chart.current, trace, cursor, setCursor)}
         onBlur={() => setCursor(null)}
       />
-      <Readout trace={trace} improvements={improvements} cursor={cursor} />
+      <Readout trace={trace} improvements={improvements} spaces={spaces} cursor={cursor} />
       <p class="help">
         Drag over the chart to zoom in, double-click to reset the zoom, click a mark to show its tree.
+        {stages > 0 && " At each vertical line the search went on to a wider space; the bounds and the explored share start again there."}
         {polished(improvements) && ` ${BEYOND_SPACE}`}
       </p>
     </figure>
@@ -71,7 +83,7 @@ export function BoundChart({ trace, improvements, onPick }: Props) {
 }
 
 /** Shows the values under the pointer, or the last ones. */
-function Readout({ trace, improvements, cursor }: { trace: Trace; improvements: Improvement[]; cursor: number | null }) {
+function Readout({ trace, improvements, spaces, cursor }: Omit<Props, "onPick"> & { cursor: number | null }) {
   const at = cursor === null ? trace.length - 1 : trace.at(cursor);
   if (at < 0) return <p class="readout quiet">No bounds yet</p>;
   const upper = trace.upper[at];
@@ -84,8 +96,14 @@ function Readout({ trace, improvements, cursor }: { trace: Trace; improvements: 
       <div><dt>Upper</dt><dd class="upper">{number(upper)}</dd></div>
       <div><dt>Lower</dt><dd class="lower">{number(trace.lower[at])}</dd></div>
       <div><dt>Gap</dt><dd>{percent(gap)}</dd></div>
+      {trace.explored[at] !== null && <div><dt>Explored</dt><dd>{shareWords(trace.explored[at])}</dd></div>}
       <div><dt>Expansions</dt><dd>{number(trace.expansions[at])}</dd></div>
       {found && <div><dt>Tree</dt><dd>{found.revision}{polished(improvements) && `, cost ${number(found.objective)}`}</dd></div>}
+      {trace.stage[trace.length - 1] > 0 && (
+        <div title={spaceWords(spaces.get(trace.stage[at]) ?? "")}>
+          <dt>Stage</dt><dd>{trace.stage[at] + 1}{spaces.get(trace.stage[at]) && `, ${spaces.get(trace.stage[at])}`}</dd>
+        </div>
+      )}
     </dl>
   );
 }
@@ -93,9 +111,13 @@ function Readout({ trace, improvements, cursor }: { trace: Trace; improvements: 
 function summary(trace: Trace): string {
   const last = trace.length - 1;
   if (last < 0) return "Chart of the bounds. There are no bounds yet.";
-  return `Chart of the bounds over ${seconds(trace.seconds[last])} of search. The upper bound fell from ` +
-    `${number(trace.upper[0])} to ${number(trace.upper[last])}; the lower bound rose from ` +
-    `${number(trace.lower[0])} to ${number(trace.lower[last])}. The left and right arrow keys move between the points.`;
+  const first = trace.stageStarts().at(-1) ?? 0;
+  const share = trace.explored[last];
+  return `Chart of the bounds over ${seconds(trace.seconds[last])} of search. ${first > 0 ? "In its present stage, the" : "The"} upper bound ` +
+    `fell from ${number(trace.upper[first])} to ${number(trace.upper[last])}; the lower bound rose from ` +
+    `${number(trace.lower[first])} to ${number(trace.lower[last])}. ` +
+    `${share === null ? "" : `${capitalized(shareWords(share))} of the search space is explored. `}` +
+    "The left and right arrow keys move between the points.";
 }
 
 /** Moves the cursor with the arrow keys. */

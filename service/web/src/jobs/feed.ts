@@ -16,6 +16,7 @@ export class JobFeed {
   job: Job | undefined;
   trace = new Trace();
   improvements: Improvement[] = [];
+  spaces = new Map<number, string>(); // the search space of each stage
   logs: { at: string; message: string }[] = [];
   stream: "opening" | "live" | "waiting" | "ended" = "opening";
   error: unknown;
@@ -69,6 +70,7 @@ export class JobFeed {
     if (this.job && job.revision < this.job.revision) return;
     const before = this.job;
     this.job = job;
+    this.spaces.set(job.progress.stage, job.progress.space);
     this.trace.extend(job.progress);
     if (before && before.state !== job.state) announcement.set(`${job.name ?? "The job"}: ${stateWords(job)}`);
     this.#changed();
@@ -153,8 +155,10 @@ export class JobFeed {
     for (const entry of this.improvements) entry.seconds ??= seconds;
     const bounds = {
       elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions),
-      beyond_space: data.beyond_space === true,
+      beyond_space: data.beyond_space === true, explored: data.explored as number | null,
+      seconds_left: data.seconds_left as number | null, stage: Number(data.stage), space: String(data.space),
     };
+    if (bounds.space) this.spaces.set(bounds.stage, bounds.space);
     this.trace.extend(bounds);
     if (!this.job || seconds <= this.job.progress.elapsed_seconds) return;
     // The record follows a second later; until then the figures must match the chart.
@@ -168,6 +172,7 @@ export class JobFeed {
     const objective = Number(data.objective);
     this.improvements.push({
       revision, objective, seconds: null, upper: Number(data.upper_bound), lower: Number(data.lower_bound),
+      explored: data.explored as number | null,
     });
     if (this.stream === "live" && this.job && revision > this.job.progress.incumbents) {
       announcement.set(`A better tree was found. Its cost is ${number(objective)}.`);

@@ -9,6 +9,7 @@ import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, title } from "../words.ts";
+import { ExploredLine } from "./explored.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { Trace } from "./trace.ts";
 
@@ -74,6 +75,7 @@ function Card({ job, chosen, onChoose, onDelete }: { job: JobSummary; chosen: bo
         <StateBadge job={job} />
       </div>
       <Sparkline trace={trace} />
+      <ExploredLine job={job} />
       {job.error && <p class="error">{job.error.message}</p>}
       <dl class="facts">
         <Fact name="Cost" title={progress.beyond_space ? BEYOND_SPACE : undefined}>{orDash(progress.objective, number)}</Fact>

@@ -2,7 +2,14 @@
 import type { Trace } from "./trace.ts";
 
 /** The time at which a better tree was found. */
-export interface Improvement { revision: number; seconds: number | null; objective: number; upper: number; lower: number }
+export interface Improvement {
+  revision: number;
+  seconds: number | null;
+  objective: number;
+  upper: number;
+  lower: number;
+  explored: number | null;
+}
 
 /** Returns the time from the trace, which is more precise than the event if the bound fell with the tree. */
 export function momentOf(trace: Trace, improvements: Improvement[], index: number): number | null {

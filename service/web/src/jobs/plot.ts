@@ -20,8 +20,9 @@ export interface Current { current: Drawn }
 
 /** Returns a power of ten below every positive cost, where a logarithmic scale draws zero. */
 function floor({ trace, improvements }: Drawn): number {
-  const least = [trace.lower.find((x) => x > 0), trace.upper[trace.length - 1], improvements.at(-1)?.objective];
-  const positive = least.filter((x) => x !== undefined && x > 0) as number[];
+  const lowest = trace.lower.reduce((least, x) => (x > 0 && x < least ? x : least), Infinity); // a wider space has lower ones
+  const least = [lowest, trace.upper[trace.length - 1], improvements.at(-1)?.objective];
+  const positive = least.filter((x) => x !== undefined && x > 0 && x < Infinity) as number[];
   return positive.length ? 10 ** (Math.ceil(Math.log10(Math.min(...positive))) - 1) : 1;
 }
 
@@ -36,9 +37,8 @@ export function plotted(drawn: Drawn): uPlot.AlignedData {
   const { trace, improvements, log, logTime } = drawn;
   const seconds = logTime ? raised(trace.seconds, earliest(drawn)) : trace.seconds;
   const lines = [trace.upper, trace.lower, costs(trace, improvements)];
-  if (!log) return [seconds, ...lines] as uPlot.AlignedData;
-  const least = floor(drawn);
-  return [seconds, ...lines.map((values) => raised(values as (number | null)[], least))] as uPlot.AlignedData;
+  const least = log ? floor(drawn) : -Infinity;
+  return [seconds, trace.explored, ...lines.map((values) => raised(values as (number | null)[], least))] as uPlot.AlignedData;
 }
 
 /** Returns 1, 2 and 5 times each power of ten in the range; only 1 if there are many powers. */
@@ -64,6 +64,10 @@ function axes(current: Current): uPlot.Axis[] {
     {
       ...axis, ...(log && logarithmic), size: 62,
       values: (_, splits) => splits.map((x) => (log && x <= floor(current.current) ? "0" : number(x))),
+    },
+    {
+      ...axis, scale: "share", side: 1, size: 58, grid: { show: false }, stroke: colour("good"), show: current.current.trace.hasShares,
+      splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_, splits) => splits.map((x) => `${100 * x} %`),
     },
   ];
 }
@@ -100,12 +104,17 @@ export function options(width: number, current: Current, setCursor: (at: number 
       y: log
         ? { distr: 3, range: (_, __, high) => [floor(current.current), 1.15 * high] }
         : { range: (_, low, high) => spaced(low, high) },
+      share: { range: [0, 1] },
     },
-    series: [{}, line("Upper bound", "accent", 2), line("Lower bound", "text", 1.5), line("Cost of the tree", "accent", 1.5, [5, 4])],
-    bands: [{ series: [1, 2], fill: colour("band") }],
+    // The bounds are drawn over the explored share.
+    series: [
+      {}, { ...line("Explored", "good", 1.5, [4, 3]), scale: "share" },
+      line("Upper bound", "accent", 2), line("Lower bound", "text", 1.5), line("Cost of the tree", "accent", 1.5, [5, 4]),
+    ],
+    bands: [{ series: [2, 3], fill: colour("band") }],
     axes: axes(current),
     hooks: {
-      draw: [(plot) => drawMarks(plot, current.current)],
+      draw: [(plot) => drawStages(plot, current.current), (plot) => drawMarks(plot, current.current)],
       setCursor: [(plot) => {
         const left = plot.cursor.left ?? -1;
         if (left < 0) setCursor(null);
@@ -131,6 +140,24 @@ function marks(plot: uPlot, drawn: Drawn, canvas: boolean): { revision: number; 
     const x = plot.valToPos(Math.max(first, moment), "x", canvas);
     return [{ revision, x, y: plot.valToPos(Math.max(least, objective), "y", canvas) }];
   });
+}
+
+/** Draws a line where the search went on to a wider space. */
+function drawStages(plot: uPlot, { trace }: Drawn): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour("strong-line");
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([]);
+  for (const start of trace.stageStarts()) {
+    const x = plot.valToPos(trace.seconds[start], "x", true);
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 function drawMarks(plot: uPlot, drawn: Drawn): void {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getIfFound } from "../api/client.ts";
 import type { Dataset, Job } from "../api/types.ts";
-import { counted, moment, number, seconds } from "../format.ts";
+import { counted, moment, number, orDash, seconds } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -11,6 +11,7 @@ import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
 import { BoundChart } from "./chart.tsx";
 import { Controls } from "./controls.tsx";
+import { Explored, shareWords } from "./explored.tsx";
 import { Accuracy, Facts } from "./facts.tsx";
 import { JobFeed } from "./feed.ts";
 import { Incumbents } from "./incumbents.tsx";
@@ -39,12 +40,13 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
       <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
       {feed.error !== undefined && <Failure error={feed.error} />}
       <Outcome job={job} />
+      <Explored job={job} />
       <Facts job={job} rate={feed.trace.rate()} />
       <div class="job-body">
         <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
           <div class="panel">
             <h2>Bounds</h2>
-            <BoundChart trace={feed.trace} improvements={feed.improvements} onPick={setChosen} />
+            <BoundChart trace={feed.trace} improvements={feed.improvements} spaces={feed.spaces} onPick={setChosen} />
           </div>
           <Improvements feed={feed} onPick={setChosen} />
           <Accuracy metrics={job.metrics} />
@@ -71,7 +73,7 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
   const about = (
     <>
       {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
-      {counted(parameters.max_changepoints, "change point")}, {limit}; started {moment(job.created_at)}
+      {counted(parameters.max_changepoints, "change point")}, {(job.threads ?? 1) > 1 && `${counted(job.threads!, "thread")}, `}{limit}; started {moment(job.created_at)}
     </>
   );
   return (
@@ -113,12 +115,13 @@ function Outcome({ job }: { job: Job }) {
 function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number | null) => void }) {
   if (!feed.improvements.length) return null;
   const shown = [...feed.improvements].reverse().slice(0, 200);
+  const shares = shown.some((entry) => entry.explored !== null);
   return (
     <details class="panel">
       <summary>When the tree improved</summary>
       <div class="scroll short" role="region" aria-label={`When the tree of ${title(feed.job!)} improved`} tabIndex={0}>
         <table class="list compact">
-          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Lower bound</th></tr></thead>
+          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Lower bound</th>{shares && <th scope="col" class="right">Explored</th>}</tr></thead>
           <tbody>
             {shown.map((entry) => (
               <tr key={entry.revision}>
@@ -126,6 +129,7 @@ function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: numb
                 <td class="right">{entry.seconds === null ? "" : seconds(entry.seconds)}</td>
                 <td class="right">{number(entry.objective)}</td>
                 <td class="right">{number(entry.lower)}</td>
+                {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}
               </tr>
             ))}
           </tbody>

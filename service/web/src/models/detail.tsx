@@ -12,6 +12,7 @@ import { TreeView } from "../tree/view.tsx";
 import { BEYOND_SPACE, REASONS, spaceWords, title } from "../words.ts";
 import { Aliases } from "./aliases.tsx";
 import { ConfusionMatrix } from "./confusion.tsx";
+import { Importances } from "./importances.tsx";
 
 const MAX_CLASSES_IN_A_COLUMN = 5; // larger matrices get a row of their own
 
@@ -53,15 +54,23 @@ function Detail({ model, dataset }: Loaded) {
           <ModelFacts model={model} />
           <Accuracy metrics={model.metrics} />
           <p class="quiet note">
-            The proof is about trees over {spaceWords(model.proven_space)}.{model.beyond_space && ` ${BEYOND_SPACE}`}
+            {provenWords(model)}{model.beyond_space && ` ${BEYOND_SPACE}`}
           </p>
         </section>
+        <Importances model={model} />
         {!broad && <Confusion model={model} />}
         <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />
       </div>
       {broad && <Confusion model={model} />}
     </>
   );
+}
+
+/** Says what the bounds are about and, for a search of ever wider spaces, what was proven before. */
+function provenWords(model: ModelWithTree): string {
+  const { space, proven_space: proven } = model;
+  if (space === proven || !proven) return `The ${model.proven_optimal ? "proof is" : "bounds are"} about trees over ${spaceWords(space)}.`;
+  return `The bounds are about trees over ${spaceWords(space)}. Proven before: the best tree over ${spaceWords(proven)}.`;
 }
 
 function Confusion({ model }: { model: ModelWithTree }) {

@@ -16,8 +16,8 @@ interface Definition {
 }
 
 type NumberKey =
-  | "max_depth" | "max_changepoints" | "split_penalty" | "changepoint_penalty" | "candidate_leaves" | "held_back"
-  | "time_limit" | "max_expansions" | "memory_limit" | "gap" | "patience";
+  | "max_depth" | "max_changepoints" | "split_penalty" | "changepoint_penalty" | "min_samples_leaf" | "candidate_leaves" | "held_back"
+  | "n_threads" | "time_limit" | "max_expansions" | "memory_limit" | "gap" | "patience";
 
 export type Values =
   & Record<NumberKey | "name" | "candidates" | "categories", string>
@@ -78,10 +78,12 @@ export const MAIN: NumberField[] = [
 
 export const MORE: NumberField[] = [
   numberField("parameters", "candidate_leaves", "Proposed cuts"),
+  numberField("parameters", "min_samples_leaf", "Rows per interval"),
   numberField("limits", "gap", "Stop at a gap of", { unit: "%", factor: 0.01 }),
   numberField("limits", "patience", "Patience"),
   numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6, hint: () => "1 MB is 1,000,000 bytes." }),
   numberField("limits", "max_expansions", "Expansions", { unit: "" }),
+  numberField("parameters", "n_threads", "Threads", { hint: () => "A job waits until its worker has a free core for each thread, and has at most as many as a worker has cores." }),
 ];
 
 const FIELDS = [...MAIN, ...MORE];

@@ -1,6 +1,7 @@
 -- Choose the next job for a worker. `claim` uses this.
 
 local MAX_SCANNED = 32 -- queued jobs of a tenant among which one is searched that the worker can run
+local MAX_THREADS = 256 -- of a search, in `literati.search.options`
 local RESERVATION_MS = 60000 -- how long a worker reserves cores for a job without asking for work again
 
 local function to_numbers(flat)
@@ -37,6 +38,27 @@ local function tenants_in_order()
     return order
 end
 
+-- Return the cores of the largest worker that is alive.
+local function largest_worker()
+    local largest = 0
+    for _, worker in ipairs(call('ZRANGEBYSCORE', WORKERS, now, '+inf')) do
+        largest = math.max(largest, tonumber(worker:match(' (%d+)$')) or 0)
+    end
+    return largest
+end
+
+-- Return the cores that a job needs on a worker of `all` cores; more than `all` if a larger worker is to run it. No
+-- job needs more than the largest worker has, so that each can run somewhere. A wish of -1 means all cores of a worker.
+local function cores_needed(job, all)
+    local wanted = tonumber(job.cores) or 1
+    if wanted < 0 then
+        return math.min(all, MAX_THREADS)
+    elseif wanted <= all then
+        return wanted
+    end
+    return math.min(wanted, math.max(all, largest_worker()))
+end
+
 -- A job may need more cores than a worker has free. The worker then reserves the cores that become free for this job,
 -- and starts nothing else meanwhile. The stored names say `kept` for reserved.
 
@@ -53,11 +75,11 @@ local function is_reserved_elsewhere(job, worker)
     return job.kept_by ~= '' and job.kept_by ~= worker and call('GET', reservation_key(job.kept_by)) == job.id
 end
 
--- Return the job for which the worker reserves cores, if it is still queued.
-local function reserved_job(worker)
+-- Return the job for which the worker reserves cores, if it is still queued and no larger worker is to run it.
+local function reserved_job(worker, all)
     local id = call('GET', reservation_key(worker))
     local job = id and read(id)
-    if job and job.state == 'QUEUED' and job.kept_by == worker then
+    if job and job.state == 'QUEUED' and job.kept_by == worker and cores_needed(job, all) <= all then
         return job
     end
     call('DEL', reservation_key(worker))
@@ -65,7 +87,7 @@ end
 
 -- Return the job that a worker is to run or to reserve cores for; nil if there is none.
 local function next_job(worker, free, all)
-    local reserved = reserved_job(worker)
+    local reserved = reserved_job(worker, all)
     if reserved then
         return reserved
     end
@@ -74,8 +96,11 @@ local function next_job(worker, free, all)
             local job = read(member:sub(17))
             if not (job and job.state == 'QUEUED') then
                 remove_member(tenant, member) -- the job was deleted, or it was damaged
-            elseif cores_of(job) <= free or (cores_of(job) <= all and not is_reserved_elsewhere(job, worker)) then
-                return job
+            else
+                local needed = cores_needed(job, all)
+                if needed <= free or (needed <= all and not is_reserved_elsewhere(job, worker)) then
+                    return job
+                end
             end
         end
     end

@@ -5,7 +5,7 @@
 local function end_job(job, state, stop_reason, proven, failure, model_id)
     local model, revision
     if state == 'SUCCEEDED' then
-        if job.lower ~= '' and tonumber(job.lower) >= tonumber(job.upper) then
+        if bounds_are_equal(job) then
             stop_reason, proven = 'PROVEN_OPTIMAL', '1'
         end
         model, revision = read_model(job, stop_reason, proven)

@@ -4,14 +4,18 @@
 local FIELDS = {
     'tenant', 'dataset', 'seq', 'priority', 'state', 'wish', 'asked', 'epoch', 'ended_epoch', 'lease_until',
     'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
-    'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'kept_by', 'chosen', 'model_id',
-    'revision', 'attempts', 'events', 'limits_revision',
+    'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'threads', 'kept_by', 'chosen', 'model_id',
+    'revision', 'attempts', 'events', 'limits_revision', 'explored', 'explored_sent', 'seconds_left', 'stage', 'space',
+    'proven_space', 'last_stage',
 }
 local NUMBERS = { -- fields that every job has
     'seq', 'priority', 'epoch', 'stalls', 'expansions', 'claim_expansions', 'states_live', 'incumbents', 'elapsed',
     'memory', 'revision', 'attempts',
 }
-local NUMBERS_OR_EMPTY = { 'lease_until', 'objective', 'upper', 'lower', 'cores', 'events', 'limits_revision' }
+local NUMBERS_OR_EMPTY = {
+    'lease_until', 'objective', 'upper', 'lower', 'cores', 'threads', 'events', 'limits_revision', 'explored',
+    'explored_sent', 'seconds_left', 'stage',
+}
 local PARTS = { events = 'stream', trace = 'list', models = 'hash' } -- keys beside the record, and their types
 
 -- Return what is wrong with a job's record, so that a script would fail on it; nil if nothing is.

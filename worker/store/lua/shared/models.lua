@@ -1,9 +1,14 @@
 -- Make a model of a job's tree.
 
+-- Equal bounds are a proof, unless they are about a space that the search is to widen.
+local function bounds_are_equal(job)
+    local lower, upper = tonumber(job.lower), tonumber(job.upper)
+    return lower and upper and lower >= upper and job.last_stage ~= '0'
+end
+
 -- A tree is proven optimal when the bounds are equal and it costs no more than they say.
 local function is_proven(job, objective)
-    local lower, upper = tonumber(job.lower), tonumber(job.upper)
-    return lower and upper and lower >= upper and tonumber(objective) <= lower and '1' or '0'
+    return bounds_are_equal(job) and tonumber(objective) <= tonumber(job.lower) and '1' or '0'
 end
 
 -- Return the fields of a model: the best tree as it was found, or as its worker described it again at the end. If
@@ -22,12 +27,13 @@ local function read_model(job, stop_reason, proven)
     if proven == '1' then
         stop_reason = 'PROVEN_OPTIMAL'
     end
-    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores')
+    found = found or call('HMGET', job.key .. ':incumbent:' .. revision, 'tree', 'metrics', 'scores', 'tree_stage')
     local fields = {
         'tenant', job.tenant, 'job', job.id, 'incumbent', revision, 'spec', call('HGET', job.key, 'spec'),
         'settings', call('HGET', job.key, 'settings') or '', 'objective', objective, 'upper', upper,
         'lower', job.lower, 'proven_optimal', proven, 'stop_reason', stop_reason, 'tree', found[1],
-        'metrics', found[2], 'scores', found[3] or '', 'created_at', now,
+        'metrics', found[2], 'scores', found[3] or '', 'created_at', now, 'explored', job.explored,
+        'stage', job.stage, 'tree_stage', found[4] or '', 'space', job.space, 'proven_space', job.proven_space,
     }
     for i = 2, #fields, 2 do
         if not fields[i] then

@@ -1,6 +1,8 @@
 -- Merge the progress update of a worker into its job, so that clients never see progress go back.
 -- `publish_progress` and `finish` use this.
 
+local EXPLORED_STEP = 0.01 -- of the explored share, which grows all the time, between two events about it alone
+
 local function lesser(a, b)
     return tonumber(b) < tonumber(a) and b or a
 end
@@ -13,6 +15,30 @@ end
 local function tighten(upper, lower, old_upper, old_lower)
     upper = greater(lesser(old_upper, upper), old_lower)
     return upper, lesser(greater(old_lower, lower), upper)
+end
+
+-- Merge what a search says about its stage into what is known: upper, lower, explored and stage, as text. The stages
+-- of a search are ever wider spaces, and bounds belong to one of them: a later stage replaces them, and what an earlier
+-- one says is ignored. Within a stage nothing gets worse, and explored is 1 exactly if the bounds are equal. Return
+-- whether the stage is not an earlier one.
+local function merge_stage(known, new)
+    local stage = tonumber(known.stage) or 0 -- records of an earlier version have none
+    if tonumber(new.stage) < stage and known.upper ~= '' then
+        return false
+    end
+    local explored = known.explored ~= '' and known.explored or '0.0'
+    if known.upper == '' or tonumber(new.stage) > stage then
+        known.upper, known.lower, explored = new.upper, lesser(new.lower, new.upper), '0.0'
+    else
+        known.upper, known.lower = tighten(new.upper, new.lower, known.upper, known.lower)
+    end
+    if tonumber(known.lower) >= tonumber(known.upper) then
+        explored = '1.0'
+    elseif tonumber(new.explored) < 1 then
+        explored = greater(explored, new.explored)
+    end
+    known.explored, known.stage = explored, new.stage
+    return true
 end
 
 local function add_incumbent(job, update, tree, metrics)
@@ -38,18 +64,26 @@ local function add_incumbent(job, update, tree, metrics)
     return true
 end
 
--- The upper bound is never below the objective of the stored tree, so that the two do not contradict each other.
+-- The upper bound is never below the objective of the stored tree, so that the two do not contradict each other. Return
+-- whether clients are to be told: a bound or the stage has changed, or the explored share has grown by a hundredth.
 local function merge_bounds(job, update)
-    local upper, lower = greater(update.upper, job.objective), update.lower
-    if job.upper ~= '' then
-        upper, lower = tighten(upper, lower, job.upper, job.lower)
-    else
-        lower = lesser(lower, upper)
+    local upper, lower, stage = job.upper, job.lower, job.stage
+    local said = {
+        upper = greater(update.upper, job.objective), lower = update.lower, explored = update.explored,
+        stage = update.stage,
+    }
+    if not merge_stage(job, said) then
+        return false
     end
-    local moved = upper ~= job.upper or lower ~= job.lower
-    put(job, 'upper', upper)
-    put(job, 'lower', lower)
-    return moved
+    for _, name in ipairs({ 'upper', 'lower', 'explored', 'stage' }) do
+        put(job, name, job[name])
+    end
+    put(job, 'seconds_left', tonumber(job.lower) >= tonumber(job.upper) and '0.0' or update.seconds_left)
+    put(job, 'space', update.space)
+    put(job, 'proven_space', update.proven_space)
+    put(job, 'last_stage', update.last_stage)
+    local more = tonumber(job.explored) - (tonumber(job.explored_sent) or 0)
+    return upper ~= job.upper or lower ~= job.lower or (stage ~= '' and stage ~= job.stage) or more >= EXPLORED_STEP
 end
 
 -- Drop every second point, but not the last one.
@@ -68,19 +102,20 @@ end
 local function extend_trace(job, trace)
     local key = job.key .. ':trace'
     local last = (call('LRANGE', key, -1, -1))[1]
-    local seconds, expansions, upper, lower
-    if last then
-        seconds, expansions, upper, lower = last:match('(%S+) (%S+) (%S+) (%S+)')
-        last = lower and last -- else it is not a point, and the trace starts again
+    local seconds, expansions
+    local known = { upper = '', lower = '', explored = '', stage = '' }
+    if last then -- points of version 0.1.0 have neither the explored share nor the stage
+        seconds, expansions, known.upper, known.lower, known.explored, known.stage =
+            last:match('^(%S+) (%S+) (%S+) (%S+) ?(%S*) ?(%S*)$')
+        last = known.lower and last -- else it is not a point, and the trace starts again
+        known.upper = last and known.upper or ''
     end
     for _, point in ipairs(trace) do
-        if not last then
-            seconds, expansions, upper, lower = point[1], point[2], point[3], lesser(point[4], point[3])
-        elseif tonumber(point[1]) >= tonumber(seconds) and tonumber(point[2]) >= tonumber(expansions) then
+        if not last or (tonumber(point[1]) >= tonumber(seconds) and tonumber(point[2]) >= tonumber(expansions)) then
             seconds, expansions = point[1], point[2]
-            upper, lower = tighten(point[3], point[4], upper, lower)
+            merge_stage(known, { upper = point[3], lower = point[4], explored = point[5], stage = point[6] })
         end
-        local line = table.concat({ seconds, expansions, upper, lower }, ' ')
+        local line = table.concat({ seconds, expansions, known.upper, known.lower, known.explored, known.stage }, ' ')
         if line ~= last then
             call('RPUSH', key, line)
             last = line
@@ -106,6 +141,9 @@ end
 
 local function bounds_as_json(job)
     return '"objective":' .. job.objective .. ',"upper_bound":' .. job.upper .. ',"lower_bound":' .. job.lower
+        .. ',"explored":' .. job.explored
+        .. ',"seconds_left":' .. (job.seconds_left ~= '' and job.seconds_left or 'null')
+        .. ',"stage":' .. job.stage .. ',"space":' .. cjson.encode(job.space)
 end
 
 -- Bounds are stored from the first tree on: they are known together or not at all. Return the snapshot that is
@@ -118,13 +156,17 @@ local function apply_update(job, update, tree, metrics, log)
         local moved = merge_bounds(job, update) or better
         extend_trace(job, update.trace)
         if better then
-            call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'upper', job.upper, 'lower', job.lower)
+            -- The proof in the tree is about the stage of the update, which may be earlier than the job's.
+            call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'upper', job.upper, 'lower', job.lower,
+                'explored', job.explored, 'seconds_left', job.seconds_left, 'stage', job.stage, 'space', job.space,
+                'tree_stage', update.stage, 'proven_space', job.proven_space)
             add_event(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job)
                 .. ',"found_seconds":' .. update.found_seconds .. '}')
         end
         if moved then
             add_event(job, 'bound', '{' .. bounds_as_json(job) .. ',"expansions":' .. job.expansions
                 .. ',"elapsed_seconds":' .. job.elapsed .. '}')
+            put(job, 'explored_sent', job.explored)
         end
         has_changed = has_changed or moved
     end

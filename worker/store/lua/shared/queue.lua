@@ -8,9 +8,9 @@ local function queue_key(tenant)
     return 'literati:queue:' .. tenant
 end
 
--- Records of an earlier version have no number of cores.
+-- Return the cores that a job was given with its lease: one for each thread. An earlier version did not store threads.
 local function cores_of(job)
-    return job.cores ~= '' and tonumber(job.cores) or 1
+    return tonumber(job.threads) or tonumber(job.cores) or 1
 end
 
 -- Members of equal score sort by text, so jobs of equal priority are in the order of submission.

@@ -1,0 +1,251 @@
+"""Rounds of tasks: steps of the search that threads make side by side."""
+
+from libc.string cimport memset
+
+from literati._engine._data_state cimport buffers_free, buffers_init, rows_ready
+from literati._engine._expand cimport estimate_children, expand_state, refine_choice
+from literati._engine._gaps cimport expand_gaps, open_gap, refine_gap
+from literati._engine._graph cimport expansion_free
+from literati._engine._memory cimport tracked_free, tracked_malloc
+from literati._engine._solve_state cimport solve_every_cut, solve_state
+from literati._engine._types cimport DONE, NO_MEMORY, STOPPED, TIME_UP, monotonic
+
+cdef extern from "_thread_pool.h" nogil:
+    ctypedef struct thread_pool:
+        pass
+    ctypedef void (*pool_fn)(void*, int32_t) noexcept nogil
+    thread_pool* pool_new(int32_t n)
+    void pool_run(thread_pool* pool, pool_fn function, void* state)
+    void pool_free(thread_pool* pool)
+    int32_t pool_take(int32_t* counter)
+    void pool_fence()
+
+
+# What the threads of a round share.
+cdef struct SharedRound:
+    Round* tasks
+    SearchContext* context   # of the calling thread
+    StepCounter* counter
+    Helpers* helpers
+
+
+# --- helpers ----------------------------------------------------------------------------------------------------------
+
+
+cdef bint helpers_init(Helpers* helpers, int32_t n, const SearchContext* context) noexcept nogil:
+    """Allocate the buffers of the helpers, and count them as the calling thread's memory."""
+    cdef Control* control = context.control
+    cdef SearchContext* own
+    cdef SearchContext measured
+    cdef int64_t before
+    cdef int32_t i
+    cdef bint ok = True
+    helpers.contexts = <SearchContext*>tracked_malloc(control, n * sizeof(SearchContext))
+    helpers.controls = <Control*>tracked_malloc(control, n * sizeof(Control))
+    if control.measuring:
+        memset(&measured, 0, sizeof(SearchContext))
+        measured.data = context.data
+        measured.control = control
+        before = control.bytes
+        buffers_init(&measured)
+        control.bytes += (n - 1) * (control.bytes - before)
+    if helpers.contexts == NULL or helpers.controls == NULL:
+        return False
+    memset(helpers.contexts, 0, n * sizeof(SearchContext))
+    memset(helpers.controls, 0, n * sizeof(Control))
+    for i in range(n):
+        own = &helpers.contexts[i]
+        own.data = context.data
+        own.control = control
+        helpers.n = i + 1
+        ok = buffers_init(own) and ok
+        own.control = &helpers.controls[i]
+        own.cache = context.cache
+        own.all_rows = context.all_rows
+    return ok
+
+
+cdef void helpers_free(Helpers* helpers, Control* control) noexcept nogil:
+    cdef int32_t i
+    for i in range(helpers.n):
+        helpers.contexts[i].control = control
+        buffers_free(&helpers.contexts[i])
+    tracked_free(control, helpers.contexts)
+    tracked_free(control, helpers.controls)
+    memset(helpers, 0, sizeof(Helpers))
+
+
+cdef void helpers_start(Helpers* helpers, const Control* control) noexcept nogil:
+    helpers_stop(helpers, 0)
+    # A stop request sets the flag of the calling thread first. One that comes now sets the helpers' flags later.
+    pool_fence()
+    if control.stop:
+        helpers_stop(helpers, 1)
+    if helpers.n:
+        helpers.pool = pool_new(helpers.n)
+
+
+cdef void helpers_end(Helpers* helpers) noexcept nogil:
+    pool_free(<thread_pool*>helpers.pool)
+    helpers.pool = NULL
+
+
+cdef void helpers_stop(Helpers* helpers, int32_t stop) noexcept nogil:
+    cdef int32_t i
+    pool_fence()
+    for i in range(helpers.n):
+        helpers.controls[i].stop = stop
+
+
+cdef void lend(Helpers* helpers, SearchContext* context) noexcept nogil:
+    """Give every helper the options of the calling thread and its part of the memory that is left."""
+    cdef Control* control = context.control
+    cdef int64_t left = max(control.byte_limit - control.bytes, 1)
+    cdef int32_t i
+    for i in range(helpers.n):
+        helpers.contexts[i].every_cut = context.every_cut
+        helpers.contexts[i].heuristic = context.heuristic
+        helpers.contexts[i].until = context.until
+        helpers.controls[i].byte_limit = left // (helpers.n + 1) if control.byte_limit else 0
+
+
+cdef void settle(Helpers* helpers, SearchContext* context) noexcept nogil:
+    """Add what the helpers have counted to the counts of the calling thread."""
+    cdef Control* control = context.control
+    cdef Control* own
+    cdef int32_t i
+    for i in range(helpers.n):
+        own = &helpers.controls[i]
+        control.bytes += own.bytes
+        control.states_live += own.states_live
+        control.states_freed += own.states_freed
+        own.bytes = own.states_live = own.states_freed = 0
+        context.cache_hits += helpers.contexts[i].cache_hits
+        helpers.contexts[i].cache_hits = 0
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+
+
+cdef void round_add(
+    Round* tasks, TaskKind kind, DataState* state, Choice* choice, cost_t budget, int32_t gap
+) noexcept nogil:
+    cdef Task* task = &tasks.tasks[tasks.n]
+    if kind != LOOK_AHEAD and kind != REFINE_GAP:
+        if tasks.expansions_left <= 0:
+            return
+        tasks.expansions_left -= 1
+    memset(task, 0, sizeof(Task))
+    task.kind = kind
+    task.state = state
+    task.choice = choice
+    task.budget = budget
+    task.gap = gap
+    tasks.n += 1
+
+
+cdef Outcome outcome_of(const SearchContext* context, bint ok) noexcept nogil:
+    if context.control.stop:
+        return STOPPED
+    return DONE if ok else NO_MEMORY
+
+
+cdef Outcome run_task(SearchContext* context, StepCounter* counter, Task* task) noexcept nogil:
+    if task.kind == SOLVE:
+        return solve_state(context, task.state, &task.solution)
+    if task.kind == LOOK_AHEAD:
+        return outcome_of(context, estimate_children(context, task.choice))
+    if task.kind == EXPAND:
+        return outcome_of(context, expand_state(context, task.state, &task.expansion))
+    if task.kind == REFINE:
+        return outcome_of(context, refine_choice(context, task.choice, &task.expansion))
+    if task.kind == SOLVE_EVERY_CUT:
+        return solve_every_cut(context, task.state, task.budget)
+    if task.kind == OPEN_GAP:
+        return outcome_of(context, open_gap(context, counter, task.state, task.gap, task.budget))
+    if task.kind == REFINE_GAP:
+        return outcome_of(context, refine_gap(context, task.choice))
+    return outcome_of(context, expand_gaps(context, task.state))
+
+
+cdef inline bint is_done(const Task* task) noexcept nogil:
+    return task.begun and task.outcome == DONE
+
+
+cdef void work_in_thread(void* state, int32_t thread) noexcept nogil:
+    """Carry out tasks until none is left, the time is over, or a stop is requested."""
+    cdef SharedRound* shared = <SharedRound*>state
+    cdef SearchContext* context = shared.context if thread == 0 else &shared.helpers.contexts[thread - 1]
+    cdef Control* control = context.control
+    cdef Task* task
+    cdef int64_t work
+    cdef bint worked = False
+    cdef int32_t i
+    while not control.stop and not (worked and monotonic() > context.until):
+        i = pool_take(&shared.tasks.next)
+        if i >= shared.tasks.n:
+            return
+        task = &shared.tasks.tasks[i]
+        if is_done(task):
+            continue
+        work = control.work
+        task.outcome = run_task(context, shared.counter, task)
+        task.begun = True
+        # What is done again is not counted twice. An unfinished solve over every cut continues where it was.
+        if task.outcome != STOPPED or task.kind == SOLVE_EVERY_CUT:
+            task.work += control.work - work
+        control.work = work
+        worked = True
+
+
+cdef Outcome prepare(Round* tasks, SearchContext* context) noexcept nogil:
+    """Load the rows that tasks share: those of the states above the ones that are solved or expanded."""
+    cdef int32_t i
+    cdef Task* task
+    cdef DataState* s
+    for i in range(tasks.n):
+        task = &tasks.tasks[i]
+        if is_done(task):
+            continue
+        s = task.state
+        if task.kind != LOOK_AHEAD and task.kind != REFINE:
+            if s.parent == NULL:
+                continue
+            s = s.parent.owner
+        if not rows_ready(context, s):
+            return STOPPED if context.control.stop else NO_MEMORY
+    return DONE
+
+
+cdef Outcome round_run(Round* tasks, SearchContext* context, StepCounter* counter, Helpers* helpers) noexcept nogil:
+    cdef SharedRound shared = SharedRound(tasks, context, counter, helpers)
+    cdef Control* control = context.control
+    cdef int64_t byte_limit = control.byte_limit
+    cdef int32_t i
+    cdef Outcome outcome = prepare(tasks, context)
+    if outcome != DONE:
+        return outcome
+    tasks.next = 0
+    if helpers.pool == NULL or tasks.n == 1:
+        work_in_thread(&shared, 0)
+    else:
+        lend(helpers, context)
+        if byte_limit:
+            control.byte_limit = control.bytes + max(byte_limit - control.bytes, 1) // (helpers.n + 1)
+        pool_run(<thread_pool*>helpers.pool, work_in_thread, &shared)
+        control.byte_limit = byte_limit
+        settle(helpers, context)
+    for i in range(tasks.n):
+        if tasks.tasks[i].begun and tasks.tasks[i].outcome == NO_MEMORY:
+            return NO_MEMORY
+    for i in range(tasks.n):
+        if not is_done(&tasks.tasks[i]):
+            return STOPPED if control.stop else TIME_UP
+    return DONE
+
+
+cdef void round_discard(Round* tasks, Control* control) noexcept nogil:
+    cdef int32_t i
+    for i in range(tasks.n):
+        expansion_free(control, &tasks.tasks[i].expansion)
+    tasks.n = tasks.n_closed = 0
