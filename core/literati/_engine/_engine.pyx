@@ -1,6 +1,7 @@
 """The engine: one search over encoded data, which is run in slices."""
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MAX
 from libc.string cimport memcpy, memset
 
@@ -168,6 +169,8 @@ cdef class Engine:
     cdef object criterion
     cdef object min_samples_leaf
     cdef readonly int64_t stage  # index of the space that is searched
+    cdef readonly int64_t improvements  # better trees found by the last run
+    cdef readonly double improved_at    # time of the trace at which the last of them was found
 
     def __init__(
         self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, candidates, candidate_leaves,
@@ -325,17 +328,19 @@ cdef class Engine:
 
     def run(
         self, double seconds, int64_t max_expansions=-1, double gap=0.0, double gap_absolute=0.0, *,
-        double clock=0.0, double polish_below=-1.0, int64_t polish_work=0, int64_t max_work=-1,
+        double clock=0.0, double best=INFINITY, double polish_below=-1.0, int64_t polish_work=0, int64_t max_work=-1,
     ):
         """Search for about `seconds` and return why the run ended, as a RunStatus.
 
-        `clock` is the time of the trace when the run begins. The run ends early when a tree costs less than
-        `polish_below` and the search has done `polish_work`.
+        `clock` is the time of the trace when the run begins, and `best` the cost that a tree must undercut to count as
+        an improvement. The run ends early when a tree costs less than `polish_below` and the search has done
+        `polish_work`.
         """
         cdef RunLimits limits = RunLimits(max_expansions, gap, gap_absolute, polish_below, polish_work, max_work)
         cdef RunStatus status = RunStatus.SLICE_OVER
         cdef Control* control = &self.control
         cdef double start, now
+        self.improvements = 0
         if control.stop:
             control.stop = 0
             return RunStatus.STOP_REQUESTED
@@ -354,6 +359,10 @@ cdef class Engine:
                     break
                 now = monotonic()
                 self.record(clock + now - start)
+                if self.upper_now() < best:
+                    best = self.upper_now()
+                    self.improvements += 1
+                    self.improved_at = clock + now - start
                 if now >= self.ao.context.until:
                     break
             helpers_end(&self.ao.helpers)

@@ -59,6 +59,13 @@ class IncumbentKeeper:
             self.improved_at = self._clock.seconds
             self.objective = objective
 
+    def note_run(self) -> None:
+        """Count the improvements of the engine's last run."""
+        self.note(self._engine.upper)
+        if self._engine.improvements:
+            self.improvements += self._engine.improvements - 1
+            self.improved_at = self._engine.improved_at
+
     def build(self, poll: Poll | None = None, seconds: float = math.inf) -> ShapeTree:
         """Return the best tree with the bounds of its nodes that are known now.
 

@@ -139,7 +139,7 @@ class Search:
             return self._next_reason(self._begin_stage())
         left = self._seconds_to_limit()
         status = self._run_engine(max(0.0, min(SLICE_SECONDS, seconds, left)), left)
-        self._best.note(self._engine.upper)
+        self._best.note_run()
         if status is RunStatus.POLISH_DUE:
             self._polish(last=False)
         self._stages.note(status, self._engine, self._best.objective)
@@ -174,7 +174,7 @@ class Search:
         below, work = -1.0, 0
         if self._polishing is not None and self._seconds_to_polish() > 0:
             below, work = self._polishing.due()
-        clock = self._clock.seconds
+        clock, best = self._clock.seconds, self._best.objective
         return call_interruptibly(
             lambda: RunStatus(
                 engine.run(
@@ -183,6 +183,7 @@ class Search:
                     limits.gap,
                     limits.gap_absolute,
                     clock=clock,
+                    best=best,
                     polish_below=below,
                     polish_work=work,
                     max_work=self._stages.max_work,
