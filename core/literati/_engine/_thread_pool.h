@@ -1,15 +1,18 @@
 /* A pool of threads that call one function together.
  *
- * A call takes less than a millisecond in a search on small data, so threads poll for the next call for a short time
- * before they sleep. The pool belongs to the thread that made it.
+ * A call takes less than a millisecond in a search on small data, so threads poll for the next call, and the caller for
+ * the end of a call, before they sleep: to wake a thread takes about as long as a short call. A thread that polls gives
+ * its core to any other thread that wants it. The pool belongs to the thread that made it.
  */
 #ifndef LITERATI_THREAD_POOL_H
 #define LITERATI_THREAD_POOL_H
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#define POOL_SPINS 2000            /* polls before a thread sleeps, some 50 microseconds: a safe default */
+#define POOL_SPINS 500             /* polls before a thread offers its core to others between polls */
+#define POOL_YIELDS 2000           /* such polls before it sleeps, about a millisecond in all: a safe default */
 #define POOL_STACK_BYTES (2 << 20) /* the steps of a search need less than 100 KiB */
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -49,12 +52,21 @@ static inline void pool_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-static int32_t pool_next_call(thread_pool *pool, int32_t seen) {
-    for (int i = 0; i < POOL_SPINS; i++) {
-        const int32_t calls = __atomic_load_n(&pool->calls, __ATOMIC_ACQUIRE);
-        if (calls != seen) return calls;
-        POOL_PAUSE();
+/* Poll until a counter is `value`, or until it is not; return whether that happened before it is time to sleep. */
+static int pool_poll(const int32_t *counter, int32_t value, int equal) {
+    for (int i = 0; i < POOL_SPINS + POOL_YIELDS; i++) {
+        if ((__atomic_load_n(counter, __ATOMIC_ACQUIRE) == value) == equal) return 1;
+        if (i < POOL_SPINS) {
+            POOL_PAUSE();
+        } else {
+            sched_yield();
+        }
     }
+    return 0;
+}
+
+static int32_t pool_next_call(thread_pool *pool, int32_t seen) {
+    if (pool_poll(&pool->calls, seen, 0)) return __atomic_load_n(&pool->calls, __ATOMIC_ACQUIRE);
     pthread_mutex_lock(&pool->lock);
     while (__atomic_load_n(&pool->calls, __ATOMIC_ACQUIRE) == seen) pthread_cond_wait(&pool->called, &pool->lock);
     seen = __atomic_load_n(&pool->calls, __ATOMIC_ACQUIRE);
@@ -92,10 +104,7 @@ static void pool_announce(thread_pool *pool, pool_fn function, void *state) {
 static void pool_run(thread_pool *pool, pool_fn function, void *state) {
     pool_announce(pool, function, state);
     function(state, 0);
-    for (int i = 0; i < POOL_SPINS; i++) {
-        if (__atomic_load_n(&pool->working, __ATOMIC_ACQUIRE) == 0) return;
-        POOL_PAUSE();
-    }
+    if (pool_poll(&pool->working, 0, 1)) return;
     pthread_mutex_lock(&pool->lock);
     while (__atomic_load_n(&pool->working, __ATOMIC_ACQUIRE)) pthread_cond_wait(&pool->finished, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
