@@ -105,9 +105,9 @@ def stage(number: int, space: str, explored: float, proven: str = "") -> dict[st
 
 
 def test_stages_of_ever_wider_spaces(live: Live) -> None:
-    live.worker.checkpoint(0.0, tree=0, **stage(0, "adaptive 5", 0.5))
-    live.worker.checkpoint(costs()[0], **stage(0, "adaptive 5", 1.0, "adaptive 5"))
-    live.worker.checkpoint(30.0, tree=2, **stage(1, "shape 17", 0.25, "adaptive 5"))
+    live.worker.checkpoint(0.0, tree=0, **stage(0, "adaptive 17", 0.5))
+    live.worker.checkpoint(costs()[0], **stage(0, "adaptive 17", 1.0, "adaptive 17"))
+    live.worker.checkpoint(30.0, tree=2, **stage(1, "shape 17", 0.25, "adaptive 17"))
     page = live.open()
     expect(page.locator(".key.wider")).to_be_visible()
     see(page, re.compile("At each vertical line the search went on to a wider space"))
@@ -123,7 +123,7 @@ def test_stages_of_ever_wider_spaces(live: Live) -> None:
     expect(words).to_contain_text("Proven so far: trees over the cuts that trees of at most 5 leaves")
     page.locator(".plot").focus()
     page.keyboard.press("Home")
-    expect(readout).to_contain_text("Stage1, adaptive 5")
+    expect(readout).to_contain_text("Stage1, adaptive 17")
     label = page.locator(".plot").get_attribute("aria-label") or ""
     assert "In its present stage, the upper bound" in label
     # The mark of the tree that was found in the second stage is where it was found.

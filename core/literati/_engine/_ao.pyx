@@ -167,7 +167,10 @@ cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_
     state_set_tree(control, &ao.root, tree, n, upper)
     ao.root.floor = upper
     ao.root.estimate = <double>upper
-    ao.round_work = ao.improved_work = ao.dual_balance = 0
+    # The tree is as old as all work so far: dual rounds get a small share until the wider space has had several times
+    # that much.
+    ao.round_work = ao.dual_balance = 0
+    ao.improved_work = control.work
     ao.in_warm_up = False
     context.every_cut = every_cut
 

@@ -4,6 +4,7 @@ A data state is expanded by opening choices: with one change point each where it
 every shape function at once where its children are solved (depth left 2). Other choices come by refinement.
 """
 
+from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
@@ -14,7 +15,7 @@ from literati._engine._data_state cimport (
 from literati._engine._depth2 cimport ShapeIterator, shapes_next, shapes_start
 from literati._engine._depth2_sweep cimport BATCHES, Sweep, sweep_shapes
 from literati._engine._graph cimport LOOKAHEAD, choice_free, choice_new, expansion_add_choice, expansion_free
-from literati._engine._memory cimport tracked_malloc
+from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._rows cimport rows_free
 from literati._engine._types cimport (
     LANES, MAX_CLASSES, ROW_MASK, Control, Dataset, cost_t, feature_order, int64_t, uint32_t, uint64_t,
@@ -22,6 +23,9 @@ from literati._engine._types cimport (
 
 cdef enum:
     MAX_CHOICES_AT_ONCE = 1 << 14  # choices that one expansion opens (16 MiB); the others come by refinement
+    # Choices of one expansion that get a lookahead. Every column can have candidate cuts, and a lookahead visits every
+    # column, so the lookaheads of all choices would take time that grows with the square of the number of columns.
+    MAX_LOOKAHEAD_CHOICES = 128
 
 
 cdef void sum_positions(SearchContext* context, const Rows* rows, int32_t feature) noexcept nogil:
@@ -115,22 +119,52 @@ cdef Choice* open_choice(SearchContext* context, DataState* s, Choice* prefix, c
     c.estimated = context.heuristic != CART_LOOKAHEAD or s.depth < 4
     state_start(context, &c.left, s.depth - 1, &sides[0])
     state_start(context, &c.right, s.depth - 1, &sides[1])
+    c.impurity = impurity(data, sides[0].counts) + impurity(data, sides[1].counts)
     if context.heuristic == IMPURITY:
-        c.left.estimate = impurity(data, sides[0].counts, &c.left)
-        c.right.estimate = impurity(data, sides[1].counts, &c.right)
+        c.left.estimate = <double>c.left.upper if c.left.complete else impurity(data, sides[0].counts)
+        c.right.estimate = <double>c.right.upper if c.right.complete else impurity(data, sides[1].counts)
     return c
 
 
-cdef double impurity(const Dataset* data, const int64_t* counts, const DataState* s) noexcept nogil:
+cdef double impurity(const Dataset* data, const int64_t* counts) noexcept nogil:
     """Return weight times Gini impurity, in cost units."""
     cdef double total = 0.0, squares = 0.0
     cdef int32_t c
-    if s.complete:
-        return <double>s.upper
     for c in range(data.n_classes):
         total += counts[c]
         squares += <double>counts[c] * counts[c]
     return (total - squares / total) * data.weight_cost
+
+
+cdef int compare_doubles(const void* one, const void* other) noexcept nogil:
+    cdef double a = (<const double*>one)[0], b = (<const double*>other)[0]
+    return (a > b) - (a < b)
+
+
+cdef bint choose_lookaheads(SearchContext* context, const Expansion* expansion) noexcept nogil:
+    """Leave lookaheads to the new choices of least impurity if there are many; return False when memory ran out.
+
+    The others keep the cost of two leaves as their estimate, so the search follows them later.
+    """
+    cdef int32_t i, n = expansion.n_choices, left = MAX_LOOKAHEAD_CHOICES
+    cdef double* sorted_values
+    cdef double limit
+    if n <= MAX_LOOKAHEAD_CHOICES:
+        return True
+    sorted_values = <double*>tracked_malloc(context.control, n * sizeof(double))
+    if sorted_values == NULL:
+        return False
+    for i in range(n):
+        sorted_values[i] = expansion.choices[i].impurity
+    qsort(sorted_values, n, sizeof(double), compare_doubles)
+    limit = sorted_values[MAX_LOOKAHEAD_CHOICES - 1]
+    tracked_free(context.control, sorted_values)
+    for i in range(n):
+        if expansion.choices[i].impurity <= limit and left > 0:
+            left -= 1
+        else:
+            expansion.choices[i].estimated = True
+    return True
 
 
 cdef void look_ahead(SearchContext* context, DataState* s, const Rows* rows) noexcept nogil:
@@ -267,6 +301,7 @@ cdef bint finish_expansion(
     SearchContext* context, const DataState* s, Expansion* expansion, bint ok
 ) noexcept nogil:
     """Estimate the new choices; free them if memory ran out or a stop was requested: half of them mean nothing."""
+    ok = ok and choose_lookaheads(context, expansion)
     if ok:
         estimate_choices(context, s, expansion)
     if not ok or context.control.stop:

@@ -66,6 +66,7 @@ cdef struct Choice:
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
     double refine_share  # of the searched space that its refinements are, while they have not been opened
+    double impurity      # weight times Gini impurity of its children: it orders the lookaheads of many choices
     int64_t round        # number of the last round of tasks that selected it
     bint estimated       # the lookahead of its children is done
     bint refinable       # refinements have not been opened

@@ -210,6 +210,8 @@ class Search:
         left = self._seconds_to_polish()
         if polishing is None or not polishing.wants(engine.upper) or left <= 0:
             return
+        if engine.proven and self._stages.options.candidates == "all":
+            return  # a polished tree has the cuts of this space, in which none is better
         start = self._clock.seconds
         self._clear_late_stop()
         with suppress(Interrupted, MemoryError):

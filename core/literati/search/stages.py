@@ -18,7 +18,6 @@ from literati.tree.nodes import StageProof
 # - On the last level every space has every change point.
 # A node with the same rows has the same cuts wherever it is, so the trees are nested like the cuts.
 SPACES: tuple[tuple[Candidates, int], ...] = (
-    ("adaptive", 5),
     ("adaptive", 17),
     ("shape", 17),
     ("shape", 33),
@@ -27,7 +26,7 @@ SPACES: tuple[tuple[Candidates, int], ...] = (
 
 # A stage that is not proven ends when it has worked without a better tree for so many times the work of the
 # whole search before, and for at least so many visits of rows, which take four seconds or so.
-IDLE_FACTOR = 3
+IDLE_FACTOR = 10
 MIN_IDLE_WORK = 1 << 31
 
 _ENDS_STAGE = {RunStatus.PROVEN, RunStatus.GAP_REACHED, RunStatus.MEMORY_LIMIT}

@@ -40,10 +40,10 @@ def test_everything_that_is_reported_is_stored(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: dict[str, Any] = {"explored": 0.5, "seconds_left": 12.5, "stage": 2, "space": "shape 17"}
-    job = run(store, tmp_path, monkeypatch, **said, proven_space="adaptive 5")
+    job = run(store, tmp_path, monkeypatch, **said, proven_space="adaptive 17")
     progress = job.progress
     assert {name: getattr(progress, name) for name in said} == said
-    assert job.proven_space == "adaptive 5"
+    assert job.proven_space == "adaptive 17"
     found = store.jobs.incumbent(jobs.TENANT, job.spec.id)
     assert found is not None
     assert {name: getattr(found, name) for name in said} == said
@@ -65,6 +65,6 @@ def test_equal_bounds_of_a_stage_are_a_proof_only_of_the_stage(
     """The search stands between two stages when its time is over."""
     if widening:
         monkeypatch.setattr(search_thread, "WIDENING", "adaptive")
-    job = run(store, tmp_path, monkeypatch, explored=1.0, proven_space="adaptive 5")
+    job = run(store, tmp_path, monkeypatch, explored=1.0, proven_space="adaptive 17")
     assert (job.stop_reason, job.proven_optimal) == (reason, not widening)
-    assert (job.progress.explored, job.proven_space) == (1.0, "adaptive 5")
+    assert (job.progress.explored, job.proven_space) == (1.0, "adaptive 17")
