@@ -55,3 +55,18 @@ def test_scans_of_missing_values_do_not_take_longer_with_more_classes(options: d
 
     few, many = (min(seconds(classes) for _ in range(3)) for classes in (40, 640))
     assert many < 6 * few
+
+
+def test_lookaheads_do_not_grow_with_the_square_of_the_columns() -> None:
+    """The first state has four choices for each column, and every lookahead visits every column."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 320)), rng.integers(0, 2, 200)
+
+    def work(columns: int) -> int:
+        limits = SearchLimits(max_expansions=2)  # all lookaheads of the first state come before the second
+        options: dict[str, Any] = {"candidates": "shape", "max_depth": 4, "max_changepoints": 3, "polish": False}
+        search = Search(X[:, :columns], y, limits=limits, **options)
+        search.run()
+        return int(search._engine.work)
+
+    assert work(320) < 2.5 * work(160)
