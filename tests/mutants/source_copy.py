@@ -20,8 +20,8 @@ PACKAGE = Path("core") / "literati" / "_engine"
 USERS = {
     "_lanes_body.h": ("_engine",),
     "_gini_body.h": ("_engine",),
-    "_explored.pxd": ("_ao", "_gaps"),
-    "_graph.pxd": ("_ao", "_gaps"),
+    "_explored.pxd": ("_ao", "_gaps", "_values"),
+    "_graph.pxd": ("_ao", "_gaps", "_select", "_values"),
     "_min_rows.pxd": ("_depth1", "_depth2", "_depth2_min_rows", "_min_rows", "_polish_min_rows"),
     "_best_shape.pxd": ("_depth1", "_polish"),
 }
@@ -130,7 +130,8 @@ class SourceCopy:
 
     def _compiled(self) -> list[Path]:
         """Return the folders of compiled files: setuptools writes to `build` and copies to the package."""
-        return [self.root / PACKAGE, *sorted((self.root / "build").glob(f"lib*/{PACKAGE.relative_to('core')}"))]
+        built = (self.root / "build").glob(f"lib*/{PACKAGE.relative_to('core')}")
+        return [self.root / PACKAGE, *sorted(built)]
 
     def _mirror(self, source: Path, target: Path) -> None:
         for path in sorted(target.rglob("*")):

@@ -4,17 +4,8 @@ from literati._engine._cache cimport Cache
 from literati._engine._data_state cimport SearchContext, StepCounter
 from literati._engine._graph cimport DataState, TreeNode
 from literati._engine._round cimport Helpers, Round
+from literati._engine._select cimport Selection
 from literati._engine._types cimport Control, Dataset, Outcome, cost_t, int32_t, int64_t, uint64_t
-
-cdef enum OrSelection:
-    INFORMATIVE = 0      # by estimate
-    ADMISSIBLE = 1       # by lower bound
-    MIXED = 2            # primal rounds by estimate, dual rounds by lower bound
-
-cdef enum AndSelection:
-    ROUND_ROBIN = 0
-    WORST_PRIMAL = 1     # the child with the larger upper bound
-    WORST_HEURISTIC = 2  # the child with the larger estimate, or lower bound where OR selection is admissible
 
 cdef struct Ao:
     SearchContext context    # of the calling thread
@@ -23,18 +14,9 @@ cdef struct Ao:
     StepCounter counter
     DataState root
     uint64_t options         # hash of the options that define the space of trees
-    OrSelection or_selection
-    AndSelection and_selection
+    Selection selection
     int64_t started_at       # expansions when the search of this space began
-    int64_t improved_at      # expansions since then when the last better tree was found
-    int64_t round_work       # work of all rounds in this space
-    int64_t improved_work    # round_work when the last better tree was found
-    int64_t dual_balance     # per cent of work that dual rounds are owed; negative: they have had too much
-    bint dual                # MIXED: the current round is a dual round
-    bint low_memory          # memory has run short at some time
-    bint single_task         # the next round has one task, because memory ran out
     Round tasks              # a round that is not finished continues first: slices do not change the search
-    int64_t rounds           # rounds selected so far
     TreeNode* saved_tree     # incumbent of a checkpoint that has not been applied; NULL: none
     int32_t n_saved_tree
     cost_t saved_lower       # bounds of that checkpoint

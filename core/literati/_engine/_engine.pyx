@@ -10,8 +10,8 @@ from hashlib import sha256
 import numpy as np
 
 from literati._engine._ao cimport (
-    ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL, Ao, ao_end_warm_up, ao_explored,
-    ao_free, ao_free_memory, ao_init, ao_look_ahead, ao_lower, ao_proven, ao_start, ao_start_over, ao_step, ao_tree,
+    Ao, ao_end_warm_up, ao_explored, ao_free, ao_free_memory, ao_init, ao_look_ahead, ao_lower, ao_proven, ao_start,
+    ao_start_over, ao_step, ao_tree,
 )
 from literati._engine._checkpoint cimport load_search, load_tree, save_search
 from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
@@ -19,6 +19,7 @@ from literati._engine._graph cimport TreeNode, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._polish cimport make_polisher
 from literati._engine._round cimport MAX_TASKS, helpers_end, helpers_start, helpers_stop
+from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
     ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, Control, Dataset, Outcome,
@@ -204,8 +205,8 @@ cdef class Engine:
         self._set_space(*(largest_space or (candidates, candidate_leaves)))
         control.byte_limit = memory_limit
         data.lanes, data.long_lanes = lanes_table(), long_lanes_table()
-        self.ao.or_selection = OR_SELECTIONS[or_selection]
-        self.ao.and_selection = AND_SELECTIONS[and_selection]
+        self.ao.selection.or_selection = OR_SELECTIONS[or_selection]
+        self.ao.selection.and_selection = AND_SELECTIONS[and_selection]
         self.points = <TracePoint*>tracked_malloc(control, MAX_TRACE_POINTS * sizeof(TracePoint))
         if self.points == NULL:
             raise MemoryError("no memory for the trace of the search")
@@ -440,10 +441,10 @@ cdef class Engine:
             every_cut = self._set_space(candidates, candidate_leaves)
             # The same states are expanded again, and counted, since their space is another one.
             self.ao.counter.n_steps = self.ao.counter.n_recent = 0
-            self.ao.low_memory = False
+            self.ao.selection.low_memory = False
             self.ao.looked_ahead = True
             self.ao.started_at = self.ao.counter.expansions
-            self.ao.improved_at = 0
+            self.ao.selection.improved_at = 0
             ao_start_over(&self.ao, every_cut, tree, n, <cost_t>round(upper * self.scale))
             self.stage = stage
         finally:

@@ -64,7 +64,12 @@ def test_lookaheads_do_not_grow_with_the_square_of_the_columns() -> None:
 
     def work(columns: int) -> int:
         limits = SearchLimits(max_expansions=2)  # all lookaheads of the first state come before the second
-        options: dict[str, Any] = {"candidates": "shape", "max_depth": 4, "max_changepoints": 3, "polish": False}
+        options: dict[str, Any] = {
+            "candidates": "shape",
+            "max_depth": 4,
+            "max_changepoints": 3,
+            "polish": False,
+        }
         search = Search(X[:, :columns], y, limits=limits, **options)
         search.run()
         return int(search._engine.work)
