@@ -45,9 +45,9 @@ class Figure:
         return path
 
 
-FULL: Options = {"or_selection": "informative", "and_selection": "round_robin", "heuristic": "cart"}
+FULL: Options = {"or_selection": "mixed", "and_selection": "round_robin", "heuristic": "cart"}
 SWITCHES: dict[str, tuple[str, ...]] = {
-    "or_selection": ("informative", "admissible"),
+    "or_selection": ("mixed", "informative", "admissible"),
     "and_selection": ("round_robin", "worst_primal", "worst_heuristic"),
     "heuristic": ("cart", "primal", "impurity"),
 }

@@ -225,7 +225,7 @@ def test_figures_are_drawn_for_the_runs_there_are(tmp_path: Path) -> None:
 
 def test_every_run_of_the_figures_is_made_once() -> None:
     ablations = plots.specs("ablations")
-    assert len(ablations) == 3 * (2 + 3 + 3 - 2)
+    assert len(ablations) == 3 * (3 + 3 + 3 - 2)
     assert plots.specs("anytime") == ablations
     every = plots.specs("figures")
     assert len(every) == len(ablations) + 3 * 3 + 3 * 4
