@@ -24,7 +24,7 @@ CLAIMS = {
     "threads": criteria.threads,
 }
 FORMS = {
-    "quick": "a part of every claim with short limits, in less than five minutes",
+    "quick": "a part of most claims with short limits, in less than five minutes",
     "full": "every claim, every plot, and every solver on every dataset, in some hours",
     "claims": "every claim",
     "speed": "claims about speed and training errors",

@@ -48,7 +48,7 @@ def _doubled(scope: Scope, mode: str, place: int) -> Claim:
         return text, seconds <= TIME_RATIO and memory <= MEMORY_RATIO
 
     return Claim(
-        "7",
+        "8",
         " x ".join(map(str, size)),
         f"K={CHANGEPOINTS}, D={DEPTH}, {mode}, first incumbent, {DIMENSIONS[place]} doubled",
         "–",
@@ -72,7 +72,7 @@ def _largest(scope: Scope, size: tuple[int, int, int]) -> Claim:
         return text, _grown(run) <= BYTES_A_CELL * cells + CLASS_BYTES
 
     return Claim(
-        "7",
+        "8",
         " x ".join(f"{n:,}" for n in size),
         f"K=1, D={DEPTH}, adaptive, first incumbent",
         "–",

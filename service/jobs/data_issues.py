@@ -85,9 +85,8 @@ class JobData:
 
         If the rows cannot be split in this way, it is the minimum of any search.
         """
-        threads = max(1, parameters.n_threads)  # how many cores a worker has is not known here
         try:
-            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None, "n_threads": threads})
+            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None})
         except (TypeError, ValueError):
             return None
         try:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pydantic import ValidationError
 
 import literati
-from literati.search.options import SolverOptions
+from literati.search.options import SEQUENTIAL, SolverOptions
 from service.http.problems import invalid
 from service.http.remedies import Remedy, in_body, merged
 from service.jobs.data_issues import Issue, JobData, data_issues, issue, raise_issues
@@ -74,8 +74,9 @@ def digest(request: JobRequest) -> str:
         "limits": unused_additions(request.limits),
         "validation": {"value"} if getattr(request.validation, "value", None) is None else set(),
     }
-    # The digest stays that of an earlier version if nothing is used that it did not have. The default of
-    # or_selection was "informative" then.
+    # The digest stays that of an earlier version if nothing is used that it did not have, so that a request
+    # that is repeated after an upgrade finds its job. The default of or_selection was "informative" then, so
+    # requests that differ only in these two values have the same digest.
     parameters = request.parameters
     if parameters.or_selection == "mixed":
         parameters = parameters.model_copy(update={"or_selection": "informative"})
@@ -105,7 +106,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
         id=new_id("job"),
         tenant=tenant,
         dataset_sha256=dataset.sha256,
-        cores=request.parameters.n_threads,
+        cores=1 if request.parameters.candidates in SEQUENTIAL else request.parameters.n_threads,
         csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )

@@ -16,9 +16,8 @@ DEFINITIONS = {**options.SolverOptions.definitions(), **options.SearchLimits.def
 MAX_BY_UNIT = {"seconds": 31_536_000, "rows": 1e15, "bytes": 1 << 53, "expansions": 1 << 53}
 # Version 0.1.0 had these in the library, but not in the service.
 _ADDED_TO_JOBS = {"n_threads"}
-WIDENING: str = (
-    "widening"  # the choice of `candidates` that searches ever wider spaces, one stage after another
-)
+# The choice of `candidates` that searches ever wider spaces, one stage after another.
+WIDENING = "widening"
 
 LeafCount = Annotated[int, Field(**options.LEAVES.bounds)]
 Weight = Annotated[float, Field(ge=0, le=MAX_BY_UNIT["rows"])]
@@ -73,7 +72,7 @@ class Limits(FrozenModel):
 def unused_additions(message: BaseModel) -> set[str]:
     """Return the parameters that jobs of version 0.1.0 did not have and that have their defaults.
 
-    They are left out of what is stored, so that an earlier version can read it.
+    They are left out of digests and records, which stay those of an earlier version if nothing new is used.
     """
     return {
         name

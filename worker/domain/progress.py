@@ -79,6 +79,7 @@ class NewIncumbent(FrozenModel):
     tree: dict[str, Any]
     metrics: dict[str, Any]
     found_seconds: float = 0.0  # search seconds over all attempts
+    stage: int = 0  # the stage that the proof in the tree is about
 
 
 class ProgressUpdate(FrozenModel):

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import redis
 
+from literati.search.options import MAX_THREADS
 from worker.domain import errors
 from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, SharedRetry
 
@@ -77,7 +78,7 @@ _DEFAULT_LIMITS = HistoryLimits()
 def script_source(name: str, history: HistoryLimits = _DEFAULT_LIMITS) -> str:
     """Return a script together with the shared parts that it needs."""
     numbers = f"{history.max_events}, {history.max_trace_points}, {history.max_incumbents}"
-    limits = f"local MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS = {numbers}"
+    limits = f"local MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS, MAX_THREADS = {numbers}, {MAX_THREADS}"
     shared = [_LUA / "shared" / f"{part}.lua" for part in (*_PRELUDE, *_PARTS.get(name, ()))]
     return "\n".join([limits, *(path.read_text() for path in (*shared, _LUA / f"{name}.lua"))])
 

@@ -325,6 +325,7 @@ def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, 
     if update.incumbent is not None:
         fields["objective"] = repr(update.incumbent.objective)
         fields["found_seconds"] = repr(update.incumbent.found_seconds)
+        fields["tree_stage"] = str(update.incumbent.stage)
         fields["scores"] = scores_of(update.incumbent.metrics).model_dump_json()
         tree = compress_tree(update.incumbent.tree)
         metrics = json.dumps(update.incumbent.metrics, allow_nan=False)

@@ -16,6 +16,8 @@ import structlog
 
 from literati import Search, SearchReport, ShapeTree, StopReason
 from literati.errors import Interrupted
+from literati.search.options import SEQUENTIAL
+from literati.search.stages import wider_space
 from worker.blobs.local import BlobNotFoundError, Blobs
 from worker.domain.jobs import Job
 from worker.domain.parameters import WIDENING, Limits
@@ -132,6 +134,8 @@ class SearchThread(threading.Thread):
         wanted, threads = self._job.spec.parameters.n_threads, self._job.threads or 1
         if wanted == threads:
             return []
+        if self._job.spec.parameters.candidates in SEQUENTIAL:
+            return [f"threads of the search: 1, because `{self._job.spec.parameters.candidates}` uses one"]
         if wanted < 0:
             return [f"threads of the search: {threads}, one for each core of its worker"]
         return [f"threads of the search: {threads} instead of {wanted}, because no worker has more cores"]
@@ -176,12 +180,15 @@ class SearchThread(threading.Thread):
     ) -> ProgressUpdate:
         better = self._best is None or report.objective < self._best
         tree = search.incumbent() if better or (ending and self._saving) else None
-        incumbent = None if tree is None else self._incumbent(tree, evaluator, search.report().found_seconds)
+        incumbent = None if tree is None else self._incumbent(tree, evaluator, search.report())
         snapshot, size = self._save(search) if self._snapshot_is_due(ending) else (None, 0)
         notes, self._notes = self._notes, []
         candidates = self._job.spec.parameters.candidates
         widening = candidates == WIDENING
         whole_space = "" if widening else candidates
+        proven_space = report.proven_space or whole_space
+        if widening:  # a resumed search may not have proven again what was reported before
+            proven_space = wider_space(self._job.proven_space, proven_space)
         return ProgressUpdate(
             upper_bound=report.upper_bound,
             lower_bound=report.lower_bound,
@@ -193,7 +200,7 @@ class SearchThread(threading.Thread):
             seconds_left=report.seconds_left,
             stage=report.stage,
             space=report.space or whole_space,
-            proven_space=report.proven_space or whole_space,
+            proven_space=proven_space,
             last_stage=not widening or report.stop_reason is StopReason.PROVEN_OPTIMAL,
             trace=trace.read(report, now=incumbent is not None or ending),
             incumbent=incumbent,
@@ -202,14 +209,15 @@ class SearchThread(threading.Thread):
             log="; ".join(notes) or None,
         )
 
-    def _incumbent(self, tree: ShapeTree, evaluator: TreeEvaluator, found_seconds: float) -> NewIncumbent:
+    def _incumbent(self, tree: ShapeTree, evaluator: TreeEvaluator, report: SearchReport) -> NewIncumbent:
         metrics = evaluator.evaluate(tree)
         self._best = tree.objective
         return NewIncumbent(
             objective=tree.objective,
             tree=tree.to_dict(),
             metrics=metrics,
-            found_seconds=max(0.0, found_seconds - self._offset.seconds),
+            found_seconds=max(0.0, report.found_seconds - self._offset.seconds),
+            stage=report.stage,
         )
 
     def _snapshot_is_due(self, ending: bool) -> bool:

@@ -18,7 +18,7 @@ from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
 from literati._engine._graph cimport TreeNode, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._polish cimport make_polisher
-from literati._engine._round cimport MAX_TASKS, helpers_end, helpers_start, helpers_stop
+from literati._engine._round cimport helpers_end, helpers_start, helpers_stop
 from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
@@ -37,7 +37,6 @@ MODES = {"adaptive": ADAPTIVE, "shape": SHAPE, "quantile": QUANTILE, "all": ALL}
 CRITERIA = {"gini": GINI, "entropy": ENTROPY}
 OR_SELECTIONS = {"informative": INFORMATIVE, "admissible": ADMISSIBLE, "mixed": MIXED}
 AND_SELECTIONS = {"round_robin": ROUND_ROBIN, "worst_primal": WORST_PRIMAL, "worst_heuristic": WORST_HEURISTIC}
-MAX_THREADS = MAX_TASKS  # more would find nothing to do in a round
 HEURISTICS = {"cart": CART_LOOKAHEAD, "primal": PRIMAL, "impurity": IMPURITY}
 
 TRACE_DTYPE = np.dtype([

@@ -167,14 +167,11 @@ cdef bint choose_lookaheads(SearchContext* context, const Expansion* expansion) 
     return True
 
 
-cdef void look_ahead(SearchContext* context, DataState* s, const Rows* rows) noexcept nogil:
+cdef void take_lookahead(DataState* s, cost_t cost) noexcept nogil:
     """Set the upper bound and the estimate of a state to the cost of its CART.
 
     Proof: the CART of the state's depth lies inside its space, because candidates come from the same splits.
     """
-    cdef cost_t cost = cart_lookahead(context.data, context.control, &context.cart, rows, s.depth)
-    if context.control.stop:
-        return
     if cost < s.upper:
         s.upper = cost
         s.floor = cost
@@ -189,19 +186,24 @@ cdef bint estimate_children(SearchContext* context, Choice* c) noexcept nogil:
     This is a step of its own: with a million rows the lookahead of all choices of a state takes half a minute.
     """
     cdef bint left = not c.left.complete, right = not c.right.complete
+    cdef cost_t left_cost = 0, right_cost = 0
     if not (left or right):
         c.estimated = True
         return True
     if not rows_ready(context, c.owner):
         return False
     split_rows(context, c.owner, &c.shape, &context.left if left else NULL, &context.right if right else NULL)
-    if context.control.stop:
-        return True
-    if left:
-        look_ahead(context, &c.left, &context.left)
+    if left and not context.control.stop:
+        left_cost = cart_lookahead(context.data, context.control, &context.cart, &context.left, c.left.depth)
     if right and not context.control.stop:
-        look_ahead(context, &c.right, &context.right)
-    c.estimated = not context.control.stop
+        right_cost = cart_lookahead(context.data, context.control, &context.cart, &context.right, c.right.depth)
+    if context.control.stop:
+        return True  # both are fitted again, so that the work does not depend on stops
+    if left:
+        take_lookahead(&c.left, left_cost)
+    if right:
+        take_lookahead(&c.right, right_cost)
+    c.estimated = True
     return True
 
 
@@ -333,7 +335,7 @@ cdef bint expand_state(SearchContext* context, DataState* s, Expansion* expansio
         refinable = max_k < data.max_k and shape.n_cuts == max_k and shape.at[0] < s.rows.known[feature]
         ok = add_choice(context, s, &shape, refinable, expansion)
     ok = finish_expansion(context, s, expansion, ok)
-    if control.stop and not had_rows and s.parent != NULL:
+    if expansion.cuts == NULL and not had_rows and s.parent != NULL:
         rows_free(control, &s.rows)  # the next try filters them again, and counts the work
     return ok
 

@@ -111,7 +111,8 @@ cdef void lend(Helpers* helpers, SearchContext* context) noexcept nogil:
         helpers.contexts[i].every_cut = context.every_cut
         helpers.contexts[i].heuristic = context.heuristic
         helpers.contexts[i].until = context.until
-        helpers.controls[i].byte_limit = left // (helpers.n + 1) if control.byte_limit else 0
+        # 0 would mean that there is no limit.
+        helpers.controls[i].byte_limit = max(1, left // (helpers.n + 1)) if control.byte_limit else 0
 
 
 cdef void settle(Helpers* helpers, SearchContext* context) noexcept nogil:
@@ -149,23 +150,32 @@ cdef void round_add(
     tasks.n += 1
 
 
-cdef Outcome outcome_of(const SearchContext* context, bint ok) noexcept nogil:
-    if context.control.stop:
-        return STOPPED
-    return DONE if ok else NO_MEMORY
+cdef Outcome outcome_of(const SearchContext* context, bint done) noexcept nogil:
+    """Return the outcome of a step. One that is done stays done, whenever a stop is requested: it must not run twice."""
+    if done:
+        return DONE
+    return STOPPED if context.control.stop else NO_MEMORY
 
 
 cdef Outcome run_task(SearchContext* context, StepCounter* counter, Task* task) noexcept nogil:
+    cdef bint ok
     if task.kind == SOLVE:
         return solve_state(context, task.state, &task.solution)
     if task.kind == LOOK_AHEAD:
-        return outcome_of(context, estimate_children(context, task.choice))
+        ok = estimate_children(context, task.choice)
+        return outcome_of(context, ok and task.choice.estimated)
     if task.kind == EXPAND:
-        return outcome_of(context, expand_state(context, task.state, &task.expansion))
+        ok = expand_state(context, task.state, &task.expansion)
+        return outcome_of(context, ok and task.expansion.cuts != NULL)
     if task.kind == REFINE:
-        return outcome_of(context, refine_choice(context, task.choice, &task.expansion))
+        ok = refine_choice(context, task.choice, &task.expansion)
+        if context.control.stop:
+            expansion_free(context.control, &task.expansion)  # it may be complete or not
+            return STOPPED
+        return outcome_of(context, ok)
     if task.kind == SOLVE_EVERY_CUT:
         return solve_every_cut(context, task.state, task.budget)
+    # A stop request makes these return False before they have changed anything.
     if task.kind == OPEN_GAP:
         return outcome_of(context, open_gap(context, counter, task.state, task.gap, task.budget))
     if task.kind == REFINE_GAP:

@@ -88,12 +88,13 @@ cdef Outcome solve_every_cut(SearchContext* context, DataState* s, cost_t budget
 cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     """Set up s.solve with the rows of the state; after a stop request it stays NULL. Return False without memory."""
     cdef Control* control = context.control
-    cdef int64_t n_features = context.data.n_features
+    cdef int64_t n_features = context.data.n_features, work
     if s.parent != NULL and not rows_ready(context, s.parent.owner):
         return False
     s.solve = solve_new(context.data, control, s.n)
     if s.solve == NULL:
         return False
+    work = control.work
     if s.parent == NULL:
         memcpy(
             s.solve.rows.order, context.all_rows.order,
@@ -102,6 +103,7 @@ cdef bint begin_solve(SearchContext* context, DataState* s) noexcept nogil:
     else:
         filter_rows(context, s, &s.solve.rows)
     if control.stop:
+        control.work = work  # the rows are filtered again
         state_discard_solve(control, s)
     return True
 

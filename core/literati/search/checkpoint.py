@@ -52,7 +52,7 @@ class SavedSearch:
     def to_bytes(self, engine_state: bytes) -> bytes:
         """Return the checkpoint. Version 0.1.0 cannot read it."""
         tree = self.tree.to_dict()
-        del tree["summary"], tree["proof"]["beyond_space"]  # they follow, and version 0.1.0 refuses them
+        del tree["summary"], tree["proof"]["beyond_space"]  # they follow from the rest
         kept = np.unique(np.linspace(0, max(0, len(self.trace) - 1), MAX_TRACE_POINTS).astype(int))
         header: dict[str, Any] = {
             "engine_version": __version__,

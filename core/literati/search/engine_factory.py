@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from literati._engine._engine import MAX_THREADS, Engine, starting_bytes
+from literati._engine._engine import Engine, starting_bytes
 from literati.cores import usable_cores
 from literati.data.table import Poll, TrainingTable
+from literati.errors import DataWarning
 from literati.search.costs import ExactCosts
-from literati.search.options import SearchLimits, SolverOptions
+from literati.search.options import MAX_THREADS, SEQUENTIAL, SearchLimits, SolverOptions
 from literati.search.stages import Stages, largest_space
 
 # For min_samples_leaf: the row, its position and three sums; and for each change point the one before it.
@@ -42,12 +45,28 @@ class TableSize:
 
 def thread_count(options: SolverOptions) -> int:
     """Return how many threads a search uses: a core each for -1, but no more than find something to do."""
-    wanted = usable_cores() if options.n_threads == -1 else options.n_threads
-    return min(wanted, int(MAX_THREADS))
+    if options.candidates in SEQUENTIAL:
+        return 1
+    return min(usable_cores(), MAX_THREADS) if options.n_threads == -1 else options.n_threads
 
 
-def min_memory(size: TableSize, options: SolverOptions) -> int:
-    """Return the smallest memory limit with which a search on a table of this size can start.
+def _affordable_threads(size: TableSize, options: SolverOptions, limits: SearchLimits) -> int:
+    """Return how many threads a search can have within its memory limit, and warn if they are fewer."""
+    threads = wanted = thread_count(options)
+    while threads > 1 and (limits.memory_limit or math.inf) < min_memory(size, options, threads):
+        threads -= 1
+    if threads < wanted:
+        message = (
+            f"n_threads: the search has {threads} instead of {wanted} threads, because the memory limit of "
+            f"{limits.memory_limit} bytes leaves no room for more; {wanted} need "
+            f"{min_memory(size, options, wanted)} bytes"
+        )
+        warnings.warn(message, DataWarning, stacklevel=6)
+    return threads
+
+
+def min_memory(size: TableSize, options: SolverOptions, threads: int = 1) -> int:
+    """Return the smallest memory limit with which a search with these threads can start on such a table.
 
     A table that is smaller in every respect does not need more. One engine serves all stages of a search.
     """
@@ -61,7 +80,7 @@ def min_memory(size: TableSize, options: SolverOptions) -> int:
         candidates=largest.candidates,
         candidate_leaves=list(largest.leaves),
         min_samples_leaf=options.min_samples_leaf,
-        n_threads=thread_count(options),
+        n_threads=threads,
     )
     return engine + _bytes_outside_engine(size, options)
 
@@ -114,7 +133,7 @@ def make_engine(
             heuristic=options.heuristic,
             criterion=options.criterion,
             memory_limit=engine_bytes(table, options, limits),
-            n_threads=thread_count(options),
+            n_threads=_affordable_threads(TableSize.of(table), options, limits),
             grid=table.grid(space.leaves[0]) if space.candidates == "quantile" else None,
             largest_space=(largest.candidates, list(largest.leaves)),
             stage=stages.index,

@@ -27,7 +27,8 @@ Heuristic = Literal["cart", "primal", "impurity"]
 Criterion = Literal["gini", "entropy"]
 
 MAX_DEPTH = 12
-MAX_THREADS = 256
+MAX_THREADS = 16  # the tasks of a round: more threads would find nothing to do
+SEQUENTIAL: tuple[Candidates, ...] = ("quantile", "all")  # modes in which a round has one task
 MAX_ROWS = (1 << 31) - 1
 LEAVES = Range(int, ge=1, le=1 << 20)
 LEAVES_DEFAULT = 17
@@ -182,7 +183,7 @@ class SolverOptions(ParameterSet):
         1,
         CountOrAll(int, ge=-1, le=MAX_THREADS),
         "Number of threads of the search; -1 means one for each core. After the same number of expansions, "
-        "the tree and the bounds do not depend on it.",
+        "the tree and the bounds do not depend on it. The modes `quantile` and `all` use one.",
     )
 
     def __post_init__(self) -> None:

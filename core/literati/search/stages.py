@@ -51,6 +51,12 @@ def name_of(options: SolverOptions) -> str:
     return "all" if options.candidates == "all" else f"{options.candidates} {options.leaves[0]}"
 
 
+def wider_space(one: str, other: str) -> str:
+    """Return the wider of two spaces of a widening search, given by their names; "" is no space."""
+    names = ["", *(name_of(space) for space in spaces_of(SolverOptions(candidates="widening")))]
+    return max(one, other, key=lambda name: names.index(name) if name in names else 0)
+
+
 @dataclass
 class SavedStage:
     """What a checkpoint remembers about the stages of a search."""

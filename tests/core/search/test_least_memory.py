@@ -42,7 +42,6 @@ def test_a_search_begins_with_the_least_memory_and_not_with_a_byte_less(
             "max_depth": depth,
             "polish": polish,
             "candidate_leaves": 17 if mode == "widening" else 5,
-            "n_threads": 3 if depth == 4 else 1,
         }
         table = build(X, y, sample_weight=weight)
         size = TableSize.of(table)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from literati import LiteratiClassifier, Search, SearchLimits, StopReason
+from literati.data.table import build
+from literati.errors import DataWarning
 from literati.search.engine_factory import TableSize, min_memory, thread_count
 from literati.search.options import SolverOptions
 from tests.support.solver import oracle
@@ -71,20 +73,26 @@ def test_larger_problems_have_the_same_search(mode: str, sizes: tuple[int, ...])
             assert getattr(report, name) == getattr(first[0], name), name
 
 
-def random_stops(search: Any, seconds: float) -> None:
+def random_stops(search: Any, seconds: float, pause: float) -> None:
     """Request a stop at random times."""
     rng = np.random.default_rng(0)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        time.sleep(rng.uniform(0.0, 0.003))
+        time.sleep(rng.uniform(0.0, pause))
         search.request_stop()
 
 
-def test_stops_do_not_change_the_search() -> None:
-    problem = larger_problem()
+@pytest.mark.parametrize(
+    ("mode", "depth", "changepoints", "rows"),
+    [("adaptive", 5, 1, 400), ("all", 4, 1, 160), ("all", 3, 2, 80)],
+)
+def test_stops_do_not_change_the_search(mode: str, depth: int, changepoints: int, rows: int) -> None:
+    problem = larger_problem(mode, depth, changepoints, rows)
     whole = proven_engine(problem, n_threads=3)
     search = engine(problem, n_threads=3)
-    thread = threading.Thread(target=random_stops, args=(search, 2.0))
+    thread = threading.Thread(
+        target=random_stops, args=(search, 2.0, 0.003 if mode == "adaptive" else 0.0003)
+    )
     thread.start()
     stops, clock = 0, 0.0
     while (status := search.run(PATIENCE, clock=clock)) != PROVEN:
@@ -97,20 +105,20 @@ def test_stops_do_not_change_the_search() -> None:
     assert search.work == whole.work
 
 
-def larger_problem() -> Problem:
+def larger_problem(mode: str = "adaptive", depth: int = 5, changepoints: int = 1, rows: int = 400) -> Problem:
     """Return a problem that takes more than a thousand expansions."""
     rng = np.random.default_rng(3)
     return Problem(
-        codes=rng.integers(0, 40, (5, 400)).tolist(),
+        codes=rng.integers(0, 40, (5, rows)).tolist(),
         values=[[float(value) for value in range(40)]] * 5,
-        y=rng.integers(0, 2, 400).tolist(),
+        y=rng.integers(0, 2, rows).tolist(),
         n_classes=2,
         weights=None,
-        max_depth=5,
-        max_changepoints=1,
+        max_depth=depth,
+        max_changepoints=changepoints,
         split_penalty=0.0,
         changepoint_penalty=0.0,
-        candidates="adaptive",
+        candidates=mode,
         candidate_leaves=[9],
     )
 
@@ -153,8 +161,8 @@ def test_the_memory_limit_holds_with_threads() -> None:
     X, y = noise(3000, 6, 2)
     options = SolverOptions(max_depth=6, max_changepoints=2, n_threads=4)
     size = TableSize(len(y), [61] * 6, 2, False)
-    least = min_memory(size, options)
-    assert least > min_memory(size, SolverOptions(max_depth=6, max_changepoints=2))
+    least = min_memory(size, options, 4)
+    assert least > min_memory(size, options, 3) > min_memory(size, options)
     limit = least + (4 << 20)
     search = Search(
         X,
@@ -197,7 +205,8 @@ def test_minus_one_means_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     assert thread_count(SolverOptions(n_threads=-1)) == 3
     assert thread_count(SolverOptions(n_threads=2)) == 2
     monkeypatch.setattr("literati.search.engine_factory.usable_cores", lambda: 400)
-    assert thread_count(SolverOptions(n_threads=-1)) == thread_count(SolverOptions(n_threads=256)) == 16
+    assert thread_count(SolverOptions(n_threads=-1)) == 16
+    assert thread_count(SolverOptions(n_threads=-1, candidates="all")) == 1
 
 
 def test_the_estimator_takes_threads() -> None:
@@ -208,3 +217,17 @@ def test_the_estimator_takes_threads() -> None:
     assert one.proven_optimal_
     assert two.tree_ == one.tree_ == every.tree_
     assert points(two.trace_) == points(one.trace_)
+
+
+def test_a_search_has_the_threads_that_its_memory_limit_allows() -> None:
+    X, y = noise(3000, 6, 2)
+    options: dict[str, Any] = {"max_depth": 5, "max_changepoints": 2, "n_threads": 4, "polish": False}
+    size = TableSize.of(build(X, y))
+    for threads in (1, 2, 3):
+        limit = min_memory(size, SolverOptions(**options), threads) + 100
+        limits = SearchLimits(memory_limit=limit, max_expansions=1)
+        with pytest.warns(DataWarning, match=f"n_threads: the search has {threads} instead of 4 threads"):
+            search = Search(X, y, limits=limits, **options)
+        assert search.run().memory_bytes <= limit + (1 << 16)
+    limits = SearchLimits(memory_limit=min_memory(size, SolverOptions(**options), 4))
+    Search(X, y, limits=limits, **options)  # without a warning

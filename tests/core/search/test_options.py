@@ -91,11 +91,11 @@ def test_limits_are_plain_frozen_data() -> None:
         ("class_weight", {0: np.ones(2)}, ValueError, "class_weight: the weight of 0 must be a finite"),
         ("class_weight", {0: 0, 1: 0}, ValueError, "class_weight, sample_weight: together they give"),
         ("time_limit", 3, TypeError, r"time_limit: .*; expected limits=SearchLimits\(time_limit=...\)"),
-        ("n_threads", 0, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got 0"),
-        ("n_threads", -2, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got -2"),
-        ("n_threads", 257, ValueError, "n_threads: expected -1 or an integer from 1 to 256, got 257"),
-        ("n_threads", 2.0, TypeError, "n_threads: expected -1 or an integer from 1 to 256, got 2.0"),
-        ("n_threads", True, TypeError, "n_threads: expected -1 or an integer from 1 to 256, got True"),
+        ("n_threads", 0, ValueError, "n_threads: expected -1 or an integer from 1 to 16, got 0"),
+        ("n_threads", -2, ValueError, "n_threads: expected -1 or an integer from 1 to 16, got -2"),
+        ("n_threads", 17, ValueError, "n_threads: expected -1 or an integer from 1 to 16, got 17"),
+        ("n_threads", 2.0, TypeError, "n_threads: expected -1 or an integer from 1 to 16, got 2.0"),
+        ("n_threads", True, TypeError, "n_threads: expected -1 or an integer from 1 to 16, got True"),
     ],
 )
 def test_parameters_are_checked(name: str, value: Any, error: type[Exception], message: str) -> None:

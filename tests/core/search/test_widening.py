@@ -98,6 +98,12 @@ def test_reports_are_monotone_within_a_stage_and_costs_throughout() -> None:
         assert (np.diff(trace["lower"][trace["stage"] == stage]) >= 0).all()
 
 
+def test_the_wider_of_two_spaces() -> None:
+    for narrow, wide in pairwise(["", *NAMES]):
+        assert stages.wider_space(narrow, wide) == stages.wider_space(wide, narrow) == wide
+    assert stages.wider_space("unknown", "shape 17") == "shape 17"
+
+
 def test_a_single_mode_has_one_stage() -> None:
     for candidates in ("adaptive", "shape", "quantile", "all"):
         search = widening(candidates=candidates)

@@ -119,7 +119,7 @@ class TestWaiting:
 
 
 class TestThreads:
-    @pytest.mark.parametrize(("n_threads", "threads"), [(1, 1), (3, 3), (200, 4), (-1, 4)])
+    @pytest.mark.parametrize(("n_threads", "threads"), [(1, 1), (3, 3), (16, 4), (-1, 4)])
     def test_a_job_has_as_many_cores_as_threads(
         self, api: Stack, client: httpx.Client, dataset: Dataset, n_threads: int, threads: int
     ) -> None:
@@ -132,7 +132,16 @@ class TestThreads:
         assert client.get(f"/v1/jobs/{job['id']}").json()["threads"] == threads
         assert api.store.measure().busy_cores == threads
 
-    @pytest.mark.parametrize("n_threads", [0, -2, 257, 1.5, "2", None, True])
+    @pytest.mark.parametrize("mode", ["all", "quantile"])
+    def test_a_mode_without_threads_has_one_core(
+        self, api: Stack, client: httpx.Client, dataset: Dataset, mode: str
+    ) -> None:
+        submit(client, dataset, parameters={"n_threads": -1, "candidates": mode})
+        claim = api.store.jobs.claim("child", WorkerCores("free", 1, 4))
+        assert claim is not None
+        assert claim.threads == 1
+
+    @pytest.mark.parametrize("n_threads", [0, -2, 17, 1.5, "2", None, True])
     def test_numbers_that_are_refused(
         self, client: httpx.Client, dataset: Dataset, n_threads: object
     ) -> None:
@@ -143,5 +152,5 @@ class TestThreads:
     def test_zero_is_explained_with_a_remedy(self, client: httpx.Client, dataset: Dataset) -> None:
         body = {"dataset_id": dataset.id, "parameters": {"n_threads": 0}}
         problem = client.post("/v1/jobs", json=body).json()
-        assert "-1 or an integer from 1 to 256" in problem["errors"][0]["message"]
+        assert "-1 or an integer from 1 to 16" in problem["errors"][0]["message"]
         assert problem["fixes"][0]["label"] == "Use the default of `n_threads`"

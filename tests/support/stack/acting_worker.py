@@ -78,7 +78,10 @@ class ActingWorker:
         if tree is not None:
             self.upper = costs()[tree]
             found = NewIncumbent(
-                objective=self.upper, tree=trees()[tree], metrics={"train_accuracy": 1 - self.upper / 300}
+                objective=self.upper,
+                tree=trees()[tree],
+                metrics={"train_accuracy": 1 - self.upper / 300},
+                stage=more.get("stage", 0),
             )
         return ProgressUpdate(
             upper_bound=self.upper,

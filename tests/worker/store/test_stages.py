@@ -29,7 +29,9 @@ def said(
     point = TracePoint(
         seconds=seconds, expansions=expansions, upper=upper, lower=lower, explored=explored, stage=stage
     )
-    return update.model_copy(update={"explored": explored, "stage": stage, "trace": [point]})
+    found = update.incumbent and update.incumbent.model_copy(update={"stage": stage})
+    changes = {"explored": explored, "stage": stage, "trace": [point], "incumbent": found}
+    return update.model_copy(update=changes)
 
 
 def publish(store: Store, job: Job, *updates: ProgressUpdate) -> Progress:
@@ -167,6 +169,24 @@ def test_a_tree_shows_bounds_of_its_own_space(store: Store, stage: int, bound: f
     model = store.models.get(TENANT, model_id)
     assert model is not None
     assert (model.lower_bound, model.space, model.explored) == (4.0, "now", 0.75)
+
+
+def test_a_tree_keeps_its_stage_when_updates_are_combined(store: Store) -> None:
+    """The store did not answer while the search went on to the next stage."""
+    job = start(store)
+    late = said(6, 3, 0.5, objective=6, space="narrow").followed_by(
+        said(6, 1, 0.25, 1, expansions=2, space="wide")
+    )
+    assert stage_of(publish(store, job, late)) == (6, 1, 0.25, 1)
+    found = store.jobs.incumbent(TENANT, job.spec.id)
+    assert found is not None
+    assert (found.stage, found.tree_stage) == (1, 0)
+    store.jobs.finish(job.spec.id, job.epoch, FINISHED, late)
+    model_id = look(store, job.spec.id).model_id
+    assert model_id is not None
+    tree = store.models.tree(TENANT, model_id)
+    assert tree is not None
+    assert tree["proof"]["lower_bound"] == 0.0  # that of the tree's own proof
 
 
 def test_an_event_for_each_hundredth_that_is_explored(store: Store) -> None:

@@ -68,3 +68,17 @@ def test_equal_bounds_of_a_stage_are_a_proof_only_of_the_stage(
     job = run(store, tmp_path, monkeypatch, explored=1.0, proven_space="adaptive 17")
     assert (job.stop_reason, job.proven_optimal) == (reason, not widening)
     assert (job.progress.explored, job.proven_space) == (1.0, "adaptive 17")
+
+
+def test_what_was_proven_before_a_resume_stays_proven(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker was lost after a proof and before the next snapshot."""
+    monkeypatch.setattr(search_thread, "WIDENING", "adaptive")
+    original = JobRun.__init__
+
+    def proven_before(run: JobRun, store: Store, blobs: Blobs, job: Job, *more: Any) -> None:
+        original(run, store, blobs, job.model_copy(update={"proven_space": "shape 17"}), *more)
+
+    monkeypatch.setattr(JobRun, "__init__", proven_before)
+    assert run(store, tmp_path, monkeypatch, proven_space="adaptive 17").proven_space == "shape 17"

@@ -20,7 +20,7 @@ if update ~= '' then
     update = cjson.decode(update)
     apply_update(job, update, tree, metrics, log)
     if update.objective ~= '' and tonumber(update.objective) == tonumber(job.objective) then
-        job.final_tree = { tree, metrics, update.scores, update.stage }
+        job.final_tree = { tree, metrics, update.scores, update.tree_stage }
         put(job, 'metrics', metrics)
         put(job, 'scores', update.scores)
     end

@@ -1,5 +1,5 @@
 // How much of the search space a job has explored, as a bar and in words.
-import type { Job, JobSummary, Progress } from "../api/types.ts";
+import type { Job, JobSummary } from "../api/types.ts";
 import { percent, roughly } from "../format.ts";
 import { ended, spaceWords } from "../words.ts";
 
@@ -9,21 +9,18 @@ export function shareWords(share: number): string {
   return percent(share, share < 0.1 ? 1 : 0);
 }
 
-function leftWords({ seconds_left: left }: Progress): string | null {
-  return left === null || left === undefined ? null : `about ${roughly(left)} left (estimate)`;
-}
-
 /** Says how long the proof takes, and whether the time limit comes before it. */
-function timeWords({ progress, limits }: Job): string {
-  const left = leftWords(progress);
-  if (left === null) return "the time left cannot be estimated yet";
+function timeWords(job: Job): string {
+  const { progress, limits } = job;
+  const left = progress.seconds_left;
+  if (left === null || left === undefined) return "the time left cannot be estimated yet";
   const limit = limits.time_limit === null ? Infinity : limits.time_limit - progress.elapsed_seconds;
-  if (progress.seconds_left! <= limit) return left;
-  return `exploring the rest takes about ${roughly(progress.seconds_left!)} (estimate), but the time limit comes first`;
+  if (left <= limit) return `about ${roughly(left)} left${staged(job) ? " in this stage" : ""} (estimate)`;
+  return `exploring the rest takes about ${roughly(left)} (estimate), but the time limit comes first`;
 }
 
 /** The sentences under the bar. */
-export function exploredWords(job: Job): string {
+function exploredWords(job: Job): string {
   const { explored } = job.progress;
   const over = ended(job.state);
   const space = staged(job) ? `stage ${job.progress.stage + 1} of the search` : "the search space";
@@ -35,14 +32,14 @@ export function exploredWords(job: Job): string {
 }
 
 /** Returns whether the job searches ever wider spaces, one after another. */
-export function staged(job: Job): boolean {
-  return job.progress.stage > 0 || String(job.parameters.candidates) === "widening";
+function staged(job: Job): boolean {
+  return job.progress.stage > 0 || job.parameters.candidates === "widening";
 }
 
 /** Says which space the bounds are about, and what is proven, if the job searches ever wider spaces. */
 function stageWords(job: Job): string {
   if (!staged(job) || !job.progress.space) return "";
-  const proven = job.proven_space ? ` Proven so far: trees over ${spaceWords(job.proven_space)}.` : "";
+  const proven = job.proven_space ? ` Proven so far: the best tree over ${spaceWords(job.proven_space)}.` : "";
   return `The bounds are about trees over ${spaceWords(job.progress.space)}.${job.proven_optimal ? "" : proven}`;
 }
 
@@ -66,11 +63,10 @@ export function Explored({ job }: { job: Job }) {
 export function ExploredLine({ job }: { job: JobSummary }) {
   const { explored, incumbents } = job.progress;
   if (explored === null || incumbents === 0) return null;
-  const left = job.state === "RUNNING" ? leftWords(job.progress) : null;
   return (
     <div class="explored">
       <Bar share={explored} />
-      <p class="quiet">{shareWords(explored)} explored{left && `, ${left}`}</p>
+      <p class="quiet">{shareWords(explored)} explored</p>
     </div>
   );
 }

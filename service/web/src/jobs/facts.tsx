@@ -14,7 +14,7 @@ export function Facts({ job, rate }: { job: Job; rate: number | null }) {
       <Fact name="Upper bound" title="The cost of the best tree that the search has found">
         {orDash(progress.upper_bound, number)}
       </Fact>
-      <Fact name="Lower bound" title={`It is proven that no tree over ${spaceWords(progress.space)} costs less`}>
+      <Fact name="Lower bound" title={progress.space ? `It is proven that no tree over ${spaceWords(progress.space)} costs less` : undefined}>
         {orDash(progress.lower_bound, number)}
       </Fact>
       <Fact name="Gap" title="The maximum distance to the best tree of the search space">

@@ -1,6 +1,6 @@
 // How much of the training error the splits on each feature save, as bars.
 import type { ModelWithTree } from "../api/types.ts";
-import { number, percent } from "../format.ts";
+import { counted, number, percent } from "../format.ts";
 
 interface Importance { feature: string; errors_saved: number; importance: number }
 interface WithSummary { summary?: { feature_importances?: Importance[] } } // absent in the models of version 0.1.0
@@ -26,7 +26,7 @@ export function Importances({ model }: { model: ModelWithTree }) {
           ))}
         </tbody>
       </table>
-      {found.length > SHOWN && <p class="quiet">{found.length - SHOWN} more features save less.</p>}
+      {found.length > SHOWN && <p class="quiet">{counted(found.length - SHOWN, "more feature")} {found.length - SHOWN === 1 ? "saves" : "save"} less.</p>}
     </section>
   );
 }

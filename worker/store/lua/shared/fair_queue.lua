@@ -1,7 +1,6 @@
 -- Choose the next job for a worker. `claim` uses this.
 
 local MAX_SCANNED = 32 -- queued jobs of a tenant among which one is searched that the worker can run
-local MAX_THREADS = 256 -- of a search, in `literati.search.options`
 local RESERVATION_MS = 60000 -- how long a worker reserves cores for a job without asking for work again
 
 local function to_numbers(flat)

@@ -20,7 +20,7 @@ local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
 local TOTALS, SNAPSHOT_BYTES, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
 local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
 local DATASETS_USED = 'literati:datasets-used' -- datasets by the time of their last use
-local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE and MAX_INCUMBENTS are defined before this
+local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS and MAX_THREADS are defined before this
 
 local clock = call('TIME')
 local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))

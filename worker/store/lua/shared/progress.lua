@@ -156,10 +156,10 @@ local function apply_update(job, update, tree, metrics, log)
         local moved = merge_bounds(job, update) or better
         extend_trace(job, update.trace)
         if better then
-            -- The proof in the tree is about the stage of the update, which may be earlier than the job's.
+            -- The proof in the tree may be about an earlier stage than that of the job.
             call('HSET', job.key .. ':incumbent:' .. job.incumbents, 'upper', job.upper, 'lower', job.lower,
                 'explored', job.explored, 'seconds_left', job.seconds_left, 'stage', job.stage, 'space', job.space,
-                'tree_stage', update.stage, 'proven_space', job.proven_space)
+                'tree_stage', update.tree_stage, 'proven_space', job.proven_space)
             add_event(job, 'incumbent', '{"revision":' .. job.incumbents .. ',' .. bounds_as_json(job)
                 .. ',"found_seconds":' .. update.found_seconds .. '}')
         end
