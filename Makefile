@@ -56,7 +56,7 @@ page: ## Build the web page into service/web/assets
 	@command -v npm >/dev/null || { echo "Building the page needs Node and npm (Debian: nodejs npm)." >&2; exit 1; }
 	cd service/web && npm ci --silent && npm run --silent check && npm run --silent build
 
-bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims or full)
+bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims, full, ...; benchmarks/README.md lists all)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
 
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads

@@ -68,7 +68,10 @@ class RunResult:
 
     @property
     def disturbed(self) -> bool:
-        """Return whether the run had to share its core, so that its seconds are too high."""
+        """Return whether the run had to share its core, so that its seconds are too high.
+
+        It cannot be told of a run with several threads.
+        """
         if self.seconds is None or self.cpu_seconds is None:
             return False
         return self.seconds - self.cpu_seconds > max(0.1 * self.seconds, 0.02)

@@ -30,15 +30,16 @@ def measure(folder: Path, out: Path, limit: float = 120.0) -> dict[str, float]:
     of each search that are within a factor of 2.
     """
     problems = [problem for problem in PROBLEMS if (folder / f"{problem[0]}.csv.gz").exists()]
-    runs = {f"{name} D={depth} K={k}": _run(folder, name, depth, k, limit) for name, depth, k in problems}
+    found = {f"{name} D={depth} K={k}": _run(folder, name, depth, k, limit) for name, depth, k in problems}
+    runs = {name: run for name, run in found.items() if run is not None}
     out.mkdir(parents=True, exist_ok=True)
     return draw_time_left(runs, out / "time-left.svg", TITLE)
 
 
 def _run(
     folder: Path, name: str, depth: int, changepoints: int, limit: float
-) -> tuple[list[float], list[float | None]]:
-    """Return the true and the estimated seconds left at many moments of a search."""
+) -> tuple[list[float], list[float | None]] | None:
+    """Return the true and the estimated seconds left at many moments of a search; None without a proof."""
     split = datasets.load(name, folder)
     search = Search(
         split.X_train,
@@ -54,4 +55,4 @@ def _run(
         seconds.append(report.elapsed_seconds)
         estimates.append(report.seconds_left)
         if report.stop_reason != "RUNNING":
-            return true_seconds_left(seconds), estimates
+            return (true_seconds_left(seconds), estimates) if report.proven_optimal else None

@@ -443,7 +443,7 @@ cdef class Engine:
             self.ao.selection.low_memory = False
             self.ao.looked_ahead = True
             self.ao.started_at = self.ao.counter.expansions
-            self.ao.selection.improved_at = 0
+            self.ao.selection.improved_at = self.ao.counter.expansions
             ao_start_over(&self.ao, every_cut, tree, n, <cost_t>round(upper * self.scale))
             self.stage = stage
         finally:

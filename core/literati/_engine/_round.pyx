@@ -151,7 +151,7 @@ cdef void round_add(
 
 
 cdef Outcome outcome_of(const SearchContext* context, bint done) noexcept nogil:
-    """Return the outcome of a step. One that is done stays done, whenever a stop is requested: it must not run twice."""
+    """Return the outcome of a step. One that is done stays done when a stop is requested: it must not run twice."""
     if done:
         return DONE
     return STOPPED if context.control.stop else NO_MEMORY

@@ -66,9 +66,12 @@ cdef Choice* select_choice(Selection* selection, DataState* s, cost_t budget, in
     # Where the children of choices are solved and not expanded, a choice that was opened is finished first.
     cdef bint finish_first = context.every_cut and s.depth == 3
     # The root turns to its weakest bound once better trees have become rare: the same work raises the lower bound
-    # on the way instead of at the end. It needs memory for all that is begun. Dual rounds do so at every level.
+    # on the way instead of at the end. It needs memory for all that is begun. Dual rounds do so at every level. Where
+    # every cut is a candidate there are no dual rounds; the root then turns to it in every second round only, since
+    # otherwise no better tree would be found (docs/decisions/0036).
     cdef bint by_estimate = selection.or_selection != ADMISSIBLE and not selection.dual and (
         s.parent != NULL or selection.low_memory or (selection.or_selection == MIXED and not context.every_cut)
+        or (selection.or_selection == MIXED and selection.rounds & 1)
         or selection.expansions < PATIENCE * selection.improved_at + MIN_PATIENCE
     )
     gap[0] = -1
