@@ -178,7 +178,7 @@ def test_threads_that_cannot_be(tab: Tab, service: Service) -> None:
     page.get_by_text("More parameters").click()
     page.get_by_label("Threads").fill("0")
     page.get_by_role("button", name="Start").click()
-    see(page, re.compile("-1 or an integer from 1 to 256"))
+    see(page, re.compile("-1 or an integer from 1 to 16"))
 
 
 def test_feature_importances_of_a_model(tab: Tab, service: Service) -> None:

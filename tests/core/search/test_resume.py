@@ -55,7 +55,7 @@ def test_a_resume_with_other_threads() -> None:
     assert resumed.options.n_threads == 2
     assert resumed.options.to_json() == {**search.options.to_json(), "n_threads": 2}
     assert resumed.run().expansions == 40
-    with pytest.raises(ValueError, match="n_threads: expected -1 or an integer from 1 to 256, got 0"):
+    with pytest.raises(ValueError, match="n_threads: expected -1 or an integer from 1 to 16, got 0"):
         Search.resume(X, y, blob, n_threads=0)
 
 
