@@ -39,6 +39,12 @@ export class Signal<Value> {
 
 export function useSignal<Value>(signal: Signal<Value>): Value {
   const [, redraw] = useState({});
-  useEffect(() => signal.watch(() => redraw({})), [signal]);
-  return signal.value;
+  const drawn = signal.value;
+  useEffect(() => {
+    const stop = signal.watch(() => redraw({}));
+    // The value may have changed after it was drawn and before this effect ran.
+    if (!Object.is(signal.value, drawn)) redraw({});
+    return stop;
+  }, [signal]);
+  return drawn;
 }
