@@ -119,7 +119,8 @@ cdef Choice* open_choice(SearchContext* context, DataState* s, Choice* prefix, c
     c.estimated = context.heuristic != CART_LOOKAHEAD or s.depth < 4
     state_start(context, &c.left, s.depth - 1, &sides[0])
     state_start(context, &c.right, s.depth - 1, &sides[1])
-    c.impurity = impurity(data, sides[0].counts) + impurity(data, sides[1].counts)
+    if not c.estimated:
+        c.impurity = impurity(data, sides[0].counts) + impurity(data, sides[1].counts)
     if context.heuristic == IMPURITY:
         c.left.estimate = <double>c.left.upper if c.left.complete else impurity(data, sides[0].counts)
         c.right.estimate = <double>c.right.upper if c.right.complete else impurity(data, sides[1].counts)
@@ -149,8 +150,8 @@ cdef bint choose_lookaheads(SearchContext* context, const Expansion* expansion) 
     cdef int32_t i, n = expansion.n_choices, left = MAX_LOOKAHEAD_CHOICES
     cdef double* sorted_values
     cdef double limit
-    if n <= MAX_LOOKAHEAD_CHOICES:
-        return True
+    if n <= MAX_LOOKAHEAD_CHOICES or expansion.choices[0].estimated:
+        return True  # all of them can have one, or none needs one
     sorted_values = <double*>tracked_malloc(context.control, n * sizeof(double))
     if sorted_values == NULL:
         return False

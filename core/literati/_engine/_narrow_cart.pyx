@@ -1,4 +1,4 @@
-"""CART on narrow entries: the same splits as in _cart.pyx, many times faster.
+"""CART on narrow entries: the same splits as in _cart.pyx, with less memory to read.
 
 A narrow entry has 16 bits instead of 32: the number of a row within its state, and a flag that a cut may lie before it.
 The kernels (_narrow_kernels.h) need AVX-512; they score by Gini and know neither weights nor missing values, so
