@@ -66,7 +66,7 @@ cdef struct Choice:
     cost_t cost          # penalties of the split
     cost_t refine_lower  # no refinement costs less; read while `refinable`
     double refine_share  # of the searched space that its refinements are, while they have not been opened
-    double impurity      # weight times Gini impurity of its children, which chooses the lookaheads; not set if `estimated`
+    double impurity      # weight times Gini impurity of its children: the choices of least impurity get a lookahead
     int64_t round        # number of the last round of tasks that selected it
     bint estimated       # the lookahead of its children is done, or they get none
     bint refinable       # refinements have not been opened
