@@ -44,6 +44,11 @@ cdef bint ao_end_warm_up(Ao* ao) noexcept nogil
 # Begins the search of a wider space with a tree that costs `upper`. The state owns the tree. What was proven before is
 # forgotten, except the first lower bound.
 cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_t upper) noexcept nogil
+# Begins the search again after the costs have changed, with a tree that costs `upper` now. The search owns the tree.
+# What was proven stays a bound unless the penalties are `smaller`.
+cdef void ao_change_costs(
+    Ao* ao, bint smaller, cost_t old_weight_cost, TreeNode* tree, int32_t n, cost_t upper
+) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
 cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil
 

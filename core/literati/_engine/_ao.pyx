@@ -5,7 +5,7 @@ their results into the graph, and _values.pyx updates the states above them.
 """
 
 from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
-from literati._engine._cache cimport cache_clear, cache_free, cache_init
+from literati._engine._cache cimport cache_change_costs, cache_clear, cache_free, cache_init
 from literati._engine._cart cimport cart_lookahead
 from literati._engine._data_state cimport (
     buffers_free, buffers_init, cart_tree, choice_key, count_expansion, counter_free, counter_init, state_collapse,
@@ -138,6 +138,24 @@ cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_
     selection_start(&ao.selection, control.work)
     ao.in_warm_up = False
     context.every_cut = every_cut
+
+
+cdef void ao_change_costs(
+    Ao* ao, bint smaller, cost_t old_weight_cost, TreeNode* tree, int32_t n, cost_t upper
+) noexcept nogil:
+    cdef SearchContext* context = &ao.context
+    cdef Control* control = context.control
+    round_discard(&ao.tasks, control)
+    state_free(control, &ao.root)
+    cache_change_costs(control, &ao.cache, old_weight_cost, context.data.weight_cost, smaller)
+    tracked_free(control, ao.saved_tree)
+    ao.saved_tree, ao.n_saved_tree, ao.saved_upper, ao.saved_lower = tree, n, upper, 0
+    context.every_cut = context.every_cut or ao.in_warm_up
+    ao.in_warm_up = False
+    ao.root.explored = 0.0
+    ao_start(ao)
+    ao.looked_ahead = True
+    selection_start(&ao.selection, control.work)
 
 
 cdef void ao_tree(const Ao* ao, TreeNode* out) noexcept nogil:

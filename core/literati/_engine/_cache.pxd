@@ -1,5 +1,6 @@
 """The value cache: what is known about states by the hash of their rows and their depth left."""
 
+from literati._engine._envelope cimport Envelope
 from literati._engine._graph cimport TreeNode
 from literati._engine._types cimport Control, cost_t, int32_t, int64_t, int8_t, uint64_t
 
@@ -9,6 +10,7 @@ cdef struct Entry:
     TreeNode* tree       # the optimal tree; NULL: the solver of depth left 2 makes it again
     int32_t n_tree       # nodes of `tree`
     int32_t split_index  # where `tree` is NULL: as in DataState
+    Envelope* envelope   # the best trees for every penalty; NULL: not known
     int8_t depth         # depth left; 0: the entry is empty
     int8_t exact         # lower is the optimum
 
@@ -28,4 +30,13 @@ cdef Entry* cache_find(const Cache* cache, const uint64_t* hash, int32_t depth) 
 cdef void cache_store(
     Control* control, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
     const TreeNode* tree, int32_t n_tree, int32_t split_index
+) noexcept nogil
+# Keeps the envelope of a state of depth left 2. A lost one costs time but does not change any value.
+cdef void cache_store_envelope(
+    Control* control, Cache* cache, const uint64_t* hash, const Envelope* envelope
+) noexcept nogil
+# Prepares the cache for other costs. Envelopes stay. Of values and bounds those stay as bounds that hold at the new
+# costs: all of them if the penalties are not smaller than before, otherwise none.
+cdef void cache_change_costs(
+    Control* control, Cache* cache, cost_t old_weight_cost, cost_t new_weight_cost, bint smaller
 ) noexcept nogil

@@ -6,7 +6,11 @@ else. So a value or a lower bound that one state has proven holds for every stat
 
 from libc.string cimport memcpy, memset
 
+from literati._engine._envelope cimport envelope_bytes
 from literati._engine._memory cimport tracked_free, tracked_malloc
+
+cdef extern from *:
+    ctypedef long long int128_t "__int128"  # a product of two costs
 
 cdef enum:
     WAYS = 4             # entries that may hold a key: a safe default
@@ -45,6 +49,7 @@ cdef void free_trees(Control* control, Cache* cache) noexcept nogil:
     cdef int64_t i
     for i in range(cache.size):
         tracked_free(control, cache.entries[i].tree)
+        tracked_free(control, cache.entries[i].envelope)
 
 
 cdef void cache_free(Control* control, Cache* cache) noexcept nogil:
@@ -80,6 +85,14 @@ cdef Entry* cache_find(const Cache* cache, const uint64_t* hash, int32_t depth) 
     return NULL
 
 
+cdef void remove_tree(Control* control, Cache* cache, Entry* entry) noexcept nogil:
+    if entry.tree != NULL:
+        cache.bytes -= tree_bytes(entry.n_tree)
+        tracked_free(control, entry.tree)
+        entry.tree = NULL
+        entry.n_tree = 0
+
+
 cdef Entry* cache_slot(Control* control, Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil:
     """Return an empty entry for a new key; if there is none, remove the entry of least depth left."""
     cdef uint64_t start = place_of(hash, depth)
@@ -92,19 +105,17 @@ cdef Entry* cache_slot(Control* control, Cache* cache, const uint64_t* hash, int
             return entry
         if worst == NULL or entry.depth < worst.depth:
             worst = entry
-    if worst.tree != NULL:
-        cache.bytes -= tree_bytes(worst.n_tree)
-        tracked_free(control, worst.tree)
+    remove_tree(control, cache, worst)
+    if worst.envelope != NULL:
+        cache.bytes -= envelope_bytes(worst.envelope)
+        tracked_free(control, worst.envelope)
     memset(worst, 0, sizeof(Entry))
     cache.used -= 1
     return worst
 
 
-cdef void cache_store(
-    Control* control, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
-    const TreeNode* tree, int32_t n_tree, int32_t split_index
-) noexcept nogil:
-    """Keep a value, or a lower bound if it is not exact. A lost entry costs time but does not change any bound."""
+cdef Entry* cache_entry(Control* control, Cache* cache, const uint64_t* hash, int32_t depth) noexcept nogil:
+    """Return the entry of a key. A new one has the lower bound 0."""
     cdef Entry* entry = cache_find(cache, hash, depth)
     if entry == NULL:
         if 2 * cache.used > cache.size and cache.bytes + cache.size * <int64_t>sizeof(Entry) <= cache.max_bytes:
@@ -113,9 +124,17 @@ cdef void cache_store(
         entry.hash[0] = hash[0]
         entry.hash[1] = hash[1]
         entry.depth = depth
-        entry.lower = lower
         cache.used += 1
-    elif entry.exact:
+    return entry
+
+
+cdef void cache_store(
+    Control* control, Cache* cache, const uint64_t* hash, int32_t depth, cost_t lower, bint exact,
+    const TreeNode* tree, int32_t n_tree, int32_t split_index
+) noexcept nogil:
+    """Keep a value, or a lower bound if it is not exact. A lost entry costs time but does not change any bound."""
+    cdef Entry* entry = cache_entry(control, cache, hash, depth)
+    if entry.exact:
         return
     if lower > entry.lower:
         entry.lower = lower
@@ -133,3 +152,36 @@ cdef void cache_store(
     entry.split_index = split_index
     entry.lower = lower
     entry.exact = True
+
+
+cdef void cache_store_envelope(
+    Control* control, Cache* cache, const uint64_t* hash, const Envelope* envelope
+) noexcept nogil:
+    cdef int64_t size = envelope_bytes(envelope)
+    cdef Entry* entry
+    if cache.bytes + size > cache.max_bytes:
+        return
+    entry = cache_entry(control, cache, hash, 2)
+    if entry.envelope != NULL:
+        return
+    entry.envelope = <Envelope*>tracked_malloc(control, size)
+    if entry.envelope != NULL:
+        memcpy(entry.envelope, envelope, size)
+        cache.bytes += size
+
+
+cdef void cache_change_costs(
+    Control* control, Cache* cache, cost_t old_weight_cost, cost_t new_weight_cost, bint smaller
+) noexcept nogil:
+    cdef int64_t i
+    cdef int128_t scaled
+    cdef Entry* entry
+    for i in range(cache.size):
+        entry = &cache.entries[i]
+        if entry.depth == 0:
+            continue
+        remove_tree(control, cache, entry)
+        entry.exact = False
+        # A cost is a whole number of units, so a bound is rounded up.
+        scaled = <int128_t>entry.lower * new_weight_cost + old_weight_cost - 1
+        entry.lower = 0 if smaller else <cost_t>(scaled // old_weight_cost)

@@ -9,6 +9,7 @@ from literati._engine._bounds cimport leaf_cost_of, lower_bound_of
 from literati._engine._cache cimport Entry, cache_find, cache_store
 from literati._engine._cart cimport CartNode, max_candidate_cuts, cart_init
 from literati._engine._depth2_sweep cimport sweep_init
+from literati._engine._envelope cimport EnvelopePoint, envelope_best, point_cost
 from literati._engine._graph cimport (
     LEAF, SOLVED, SPLIT, TREE, Choice, set_split_index, state_clear, state_keep_tree, state_set_tree, tree_write,
 )
@@ -172,6 +173,15 @@ cdef void state_start(SearchContext* context, DataState* s, int32_t depth, const
 
 cdef void state_recall(SearchContext* context, DataState* s) noexcept nogil:
     cdef const Entry* known = cache_find(context.cache, s.hash, s.depth)
+    cdef const EnvelopePoint* best
+    if known != NULL and known.envelope != NULL:
+        context.cache_hits += 1
+        best = envelope_best(context.data, known.envelope)
+        s.upper = s.lower = point_cost(context.data, best)
+        s.policy = LEAF if best.split_index < 0 else SOLVED
+        s.split_index = best.split_index
+        s.complete = True
+        return
     if known == NULL or (known.lower <= s.lower and not known.exact):
         return
     context.cache_hits += 1

@@ -18,6 +18,10 @@ cdef void shapes_start(ShapeIterator* iterator, int32_t n_cuts) noexcept nogil
 cdef bint shapes_next(
     const Dataset* data, const Rows* rows, const Cut* cuts, ShapeIterator* iterator, int32_t max_k, Shape* shape
 ) noexcept nogil
+# Fills sweep.shapes with the next shape functions, as many as one sweep takes; returns their number.
+cdef int32_t next_shapes(
+    const Dataset* data, const Rows* rows, Sweep* sweep, ShapeIterator* iterator
+) noexcept nogil
 
 # Returns the cost of the best tree of depth 2 over the cuts of a CART with `leaves` leaves. Writes its first split
 # (feature -1: a leaf) and the index of this split among all shape functions of the cuts (-1: a leaf). A tree that costs

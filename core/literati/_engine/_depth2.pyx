@@ -66,6 +66,15 @@ cdef bint shapes_next(
         return True
 
 
+cdef int32_t next_shapes(
+    const Dataset* data, const Rows* rows, Sweep* sweep, ShapeIterator* iterator
+) noexcept nogil:
+    cdef int32_t n = 0
+    while n < BATCHES * LANES and shapes_next(data, rows, sweep.cuts, iterator, data.max_k, &sweep.shapes[n]):
+        n += 1
+    return n
+
+
 cdef cost_t solve_depth2(
     const Dataset* data, Control* control, Sweep* sweep, Cart* cart, const Rows* rows, int32_t leaves, cost_t lower,
     Shape* shape, int32_t* split_index
@@ -84,11 +93,7 @@ cdef cost_t solve_depth2(
     shapes_start(&iterator, cart_cuts(data, control, cart, rows, leaves, sweep.cuts))
     sweep.narrow = cart if cart.narrow else NULL
     while best > lower and not control.stop:
-        n = 0
-        while n < BATCHES * LANES and shapes_next(
-            data, rows, sweep.cuts, &iterator, data.max_k, &sweep.shapes[n]
-        ):
-            n += 1
+        n = next_shapes(data, rows, sweep, &iterator)
         if n == 0:
             break
         sweep.long_intervals = data.min_rows > 1 and data.max_k == 1

@@ -24,6 +24,8 @@ cdef struct Sweep:
     Cut* cuts               # candidate cuts of the current state
     Shape* shapes           # [BATCHES * LANES] candidates; callers fill them
     cost_t* cost            # [candidate][side] cost of the child, for min_rows = 1 unless `long_intervals` is set
+    bint by_size            # `errors` are written instead of `cost`
+    int64_t* errors         # [candidate][side][k] fewest errors of the child with k change points; 0: of a leaf
     Cart* narrow            # a CART with the narrow entries of the rows that are swept; NULL: there is none
     uint32_t* children      # [number] see narrow_walk_fn
     bint long_intervals     # children have at least min_rows rows in every interval; only with one change point
@@ -33,7 +35,7 @@ cdef struct Sweep:
 # The lists by class are kept in the CART's buffers, since a sweep and a CART never work at the same time.
 cdef void sweep_init(const Dataset* data, Control* control, Arena* arena, Sweep* sweep, const Cart* cart) noexcept nogil
 
-# Fills sweep.cost for n <= BATCHES * LANES shapes, which must be sorted by feature. With `quick` and
+# Fills sweep.cost, or sweep.errors, for n <= BATCHES * LANES shapes, which must be sorted by feature. With `quick` and
 # more than two classes, several change points are not tried: the costs are then upper bounds. After a stop request the
 # costs mean nothing.
 cdef void sweep_shapes(

@@ -43,6 +43,7 @@ cdef void sweep_init(
     sweep.cuts = <Cut*>arena_malloc(control, arena, max_candidate_cuts(data) * sizeof(Cut))
     sweep.shapes = <Shape*>arena_malloc(control, arena, BATCHES * LANES * sizeof(Shape))
     sweep.cost = <cost_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * sizeof(cost_t))
+    sweep.errors = <int64_t*>arena_malloc(control, arena, 2 * BATCHES * LANES * (data.max_k + 1) * sizeof(int64_t))
     sweep.children = <uint32_t*>arena_malloc(control, arena, min(n, <int64_t>NARROW_ROWS) * sizeof(uint32_t))
     if data.min_rows > 1:
         # The rows of a child are laid out by rows_alloc: the order, then how many have a value.
@@ -302,12 +303,37 @@ cdef void read_costs(
             sweep.cost[index] = cost
 
 
+cdef void read_errors(const Dataset* data, Sweep* sweep, int32_t batch, int32_t n, int32_t width) noexcept nogil:
+    """Turn the sums of the kernels into the errors of both children by their number of change points.
+
+    Several change points between more than two labels are offered later, by `offer_pair_costs`.
+    """
+    cdef const char* best = <const char*>sweep.best + batch * best_size(width)
+    cdef int32_t i, side, k, index
+    cdef int64_t total, right
+    cdef int64_t* errors
+    for i in range(n):
+        for side in range(2):
+            index = 2 * (batch * LANES + i) + side
+            errors = sweep.errors + <int64_t>index * (data.max_k + 1)
+            total = sweep.totals[index]
+            errors[0] = leaf_cost_of(data, sweep.counts + <int64_t>index * data.n_classes) // data.weight_cost
+            for k in range(data.max_k):
+                errors[k + 1] = errors[k]
+                if k and data.n_classes > 2:
+                    continue
+                right = lane_best(best, width, side, k, i)
+                if data.n_classes == 2:
+                    right = (total + right) // 2
+                errors[k + 1] = min(errors[k], total - right)
+
+
 cdef void sweep_shapes(
     const Dataset* data, Control* control, Sweep* sweep, const Rows* rows, const Shape* shapes, int32_t n, bint quick
 ) noexcept nogil:
     cdef int32_t width = count_width(data, rows), n_batches = (n + LANES - 1) // LANES, batch, n_lanes
     cdef bint pairs = data.n_classes > 2 and data.max_k > 1 and not quick
-    cdef bint count = data.weighted or data.split_cost > 0 or pairs
+    cdef bint count = data.weighted or data.split_cost > 0 or pairs or sweep.by_size
     memset(sweep.best, 0, n_batches * best_size(width))
     for batch in range(n_batches):
         n_lanes = min(LANES, n - batch * LANES)
@@ -315,7 +341,10 @@ cdef void sweep_shapes(
         walk_batch(data, control, sweep, rows, batch, width)
         if control.stop:
             return
-        read_costs(data, sweep, batch, n_lanes, width, count)
+        if sweep.by_size:
+            read_errors(data, sweep, batch, n_lanes, width)
+        else:
+            read_costs(data, sweep, batch, n_lanes, width, count)
     if pairs:
         sweep_pairs(data, control, sweep, rows, n, width)
 
@@ -328,8 +357,12 @@ cdef inline void set_min_weight(const Dataset* data, Sweep* sweep, int32_t child
 
     A function with two or more change points between two labels that weigh `both` misclassifies all other rows, so it
     costs at least split_cost + changepoint_cost + (total - both) * weight_cost; it helps only if that is below the
-    cost that the child has already.
+    cost that the child has already. At some penalty it helps only if the other rows are fewer than the errors that the
+    child has already with two change points; with more change points these are no more.
     """
+    if sweep.by_size:
+        sweep.min_weight[child] = sweep.totals[child] - sweep.errors[child * (<int64_t>data.max_k + 1) + 2]
+        return
     cdef cost_t lowest = data.split_cost + data.changepoint_cost + sweep.totals[child] * data.weight_cost
     cdef cost_t excess = lowest - sweep.cost[child]
     sweep.min_weight[child] = excess // data.weight_cost if excess >= 0 else -1
@@ -426,21 +459,25 @@ cdef void walk_pair(
 cdef void offer_pair_costs(
     const Dataset* data, Sweep* sweep, int32_t batch, int32_t n, int32_t width, int32_t a, int32_t b
 ) noexcept nogil:
-    """Lower the costs of the children of a batch to what was found between two labels."""
+    """Lower the costs, or the errors, of the children of a batch to what was found between two labels."""
     cdef int32_t child, k
     cdef int64_t both, right, wrong
     cdef const char* best = <const char*>sweep.best + batch * best_size(width)
     cdef const int64_t* counts
-    cdef cost_t cost
+    cdef int64_t* errors
     for child in range(2 * batch * LANES, 2 * min(n, (batch + 1) * LANES)):
         counts = sweep.counts + <int64_t>child * data.n_classes
+        errors = sweep.errors + child * (<int64_t>data.max_k + 1)
         both = counts[a] + counts[b]
-        cost = sweep.cost[child]
         for k in range(1, data.max_k):
             right = (both + lane_best(best, width, child & 1, k, child // 2 - batch * LANES)) // 2
             wrong = sweep.totals[child] - right
-            cost = min(cost, data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost)
-        sweep.cost[child] = cost
+            if sweep.by_size:
+                errors[k + 1] = min(errors[k + 1], wrong)
+            else:
+                sweep.cost[child] = min(
+                    sweep.cost[child], data.split_cost + k * data.changepoint_cost + wrong * data.weight_cost
+                )
         set_min_weight(data, sweep, child)
 
 

@@ -10,8 +10,8 @@ from hashlib import sha256
 import numpy as np
 
 from literati._engine._ao cimport (
-    Ao, ao_end_warm_up, ao_explored, ao_free, ao_free_memory, ao_init, ao_look_ahead, ao_lower, ao_proven, ao_start,
-    ao_start_over, ao_step, ao_tree,
+    Ao, ao_change_costs, ao_end_warm_up, ao_explored, ao_free, ao_free_memory, ao_init, ao_look_ahead, ao_lower,
+    ao_proven, ao_start, ao_start_over, ao_step, ao_tree,
 )
 from literati._engine._checkpoint cimport load_search, load_tree, save_search
 from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
@@ -176,14 +176,15 @@ cdef class Engine:
         self, codes, values, y, n_classes, weights=None, *, max_depth, max_changepoints, candidates, candidate_leaves,
         split_cost=0, changepoint_cost=0, scale=1.0, or_selection="mixed", and_selection="round_robin",
         heuristic="cart", criterion="gini", memory_limit=0, grid=None, poll=None, min_samples_leaf=1,
-        largest_space=None, stage=0, n_threads=1,
+        largest_space=None, stage=0, n_threads=1, complexities=(0, 0),
     ):
         """Encode the data and set up the root state.
 
         Weights and costs are whole numbers of units (see literati.search.costs), of which one misclassified row of
         weight 1 costs `scale`. `poll` is called between features while the rows are sorted, and may raise. If the space
         is widened later, `largest_space` has the candidates and their leaves that need most memory, and the number of
-        the first stage is `stage`.
+        the first stage is `stage`. If the penalties change later (see change_costs), they are multiples of
+        `complexities`, of a split and of a change point; (0, 0) if they do not.
         """
         cdef Dataset* data = &self.data
         cdef Control* control = &self.control
@@ -211,6 +212,8 @@ cdef class Engine:
             raise MemoryError("no memory for the trace of the search")
         self.scale = scale
         data.split_cost, data.changepoint_cost = split_cost, changepoint_cost
+        if data.min_rows == 1 and candidates in ("adaptive", "shape"):  # otherwise states have no envelopes
+            data.split_complexity, data.changepoint_complexity = complexities
         self._set_data(codes, values, np.ascontiguousarray(y, dtype=np.int32), grid)
         self._set_weights(weights)
         control.bytes += sum(a.nbytes for a in self.arrays.values())
@@ -446,6 +449,32 @@ cdef class Engine:
             self.ao.selection.improved_at = self.ao.counter.expansions
             ao_start_over(&self.ao, every_cut, tree, n, <cost_t>round(upper * self.scale))
             self.stage = stage
+        finally:
+            self.running = False
+
+    def change_costs(self, weight_cost, split_cost, changepoint_cost, scale, nodes, upper):
+        """Search with other penalties. Costs and `upper` are in units, of which a row of weight 1 costs `scale`.
+
+        `nodes` is a tree of this space that costs `upper` now, as in `widen`. Work and expansions continue; the trace
+        and the costs that the engine tells are in the new units.
+        """
+        cdef TreeNode* tree
+        cdef int32_t n
+        cdef Dataset* data = &self.data
+        cdef cost_t old_weight_cost = data.weight_cost
+        self._begin()
+        try:
+            tree = load_tree(&self.ao, nodes, &n)
+            smaller = (
+                split_cost * data.weight_cost < data.split_cost * weight_cost
+                or changepoint_cost * data.weight_cost < data.changepoint_cost * weight_cost
+            )
+            data.weight_cost, data.split_cost, data.changepoint_cost = weight_cost, split_cost, changepoint_cost
+            self.scale = scale
+            self.ao.counter.n_steps = self.ao.counter.n_recent = 0
+            self.ao.selection.low_memory = False
+            self.ao.started_at = self.ao.selection.improved_at = self.ao.counter.expansions
+            ao_change_costs(&self.ao, smaller, old_weight_cost, tree, n, upper)
         finally:
             self.running = False
 

@@ -1,6 +1,7 @@
 """Solve data states of depth left 1 and 2, which are never expanded."""
 
 from literati._engine._data_state cimport SearchContext
+from literati._engine._envelope cimport Envelope
 from literati._engine._graph cimport DataState
 from literati._engine._types cimport Outcome, cost_t, int32_t
 
@@ -9,6 +10,7 @@ cdef struct Solution:
     cost_t value
     int32_t split_index  # as in DataState
     bint is_leaf         # no split is better than a leaf
+    Envelope envelope    # what the state costs at other penalties; empty if that was not asked for
 
 # Solves a state over candidate cuts and writes its value; the state itself is not changed.
 cdef Outcome solve_state(SearchContext* context, DataState* s, Solution* solution) noexcept nogil

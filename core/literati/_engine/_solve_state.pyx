@@ -2,11 +2,12 @@
 
 from libc.string cimport memcpy, memset
 
-from literati._engine._cache cimport cache_store
+from literati._engine._cache cimport cache_store, cache_store_envelope
 from literati._engine._data_state cimport filter_rows, leaves_at, rows_ready, state_complete
 from literati._engine._depth1 cimport solve_depth1
 from literati._engine._depth2 cimport solve_depth2
 from literati._engine._depth2_every_cut cimport Depth2Solve, solve_depth2_every_cut, solve_new
+from literati._engine._envelope cimport EnvelopePoint, envelope_best, point_cost, solve_envelope
 from literati._engine._graph cimport LEAF, SOLVED, SPLIT, TreeNode, state_discard_solve, state_set_tree
 from literati._engine._memory cimport tracked_malloc
 from literati._engine._rows cimport cut_at
@@ -19,6 +20,7 @@ cdef Outcome solve_state(SearchContext* context, DataState* s, Solution* solutio
     cdef const Dataset* data = context.data
     cdef Control* control = context.control
     cdef Rows* rows = &context.all_rows
+    cdef const EnvelopePoint* best
     cdef Shape shape
     if s.parent != NULL:
         if not rows_ready(context, s.parent.owner):
@@ -28,6 +30,17 @@ cdef Outcome solve_state(SearchContext* context, DataState* s, Solution* solutio
         if control.stop:
             return STOPPED
     solution.split_index = -1
+    solution.envelope.n = 0
+    if data.split_complexity and s.depth == 2:
+        solve_envelope(
+            data, control, &context.sweep, &context.cart, rows, leaves_at(data, s.depth), &solution.envelope
+        )
+    if solution.envelope.n:
+        best = envelope_best(data, &solution.envelope)
+        solution.value = point_cost(data, best)
+        solution.split_index = best.split_index
+        solution.is_leaf = best.split_index < 0
+        return STOPPED if control.stop else DONE
     if s.depth == 1:
         solution.value = solve_depth1(data, control, &context.sweep.classes, rows, &shape)
     else:
@@ -44,6 +57,8 @@ cdef void state_take_solution(SearchContext* context, DataState* s, const Soluti
     s.policy = LEAF if solution.is_leaf else SOLVED
     s.split_index = solution.split_index
     state_complete(context, s)
+    if solution.envelope.n:
+        cache_store_envelope(context.control, context.cache, s.hash, &solution.envelope)
 
 
 cdef Outcome solve_every_cut(SearchContext* context, DataState* s, cost_t budget) noexcept nogil:

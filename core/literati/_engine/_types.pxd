@@ -81,7 +81,7 @@ cdef enum Outcome:
     STOPPED = 2       # a stop was requested; nothing was lost
     NO_MEMORY = 3     # an allocation failed, or would have exceeded the limit
 
-# The data of a search and what it minimises. Nothing here changes after the engine has been set up.
+# The data of a search and what it minimises. Only the costs and the candidates can change while no run is active.
 cdef struct Dataset:
     int32_t n_rows
     int32_t n_features
@@ -113,6 +113,8 @@ cdef struct Dataset:
     cost_t weight_cost              # cost of one unit of weight
     cost_t split_cost               # cost of a split
     cost_t changepoint_cost         # cost of every change point beyond the first
+    int64_t split_complexity        # penalties keep this ratio when they change: see _envelope.pxd; 0: they do not
+    int64_t changepoint_complexity
     const lanes_t* lanes            # kernels for the instruction set of this machine
     const long_lanes_t* long_lanes  # the same for intervals of min_rows rows
 

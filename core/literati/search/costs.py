@@ -72,19 +72,21 @@ def choose_scale(
     penalties: Sequence[float],
     *,
     binary_only: bool = False,
+    bits: int = EXACT_BITS,
 ) -> float:
     """Return the smallest scale that makes all weights and penalties whole.
 
     Powers of two are tried first (for 0.5 or 3.125), then powers of ten (for 0.1 or 0.003). If none fits,
     penalties such as 1/3 are rounded to as many decimal places as possible, and weights to as many binary
-    places. Version 0.1.0 used powers of two only (`binary_only`).
+    places. Version 0.1.0 used powers of two only (`binary_only`). All weights together stay below 2**bits
+    units.
     """
     total = _total(weights, n_rows)
     numbers = np.concatenate([np.minimum(penalties, total), np.ones(1) if weights is None else weights])
-    binary, exact = _binary_scale(numbers, total)
+    binary, exact = _binary_scale(numbers, total, bits)
     if exact or binary_only:
         return binary
-    places = min(math.floor(EXACT_BITS * math.log10(2.0) - math.log10(total)), MAX_PLACES)
+    places = min(math.floor(bits * math.log10(2.0) - math.log10(total)), MAX_PLACES)
     for count in range(max(places, 0) + 1):
         if _decimal(numbers, count):
             return 10.0**count
@@ -93,9 +95,9 @@ def choose_scale(
     return binary
 
 
-def _binary_scale(numbers: Floats, total: float) -> tuple[float, bool]:
+def _binary_scale(numbers: Floats, total: float, max_bits: int) -> tuple[float, bool]:
     """Return the power of two that makes all numbers whole and True, or the largest possible and False."""
-    bits = EXACT_BITS - math.ceil(math.log2(total))
+    bits = max_bits - math.ceil(math.log2(total))
     scaled = numbers * 2.0**bits
     if (scaled != np.floor(scaled)).any():
         return 2.0**bits, False

@@ -102,8 +102,12 @@ def make_engine(
     limits: SearchLimits,
     stages: Stages,
     poll: Poll | None = None,
+    complexities: tuple[int, int] = (0, 0),
 ) -> Any:
-    """Create the engine for a stage. Raise ValueError if the memory limit is too small for the data."""
+    """Create the engine for a stage. Raise ValueError if the memory limit is too small for the data.
+
+    `complexities` is for penalties that change: see `PenaltySearch`.
+    """
     space, largest = stages.options, largest_space(options)
     if limits.memory_limit is not None:
         needed = min_memory(TableSize.of(table), options)
@@ -137,6 +141,7 @@ def make_engine(
             grid=table.grid(space.leaves[0]) if space.candidates == "quantile" else None,
             largest_space=(largest.candidates, list(largest.leaves)),
             stage=stages.index,
+            complexities=complexities,
         )
     except MemoryError as error:
         if limits.memory_limit is None:

@@ -48,6 +48,8 @@ class Search:
     `poll` is called repeatedly while the data is encoded and may raise an exception to give up.
     """
 
+    _complexities = (0, 0)  # the penalties do not change
+
     def __init__(
         self,
         X: Any,
@@ -82,7 +84,9 @@ class Search:
         costs = exact_costs(self.table, self.settings, self._scale)
         self._clock = Stopwatch()
         self._stages = Stages(options, None if saved is None else saved.stages)
-        self._engine = make_engine(self.table, costs, options, limits, self._stages, poll)
+        self._engine = make_engine(
+            self.table, costs, options, limits, self._stages, poll, self._complexities
+        )
         self._best = IncumbentKeeper(self._engine, costs, self._stages.options, self._clock)
         self._polishing = Polishing(self._engine, self.table, options.max_depth) if options.polish else None
         self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0

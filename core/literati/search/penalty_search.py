@@ -1,0 +1,123 @@
+"""Search the same data with one penalty after another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from literati.data.table import Poll
+from literati.search.costs import EXACT_BITS, ExactCosts, choose_scale, whole_weights
+from literati.search.incumbent import IncumbentKeeper
+from literati.search.options import SearchLimits
+from literati.search.search import Search
+from literati.tree.model import ShapeTree
+
+
+@dataclass(frozen=True)
+class KnownTree:
+    """A tree of the searched space with what it costs: errors, and the size that penalties multiply.
+
+    Errors are in units of weight, so that they are whole numbers.
+    """
+
+    errors: int
+    splits: int
+    changepoints: int  # after the first one of each split
+    tree: ShapeTree
+    nodes: npt.NDArray[Any]  # of the engine
+
+    def size(self, ratio: Fraction) -> Fraction:
+        """Return what a penalty of 1 adds to the errors if a change point costs `ratio` of a split."""
+        return self.splits + ratio * self.changepoints
+
+
+class PenaltySearch(Search):
+    """A search without polish whose penalty can change. It begins with the penalty 0.
+
+    A split costs the penalty and a change point `ratio` times the penalty. Penalties are fractions, and costs
+    are counted in units in which they are whole, so that trees of equal cost are recognised as such. The engine
+    keeps what does not depend on the penalty; see `_engine/_envelope.pxd`.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        ratio: Fraction,
+        *,
+        sample_weight: Any = None,
+        limits: SearchLimits | None = None,
+        poll: Poll | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.ratio = ratio
+        self._complexities = ratio.denominator, ratio.numerator
+        self.penalty = Fraction(0)
+        self._factor = 1  # units of cost in a unit of weight
+        super().__init__(
+            X, y, sample_weight=sample_weight, limits=limits, poll=poll, polish=False, **parameters
+        )
+
+    def _default_scale(self, binary_only: bool = False) -> float:
+        """Return units of weight that leave room for the denominators of penalties."""
+        weights, n_rows = self.table.weights, self.table.n_rows
+        return choose_scale(weights, n_rows, (0.0,), bits=EXACT_BITS - self.max_factor.bit_length())
+
+    @property
+    def max_factor(self) -> int:
+        """The largest denominator of a penalty at which two trees cost the same."""
+        split, changepoint = self._complexities
+        return ((1 << self.options.max_depth) - 1) * (split + (self.options.max_changepoints - 1) * changepoint)
+
+    @property
+    def weight_units(self) -> float:
+        """Units of weight in one row of weight 1."""
+        return self._scale
+
+    def change_penalty(self, penalty: Fraction, start: KnownTree) -> None:
+        """Search with another penalty, in units of weight, from a known tree on."""
+        split, changepoint = penalty, penalty * self.ratio
+        factor = math.lcm(split.denominator, changepoint.denominator)
+        settings = replace(
+            self.settings,
+            split_penalty=float(split * factor),
+            changepoint_penalty=float(changepoint * factor),
+        )
+        table, scale = self.table, self._scale * factor
+        weights = np.ones(table.n_rows) if table.weights is None else whole_weights(table.weights, self._scale)
+        costs = ExactCosts(replace(table, weights=weights * factor), settings, scale)
+        upper = (start.errors + penalty * start.size(self.ratio)) * factor
+        assert upper.denominator == 1
+        self._engine.change_costs(
+            factor, int(split * factor), int(changepoint * factor), scale, start.nodes, int(upper)
+        )
+        self.penalty, self._factor = penalty, factor
+        rows = self._stages.options
+        shown = replace(
+            rows,
+            split_penalty=float(split / Fraction(self._scale)),
+            changepoint_penalty=float(changepoint / Fraction(self._scale)),
+        )
+        self._best = IncumbentKeeper(self._engine, costs, shown, self._clock)
+
+    def lower_bound(self) -> Fraction:
+        """Return the exact lower bound of the cost at this penalty, in units of weight."""
+        return Fraction(round(self._engine.lower * self._scale * self._factor), self._factor)
+
+    def known_tree(self) -> KnownTree:
+        """Return the best tree at this penalty."""
+        tree = self.incumbent()
+        splits = [node.split for node in tree.nodes if node.split is not None]
+        errors = sum(node.error for node in tree.nodes if node.split is None)
+        return KnownTree(
+            errors=round(errors * self._scale),
+            splits=len(splits),
+            changepoints=sum(split.changepoints - 1 for split in splits),
+            tree=tree,
+            nodes=self._engine.nodes(),
+        )

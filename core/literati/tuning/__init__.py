@@ -1,0 +1,1 @@
+"""Choose the size of a tree: regularization paths and cross-validation."""

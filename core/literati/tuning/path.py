@@ -1,0 +1,305 @@
+"""The regularization path: the optimal tree for every penalty.
+
+With a fixed ratio of both penalties, the optimal cost V(penalty) is the minimum over all trees of
+errors + penalty * size. Each tree is a line, so V is concave and piecewise linear. Where the lines of two neighbouring
+known trees cross, a search either finds a tree below them or proves that both are optimal there; a tree that is optimal
+at both ends of an interval is optimal inside it. A path of n trees takes about 2n searches.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, overload
+
+from literati.search.options import SearchLimits, SolverOptions
+from literati.search.parameters import Range
+from literati.search.penalty_search import KnownTree, PenaltySearch
+from literati.search.report import StopReason
+from literati.tree.model import ShapeTree
+from literati.tuning.envelope import cost, crossing, lower_envelope
+
+MAX_RATIO_DENOMINATOR = 1000
+TIME_SHARE = 0.5  # of the time that is left, for one search: later searches always have some time, too
+REPORT_SECONDS = 0.25
+_RATIO = Range(float, ge=0)
+_FIXED = ("split_penalty", "changepoint_penalty", "polish")
+
+
+@dataclass(frozen=True)
+class PathSegment:
+    """A tree and the penalties for which it is the best one known.
+
+    The penalty is that of a split; a change point after the first one of a split costs `changepoint_ratio` times
+    as much.
+    """
+
+    penalty_from: float
+    penalty_to: float  # math.inf in the last segment, whose tree is usually a single leaf
+    tree: ShapeTree
+    errors: float  # weight of the misclassified training rows
+    splits: int
+    changepoints: int  # after the first one of each split
+    leaves: int
+    proven: bool  # no tree of the space costs less at any penalty of the segment
+    gap: float  # largest relative distance between the tree's cost and its lower bound; 0 if it is proven
+
+    def cost(self, penalty: float, changepoint_ratio: float) -> float:
+        """Return what the tree costs at a penalty."""
+        return self.errors + penalty * (self.splits + changepoint_ratio * self.changepoints)
+
+
+@dataclass(frozen=True)
+class PathProgress:
+    """What is known while a path is computed."""
+
+    penalty: float  # that is searched now
+    trees: int  # on the path so far
+    searches: int  # finished so far
+    elapsed_seconds: float
+
+
+@dataclass(frozen=True)
+class RegularizationPath(Sequence[PathSegment]):
+    """The segments of a path, from the smallest penalty to the largest, without gaps between them."""
+
+    segments: tuple[PathSegment, ...]
+    changepoint_ratio: float
+    searches: int
+    seconds: float
+    stop_reason: StopReason
+
+    @property
+    def proven(self) -> bool:
+        """Whether every segment is proven: the path is then exact."""
+        return all(segment.proven for segment in self.segments)
+
+    def at(self, penalty: float) -> PathSegment:
+        """Return the segment of a penalty. Where two segments meet, it is the one with the smaller tree."""
+        if not penalty >= 0:
+            raise ValueError(f"penalty: expected a number >= 0, got {penalty!r}")
+        return self.segments[bisect_right([segment.penalty_from for segment in self.segments], penalty) - 1]
+
+    def __len__(self) -> int:
+        return len(self.segments)
+
+    def __iter__(self) -> Iterator[PathSegment]:
+        return iter(self.segments)
+
+    @overload
+    def __getitem__(self, index: int) -> PathSegment: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PathSegment, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> PathSegment | tuple[PathSegment, ...]:
+        return self.segments[index]
+
+
+def regularization_path(
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    changepoint_ratio: float = 0.5,
+    time_limit: float | None = 60.0,
+    max_expansions: int | None = None,
+    memory_limit: int | None = None,
+    callback: Callable[[PathProgress], object] | None = None,
+    **parameters: Any,
+) -> RegularizationPath:
+    """Return the optimal tree for every penalty.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        Training data, as for `LiteratiClassifier.fit`.
+    changepoint_ratio
+        Penalty of a change point after the first one of a split, as a multiple of the penalty of a split. It has at
+        most three decimal places.
+    time_limit, max_expansions, memory_limit
+        Limits of all searches together. One search gets at most half of the time that is left. What is not proven
+        when a limit is reached has a gap above 0.
+    callback
+        A function that is called with a PathProgress about four times a second. The computation ends with what
+        it has when it returns a true value.
+    parameters
+        Other parameters of LiteratiClassifier that say what is searched, such as `max_depth`. `candidates` may not be
+        "widening", and trees are not polished: polished trees lie outside the space that the proof is about.
+    """
+    limits = SearchLimits(time_limit=time_limit, max_expansions=max_expansions, memory_limit=memory_limit)
+    ratio = exact_ratio(changepoint_ratio)
+    search = PenaltySearch(
+        X, y, ratio, sample_weight=sample_weight, limits=limits, **checked_parameters(parameters)
+    )
+    return _PathBuilder(search, limits, callback).build()
+
+
+def exact_ratio(changepoint_ratio: float) -> Fraction:
+    """Return the ratio as a fraction. Raise ValueError if it is negative or has too many decimal places."""
+    value = _RATIO.check("changepoint_ratio", changepoint_ratio)
+    ratio = Fraction(repr(value))
+    if ratio.denominator > MAX_RATIO_DENOMINATOR:
+        raise ValueError(
+            f"changepoint_ratio: expected at most three decimal places, got {changepoint_ratio!r}"
+        )
+    return ratio
+
+
+def checked_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Raise an error for parameters that a path chooses itself."""
+    for name in _FIXED:
+        if name in parameters:
+            raise TypeError(f"{name}: a path chooses it; leave it out")
+    if parameters.get("candidates") == "widening":
+        allowed = [mode for mode in SolverOptions.definitions()["candidates"].values.meanings if mode != "widening"]
+        raise ValueError(f"candidates: expected one of {', '.join(allowed)} for a path, got 'widening'")
+    return parameters
+
+
+class _PathBuilder:
+    """Search one penalty after another until every interval between two known trees is proven.
+
+    The largest penalty comes first: its search is the fastest, and its tree the smallest.
+    """
+
+    def __init__(
+        self,
+        search: PenaltySearch,
+        limits: SearchLimits,
+        callback: Callable[[PathProgress], object] | None,
+    ) -> None:
+        self._search = search
+        self._limits = limits
+        self._callback = callback
+        self._ratio = search.ratio
+        self._start = perf_counter()
+        self._searches = 0
+        self._stopped = False
+        self._trees: list[KnownTree] = []  # the lower envelope, the largest tree first
+        self._lower: dict[Fraction, Fraction] = {}  # lower bounds by penalty, of searches that have ended
+
+    def build(self) -> RegularizationPath:
+        search = self._search
+        reason = StopReason.PROVEN_OPTIMAL
+        self._keep(search.known_tree())  # a single leaf, which is optimal at large penalties
+        search.change_limits(replace(self._limits, max_expansions=1))
+        search.run()  # a first tree without penalties
+        self._keep(search.known_tree())
+        while (penalty := self._next_penalty()) is not None:
+            reached = self._solve(penalty)
+            if reached is not StopReason.PROVEN_OPTIMAL:
+                reason = reached
+            if self._is_over(reached):
+                break
+        return self._path(reason)
+
+    def _keep(self, tree: KnownTree) -> None:
+        self._trees = lower_envelope([*self._trees, tree], self._ratio)
+
+    def _crossings(self) -> list[Fraction]:
+        """Return the penalties at which the best tree changes, ascending."""
+        return [crossing(*pair, self._ratio) for pair in pairwise(self._trees)]
+
+    def _next_penalty(self) -> Fraction | None:
+        """Return the largest penalty at which something is to be found or proven."""
+        for penalty in [*reversed(self._crossings()), Fraction(0)]:
+            if penalty not in self._lower:
+                return penalty
+        return None
+
+    def _solve(self, penalty: Fraction) -> StopReason:
+        """Search at a penalty, and keep its tree and its lower bound."""
+        search = self._search
+        best = min(self._trees, key=lambda tree: cost(tree, penalty, self._ratio))
+        search.change_penalty(penalty, best)
+        search.change_limits(self._limits_of_search())
+        report = search.run(0.0)
+        while report.stop_reason is StopReason.RUNNING:
+            if self._callback is not None and self._callback(self._progress()):
+                self._stopped = True
+                search.stop()
+            report = search.run(REPORT_SECONDS)
+        self._searches += 1
+        self._lower[penalty] = search.lower_bound()
+        self._keep(search.known_tree())
+        return report.stop_reason
+
+    def _limits_of_search(self) -> SearchLimits:
+        limit = self._limits.time_limit
+        if limit is None:
+            return self._limits
+        # Limits are about all searches so far; encoding the data does not count, as in a fit.
+        spent = self._search.elapsed_seconds
+        return replace(self._limits, time_limit=spent + max(TIME_SHARE * (limit - spent), 1e-3))
+
+    def _is_over(self, reached: StopReason) -> bool:
+        limit = self._limits.time_limit
+        if self._stopped or reached in (StopReason.EXPANSION_LIMIT, StopReason.USER_STOP):
+            return True
+        return limit is not None and self._search.elapsed_seconds > limit - max(0.01 * limit, 0.01)
+
+    def _progress(self) -> PathProgress:
+        return PathProgress(
+            penalty=float(self._search.penalty) / self._search.weight_units,
+            trees=len(self._trees),
+            searches=self._searches,
+            elapsed_seconds=perf_counter() - self._start,
+        )
+
+    # The result
+
+    def _path(self, reason: StopReason) -> RegularizationPath:
+        ends = [Fraction(0), *self._crossings(), None]
+        segments = [
+            self._segment(tree, start, end) for tree, (start, end) in zip(self._trees, pairwise(ends), strict=True)
+        ]
+        seconds = perf_counter() - self._start
+        return RegularizationPath(tuple(segments), float(self._ratio), self._searches, seconds, reason)
+
+    def _segment(self, tree: KnownTree, start: Fraction | None, end: Fraction | None) -> PathSegment:
+        assert start is not None
+        units = self._search.weight_units
+        gap = self._gap(tree, start, end)
+        return PathSegment(
+            penalty_from=float(start) / units,
+            penalty_to=math.inf if end is None else float(end) / units,
+            tree=tree.tree,
+            errors=tree.errors / units,
+            splits=tree.splits,
+            changepoints=tree.changepoints,
+            leaves=tree.splits + 1,
+            proven=gap == 0,
+            gap=float(gap),
+        )
+
+    def _gap(self, tree: KnownTree, start: Fraction, end: Fraction | None) -> Fraction:
+        """Return the largest relative gap of a segment.
+
+        The cost is linear and the bound piecewise linear, so it lies at an end or where a search was.
+        """
+        inside = [p for p in self._lower if p > start and (end is None or p < end)]
+        places = {start, *inside, *([] if end is None else [end])}
+        gaps = []
+        for penalty in places:
+            upper = cost(tree, penalty, self._ratio)
+            gaps.append((upper - self._lower_at(penalty)) / upper if upper else Fraction(0))
+        return max(gaps)
+
+    def _lower_at(self, penalty: Fraction) -> Fraction:
+        """Return a lower bound at any penalty: V is concave, so a chord lies below it, and it never falls."""
+        if penalty in self._lower:
+            return self._lower[penalty]
+        below = max((p for p in self._lower if p < penalty), default=None)
+        above = min((p for p in self._lower if p > penalty), default=None)
+        if below is None:
+            return Fraction(0) if above is None else self._lower[above] * penalty / above
+        if above is None:
+            return self._lower[below]
+        share = (penalty - below) / (above - below)
+        return (1 - share) * self._lower[below] + share * self._lower[above]
