@@ -5,7 +5,7 @@ from literati._engine._data_state cimport SearchContext, StepCounter
 from literati._engine._graph cimport DataState, TreeNode
 from literati._engine._round cimport Helpers, Round
 from literati._engine._select cimport Selection
-from literati._engine._types cimport Control, Dataset, Outcome, cost_t, int32_t, int64_t, uint64_t
+from literati._engine._types cimport Control, Costs, Dataset, Outcome, cost_t, int32_t, int64_t, uint64_t
 
 cdef struct Ao:
     SearchContext context    # of the calling thread
@@ -45,9 +45,8 @@ cdef bint ao_end_warm_up(Ao* ao) noexcept nogil
 # forgotten, except the first lower bound.
 cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_t upper) noexcept nogil
 # Begins the search again after the costs have changed, with a tree that costs `upper` now. The search owns the tree.
-# What was proven stays a bound unless the penalties are `smaller`.
 cdef void ao_change_costs(
-    Ao* ao, bint smaller, cost_t old_weight_cost, TreeNode* tree, int32_t n, cost_t upper
+    Ao* ao, const Costs* old, const Costs* new, TreeNode* tree, int32_t n, cost_t upper
 ) noexcept nogil
 # Frees what can be made again until `bytes` are in use, if that is possible.
 cdef void ao_free_memory(Ao* ao, int64_t bytes) noexcept nogil

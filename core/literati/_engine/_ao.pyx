@@ -141,13 +141,13 @@ cdef void ao_start_over(Ao* ao, bint every_cut, TreeNode* tree, int32_t n, cost_
 
 
 cdef void ao_change_costs(
-    Ao* ao, bint smaller, cost_t old_weight_cost, TreeNode* tree, int32_t n, cost_t upper
+    Ao* ao, const Costs* old, const Costs* new, TreeNode* tree, int32_t n, cost_t upper
 ) noexcept nogil:
     cdef SearchContext* context = &ao.context
     cdef Control* control = context.control
     round_discard(&ao.tasks, control)
     state_free(control, &ao.root)
-    cache_change_costs(control, &ao.cache, old_weight_cost, context.data.weight_cost, smaller)
+    cache_change_costs(control, &ao.cache, old, new)
     tracked_free(control, ao.saved_tree)
     ao.saved_tree, ao.n_saved_tree, ao.saved_upper, ao.saved_lower = tree, n, upper, 0
     context.every_cut = context.every_cut or ao.in_warm_up

@@ -2,7 +2,7 @@
 
 from literati._engine._envelope cimport Envelope
 from literati._engine._graph cimport TreeNode
-from literati._engine._types cimport Control, cost_t, int32_t, int64_t, int8_t, uint64_t
+from literati._engine._types cimport Control, Costs, cost_t, int32_t, int64_t, int8_t, uint64_t
 
 cdef struct Entry:
     uint64_t hash[2]     # of the set of rows
@@ -10,6 +10,7 @@ cdef struct Entry:
     TreeNode* tree       # the optimal tree; NULL: the solver of depth left 2 makes it again
     int32_t n_tree       # nodes of `tree`
     int32_t split_index  # where `tree` is NULL: as in DataState
+    cost_t free_lower    # a lower bound without penalties, in units of weight
     Envelope* envelope   # the best trees for every penalty; NULL: not known
     int8_t depth         # depth left; 0: the entry is empty
     int8_t exact         # lower is the optimum
@@ -35,8 +36,6 @@ cdef void cache_store(
 cdef void cache_store_envelope(
     Control* control, Cache* cache, const uint64_t* hash, const Envelope* envelope
 ) noexcept nogil
-# Prepares the cache for other costs. Envelopes stay. Of values and bounds those stay as bounds that hold at the new
-# costs: all of them if the penalties are not smaller than before, otherwise none.
-cdef void cache_change_costs(
-    Control* control, Cache* cache, cost_t old_weight_cost, cost_t new_weight_cost, bint smaller
-) noexcept nogil
+# Prepares the cache for other costs, in the ratio of the old ones. Envelopes stay, and values become bounds that hold
+# at the new costs.
+cdef void cache_change_costs(Control* control, Cache* cache, const Costs* old, const Costs* new) noexcept nogil

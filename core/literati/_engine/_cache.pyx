@@ -170,11 +170,26 @@ cdef void cache_store_envelope(
         cache.bytes += size
 
 
-cdef void cache_change_costs(
-    Control* control, Cache* cache, cost_t old_weight_cost, cost_t new_weight_cost, bint smaller
-) noexcept nogil:
+cdef inline cost_t divide_up(int128_t numerator, cost_t divisor) noexcept nogil:
+    """Divide and round up; the numerator is not negative."""
+    return <cost_t>((numerator + divisor - 1) // divisor)
+
+
+cdef cost_t changed_bound(const Entry* entry, const Costs* old, const Costs* new) noexcept nogil:
+    """Return a lower bound at other costs, rounded up, because a cost is a whole number of units.
+
+    Proof: every tree costs errors + penalty * size, so the least cost is concave in the penalty and does not fall. At a
+    larger penalty the bound stays; between no penalty and the old one, the chord between both bounds is a bound.
+    """
+    cdef cost_t free = entry.free_lower * new.weight
+    cdef int128_t rise = entry.lower - entry.free_lower * old.weight
+    if <int128_t>new.split * old.weight >= <int128_t>old.split * new.weight:
+        return divide_up(<int128_t>entry.lower * new.weight, old.weight)
+    return free + divide_up(rise * new.split, old.split) if rise > 0 else free
+
+
+cdef void cache_change_costs(Control* control, Cache* cache, const Costs* old, const Costs* new) noexcept nogil:
     cdef int64_t i
-    cdef int128_t scaled
     cdef Entry* entry
     for i in range(cache.size):
         entry = &cache.entries[i]
@@ -182,6 +197,6 @@ cdef void cache_change_costs(
             continue
         remove_tree(control, cache, entry)
         entry.exact = False
-        # A cost is a whole number of units, so a bound is rounded up.
-        scaled = <int128_t>entry.lower * new_weight_cost + old_weight_cost - 1
-        entry.lower = 0 if smaller else <cost_t>(scaled // old_weight_cost)
+        if old.split == 0:
+            entry.free_lower = entry.lower // old.weight
+        entry.lower = changed_bound(entry, old, new)

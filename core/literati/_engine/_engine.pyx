@@ -22,7 +22,7 @@ from literati._engine._round cimport helpers_end, helpers_start, helpers_stop
 from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
-    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, Control, Dataset, Outcome,
+    ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, Control, Costs, Dataset, Outcome,
     Rows, cost_t, feature_order, int16_t, int32_t, int64_t, lanes_t, long_lanes_t, monotonic, uint32_t, uint64_t,
     uint8_t,
 )
@@ -461,20 +461,17 @@ cdef class Engine:
         cdef TreeNode* tree
         cdef int32_t n
         cdef Dataset* data = &self.data
-        cdef cost_t old_weight_cost = data.weight_cost
+        cdef Costs old = Costs(data.weight_cost, data.split_cost, data.changepoint_cost)
+        cdef Costs new = Costs(weight_cost, split_cost, changepoint_cost)
         self._begin()
         try:
             tree = load_tree(&self.ao, nodes, &n)
-            smaller = (
-                split_cost * data.weight_cost < data.split_cost * weight_cost
-                or changepoint_cost * data.weight_cost < data.changepoint_cost * weight_cost
-            )
             data.weight_cost, data.split_cost, data.changepoint_cost = weight_cost, split_cost, changepoint_cost
             self.scale = scale
             self.ao.counter.n_steps = self.ao.counter.n_recent = 0
             self.ao.selection.low_memory = False
             self.ao.started_at = self.ao.selection.improved_at = self.ao.counter.expansions
-            ao_change_costs(&self.ao, smaller, old_weight_cost, tree, n, upper)
+            ao_change_costs(&self.ao, &old, &new, tree, n, upper)
         finally:
             self.running = False
 

@@ -208,22 +208,32 @@ cdef bint estimate_children(SearchContext* context, Choice* c) noexcept nogil:
     return True
 
 
-cdef void estimate_batch(
+cdef int32_t estimate_batch(
     SearchContext* context, const DataState* s, Choice** choices, int32_t n
 ) noexcept nogil:
-    """Estimate children of depth left 2 by what they cost with one split."""
+    """Estimate children of depth left 2 by what they cost with one split, as many as one sweep takes.
+
+    Choices with two complete children need no estimate. Return how many of the n choices are done.
+    """
     cdef Sweep* sweep = &context.sweep
-    cdef int32_t i
-    for i in range(n):
-        sweep.shapes[i] = choices[i].shape
-    sweep_shapes(context.data, context.control, sweep, &s.rows, sweep.shapes, n, True)
+    cdef Choice* swept[BATCHES * LANES]
+    cdef int32_t i, done = 0, n_swept = 0
+    while done < n and n_swept < BATCHES * LANES:
+        if not (choices[done].left.complete and choices[done].right.complete):
+            swept[n_swept] = choices[done]
+            sweep.shapes[n_swept] = choices[done].shape
+            n_swept += 1
+        done += 1
+    if n_swept:
+        sweep_shapes(context.data, context.control, sweep, &s.rows, sweep.shapes, n_swept, True)
     if context.control.stop:
-        return
-    for i in range(n):
-        if not choices[i].left.complete:
-            choices[i].left.estimate = <double>sweep.cost[2 * i]
-        if not choices[i].right.complete:
-            choices[i].right.estimate = <double>sweep.cost[2 * i + 1]
+        return done
+    for i in range(n_swept):
+        if not swept[i].left.complete:
+            swept[i].left.estimate = <double>sweep.cost[2 * i]
+        if not swept[i].right.complete:
+            swept[i].right.estimate = <double>sweep.cost[2 * i + 1]
+    return done
 
 
 cdef void estimate_choices(SearchContext* context, const DataState* s, const Expansion* expansion) noexcept nogil:
@@ -232,10 +242,7 @@ cdef void estimate_choices(SearchContext* context, const DataState* s, const Exp
     if s.depth != 3 or context.heuristic != CART_LOOKAHEAD:
         return
     while first < expansion.n_choices and not context.control.stop:
-        estimate_batch(
-            context, s, expansion.choices + first, min(BATCHES * LANES, expansion.n_choices - first)
-        )
-        first += BATCHES * LANES
+        first += estimate_batch(context, s, expansion.choices + first, expansion.n_choices - first)
 
 
 # --- expansion --------------------------------------------------------------------------------------------------------

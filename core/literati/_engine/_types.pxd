@@ -81,6 +81,12 @@ cdef enum Outcome:
     STOPPED = 2       # a stop was requested; nothing was lost
     NO_MEMORY = 3     # an allocation failed, or would have exceeded the limit
 
+# What a tree costs, in units.
+cdef struct Costs:
+    cost_t weight        # of one unit of weight that is misclassified
+    cost_t split
+    cost_t changepoint   # of every change point beyond the first one of a split
+
 # The data of a search and what it minimises. Only the costs and the candidates can change while no run is active.
 cdef struct Dataset:
     int32_t n_rows

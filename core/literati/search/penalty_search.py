@@ -79,10 +79,14 @@ class PenaltySearch(Search):
         """Units of weight in one row of weight 1."""
         return self._scale
 
+    def factor_of(self, penalty: Fraction) -> int:
+        """Return how many units of cost are in a unit of weight: with them every cost is whole."""
+        return math.lcm(penalty.denominator, (penalty * self.ratio).denominator)
+
     def change_penalty(self, penalty: Fraction, start: KnownTree) -> None:
         """Search with another penalty, in units of weight, from a known tree on."""
         split, changepoint = penalty, penalty * self.ratio
-        factor = math.lcm(split.denominator, changepoint.denominator)
+        factor = self.factor_of(penalty)
         settings = replace(
             self.settings,
             split_penalty=float(split * factor),

@@ -209,9 +209,20 @@ class _PathBuilder:
     def _next_penalty(self) -> Fraction | None:
         """Return the largest penalty at which something is to be found or proven."""
         for penalty in [*reversed(self._crossings()), Fraction(0)]:
-            if penalty not in self._lower:
+            if penalty not in self._lower and not self._is_known(penalty):
                 return penalty
         return None
+
+    def _is_known(self, penalty: Fraction) -> bool:
+        """Return whether no tree can cost less than the known ones, and note this.
+
+        Costs are multiples of a unit, so a lower bound less than a unit below the best tree is enough.
+        """
+        upper = min(cost(tree, penalty, self._ratio) for tree in self._trees)
+        known = upper - self._lower_at(penalty) < Fraction(1, self._search.factor_of(penalty))
+        if known:
+            self._lower[penalty] = upper
+        return known
 
     def _solve(self, penalty: Fraction) -> StopReason:
         """Search at a penalty, and keep its tree and its lower bound."""
