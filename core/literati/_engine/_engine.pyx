@@ -452,7 +452,7 @@ cdef class Engine:
         finally:
             self.running = False
 
-    def change_costs(self, weight_cost, split_cost, changepoint_cost, scale, nodes, upper):
+    def change_costs(self, weight_cost, split_cost, changepoint_cost, scale, nodes, upper, heuristic):
         """Search with other penalties. Costs and `upper` are in units, of which a row of weight 1 costs `scale`.
 
         `nodes` is a tree of this space that costs `upper` now, as in `widen`. Work and expansions continue; the trace
@@ -468,6 +468,7 @@ cdef class Engine:
             tree = load_tree(&self.ao, nodes, &n)
             data.weight_cost, data.split_cost, data.changepoint_cost = weight_cost, split_cost, changepoint_cost
             self.scale = scale
+            self.ao.context.heuristic = HEURISTICS[heuristic]
             self.ao.counter.n_steps = self.ao.counter.n_recent = 0
             self.ao.selection.low_memory = False
             self.ao.started_at = self.ao.selection.improved_at = self.ao.counter.expansions

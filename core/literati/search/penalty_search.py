@@ -13,7 +13,7 @@ import numpy.typing as npt
 from literati.data.table import Poll
 from literati.search.costs import EXACT_BITS, ExactCosts, choose_scale, whole_weights
 from literati.search.incumbent import IncumbentKeeper
-from literati.search.options import SearchLimits
+from literati.search.options import Heuristic, SearchLimits
 from literati.search.search import Search
 from literati.tree.model import ShapeTree
 
@@ -83,7 +83,7 @@ class PenaltySearch(Search):
         """Return how many units of cost are in a unit of weight: with them every cost is whole."""
         return math.lcm(penalty.denominator, (penalty * self.ratio).denominator)
 
-    def change_penalty(self, penalty: Fraction, start: KnownTree) -> None:
+    def change_penalty(self, penalty: Fraction, start: KnownTree, heuristic: Heuristic) -> None:
         """Search with another penalty, in units of weight, from a known tree on."""
         split, changepoint = penalty, penalty * self.ratio
         factor = self.factor_of(penalty)
@@ -98,7 +98,7 @@ class PenaltySearch(Search):
         upper = (start.errors + penalty * start.size(self.ratio)) * factor
         assert upper.denominator == 1
         self._engine.change_costs(
-            factor, int(split * factor), int(changepoint * factor), scale, start.nodes, int(upper)
+            factor, int(split * factor), int(changepoint * factor), scale, start.nodes, int(upper), heuristic
         )
         self.penalty, self._factor = penalty, factor
         rows = self._stages.options

@@ -25,9 +25,14 @@ from literati.tree.model import ShapeTree
 from literati.tuning.envelope import cost, crossing, lower_envelope
 
 MAX_RATIO_DENOMINATOR = 1000
-TIME_SHARE = 0.5  # of the time that is left, for one search: later searches always have some time, too
+# Shares of the time and of the expansions that are left, for one search. The first search of a penalty leaves enough for
+# smaller penalties; what is left at the end is for those that are not proven.
+FIRST_SHARE = 1 / 8
+LATER_SHARE = 1 / 2
+MIN_SHARE = 0.01  # of a limit; when less is left, the path ends
 REPORT_SECONDS = 0.25
 _RATIO = Range(float, ge=0)
+_CONTINUED = (StopReason.TIME_LIMIT, StopReason.EXPANSION_LIMIT)
 _FIXED = ("split_penalty", "changepoint_penalty", "polish")
 
 
@@ -123,8 +128,9 @@ def regularization_path(
         Penalty of a change point after the first one of a split, as a multiple of the penalty of a split. It has at
         most three decimal places.
     time_limit, max_expansions, memory_limit
-        Limits of all searches together. One search gets at most half of the time that is left. What is not proven
-        when a limit is reached has a gap above 0.
+        Limits of all searches together. The first search of a penalty gets an eighth of what is left; when every
+        penalty has had its search, those that are not proven continue, each with half of what is left. What is not
+        proven in the end has a gap above 0.
     callback
         A function that is called with a PathProgress about four times a second. The computation ends with what
         it has when it returns a true value.
@@ -181,23 +187,20 @@ class _PathBuilder:
         self._start = perf_counter()
         self._searches = 0
         self._stopped = False
+        self._heuristic = search.options.heuristic
         self._trees: list[KnownTree] = []  # the lower envelope, the largest tree first
+        self._reached: dict[Fraction, StopReason] = {}  # why the last search at a penalty ended
         self._lower: dict[Fraction, Fraction] = {}  # lower bounds by penalty, of searches that have ended
 
     def build(self) -> RegularizationPath:
         search = self._search
-        reason = StopReason.PROVEN_OPTIMAL
         self._keep(search.known_tree())  # a single leaf, which is optimal at large penalties
         search.change_limits(replace(self._limits, max_expansions=1))
         search.run()  # a first tree without penalties
         self._keep(search.known_tree())
-        while (penalty := self._next_penalty()) is not None:
-            reached = self._solve(penalty)
-            if reached is not StopReason.PROVEN_OPTIMAL:
-                reason = reached
-            if self._is_over(reached):
-                break
-        return self._path(reason)
+        while not self._is_over() and (penalty := self._next_penalty()) is not None:
+            self._reached[penalty] = self._solve(penalty)
+        return self._path()
 
     def _keep(self, tree: KnownTree) -> None:
         self._trees = lower_envelope([*self._trees, tree], self._ratio)
@@ -208,10 +211,12 @@ class _PathBuilder:
 
     def _next_penalty(self) -> Fraction | None:
         """Return the largest penalty at which something is to be found or proven."""
-        for penalty in [*reversed(self._crossings()), Fraction(0)]:
+        penalties = [*reversed(self._crossings()), Fraction(0)]
+        for penalty in penalties:
             if penalty not in self._lower and not self._is_known(penalty):
                 return penalty
-        return None
+        unproven = [p for p in penalties if self._reached.get(p) in _CONTINUED and not self._is_known(p)]
+        return unproven[0] if unproven else None
 
     def _is_known(self, penalty: Fraction) -> bool:
         """Return whether no tree can cost less than the known ones, and note this.
@@ -228,8 +233,8 @@ class _PathBuilder:
         """Search at a penalty, and keep its tree and its lower bound."""
         search = self._search
         best = min(self._trees, key=lambda tree: cost(tree, penalty, self._ratio))
-        search.change_penalty(penalty, best)
-        search.change_limits(self._limits_of_search())
+        search.change_penalty(penalty, best, self._heuristic)
+        search.change_limits(self._limits_of_search(LATER_SHARE if penalty in self._reached else FIRST_SHARE))
         report = search.run(0.0)
         while report.stop_reason is StopReason.RUNNING:
             if self._callback is not None and self._callback(self._progress()):
@@ -237,23 +242,31 @@ class _PathBuilder:
                 search.stop()
             report = search.run(REPORT_SECONDS)
         self._searches += 1
-        self._lower[penalty] = search.lower_bound()
+        self._lower[penalty] = max(self._lower_at(penalty), search.lower_bound())
+        # Lookaheads find good trees early. Where the search ends with the proof, known trees are good enough: with
+        # this, the path of segment (depth 4, two change points) takes 0.6 instead of 0.8 seconds.
+        self._heuristic = "primal" if report.proven_optimal else search.options.heuristic
         self._keep(search.known_tree())
         return report.stop_reason
 
-    def _limits_of_search(self) -> SearchLimits:
-        limit = self._limits.time_limit
-        if limit is None:
-            return self._limits
-        # Limits are about all searches so far; encoding the data does not count, as in a fit.
-        spent = self._search.elapsed_seconds
-        return replace(self._limits, time_limit=spent + max(TIME_SHARE * (limit - spent), 1e-3))
+    def _limits_of_search(self, share: float) -> SearchLimits:
+        """Return the limits of the next search. They count what was spent before; encoding does not count."""
+        limits, spent = self._limits, self._spent()
+        if limits.time_limit is not None:
+            seconds = spent[0] + share * max(limits.time_limit - spent[0], 1e-3)
+            limits = replace(limits, time_limit=seconds)
+        if limits.max_expansions is not None:
+            expansions = spent[1] + max(1, math.ceil(share * (limits.max_expansions - spent[1])))
+            limits = replace(limits, max_expansions=expansions)
+        return limits
 
-    def _is_over(self, reached: StopReason) -> bool:
-        limit = self._limits.time_limit
-        if self._stopped or reached in (StopReason.EXPANSION_LIMIT, StopReason.USER_STOP):
-            return True
-        return limit is not None and self._search.elapsed_seconds > limit - max(0.01 * limit, 0.01)
+    def _spent(self) -> tuple[float, int]:
+        return self._search.elapsed_seconds, self._search.report().expansions
+
+    def _is_over(self) -> bool:
+        given = (self._limits.time_limit, self._limits.max_expansions)
+        pairs = zip(given, self._spent(), strict=True)
+        return self._stopped or any(limit is not None and spent > (1 - MIN_SHARE) * limit for limit, spent in pairs)
 
     def _progress(self) -> PathProgress:
         return PathProgress(
@@ -265,13 +278,22 @@ class _PathBuilder:
 
     # The result
 
-    def _path(self, reason: StopReason) -> RegularizationPath:
+    def _path(self) -> RegularizationPath:
         ends = [Fraction(0), *self._crossings(), None]
         segments = [
             self._segment(tree, start, end) for tree, (start, end) in zip(self._trees, pairwise(ends), strict=True)
         ]
         seconds = perf_counter() - self._start
-        return RegularizationPath(tuple(segments), float(self._ratio), self._searches, seconds, reason)
+        return RegularizationPath(tuple(segments), float(self._ratio), self._searches, seconds, self._reason(segments))
+
+    def _reason(self, segments: list[PathSegment]) -> StopReason:
+        """Return why the path ended: the proof, a request to stop, or the limit that ended the last search."""
+        if all(segment.proven for segment in segments):
+            return StopReason.PROVEN_OPTIMAL
+        if self._stopped:
+            return StopReason.USER_STOP
+        unproven = [reason for reason in self._reached.values() if reason is not StopReason.PROVEN_OPTIMAL]
+        return unproven[-1] if unproven else self._search.report().stop_reason
 
     def _segment(self, tree: KnownTree, start: Fraction | None, end: Fraction | None) -> PathSegment:
         assert start is not None
