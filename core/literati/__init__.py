@@ -12,6 +12,7 @@ from literati.errors import (
 )
 from literati.search.search import Search, SearchLimits, SearchReport, StopReason
 from literati.tree.model import ShapeTree
+from literati.tuning.path import PathSegment, RegularizationPath, regularization_path
 
 if TYPE_CHECKING:
     from literati.estimator import LiteratiClassifier
@@ -22,6 +23,8 @@ __all__ = [
     "LiteratiClassifier",
     "LiteratiError",
     "ModelFormatError",
+    "PathSegment",
+    "RegularizationPath",
     "Search",
     "SearchInvariantError",
     "SearchLimits",
@@ -29,10 +32,11 @@ __all__ = [
     "ShapeTree",
     "StopReason",
     "__version__",
+    "regularization_path",
 ]
 
 # Pickles refer to the classes by these names, so that modules may move.
-for _class in (Search, SearchLimits, SearchReport, ShapeTree, StopReason):
+for _class in (PathSegment, RegularizationPath, Search, SearchLimits, SearchReport, ShapeTree, StopReason):
     _class.__module__ = __name__
 
 
