@@ -1,5 +1,6 @@
 """Optimal shape-generalized decision trees."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from literati._version import __version__
@@ -16,11 +17,13 @@ from literati.tuning.path import PathSegment, RegularizationPath, regularization
 
 if TYPE_CHECKING:
     from literati.estimator import LiteratiClassifier
+    from literati.tuning.cross_validation import LiteratiClassifierCV
 
 __all__ = [
     "CheckpointError",
     "DataWarning",
     "LiteratiClassifier",
+    "LiteratiClassifierCV",
     "LiteratiError",
     "ModelFormatError",
     "PathSegment",
@@ -40,13 +43,17 @@ for _class in (PathSegment, RegularizationPath, Search, SearchLimits, SearchRepo
     _class.__module__ = __name__
 
 
-def __getattr__(name: str) -> Any:
-    """Import the estimator when it is first used: scikit-learn takes two seconds to import."""
-    if name == "LiteratiClassifier":
-        from literati.estimator import LiteratiClassifier
+_ESTIMATORS = {
+    "LiteratiClassifier": "literati.estimator",
+    "LiteratiClassifierCV": "literati.tuning.cross_validation",
+}
 
-        globals()[name] = LiteratiClassifier
-        return LiteratiClassifier
+
+def __getattr__(name: str) -> Any:
+    """Import an estimator when it is first used: scikit-learn takes two seconds to import."""
+    if name in _ESTIMATORS:
+        globals()[name] = getattr(import_module(_ESTIMATORS[name]), name)
+        return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

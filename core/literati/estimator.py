@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from textwrap import wrap
@@ -16,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from literati.data import labels
+from literati.progress_line import ProgressLine
 from literati.search.options import ProgressOptions, SolverOptions
 from literati.search.parameters import Parameter, ParameterSet
 from literati.search.report import SearchReport, StopReason, read_trace
@@ -106,7 +106,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not self.verbose and self.callback is None:
             search.run()
             return
-        line = _ProgressLine() if self.verbose else None
+        line = _SearchProgress() if self.verbose else None
         try:
             report = search.run(0.0)
             while True:
@@ -251,11 +251,11 @@ def _plain(name: str, value: Any) -> Any:
     return labels.plain(value)
 
 
-class _ProgressLine:
-    """A line on standard error that is overwritten with every report."""
+class _SearchProgress:
+    """Show the reports of a search on a progress line."""
 
     def __init__(self) -> None:
-        self.width = 0
+        self.line = ProgressLine()
         self.last = (0.0, 0)
         self.beyond_space = False
 
@@ -272,10 +272,7 @@ class _ProgressLine:
         self.beyond_space = report.beyond_space
         if report.beyond_space:
             text = f"tree {report.objective:g}  {text}"
-        sys.stderr.write("\r" + text.ljust(self.width))
-        sys.stderr.flush()
-        self.width = len(text)
+        self.line.show(text)
 
     def close(self) -> None:
-        sys.stderr.write(f"\n{BEYOND_SPACE}\n" if self.beyond_space else "\n")
-        sys.stderr.flush()
+        self.line.close(BEYOND_SPACE if self.beyond_space else "")

@@ -1,0 +1,161 @@
+"""Scores of the trees of a fold's path on its held-out rows, and their mean over folds for every penalty."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from literati.data.rows import take_rows
+from literati.tree.model import ShapeTree
+from literati.tuning.path import RegularizationPath
+
+Scorer = Callable[..., float]
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters that a path does not choose."""
+
+    max_depth: int
+    max_changepoints: int
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """All rows of a fit. Weights are None if every row weighs 1."""
+
+    X: Any
+    y: npt.NDArray[Any]
+    weights: npt.NDArray[np.float64] | None
+    classes: npt.NDArray[Any]
+
+    def rows(self, rows: Indices) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.float64] | None]:
+        return take_rows(self.X, rows), self.y[rows], None if self.weights is None else self.weights[rows]
+
+    def weight(self, rows: Indices | None = None) -> float:
+        """Return the weight of some rows, or of all."""
+        if self.weights is None:
+            return float(len(self.y) if rows is None else len(rows))
+        return float((self.weights if rows is None else self.weights[rows]).sum())
+
+
+class FoldModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A tree of a fold as a classifier of all classes, for scikit-learn's scorers."""
+
+    def __init__(self, tree: ShapeTree, classes: npt.NDArray[Any]) -> None:
+        self.tree = tree
+        self.classes = classes
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return self.tree.predict(X)
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        found = self.tree.predict_proba(X)
+        shares = np.zeros((len(found), len(self.classes)))
+        shares[:, np.searchsorted(self.classes, self.tree.classes)] = found
+        return shares
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """A path on the training rows of a fold, and the scores of its trees, from the smallest penalty on."""
+
+    fold: int
+    path: RegularizationPath
+    scores: tuple[float, ...]  # on the held-out rows
+    train_scores: tuple[float, ...]
+    weight: float  # of the training rows, as a share of all rows
+
+    @property
+    def penalties(self) -> list[float]:
+        """The smallest penalty of each segment, as a penalty for all rows.
+
+        Errors grow with the rows, so the same tree is best at a penalty that grows with them.
+        """
+        return [segment.penalty_from / self.weight for segment in self.path]
+
+    def at(self, penalty: float) -> int:
+        """Return the index of the segment at a penalty for all rows."""
+        return bisect_right(self.penalties, penalty) - 1
+
+
+def score_path(
+    path: RegularizationPath, data: TrainingData, fold: int, train: Indices, test: Indices, scorer: Scorer
+) -> FoldResult:
+    """Score every tree of a fold's path on both parts of the rows."""
+    parts = [_scores(path, data, rows, scorer) for rows in (test, train)]
+    return FoldResult(fold, path, *parts, data.weight(train) / data.weight())
+
+
+def _scores(
+    path: RegularizationPath, data: TrainingData, rows: Indices, scorer: Scorer
+) -> tuple[float, ...]:
+    X, y, weights = data.rows(rows)
+    encoded = path[0].tree.encode(X)
+    weighted = {} if weights is None else {"sample_weight": weights}
+    return tuple(
+        float(scorer(FoldModel(segment.tree, data.classes), encoded, y, **weighted)) for segment in path
+    )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting with an interval of penalties in which no fold's tree changes."""
+
+    setting: Setting
+    penalty_from: float
+    penalty_to: float
+    scores: tuple[float, ...]  # by fold, on held-out rows
+    train_scores: tuple[float, ...]
+    leaves: float  # mean over the folds
+    changepoints: float  # mean over the folds; all change points after the first one of a split
+    proven_folds: int
+    max_gap: float
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.scores))
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean over the folds; 0 if there is one fold only."""
+        n = len(self.scores)
+        return float(np.std(self.scores, ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+
+    @property
+    def middle(self) -> float:
+        """The geometric middle of the interval. One that begins at 0 or does not end has none: half or twice its end."""
+        if self.penalty_to == np.inf:
+            return 2 * self.penalty_from
+        return float(np.sqrt(self.penalty_from * self.penalty_to)) if self.penalty_from else self.penalty_to / 2
+
+
+def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candidate]:
+    """Return the candidates of a setting, from the smallest penalty on: the scores are a step function of it."""
+    starts = sorted({penalty for fold in folds for penalty in fold.penalties})
+    found = []
+    for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
+        places = [fold.at(start) for fold in folds]
+        segments = [fold.path[place] for fold, place in zip(folds, places, strict=True)]
+        found.append(
+            Candidate(
+                setting=setting,
+                penalty_from=start,
+                penalty_to=end,
+                scores=tuple(fold.scores[place] for fold, place in zip(folds, places, strict=True)),
+                train_scores=tuple(fold.train_scores[place] for fold, place in zip(folds, places, strict=True)),
+                leaves=float(np.mean([segment.leaves for segment in segments])),
+                changepoints=float(np.mean([segment.changepoints for segment in segments])),
+                proven_folds=sum(segment.proven for segment in segments),
+                max_gap=max(segment.gap for segment in segments),
+            )
+        )
+    return found

@@ -1,0 +1,126 @@
+"""Compute the paths of all folds and settings, several at once, within a time limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event, Lock
+from time import perf_counter
+from typing import Any
+
+from literati.search.report import StopReason
+from literati.tuning.fold_scores import FoldResult, Indices, Scorer, Setting, TrainingData, score_path
+from literati.tuning.path import regularization_path
+
+WAIT_SECONDS = 0.25  # between two looks at the progress
+
+
+@dataclass(frozen=True)
+class PathLimits:
+    """Limits of the paths: the time of all of them together, expansions and memory of each."""
+
+    time_limit: float | None
+    max_expansions: int | None
+    memory_limit: int | None
+
+
+class PathsOfFolds:
+    """Compute a path for every fold of every setting, the smallest trees first.
+
+    Each path gets an equal share of the time that is left when it starts, so what small trees do not need is left to
+    large ones. Searches release the GIL, so paths run in threads.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        folds: Sequence[tuple[Indices, Indices]],
+        settings: Iterable[Setting],
+        scorer: Scorer,
+        limits: PathLimits,
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self._data = data
+        self._folds = folds
+        self._scorer = scorer
+        self._limits = limits
+        self._parameters = parameters
+        self.results: dict[Setting, list[FoldResult]] = {}  # of finished paths
+        self.seconds: dict[Setting, float] = {}  # of the longest path
+        self._waiting = [(setting, fold) for setting in settings for fold in range(len(folds))]
+        self.total = len(self._waiting)
+        self.done = 0
+        self._started = perf_counter()
+        self._stop = Event()
+        self._lock = Lock()
+
+    @property
+    def seconds_left(self) -> float:
+        limit = self._limits.time_limit
+        return math.inf if limit is None else limit - (perf_counter() - self._started)
+
+    def complete(self) -> dict[Setting, list[FoldResult]]:
+        """Return the results of the settings whose folds are all finished, or of the most finished one if none is."""
+        found = {s: folds for s, folds in self.results.items() if len(folds) == len(self._folds)}
+        if found or not self.results:
+            return found
+        most = max(self.results, key=lambda setting: len(self.results[setting]))
+        return {most: self.results[most]}
+
+    def run(self, n_jobs: int, watch: Callable[[], object]) -> bool:
+        """Compute the paths; `watch` is called now and then. Return whether all of them were computed.
+
+        When `watch` returns a true value, or after an interrupt, the paths that are not finished are dropped.
+        """
+        pool = ThreadPoolExecutor(n_jobs)
+        waiting = [pool.submit(self._compute, n_jobs) for _ in range(self.total)]
+        pending: set[Future[None]] = set(waiting)
+        try:
+            while pending:
+                if watch():
+                    self._stop.set()
+                finished, pending = wait(pending, WAIT_SECONDS, FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+        except KeyboardInterrupt:
+            self._stop.set()
+        finally:
+            if pending:
+                self._stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+        watch()
+        return self.done == self.total
+
+    def _compute(self, n_jobs: int) -> None:
+        if self._stop.is_set():
+            return
+        with self._lock:
+            setting, fold = self._waiting.pop(0)
+            left = len(self._waiting) + 1
+        share = max(1e-3, self.seconds_left * min(1.0, n_jobs / left))
+        train, test = self._folds[fold]
+        X, y, weights = self._data.rows(train)
+        started = perf_counter()
+        path = regularization_path(
+            X,
+            y,
+            sample_weight=weights,
+            time_limit=None if math.isinf(share) else share,
+            max_expansions=self._limits.max_expansions,
+            memory_limit=self._limits.memory_limit,
+            callback=lambda _: self._stop.is_set(),
+            max_depth=setting.max_depth,
+            max_changepoints=setting.max_changepoints,
+            **self._parameters,
+        )
+        if path.stop_reason is StopReason.USER_STOP:
+            return
+        result = score_path(path, self._data, fold, train, test, self._scorer)
+        with self._lock:
+            folds = self.results.setdefault(setting, [])
+            folds.append(result)
+            folds.sort(key=lambda found: found.fold)
+            self.seconds[setting] = max(self.seconds.get(setting, 0.0), perf_counter() - started)
+            self.done += 1
