@@ -10,10 +10,13 @@ import numpy.typing as npt
 
 def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
     """Return rows of an array, a sequence, or a pandas, polars or Arrow table, in the same type."""
-    if hasattr(data, "iloc"):
+    module = type(data).__module__.partition(".")[0]
+    if module == "pandas":
         return data.iloc[rows]
-    if hasattr(data, "take") and not isinstance(data, np.ndarray):
-        return data.take(rows)  # Arrow
+    if module == "pyarrow":
+        return data.take(rows)
+    if module == "polars":
+        return data[rows]
     if isinstance(data, list | tuple):
         return [data[row] for row in rows]
-    return data[rows]  # NumPy and polars
+    return np.asarray(data)[rows]

@@ -382,8 +382,8 @@ def _values(name: str, given: Any, allowed: Range) -> list[int]:
 
 
 def _training_data(X: Any, y: Any, sample_weight: Any) -> TrainingData:
-    codes, classes = labels.encode(y)
     n_rows = open_table(X).n_rows
+    codes, classes = labels.encode(y)
     if len(codes) != n_rows:
         raise ValueError(f"X and y must have the same number of rows; got {n_rows} and {len(codes)}")
     if len(classes) < 2:

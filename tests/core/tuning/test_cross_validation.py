@@ -1,0 +1,250 @@
+"""LiteratiClassifierCV: scikit-learn's conventions, folds, the choice, limits, interruption and plots."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import pickle
+import signal
+import threading
+from contextlib import redirect_stderr
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
+from literati.tuning.cross_validation import CVProgress
+
+X, Y = load_iris(return_X_y=True)
+
+
+def small(**options: Any) -> LiteratiClassifierCV:
+    """Two settings, so that a fit takes a tenth of a second."""
+    defaults = {"max_depth": (1, 2), "max_changepoints": 1, "cv": 3, "time_limit": None}
+    return LiteratiClassifierCV(**(defaults | options))
+
+
+@parametrize_with_checks([small()])  # type: ignore[untyped-decorator]
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_scores_are_those_of_the_trees_on_their_held_out_rows() -> None:
+    """The table is recomputed from the paths and the folds, with an independent fit at every candidate."""
+    model = small().fit(X, Y)
+    table = model.cv_results_
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y))
+    for row in range(len(table["penalty_from"])):
+        end = table["penalty_to"][row]
+        middle = 2 * table["penalty_from"][row] + 1 if math.isinf(end) else (table["penalty_from"][row] + end) / 2
+        for fold, (train, test) in enumerate(folds):
+            penalty = middle * len(train) / len(Y)
+            fitted = LiteratiClassifier(
+                max_depth=int(table["param_max_depth"][row]),
+                max_changepoints=1,
+                split_penalty=penalty,
+                changepoint_penalty=penalty / 2,
+                polish=False,
+            ).fit(X[train], Y[train])
+            depth = int(table["param_max_depth"][row])
+            segment = model.paths_[depth, 1][fold].at(penalty)
+            assert fitted.objective_ == pytest.approx(segment.cost(penalty, 0.5), abs=1e-9)
+            score = accuracy_score(Y[test], segment.tree.predict(X[test]))
+            assert table[f"split{fold}_test_score"][row] == score
+    assert table["mean_test_score"][model.best_index_] == model.best_score_
+
+
+def test_the_choice() -> None:
+    best, small_tree = small(select="best").fit(X, Y), small().fit(X, Y)
+    table = best.cv_results_
+    assert best.best_score_ == table["mean_test_score"].max()
+    assert best.best_index_ in np.flatnonzero(table["rank_test_score"] == 1)
+    error = table["standard_error"][best.best_index_]
+    assert small_tree.best_score_ >= best.best_score_ - error
+    near = table["mean_test_score"] >= best.best_score_ - error
+    assert table["mean_leaves"][small_tree.best_index_] == table["mean_leaves"][near].min()
+    assert "the best mean over 3 folds" in best.choice_
+
+
+def test_max_leaves_holds_on_all_rows() -> None:
+    data, y = load_breast_cancer(return_X_y=True)
+    model = LiteratiClassifierCV(3, 1, select="best", max_leaves=3, cv=3, time_limit=20).fit(data, y)
+    assert model.tree_.n_leaves <= 3
+    assert (model.cv_results_["mean_leaves"] > 3).any()
+
+
+def test_the_tree_is_fitted_to_all_rows_with_the_chosen_parameters() -> None:
+    model = small().fit(X, Y)
+    again = LiteratiClassifier(**model.best_params_, polish=False).fit(X, Y)
+    assert again.tree_ == model.tree_
+    assert isinstance(model.tree_, ShapeTree)
+    assert (model.predict(X) == again.predict(X)).all()
+    assert (model.predict_proba(X) == again.predict_proba(X)).all()
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    row = model.best_index_
+    assert model.cv_results_["penalty_from"][row] <= model.best_params_["split_penalty"]
+    assert model.best_params_["split_penalty"] <= model.cv_results_["penalty_to"][row]
+
+
+def test_held_out_predictions() -> None:
+    model = small().fit(X, Y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y)
+    scores = [accuracy_score(Y[test], model.oof_predictions_[test]) for _, test in folds]
+    assert np.mean(scores) == model.best_score_
+    part = small(cv=[(np.arange(0, 150, 2), np.arange(1, 150, 4))]).fit(X, Y)
+    assert part.oof_predictions_[0] is None
+    assert part.oof_predictions_[1] is not None
+
+
+def test_groups_stay_together() -> None:
+    groups = np.arange(150) // 10
+    model = small().fit(X, Y, groups=groups)
+    assert model.n_splits_ == 3
+    given = small(cv=GroupKFold(3)).fit(X, Y, groups=groups)
+    assert given.n_splits_ == 3
+    with pytest.raises(ValueError, match="groups"):
+        small(cv=GroupKFold(3)).fit(X, Y)
+
+
+def test_given_folds() -> None:
+    folds = list(KFold(4, shuffle=True, random_state=1).split(X))
+    one, two = small(cv=folds).fit(X, Y), small(cv=KFold(4, shuffle=True, random_state=1)).fit(X, Y)
+    assert one.cv_results_.keys() == two.cv_results_.keys()
+    assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="cv: fold 0 has training rows of one class only"):
+        small(cv=[(np.arange(50), np.arange(50, 150))]).fit(X, Y)
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "neg_log_loss", "f1_macro", "roc_auc_ovr"])
+def test_scorers(scoring: str) -> None:
+    model = small(scoring=scoring).fit(X, Y)
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
+
+
+def test_frames_of_every_library() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["kind"] = np.where(frame["a"] > 5.5, "long", "short")
+    expected = small().fit(frame, Y)
+    assert list(expected.feature_names_in_) == ["a", "b", "c", "d", "kind"]
+    for table in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        assert small().fit(table, Y).tree_ == expected.tree_
+    labels = pd.Series(np.array(["x", "y", "z"])[Y])
+    assert set(small().fit(frame, labels).predict(frame)) <= {"x", "y", "z"}
+
+
+def test_jobs_do_not_change_the_result() -> None:
+    one, two = small(n_jobs=1).fit(X, Y), small(n_jobs=2).fit(X, Y)
+    assert one.tree_ == two.tree_
+    for name, column in one.cv_results_.items():
+        assert (column == two.cv_results_[name]).all(), name
+
+
+def noise() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(1500, 12)), rng.integers(0, 3, 1500)
+
+
+def test_a_time_limit_is_shared_and_said() -> None:
+    data, y = noise()
+    model = LiteratiClassifierCV((1, 5), (1, 3), cv=2, time_limit=3.0).fit(data, y)
+    assert model.fit_seconds_ < 8  # loading and scoring come on top, also on a busy machine
+    deep = model.cv_results_["param_max_depth"] == 5
+    assert (model.cv_results_["proven_folds"][deep] < 2).any()
+    assert (model.cv_results_["proven_folds"][~deep] == 2).all()
+    assert set(model.paths_) == {(1, 1), (1, 3), (5, 1), (5, 3)}
+
+
+def test_a_callback_stops_it_with_the_best_so_far() -> None:
+    data, y = noise()
+    seen: list[CVProgress] = []
+
+    def stop(progress: CVProgress) -> bool:
+        seen.append(progress)
+        return progress.paths_done >= 2
+
+    model = LiteratiClassifierCV((1, 6), 3, cv=2, time_limit=600, callback=stop).fit(data, y)
+    assert set(model.paths_) == {(1, 3)}
+    assert model.best_params_["max_depth"] == 1
+    assert seen[-1].best_score == model.best_score_
+    assert seen[-1].paths == 4
+    assert model.predict(data).shape == y.shape
+
+
+def test_an_interrupt_stops_it_with_the_best_so_far() -> None:
+    data, y = noise()
+    started = threading.Event()
+
+    def watch(progress: CVProgress) -> None:
+        if progress.paths_done >= 2 and not started.is_set():
+            started.set()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    model = LiteratiClassifierCV((1, 6), 3, cv=2, time_limit=600, callback=watch).fit(data, y)
+    assert started.is_set()
+    assert set(model.paths_) == {(1, 3)}
+
+
+def test_stopped_before_anything_is_known() -> None:
+    data, y = noise()
+    with pytest.raises(RuntimeError, match="stopped before the first path was finished"):
+        LiteratiClassifierCV(6, 3, cv=2, callback=lambda _: True).fit(data, y)
+
+
+def test_the_progress_line() -> None:
+    shown = io.StringIO()
+    with redirect_stderr(shown):
+        small(verbose=1).fit(X, Y)
+    assert "6 of 6 paths  best score" in shown.getvalue()
+
+
+def test_clones_and_pickles() -> None:
+    model = small(callback=lambda _: False).fit(X, Y)
+    assert clone(model).get_params()["cv"] == 3
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+    assert again.paths_[2, 1][0][0].tree == model.paths_[2, 1][0][0].tree
+    assert again.callback is None
+
+
+def test_without_refit() -> None:
+    model = small(refit=False).fit(X, Y)
+    assert not hasattr(model, "tree_")
+    assert model.best_params_["max_depth"] in (1, 2)
+
+
+def test_plots() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    model = small(max_changepoints=(1, 2)).fit(X, Y)
+    cv, path = model.plot_cv(), model.plot_path()
+    assert [text.get_text() for text in cv.get_legend().get_texts()][0] == "chosen"
+    assert cv.get_xlabel() == "leaves (mean over the folds)"
+    assert len(path.lines) == 5  # four settings and the choice
+    assert model.plot_cv(ax=cv) is cv
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_depth": ()}, "max_depth: expected one value or more"),
+        ({"max_depth": (1, 0)}, "max_depth: expected an integer from 1 to 12, got 0"),
+        ({"max_changepoints": 9}, "max_changepoints: expected an integer from 1 to 8"),
+        ({"select": "largest"}, "select: expected one of best, one_standard_error, got 'largest'"),
+        ({"max_leaves": 0}, "max_leaves: expected None or an integer >= 1"),
+        ({"time_limit": -1}, "time_limit: expected None or a finite number > 0"),
+        ({"candidates": "widening"}, "candidates: expected one of adaptive, shape, quantile, all for a path"),
+    ],
+)
+def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        small(**options).fit(X, Y)
