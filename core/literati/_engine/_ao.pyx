@@ -8,7 +8,7 @@ from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
 from literati._engine._cache cimport cache_change_costs, cache_clear, cache_free, cache_init
 from literati._engine._cart cimport cart_lookahead
 from literati._engine._data_state cimport (
-    buffers_free, buffers_init, cart_tree, choice_key, count_expansion, counter_free, counter_init, state_collapse,
+    CART_LOOKAHEAD, buffers_free, buffers_init, cart_tree, choice_key, count_expansion, counter_free, counter_init, state_collapse,
     state_key, state_start,
 )
 from literati._engine._explored cimport add_explored, share_choice, unexplored
@@ -154,7 +154,7 @@ cdef void ao_change_costs(
     ao.in_warm_up = False
     ao.root.explored = 0.0
     ao_start(ao)
-    ao.looked_ahead = True
+    ao.looked_ahead = ao.root.complete or context.heuristic != CART_LOOKAHEAD
     selection_start(&ao.selection, control.work)
 
 

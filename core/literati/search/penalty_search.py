@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.table import Poll
+from literati.data.table import Poll, TrainingTable
 from literati.search.costs import EXACT_BITS, ExactCosts, choose_scale, whole_weights
 from literati.search.incumbent import IncumbentKeeper
 from literati.search.options import Heuristic, SearchLimits
 from literati.search.search import Search
+from literati.search.tree_encoder import encode_nodes
 from literati.tree.model import ShapeTree
+from literati.tree.tree_builder import build_nodes
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,8 @@ class PenaltySearch(Search):
             split_penalty=float(split * factor),
             changepoint_penalty=float(changepoint * factor),
         )
-        table, scale = self.table, self._scale * factor
-        weights = np.ones(table.n_rows) if table.weights is None else whole_weights(table.weights, self._scale)
-        costs = ExactCosts(replace(table, weights=weights * factor), settings, scale)
+        scale = self._scale * factor
+        costs = ExactCosts(self._table_in_units(factor), settings, scale)
         upper = (start.errors + penalty * start.size(self.ratio)) * factor
         assert upper.denominator == 1
         self._engine.change_costs(
@@ -109,6 +110,11 @@ class PenaltySearch(Search):
         )
         self._best = IncumbentKeeper(self._engine, costs, shown, self._clock)
 
+    def _table_in_units(self, factor: int) -> TrainingTable:
+        table = self.table
+        weights = np.ones(table.n_rows) if table.weights is None else whole_weights(table.weights, self._scale)
+        return replace(table, weights=weights * factor)
+
     def lower_bound(self) -> Fraction:
         """Return the exact lower bound of the cost at this penalty, in units of weight."""
         return Fraction(round(self._engine.lower * self._scale * self._factor), self._factor)
@@ -116,12 +122,20 @@ class PenaltySearch(Search):
     def known_tree(self) -> KnownTree:
         """Return the best tree at this penalty."""
         tree = self.incumbent()
-        splits = [node.split for node in tree.nodes if node.split is not None]
         errors = sum(node.error for node in tree.nodes if node.split is None)
-        return KnownTree(
-            errors=round(errors * self._scale),
-            splits=len(splits),
-            changepoints=sum(split.changepoints - 1 for split in splits),
-            tree=tree,
-            nodes=self._engine.nodes(),
-        )
+        return _known(round(errors * self._scale), tree, self._engine.nodes())
+
+    def known_tree_of(self, tree: ShapeTree) -> KnownTree:
+        """Return a tree of another search of this data, which lies in the space. Raise ValueError if it does not fit."""
+        same_data = tree.schema == self.table.schema and tree.classes.tolist() == self.table.classes.tolist()
+        nodes = encode_nodes(tree.nodes, self.table, self.options.max_changepoints) if same_data else None
+        if nodes is None or tree.depth > self.options.max_depth:
+            raise ValueError("start: a tree of the path does not fit the data or the parameters of this one")
+        free = replace(self.settings, split_penalty=0.0, changepoint_penalty=0.0)
+        return _known(round(build_nodes(nodes, self._table_in_units(1), free)[0].cost), tree, nodes)
+
+
+def _known(errors: int, tree: ShapeTree, nodes: npt.NDArray[Any]) -> KnownTree:
+    splits = [node.split for node in tree.nodes if node.split is not None]
+    changepoints = sum(split.changepoints - 1 for split in splits)
+    return KnownTree(errors, len(splits), changepoints, tree, nodes)

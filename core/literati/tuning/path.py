@@ -115,6 +115,7 @@ def regularization_path(
     time_limit: float | None = 60.0,
     max_expansions: int | None = None,
     memory_limit: int | None = None,
+    start: RegularizationPath | None = None,
     callback: Callable[[PathProgress], object] | None = None,
     **parameters: Any,
 ) -> RegularizationPath:
@@ -131,6 +132,9 @@ def regularization_path(
         Limits of all searches together. The first search of a penalty gets an eighth of what is left; when every
         penalty has had its search, those that are not proven continue, each with half of what is left. What is not
         proven in the end has a gap above 0.
+    start
+        A path of the same data and parameters, but with fewer change points. Its trees are known from the beginning. A
+        path of smaller depth cannot be used: on their last level, trees may have cuts that deeper trees do not have.
     callback
         A function that is called with a PathProgress about four times a second. The computation ends with what
         it has when it returns a true value.
@@ -143,7 +147,10 @@ def regularization_path(
     search = PenaltySearch(
         X, y, ratio, sample_weight=sample_weight, limits=limits, **checked_parameters(parameters)
     )
-    return _PathBuilder(search, limits, callback).build()
+    builder = _PathBuilder(search, limits, callback)
+    if start is not None:
+        builder.add_trees(start)
+    return builder.build()
 
 
 def exact_ratio(changepoint_ratio: float) -> Fraction:
@@ -191,6 +198,24 @@ class _PathBuilder:
         self._trees: list[KnownTree] = []  # the lower envelope, the largest tree first
         self._reached: dict[Fraction, StopReason] = {}  # why the last search at a penalty ended
         self._lower: dict[Fraction, Fraction] = {}  # lower bounds by penalty, of searches that have ended
+
+    def add_trees(self, path: RegularizationPath) -> None:
+        """Begin with the trees of another path. Raise ValueError if they need not lie in the space of this one."""
+        options = self._search.options
+        for segment in path:
+            settings = segment.tree.settings
+            if (
+                settings.max_depth != options.max_depth
+                or settings.max_changepoints > options.max_changepoints
+                or settings.min_samples_leaf != options.min_samples_leaf
+                or segment.tree.proof.proven_space != options.candidates
+                or segment.tree.proof.candidate_leaves != options.leaves
+            ):
+                raise ValueError(
+                    "start: expected a path of the same depth, candidates and min_samples_leaf, with no more change "
+                    "points than this one"
+                )
+            self._keep(self._search.known_tree_of(segment.tree))
 
     def build(self) -> RegularizationPath:
         search = self._search

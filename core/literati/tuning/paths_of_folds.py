@@ -30,7 +30,8 @@ class PathsOfFolds:
     """Compute a path for every fold of every setting, the smallest trees first.
 
     Each path gets an equal share of the time that is left when it starts, so what small trees do not need is left to
-    large ones. Searches release the GIL, so paths run in threads.
+    large ones. The paths of one depth on one fold are computed one after another, because each begins with the trees of
+    the one before. Searches release the GIL, so paths run in threads.
     """
 
     def __init__(
@@ -49,8 +50,11 @@ class PathsOfFolds:
         self._parameters = parameters
         self.results: dict[Setting, list[FoldResult]] = {}  # of finished paths
         self.seconds: dict[Setting, float] = {}  # of the longest path
-        self._waiting = [(setting, fold) for setting in settings for fold in range(len(folds))]
-        self.total = len(self._waiting)
+        by_depth: dict[int, list[Setting]] = {}
+        for setting in sorted(settings, key=lambda setting: (setting.max_depth, setting.max_changepoints)):
+            by_depth.setdefault(setting.max_depth, []).append(setting)
+        self._waiting = [(same, fold) for same in by_depth.values() for fold in range(len(folds))]
+        self.total = self._left = sum(len(same) for same, _ in self._waiting)
         self.done = 0
         self._started = perf_counter()
         self._stop = Event()
@@ -75,8 +79,8 @@ class PathsOfFolds:
         When `watch` returns a true value, or after an interrupt, the paths that are not finished are dropped.
         """
         pool = ThreadPoolExecutor(n_jobs)
-        waiting = [pool.submit(self._compute, n_jobs) for _ in range(self.total)]
-        pending: set[Future[None]] = set(waiting)
+        tasks = len(self._waiting)  # they leave the list when they start
+        pending: set[Future[None]] = {pool.submit(self._compute, n_jobs) for _ in range(tasks)}
         try:
             while pending:
                 if watch():
@@ -94,33 +98,45 @@ class PathsOfFolds:
         return self.done == self.total
 
     def _compute(self, n_jobs: int) -> None:
-        if self._stop.is_set():
-            return
+        """Compute the paths of one depth on one fold."""
         with self._lock:
-            setting, fold = self._waiting.pop(0)
-            left = len(self._waiting) + 1
-        share = max(1e-3, self.seconds_left * min(1.0, n_jobs / left))
+            settings, fold = self._waiting.pop(0)
         train, test = self._folds[fold]
         X, y, weights = self._data.rows(train)
-        started = perf_counter()
-        path = regularization_path(
-            X,
-            y,
-            sample_weight=weights,
-            time_limit=None if math.isinf(share) else share,
-            max_expansions=self._limits.max_expansions,
-            memory_limit=self._limits.memory_limit,
-            callback=lambda _: self._stop.is_set(),
-            max_depth=setting.max_depth,
-            max_changepoints=setting.max_changepoints,
-            **self._parameters,
-        )
-        if path.stop_reason is StopReason.USER_STOP:
-            return
-        result = score_path(path, self._data, fold, train, test, self._scorer)
+        path = None
+        for setting in settings:
+            started = perf_counter()
+            if self._stop.is_set():
+                return
+            path = regularization_path(
+                X,
+                y,
+                sample_weight=weights,
+                time_limit=self._share(n_jobs),
+                max_expansions=self._limits.max_expansions,
+                memory_limit=self._limits.memory_limit,
+                start=path,
+                callback=lambda _: self._stop.is_set(),
+                max_depth=setting.max_depth,
+                max_changepoints=setting.max_changepoints,
+                **self._parameters,
+            )
+            if path.stop_reason is StopReason.USER_STOP:
+                return
+            result = score_path(path, self._data, fold, train, test, self._scorer)
+            self._add(setting, result, perf_counter() - started)
+
+    def _share(self, n_jobs: int) -> float | None:
+        """Return the time limit of the next path."""
+        with self._lock:
+            left = self.seconds_left * min(1.0, n_jobs / self._left)
+            self._left -= 1
+        return None if math.isinf(left) else max(1e-3, left)
+
+    def _add(self, setting: Setting, result: FoldResult, seconds: float) -> None:
         with self._lock:
             folds = self.results.setdefault(setting, [])
             folds.append(result)
             folds.sort(key=lambda found: found.fold)
-            self.seconds[setting] = max(self.seconds.get(setting, 0.0), perf_counter() - started)
+            self.seconds[setting] = max(self.seconds.get(setting, 0.0), seconds)
             self.done += 1

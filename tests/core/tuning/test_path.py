@@ -151,6 +151,30 @@ def test_equals_separate_searches(candidates: str) -> None:
         assert abs(fitted.objective_ - segment.cost(penalty, 0.5)) < EXACT
 
 
+def test_begins_with_the_trees_of_fewer_change_points() -> None:
+    """The same path comes out, and with a limit it is never worse than the one it began with."""
+    for seed in range(30):
+        problem = two_classes(larger_problem(seed, depth=3, mode=("adaptive", "shape")[seed % 2]))
+        fewer = path_of(problem.but(max_changepoints=1), 0.5)
+        cold, warm = path_of(problem, 0.5), path_of(problem, 0.5, start=fewer)
+        assert warm.proven
+        assert [s.penalty_from for s in warm] == [s.penalty_from for s in cold]
+        assert [s.errors for s in warm] == [s.errors for s in cold]
+        short = path_of(problem, 0.5, start=fewer, max_expansions=1)
+        for penalty in penalties_of(fewer):
+            assert short.at(penalty).cost(penalty, 0.5) <= fewer.at(penalty).cost(penalty, 0.5) + EXACT
+
+
+def test_a_start_that_does_not_fit_is_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    start = regularization_path(X, y, max_depth=2, max_changepoints=2)
+    for options in ({"max_depth": 3}, {"max_changepoints": 1}, {"candidates": "shape"}, {"min_samples_leaf": 2}):
+        with pytest.raises(ValueError, match="start: expected a path of the same depth"):
+            regularization_path(X, y, start=start, **({"max_depth": 2, "max_changepoints": 2} | options))
+    with pytest.raises(ValueError, match="start: a tree of the path does not fit the data"):
+        regularization_path(X[:, :3], y, start=start, max_depth=2, max_changepoints=2)
+
+
 def noise(rows: int = 400, features: int = 8) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     return rng.normal(size=(rows, features)), rng.integers(0, 3, rows)
