@@ -8,8 +8,8 @@ from literati._engine._bounds cimport RowSummary, empty_summary, lower_bound_of
 from literati._engine._cache cimport cache_change_costs, cache_clear, cache_free, cache_init
 from literati._engine._cart cimport cart_lookahead
 from literati._engine._data_state cimport (
-    CART_LOOKAHEAD, buffers_free, buffers_init, cart_tree, choice_key, count_expansion, counter_free, counter_init, state_collapse,
-    state_key, state_start,
+    CART_LOOKAHEAD, buffers_free, buffers_init, cart_tree, choice_key, count_expansion, counter_free, counter_init,
+    state_collapse, state_key, state_start,
 )
 from literati._engine._explored cimport add_explored, share_choice, unexplored
 from literati._engine._graph cimport (

@@ -41,9 +41,9 @@ class KnownTree:
 class PenaltySearch(Search):
     """A search without polish whose penalty can change. It begins with the penalty 0.
 
-    A split costs the penalty and a change point `ratio` times the penalty. Penalties are fractions, and costs
-    are counted in units in which they are whole, so that trees of equal cost are recognised as such. The engine
-    keeps what does not depend on the penalty; see `_engine/_envelope.pxd`.
+    A split costs the penalty and a change point `ratio` times the penalty. Penalties are fractions, and
+    costs are counted in units in which they are whole, so that trees of equal cost are recognised as such.
+    The engine keeps what does not depend on the penalty; see `_engine/_envelope.pxd`.
     """
 
     def __init__(
@@ -74,7 +74,9 @@ class PenaltySearch(Search):
     def max_factor(self) -> int:
         """The largest denominator of a penalty at which two trees cost the same."""
         split, changepoint = self._complexities
-        return ((1 << self.options.max_depth) - 1) * (split + (self.options.max_changepoints - 1) * changepoint)
+        return ((1 << self.options.max_depth) - 1) * (
+            split + (self.options.max_changepoints - 1) * changepoint
+        )
 
     @property
     def weight_units(self) -> float:
@@ -112,7 +114,9 @@ class PenaltySearch(Search):
 
     def _table_in_units(self, factor: int) -> TrainingTable:
         table = self.table
-        weights = np.ones(table.n_rows) if table.weights is None else whole_weights(table.weights, self._scale)
+        weights = (
+            np.ones(table.n_rows) if table.weights is None else whole_weights(table.weights, self._scale)
+        )
         return replace(table, weights=weights * factor)
 
     def lower_bound(self) -> Fraction:
@@ -126,7 +130,7 @@ class PenaltySearch(Search):
         return _known(round(errors * self._scale), tree, self._engine.nodes())
 
     def known_tree_of(self, tree: ShapeTree) -> KnownTree:
-        """Return a tree of another search of this data, which lies in the space. Raise ValueError if it does not fit."""
+        """Return a tree of another search that lies in the space. Raise ValueError if it is of other data."""
         same_data = tree.schema == self.table.schema and tree.classes.tolist() == self.table.classes.tolist()
         nodes = encode_nodes(tree.nodes, self.table, self.options.max_changepoints) if same_data else None
         if nodes is None or tree.depth > self.options.max_depth:

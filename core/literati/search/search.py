@@ -84,9 +84,7 @@ class Search:
         costs = exact_costs(self.table, self.settings, self._scale)
         self._clock = Stopwatch()
         self._stages = Stages(options, None if saved is None else saved.stages)
-        self._engine = make_engine(
-            self.table, costs, options, limits, self._stages, poll, self._complexities
-        )
+        self._engine = make_engine(self.table, costs, options, limits, self._stages, poll, self._complexities)
         self._best = IncumbentKeeper(self._engine, costs, self._stages.options, self._clock)
         self._polishing = Polishing(self._engine, self.table, options.max_depth) if options.polish else None
         self._polish_seconds = POLISH_SECONDS * self.table.codes.size if options.polish else 0.0

@@ -46,7 +46,7 @@ class CVProgress:
 
     paths_done: int
     paths: int
-    best_score: float  # mean over the folds of the candidate that would be chosen now; NaN if there is none yet
+    best_score: float  # mean over the folds of what would be chosen now; NaN if there is nothing yet
     leaves: float  # its mean number of leaves
     elapsed_seconds: float
 
@@ -54,9 +54,9 @@ class CVProgress:
 class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal tree whose depth, change points and penalty are chosen by cross-validation.
 
-    For every fold and every pair of depth and change points, the regularization path has the best tree for each
-    penalty. So the mean score over the folds is known for every penalty, not only on a grid. The tree is then
-    fitted to all rows with what was chosen. Trees are not polished.
+    For every fold and every pair of depth and change points, the regularization path has the best tree for
+    each penalty. So the mean score over the folds is known for every penalty, not only on a grid. The tree
+    is then fitted to all rows with what was chosen. Trees are not polished.
 
     Parameters
     ----------
@@ -67,20 +67,20 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     max_leaves : int or None, default=None
         Largest number of leaves of the tree; None means no limit.
     cv : int, splitter or iterable, default=5
-        Number of stratified folds, which are shuffled with `random_state` and keep groups together if there are any; or
-        a splitter of scikit-learn; or pairs of training and test rows.
+        Number of stratified folds, which are shuffled with `random_state` and keep groups together if there
+        are any; or a splitter of scikit-learn; or pairs of training and test rows.
     select : {"one_standard_error", "best"}, default="one_standard_error"
-        "best" chooses the best mean score. "one_standard_error" chooses the smallest tree, by leaves and then by change
-        points, whose mean is within one standard error of the best one.
+        "best" chooses the best mean score. "one_standard_error" chooses the smallest tree, by leaves and
+        then by change points, whose mean is within one standard error of the best one.
     scoring : str or callable, default="accuracy"
         A scorer of scikit-learn.
     time_limit : float or None, default=300.0
-        Seconds of the whole fit. A tenth is for the last fit to all rows. Of the rest, every path gets an equal share of
-        what is left when it starts; settings with small trees come first. What was cut short is counted in
-        `cv_results_["proven_folds"]`.
+        Seconds of the whole fit. A tenth is for the last fit to all rows. Of the rest, every path gets an
+        equal share of what is left when it starts; settings with small trees come first. What was cut short
+        is counted in `cv_results_["proven_folds"]`.
     max_expansions : int or None, default=None
-        Limit of the expansions of each path, and of the last fit. With it and without a time limit, the result is the
-        same on every machine.
+        Limit of the expansions of each path, and of the last fit. With it and without a time limit, the
+        result is the same on every machine.
     random_state : int or None, default=0
         Seed of the folds.
     n_jobs : int or None, default=None
@@ -92,8 +92,8 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     verbose : int, default=0
         1 shows a progress line on standard error.
     callback : callable or None, default=None
-        A function that is called with a CVProgress about four times a second. The fit ends with its best so far when it
-        returns a true value. An interrupt (Ctrl-C) does the same.
+        A function that is called with a CVProgress about four times a second. The fit ends with its best so
+        far when it returns a true value. An interrupt (Ctrl-C) does the same.
 
     Attributes
     ----------
@@ -110,8 +110,8 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     paths_ : dict
         The path of each fold, by (max_depth, max_changepoints).
     oof_predictions_ : array
-        For each row, the prediction of the chosen candidate's tree of the fold that held the row out; None for rows
-        that no fold held out.
+        For each row, the prediction of the chosen candidate's tree of the fold that held the row out; None
+        for rows that no fold held out.
     """
 
     def __init__(
@@ -198,7 +198,14 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return [Setting(*pair) for pair in product(depths, changepoints)]
 
     def _path_parameters(self) -> dict[str, Any]:
-        names = ("candidates", "candidate_leaves", "min_samples_leaf", "criterion", "class_weight", "categories")
+        names = (
+            "candidates",
+            "candidate_leaves",
+            "min_samples_leaf",
+            "criterion",
+            "class_weight",
+            "categories",
+        )
         return {name: getattr(self, name) for name in names} | {"changepoint_ratio": self.changepoint_ratio}
 
     def _folds(self, data: TrainingData, groups: Any) -> list[tuple[Indices, Indices]]:
@@ -263,7 +270,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.cv_results_ = _table(candidates)
         self.best_index_ = candidates.index(chosen)
         self.best_score_ = chosen.mean
-        self.best_params_ = {
+        self.best_params_: dict[str, Any] = {
             "max_depth": chosen.setting.max_depth,
             "max_changepoints": chosen.setting.max_changepoints,
             "split_penalty": chosen.middle,
@@ -280,9 +287,8 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _refit(self, data: TrainingData, seconds: float) -> None:
         """Fit the chosen parameters to all rows, with a larger penalty if the tree has too many leaves."""
-        parameters = dict(self.best_params_)
         estimator = LiteratiClassifier(
-            **parameters,
+            **self.best_params_,
             polish=False,
             time_limit=None if math.isinf(seconds) else max(seconds, 0.1),
             max_expansions=self.max_expansions,
@@ -305,7 +311,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             del self.feature_names_in_
 
     def _penalty_of(self, max_leaves: int, data: TrainingData, seconds: float) -> float:
-        """Return the smallest useful penalty above the chosen one with at most `max_leaves` leaves on all rows."""
+        """Return a penalty at which the tree of all rows has at most `max_leaves` leaves."""
         path = regularization_path(
             data.X,
             data.y,
@@ -352,7 +358,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return plot_cv(self, ax)
 
     def plot_path(self, ax: Any = None) -> Any:
-        """Plot the mean score against the penalty, for every penalty, with the chosen one. Return the Axes."""
+        """Plot the mean score against the penalty, with the chosen penalty. Return the Axes."""
         from literati.tuning.plots import plot_path
 
         check_is_fitted(self, "cv_results_")

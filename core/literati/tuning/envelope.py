@@ -23,8 +23,11 @@ def lower_envelope(trees: Iterable[KnownTree], ratio: Fraction) -> list[KnownTre
     Of trees with equal errors only the smallest is kept, so every interval has a length above 0.
     """
     kept: list[KnownTree] = []
-    for tree in sorted(trees, key=lambda tree: (tree.size(ratio), tree.errors, tree.changepoints), reverse=True):
-        # Trees come from large to small. One that has no more errors is better at every penalty than those before.
+    for tree in sorted(
+        trees, key=lambda tree: (tree.size(ratio), tree.errors, tree.changepoints), reverse=True
+    ):
+        # Trees come from large to small. One that has no more errors is better at every penalty than those
+        # before.
         while kept and tree.errors <= kept[-1].errors:
             kept.pop()
         while len(kept) > 1 and crossing(kept[-1], tree, ratio) <= crossing(kept[-2], kept[-1], ratio):

@@ -91,13 +91,11 @@ def score_path(
     path: RegularizationPath, data: TrainingData, fold: int, train: Indices, test: Indices, scorer: Scorer
 ) -> FoldResult:
     """Score every tree of a fold's path on both parts of the rows."""
-    parts = [_scores(path, data, rows, scorer) for rows in (test, train)]
-    return FoldResult(fold, path, *parts, data.weight(train) / data.weight())
+    scores, train_scores = (_scores(path, data, rows, scorer) for rows in (test, train))
+    return FoldResult(fold, path, scores, train_scores, data.weight(train) / data.weight())
 
 
-def _scores(
-    path: RegularizationPath, data: TrainingData, rows: Indices, scorer: Scorer
-) -> tuple[float, ...]:
+def _scores(path: RegularizationPath, data: TrainingData, rows: Indices, scorer: Scorer) -> tuple[float, ...]:
     X, y, weights = data.rows(rows)
     encoded = path[0].tree.encode(X)
     weighted = {} if weights is None else {"sample_weight": weights}
@@ -132,14 +130,16 @@ class Candidate:
 
     @property
     def middle(self) -> float:
-        """The geometric middle of the interval. One that begins at 0 or does not end has none: half or twice its end."""
+        """The geometric middle; twice the start of an interval without end, half the end of one from 0."""
         if self.penalty_to == np.inf:
             return 2 * self.penalty_from
-        return float(np.sqrt(self.penalty_from * self.penalty_to)) if self.penalty_from else self.penalty_to / 2
+        return (
+            float(np.sqrt(self.penalty_from * self.penalty_to)) if self.penalty_from else self.penalty_to / 2
+        )
 
 
 def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candidate]:
-    """Return the candidates of a setting, from the smallest penalty on: the scores are a step function of it."""
+    """Return the candidates of a setting, from the smallest penalty on."""
     starts = sorted({penalty for fold in folds for penalty in fold.penalties})
     found = []
     for start, end in zip(starts, [*starts[1:], np.inf], strict=True):
@@ -151,7 +151,9 @@ def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candida
                 penalty_from=start,
                 penalty_to=end,
                 scores=tuple(fold.scores[place] for fold, place in zip(folds, places, strict=True)),
-                train_scores=tuple(fold.train_scores[place] for fold, place in zip(folds, places, strict=True)),
+                train_scores=tuple(
+                    fold.train_scores[place] for fold, place in zip(folds, places, strict=True)
+                ),
                 leaves=float(np.mean([segment.leaves for segment in segments])),
                 changepoints=float(np.mean([segment.changepoints for segment in segments])),
                 proven_folds=sum(segment.proven for segment in segments),

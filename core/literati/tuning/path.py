@@ -1,9 +1,10 @@
 """The regularization path: the optimal tree for every penalty.
 
-With a fixed ratio of both penalties, the optimal cost V(penalty) is the minimum over all trees of
-errors + penalty * size. Each tree is a line, so V is concave and piecewise linear. Where the lines of two neighbouring
-known trees cross, a search either finds a tree below them or proves that both are optimal there; a tree that is optimal
-at both ends of an interval is optimal inside it. A path of n trees takes about 2n searches.
+With a fixed ratio of both penalties, the optimal cost V(penalty) is the minimum over all trees of errors +
+penalty * size. Each tree is a line, so V is concave and piecewise linear. Where the lines of two
+neighbouring known trees cross, a search either finds a tree below them or proves that both are optimal
+there; a tree that is optimal at both ends of an interval is optimal inside it. A path of n trees takes
+about 2n searches.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, get_args, overload
 
-from literati.search.options import SearchLimits, SolverOptions
+from literati.search.options import Candidates, SearchLimits
 from literati.search.parameters import Range
 from literati.search.penalty_search import KnownTree, PenaltySearch
 from literati.search.report import StopReason
@@ -25,8 +26,8 @@ from literati.tree.model import ShapeTree
 from literati.tuning.envelope import cost, crossing, lower_envelope
 
 MAX_RATIO_DENOMINATOR = 1000
-# Shares of the time and of the expansions that are left, for one search. The first search of a penalty leaves enough for
-# smaller penalties; what is left at the end is for those that are not proven.
+# Shares of the time and of the expansions that are left, for one search. The first search of a penalty
+# leaves enough for smaller penalties; what is left at the end is for those that are not proven.
 FIRST_SHARE = 1 / 8
 LATER_SHARE = 1 / 2
 MIN_SHARE = 0.01  # of a limit; when less is left, the path ends
@@ -40,8 +41,8 @@ _FIXED = ("split_penalty", "changepoint_penalty", "polish")
 class PathSegment:
     """A tree and the penalties for which it is the best one known.
 
-    The penalty is that of a split; a change point after the first one of a split costs `changepoint_ratio` times
-    as much.
+    The penalty is that of a split; a change point after the first one of a split costs `changepoint_ratio`
+    times as much.
     """
 
     penalty_from: float
@@ -126,21 +127,23 @@ def regularization_path(
     X, y, sample_weight
         Training data, as for `LiteratiClassifier.fit`.
     changepoint_ratio
-        Penalty of a change point after the first one of a split, as a multiple of the penalty of a split. It has at
-        most three decimal places.
+        Penalty of a change point after the first one of a split, as a multiple of the penalty of a split.
+        It has at most three decimal places.
     time_limit, max_expansions, memory_limit
-        Limits of all searches together. The first search of a penalty gets an eighth of what is left; when every
-        penalty has had its search, those that are not proven continue, each with half of what is left. What is not
-        proven in the end has a gap above 0.
+        Limits of all searches together. The first search of a penalty gets an eighth of what is left; when
+        every penalty has had its search, those that are not proven continue, each with half of what is
+        left. What is not proven in the end has a gap above 0.
     start
-        A path of the same data and parameters, but with fewer change points. Its trees are known from the beginning. A
-        path of smaller depth cannot be used: on their last level, trees may have cuts that deeper trees do not have.
+        A path of the same data and parameters, but with fewer change points. Its trees are known from the
+        beginning. A path of smaller depth cannot be used: on their last level, trees may have cuts that
+        deeper trees do not have.
     callback
-        A function that is called with a PathProgress about four times a second. The computation ends with what
-        it has when it returns a true value.
+        A function that is called with a PathProgress about four times a second. The computation ends with
+        what it has when it returns a true value.
     parameters
-        Other parameters of LiteratiClassifier that say what is searched, such as `max_depth`. `candidates` may not be
-        "widening", and trees are not polished: polished trees lie outside the space that the proof is about.
+        Other parameters of LiteratiClassifier that say what is searched, such as `max_depth`. `candidates`
+        may not be "widening", and trees are not polished: polished trees lie outside the space that the
+        proof is about.
     """
     limits = SearchLimits(time_limit=time_limit, max_expansions=max_expansions, memory_limit=memory_limit)
     ratio = exact_ratio(changepoint_ratio)
@@ -170,7 +173,7 @@ def checked_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
         if name in parameters:
             raise TypeError(f"{name}: a path chooses it; leave it out")
     if parameters.get("candidates") == "widening":
-        allowed = [mode for mode in SolverOptions.definitions()["candidates"].values.meanings if mode != "widening"]
+        allowed = [mode for mode in get_args(Candidates) if mode != "widening"]
         raise ValueError(f"candidates: expected one of {', '.join(allowed)} for a path, got 'widening'")
     return parameters
 
@@ -200,7 +203,7 @@ class _PathBuilder:
         self._lower: dict[Fraction, Fraction] = {}  # lower bounds by penalty, of searches that have ended
 
     def add_trees(self, path: RegularizationPath) -> None:
-        """Begin with the trees of another path. Raise ValueError if they need not lie in the space of this one."""
+        """Begin with the trees of another path. Raise ValueError if they need not lie in this space."""
         options = self._search.options
         for segment in path:
             settings = segment.tree.settings
@@ -212,8 +215,8 @@ class _PathBuilder:
                 or segment.tree.proof.candidate_leaves != options.leaves
             ):
                 raise ValueError(
-                    "start: expected a path of the same depth, candidates and min_samples_leaf, with no more change "
-                    "points than this one"
+                    "start: expected a path of the same depth, candidates and min_samples_leaf, with no "
+                    "more change points than this one"
                 )
             self._keep(self._search.known_tree_of(segment.tree))
 
@@ -268,8 +271,9 @@ class _PathBuilder:
             report = search.run(REPORT_SECONDS)
         self._searches += 1
         self._lower[penalty] = max(self._lower_at(penalty), search.lower_bound())
-        # Lookaheads find good trees early. Where the search ends with the proof, known trees are good enough: with
-        # this, the path of segment (depth 4, two change points) takes 0.6 instead of 0.8 seconds.
+        # Lookaheads find good trees early. Where the search ends with the proof, known trees are good
+        # enough: with this, the path of segment (depth 4, two change points) takes 0.6 instead of 0.8
+        # seconds.
         self._heuristic = "primal" if report.proven_optimal else search.options.heuristic
         self._keep(search.known_tree())
         return report.stop_reason
@@ -291,7 +295,9 @@ class _PathBuilder:
     def _is_over(self) -> bool:
         given = (self._limits.time_limit, self._limits.max_expansions)
         pairs = zip(given, self._spent(), strict=True)
-        return self._stopped or any(limit is not None and spent > (1 - MIN_SHARE) * limit for limit, spent in pairs)
+        return self._stopped or any(
+            limit is not None and spent > (1 - MIN_SHARE) * limit for limit, spent in pairs
+        )
 
     def _progress(self) -> PathProgress:
         return PathProgress(
@@ -306,13 +312,16 @@ class _PathBuilder:
     def _path(self) -> RegularizationPath:
         ends = [Fraction(0), *self._crossings(), None]
         segments = [
-            self._segment(tree, start, end) for tree, (start, end) in zip(self._trees, pairwise(ends), strict=True)
+            self._segment(tree, start, end)
+            for tree, (start, end) in zip(self._trees, pairwise(ends), strict=True)
         ]
         seconds = perf_counter() - self._start
-        return RegularizationPath(tuple(segments), float(self._ratio), self._searches, seconds, self._reason(segments))
+        return RegularizationPath(
+            tuple(segments), float(self._ratio), self._searches, seconds, self._reason(segments)
+        )
 
     def _reason(self, segments: list[PathSegment]) -> StopReason:
-        """Return why the path ended: the proof, a request to stop, or the limit that ended the last search."""
+        """Return why the path ended: the proof, a request to stop, or the limit of the last search."""
         if all(segment.proven for segment in segments):
             return StopReason.PROVEN_OPTIMAL
         if self._stopped:

@@ -29,9 +29,9 @@ class PathLimits:
 class PathsOfFolds:
     """Compute a path for every fold of every setting, the smallest trees first.
 
-    Each path gets an equal share of the time that is left when it starts, so what small trees do not need is left to
-    large ones. The paths of one depth on one fold are computed one after another, because each begins with the trees of
-    the one before. Searches release the GIL, so paths run in threads.
+    Each path gets an equal share of the time that is left when it starts, so what small trees do not need
+    is left to large ones. The paths of one depth on one fold are computed one after another, because each
+    begins with the trees of the one before. Searches release the GIL, so paths run in threads.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class PathsOfFolds:
         return math.inf if limit is None else limit - (perf_counter() - self._started)
 
     def complete(self) -> dict[Setting, list[FoldResult]]:
-        """Return the results of the settings whose folds are all finished, or of the most finished one if none is."""
+        """Return the results of the settings whose folds are all finished, or of the one with most folds."""
         found = {s: folds for s, folds in self.results.items() if len(folds) == len(self._folds)}
         if found or not self.results:
             return found

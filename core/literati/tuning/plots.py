@@ -13,7 +13,9 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plots need matplotlib; install it with: pip install 'literati-trees[plot]'") from None
+        raise ImportError(
+            "plots need matplotlib; install it with: pip install 'literati-trees[plot]'"
+        ) from None
     return plt.subplots(figsize=(7, 4.5), layout="constrained")[1]
 
 
@@ -27,7 +29,7 @@ def _settings(results: dict[str, Any]) -> dict[tuple[int, int], Any]:
 
 
 def _styles(classifier: Any) -> list[tuple[Any, dict[str, Any]]]:
-    """Return the rows of each setting and how to draw them: a colour for the depth, a dash for the change points."""
+    """Return the rows of each setting and how to draw them: colour is depth, dashes are change points."""
     import matplotlib
 
     settings = _settings(classifier.cv_results_)
@@ -57,7 +59,14 @@ def plot_cv(classifier: Any, ax: Any) -> Any:
         errors = results["standard_error"][rows]
         kept = [max(np.flatnonzero(leaves == n), key=lambda i: means[i]) for n in np.unique(leaves)]
         ax.errorbar(
-            leaves[kept], means[kept], errors[kept], marker="o", markersize=3, elinewidth=0.5, capsize=2, **style
+            leaves[kept],
+            means[kept],
+            errors[kept],
+            marker="o",
+            markersize=3,
+            elinewidth=0.5,
+            capsize=2,
+            **style,
         )
     at = classifier.best_index_
     chosen = {"markersize": 11, "fillstyle": "none", "color": "black", "label": "chosen"}

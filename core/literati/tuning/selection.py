@@ -18,9 +18,9 @@ def size_of(candidate: Candidate) -> tuple[float, float]:
 def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | None) -> Candidate:
     """Return the chosen candidate.
 
-    "best" takes the best mean score, and of equal ones the smallest tree. "one_standard_error" takes the smallest tree
-    whose mean is within one standard error of the best one. If no candidate has at most `max_leaves` leaves, the
-    smallest one is chosen.
+    "best" takes the best mean score, and of equal ones the smallest tree. "one_standard_error" takes the
+    smallest tree whose mean is within one standard error of the best one. If no candidate has at most
+    `max_leaves` leaves, the smallest one is chosen.
     """
     small = [c for c in candidates if max_leaves is None or c.leaves <= max_leaves]
     if not small:
@@ -36,13 +36,15 @@ def explain_choice(chosen: Candidate, candidates: Sequence[Candidate], select: S
     """Return a sentence that says why a candidate was chosen."""
     best = max(candidates, key=lambda c: c.mean)
     about = (
-        f"depth {chosen.setting.max_depth} with {chosen.setting.max_changepoints} change points and a penalty of "
-        f"{chosen.middle:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with {chosen.leaves:.3g} leaves"
+        f"depth {chosen.setting.max_depth} with {chosen.setting.max_changepoints} change points and a "
+        f"penalty of {chosen.middle:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with "
+        f"{chosen.leaves:.3g} leaves"
     )
     folds = len(chosen.scores)
     if select == "best" or chosen.mean == best.mean:
         return f"Of {len(candidates)} candidates, {about}: the best mean over {folds} folds."
     return (
         f"Of {len(candidates)} candidates, {about}: the smallest tree within one standard error "
-        f"({best.standard_error:.2g}) of the best mean over {folds} folds ({best.mean:.4g} with {best.leaves:.3g} leaves)."
+        f"({best.standard_error:.2g}) of the best mean over {folds} folds ({best.mean:.4g} with "
+        f"{best.leaves:.3g} leaves)."
     )

@@ -30,7 +30,7 @@ X, Y = load_iris(return_X_y=True)
 
 def small(**options: Any) -> LiteratiClassifierCV:
     """Two settings, so that a fit takes a tenth of a second."""
-    defaults = {"max_depth": (1, 2), "max_changepoints": 1, "cv": 3, "time_limit": None}
+    defaults: dict[str, Any] = {"max_depth": (1, 2), "max_changepoints": 1, "cv": 3, "time_limit": None}
     return LiteratiClassifierCV(**(defaults | options))
 
 
@@ -46,7 +46,9 @@ def test_scores_are_those_of_the_trees_on_their_held_out_rows() -> None:
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, Y))
     for row in range(len(table["penalty_from"])):
         end = table["penalty_to"][row]
-        middle = 2 * table["penalty_from"][row] + 1 if math.isinf(end) else (table["penalty_from"][row] + end) / 2
+        middle = (
+            2 * table["penalty_from"][row] + 1 if math.isinf(end) else (table["penalty_from"][row] + end) / 2
+        )
         for fold, (train, test) in enumerate(folds):
             penalty = middle * len(train) / len(Y)
             fitted = LiteratiClassifier(
@@ -227,7 +229,7 @@ def test_plots() -> None:
     matplotlib.use("Agg")
     model = small(max_changepoints=(1, 2)).fit(X, Y)
     cv, path = model.plot_cv(), model.plot_path()
-    assert [text.get_text() for text in cv.get_legend().get_texts()][0] == "chosen"
+    assert next(text.get_text() for text in cv.get_legend().get_texts()) == "chosen"
     assert cv.get_xlabel() == "leaves (mean over the folds)"
     assert len(path.lines) == 5  # four settings and the choice
     assert model.plot_cv(ax=cv) is cv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import Any
@@ -37,7 +38,7 @@ def two_classes(problem: Problem) -> Problem:
 
 
 def path_of(problem: Problem, ratio: float, **options: Any) -> RegularizationPath:
-    parameters = {
+    parameters: dict[str, Any] = {
         "max_depth": problem.max_depth,
         "max_changepoints": problem.max_changepoints,
         "candidates": problem.candidates,
@@ -68,11 +69,13 @@ def check_form(path: RegularizationPath) -> None:
     """The segments join, and both errors and sizes are strictly monotone, so no segment is superfluous."""
     assert path[0].penalty_from == 0
     assert path[-1].penalty_to == math.inf
-    for one, next_one in zip(path, path[1:], strict=False):
+    for one, next_one in itertools.pairwise(path):
         assert one.penalty_from < one.penalty_to == next_one.penalty_from
         assert one.errors < next_one.errors
         meet = one.penalty_to
-        assert abs(one.cost(meet, path.changepoint_ratio) - next_one.cost(meet, path.changepoint_ratio)) < EXACT
+        assert (
+            abs(one.cost(meet, path.changepoint_ratio) - next_one.cost(meet, path.changepoint_ratio)) < EXACT
+        )
     for segment in path:
         splits = [node.split for node in segment.tree.nodes if node.split is not None]
         assert segment.splits == len(splits) == segment.leaves - 1
@@ -168,7 +171,12 @@ def test_begins_with_the_trees_of_fewer_change_points() -> None:
 def test_a_start_that_does_not_fit_is_refused() -> None:
     X, y = load_iris(return_X_y=True)
     start = regularization_path(X, y, max_depth=2, max_changepoints=2)
-    for options in ({"max_depth": 3}, {"max_changepoints": 1}, {"candidates": "shape"}, {"min_samples_leaf": 2}):
+    for options in (
+        {"max_depth": 3},
+        {"max_changepoints": 1},
+        {"candidates": "shape"},
+        {"min_samples_leaf": 2},
+    ):
         with pytest.raises(ValueError, match="start: expected a path of the same depth"):
             regularization_path(X, y, start=start, **({"max_depth": 2, "max_changepoints": 2} | options))
     with pytest.raises(ValueError, match="start: a tree of the path does not fit the data"):
