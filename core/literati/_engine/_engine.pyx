@@ -23,8 +23,8 @@ from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBI
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
     ADAPTIVE, ALL, ENTROPY, GINI, LEGAL_CUT, MAX_CLASSES, MAX_K, NO_MEMORY, QUANTILE, SHAPE, Control, Costs, Dataset,
-    Outcome, Rows, cost_t, feature_order, int16_t, int32_t, int64_t, lanes_t, long_lanes_t, monotonic, uint32_t, uint64_t,
-    uint8_t,
+    Outcome, Rows, cost_t, feature_order, int16_t, int32_t, int64_t, lanes_t, long_lanes_t, monotonic, uint32_t,
+    uint64_t, uint8_t,
 )
 
 from literati._engine._tree_writer import NODE_DTYPE
