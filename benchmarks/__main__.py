@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from benchmarks.claims import Claim, Judgement, claims_table, judge, needed_runs
 from benchmarks.criteria import FULL, NUMERIC, PEERS, QUICK, Scope
 from benchmarks.progress import Progress
 from benchmarks.runs import Results, RunSpec
+from benchmarks.tuning import protocol as tuning
+from benchmarks.tuning import summary as tuning_summary
 
 CLAIMS = {
     "speed": criteria.speed,
@@ -38,7 +42,39 @@ FORMS = {
     "figures": "every plot of bounds over time: ablations, threads, widening",
     "time-left": "a plot of estimated against true seconds to the proof, on ten searches",
     "widening": "candidates='widening' beside every mode, ConTree and STreeD, on all rows, in some hours",
+    "tuning": "accuracy on held-out rows of tuned trees, a forest and boosting, in about half a day",
     "peers": "every other solver that the claims need, without Literati",
+}
+
+
+@dataclass(frozen=True)
+class Resumable:
+    """A form that goes on with the runs that the JSON file of an earlier session lacks."""
+
+    title: str
+    about: Callable[[float], str]  # by the limit of a run
+    dataset_names: Callable[[Path], list[str]]
+    specs: Callable[[list[str], float], list[RunSpec]]
+    table: Callable[[Results, list[str], float], str]
+    module: str = process.CHILD  # that measures a run
+
+
+RESUMABLE = {
+    "widening": Resumable(
+        "Widening",
+        lambda _: "All rows, training errors.",
+        widening.dataset_names,
+        widening.specs,
+        widening.table,
+    ),
+    "tuning": Resumable(
+        "Tuning",
+        tuning_summary.about,
+        tuning.dataset_names,
+        tuning.specs,
+        tuning_summary.table,
+        tuning.CHILD,
+    ),
 }
 REUSED = "The results of the other solvers are from an earlier session, so ratios of speed prove nothing."
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -47,8 +83,8 @@ RESULTS = Path(__file__).resolve().parent / "results"
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     data = Path() if options.form == "encoding" else _data_folder(options.data)
-    if options.form == "widening":
-        return _widening(options, data)
+    if options.form in RESUMABLE:
+        return _resume(RESUMABLE[options.form], options, data)
     if options.form == "time-left":
         for name, near in time_left.measure(data, options.out).items():
             print(f"{name}: {near:.0%} of the estimates are within a factor of 2")
@@ -73,20 +109,19 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if any(judgement.passed is False for judgement in judgements) else 0
 
 
-def _widening(options: argparse.Namespace, data: Path) -> int:
+def _resume(form: Resumable, options: argparse.Namespace, data: Path) -> int:
     """Run what is not in the JSON file of an earlier session, and write the table of all that is known."""
-    datasets = [
-        name for name in widening.dataset_names(data) if not options.only or name in options.only.split(",")
-    ]
+    names = form.dataset_names(data)
+    datasets = [name for name in names if not options.only or name in options.only.split(",")]
     options.out.mkdir(parents=True, exist_ok=True)
-    name = options.out / f"widening-{options.limit:g}s"
+    name = options.out / f"{options.form}-{options.limit:g}s"
     saved, page = name.with_suffix(".json"), name.with_suffix(".md")
     known = Results(report.read_json(saved) if saved.exists() else [])
-    specs = widening.specs(datasets, options.limit)
-    results = _run(specs, known, data, options.core, saved, known)
-    shown = widening.table(results, widening.dataset_names(data), options.limit)
-    about = f"One core of {report.machine()['processor']}, all rows, training errors."
-    page.write_text(f"# Widening, {options.limit:g} s\n\n{about}\n\n{shown}")
+    specs = form.specs(datasets, options.limit)
+    results = _run(specs, known, data, options.core, saved, known, form.module)
+    shown = form.table(results, names, options.limit)
+    about = f"One core of {report.machine()['processor']}. {form.about(options.limit)}"
+    page.write_text(f"# {form.title}, {options.limit:g} s\n\n{about}\n\n{shown}")
     print(shown)
     return 0
 
@@ -103,7 +138,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="folder of csv.gz files (or set LITERATI_BENCH_DATA)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for JSON, tables and plots")
     parser.add_argument("--core", type=int, default=process.default_core(), help="core on which to run")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run, in the form widening")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds of a run, in the forms widening and tuning"
+    )
     parser.add_argument("--only", help="datasets to run, separated by commas")
     parser.add_argument("--reuse", type=Path, help="JSON file from which to take results of other solvers")
     return parser.parse_args(arguments)
@@ -156,13 +193,15 @@ def _run(
     core: int | None,
     saved: Path,
     kept: Results | None = None,
+    module: str = process.CHILD,
 ) -> Results:
     """Run what `earlier` does not have, and save all results after every run, with those of `kept`."""
     results = Results([] if kept is None else kept.all())
     progress = Progress(len(specs))
     try:
         for spec in specs:
-            result = earlier.get(spec) or process.run(spec, data, core, partial(progress.running, spec))
+            tick = partial(progress.running, spec)
+            result = earlier.get(spec) or process.run(spec, data, core, tick, module)
             results.add(result)
             progress.finished(result)
             report.write_json(saved, results.all())

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
@@ -21,12 +22,13 @@ REPEAT_BELOW_SECONDS = 1.0
 REPEATS = 3
 
 
-def main() -> None:
+def main(measured_by: Callable[[RunSpec, Path], RunResult]) -> None:
+    """Measure the spec that is on stdin."""
     task = json.load(sys.stdin)
     spec = RunSpec(**task["spec"])
     if task["cores"] is not None:
         os.sched_setaffinity(0, task["cores"])
-    result = measure(spec, Path(task["data"]))
+    result = measured_by(spec, Path(task["data"]))
     output = Path(task["output"])
     partial = output.with_suffix(".partial")
     partial.write_text(json.dumps(result.to_dict()))
@@ -103,4 +105,4 @@ def _contradiction(fit: Fit, errors: int) -> str | None:
 
 
 if __name__ == "__main__":
-    main()
+    main(measure)

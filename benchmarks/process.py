@@ -18,6 +18,7 @@ from benchmarks.runs import RunResult, RunSpec
 ROOT = Path(__file__).resolve().parent.parent
 POLL_SECONDS = 0.05
 ERROR_TAIL = 800
+CHILD = "benchmarks.child"  # the module that measures a run
 
 # A solver has one core unless its options ask for threads, so numeric libraries must not start any.
 ONE_THREAD = dict.fromkeys(
@@ -49,7 +50,11 @@ def cores_of(spec: RunSpec, core: int | None) -> list[int] | None:
 
 
 def run(
-    spec: RunSpec, data: Path, core: int | None = None, tick: Callable[[float], None] | None = None
+    spec: RunSpec,
+    data: Path,
+    core: int | None = None,
+    tick: Callable[[float], None] | None = None,
+    module: str = CHILD,
 ) -> RunResult:
     """Run the spec and return its result. `tick` is called every POLL_SECONDS with the elapsed seconds."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -62,7 +67,7 @@ def run(
         }
         with open(Path(scratch) / "stderr", "w+b") as errors:
             child = subprocess.Popen(
-                [sys.executable, "-m", "benchmarks.child"],
+                [sys.executable, "-m", module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,  # some solvers print
                 stderr=errors,

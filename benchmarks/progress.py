@@ -59,4 +59,5 @@ class Progress:
 
 
 def _name(spec: RunSpec) -> str:
-    return f"{spec.solver} on {spec.dataset}, D={spec.depth}"
+    depth = f", D={spec.depth}" if spec.depth else ""  # 0 if the depth is tuned
+    return f"{spec.label} on {spec.dataset}{depth}"

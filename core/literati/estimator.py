@@ -60,6 +60,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         callback: Callable[[SearchReport], object] | None = None,
         categories: str = "ordered",
         min_samples_leaf: int = 1,
+        probability_smoothing: float = 0.5,
     ) -> None:
         self.max_depth = max_depth
         self.max_changepoints = max_changepoints
@@ -84,6 +85,7 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.callback = callback
         self.categories = categories
         self.min_samples_leaf = min_samples_leaf
+        self.probability_smoothing = probability_smoothing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search until a limit is reached or the optimum is proven.
@@ -161,7 +163,11 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.tree_.predict(X)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the share of each class in the training weight of each row's leaf, ordered as `classes_`."""
+        """Return the probability of each class for each row, ordered as `classes_`.
+
+        It is the class's share in the training weight of the row's leaf, after `probability_smoothing` is
+        added to the weight of each class.
+        """
         check_is_fitted(self)
         return self.tree_.predict_proba(X)
 

@@ -35,24 +35,23 @@ class PredictionEncoder:
         self.classes = [plain(label) for label in tree.classes]
         self.texts = [label_text(label) for label in self.classes]
         self.codes = np.array([node.label for node in tree.nodes], dtype=np.int32)
-        counts = np.array([node.counts for node in tree.nodes])
-        self.shares = counts / counts.sum(axis=1, keepdims=True)
+        self.probabilities = tree.probabilities
         leaves = [node.split is None for node in tree.nodes]
         labels = [to_json(label) for label in self.classes]
         # There is one part per node, indexed by node; those of inner nodes are empty.
         self._labels = [labels[node.label] if node.split is None else b"" for node in tree.nodes]
-        self._shares = [
+        self._probabilities = [
             to_json(dict(zip(self.texts, row, strict=True))) if leaf else b""
-            for row, leaf in zip(self.shares.tolist(), leaves, strict=True)
+            for row, leaf in zip(self.probabilities.tolist(), leaves, strict=True)
         ]
         self._ids = [b"%d" % index for index in range(len(leaves))]
         self._sizes = np.array(
-            [sum(map(len, parts)) + 3 for parts in zip(self._labels, self._shares, self._ids, strict=True)]
+            [sum(map(len, parts)) + 3 for parts in zip(self._labels, self._probabilities, self._ids, strict=True)]
         )
 
     @property
     def nbytes(self) -> int:
-        return int(self._sizes.sum() + self.shares.nbytes) + 200 * len(self._ids)
+        return int(self._sizes.sum() + self.probabilities.nbytes) + 200 * len(self._ids)
 
     def to_json(
         self,
@@ -67,7 +66,7 @@ class PredictionEncoder:
             b'{"predictions":[',
             joined_parts(self._labels, leaves),
             b'],"probabilities":[',
-            joined_parts(self._shares, leaves),
+            joined_parts(self._probabilities, leaves),
             b'],"leaf_ids":[',
             joined_parts(self._ids, leaves),
             b'],"warnings":',
@@ -87,7 +86,7 @@ class PredictionEncoder:
         """Return the columns `prediction`, `leaf_id` and one `probability_<class>` for each class."""
         self._check_size(leaves)
         labels = pa.array(classes).take(pa.array(self.codes[leaves]))
-        columns = [labels, pa.array(leaves), *(pa.array(share[leaves]) for share in self.shares.T)]
+        columns = [labels, pa.array(leaves), *(pa.array(share[leaves]) for share in self.probabilities.T)]
         return pa.table(columns, ["prediction", "leaf_id", *(f"probability_{text}" for text in self.texts)])
 
     def to_csv(self, leaves: Leaves) -> bytes:

@@ -75,7 +75,10 @@ class Explainer:
     def _leaf_texts(self) -> list[str]:
         """Return the prediction of every node in words."""
         labels = [plain(label) for label in self.tree.classes]
-        return [f"class {labels[node.label]!r} (probability {node.share:.3g})" for node in self.tree.nodes]
+        return [
+            f"class {labels[node.label]!r} (probability {probabilities[node.label]:.3g})"
+            for node, probabilities in zip(self.tree.nodes, self.tree.probabilities, strict=True)
+        ]
 
     @cached_property
     def _sides(self) -> dict[int, tuple[CategorySide, CategorySide]]:

@@ -98,6 +98,7 @@ def test_the_signature() -> None:
         "callback": None,
         "categories": "ordered",
         "min_samples_leaf": 1,
+        "probability_smoothing": 0.5,
     }
     assert {name: entry.default for name, entry in definitions().items()} == {
         name: p.default for name, p in parameters.items()

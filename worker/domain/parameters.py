@@ -44,6 +44,7 @@ class Parameters(FrozenModel):
     split_penalty: float = parameter_field("split_penalty")
     changepoint_penalty: float = parameter_field("changepoint_penalty")
     min_samples_leaf: int = parameter_field("min_samples_leaf")
+    probability_smoothing: float = parameter_field("probability_smoothing")
     candidates: options.Candidates = parameter_field("candidates")
     candidate_leaves: (
         LeafCount | Annotated[list[LeafCount], Field(min_length=1, max_length=options.MAX_DEPTH)]

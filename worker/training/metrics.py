@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from literati import ShapeTree
@@ -18,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 MAX_CONFUSION_LABELS = 64  # with more labels there is no confusion matrix
 MIN_PROBABILITY = 1e-15  # keeps the log loss finite
+CALIBRATION_BINS = 10
+NORMAL_97_5 = 1.959963984540054  # quantile of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,7 @@ def objective(tree: ShapeTree, rows: LabelledRows, factors: Floats) -> float:
 def predict_tree(tree: ShapeTree, rows: LabelledRows) -> Predictions:
     leaves = tree.apply(rows.cells)
     labels = np.array([node.label for node in tree.nodes], dtype=np.intp)
-    counts = np.array([node.counts for node in tree.nodes])
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return Predictions(labels[leaves], shares[leaves])
+    return Predictions(labels[leaves], tree.probabilities[leaves])
 
 
 def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> dict[str, Any]:
@@ -82,14 +83,18 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
     chosen = np.maximum(predictions.probabilities[np.arange(len(rows.y)), rows.y], MIN_PROBABILITY)
     with np.errstate(invalid="ignore"):  # a metric is NaN if its divisor is 0
         recall, precision, f1 = hits / actual, hits / predicted, 2 * hits / (actual + predicted)
+    probability_scores = _probability_scores(rows, predictions, weights)
     confusion = None
     if n <= MAX_CONFUSION_LABELS:
         confusion = {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
     return {
         "rows": len(rows.y),
         "accuracy": float(hits.sum() / total),
+        "accuracy_interval": wilson_interval(float(hits.sum() / total), effective_rows(weights)),
         "balanced_accuracy": float(recall[actual > 0].mean()),
+        "macro_f1": float(np.where(np.isnan(f1), 0.0, f1)[actual + predicted > 0].mean()),
         "log_loss": float(-(weights * np.log(chosen)).sum() / total),
+        **probability_scores,
         "confusion_matrix": confusion,
         "per_class": [
             {
@@ -102,6 +107,55 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
             for k in range(n)
         ],
     }
+
+
+def effective_rows(weights: Floats) -> float:
+    """Return how many rows of equal weight say as much as these (Kish's effective sample size)."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def wilson_interval(share: float, rows: float) -> dict[str, float]:
+    """Return the 95 % interval of a share that was seen in so many rows (Wilson's score interval)."""
+    z = NORMAL_97_5
+    middle = (share + z**2 / (2 * rows)) / (1 + z**2 / rows)
+    width = z / (1 + z**2 / rows) * math.sqrt(share * (1 - share) / rows + z**2 / (4 * rows**2))
+    return {"low": max(0.0, middle - width), "high": min(1.0, middle + width)}
+
+
+def _probability_scores(rows: LabelledRows, predictions: Predictions, weights: Floats) -> dict[str, Any]:
+    """Return the Brier score, the area under the ROC curve of two classes, and the calibration."""
+    probabilities, total = predictions.probabilities, float(weights.sum())
+    actual = np.zeros_like(probabilities)
+    actual[np.arange(len(rows.y)), rows.y] = 1.0
+    area = None
+    if probabilities.shape[1] == 2 and len(np.unique(rows.y)) == 2:
+        area = float(roc_auc_score(rows.y, probabilities[:, 1], sample_weight=weights))
+    return {
+        "brier_score": float((weights * ((probabilities - actual) ** 2).sum(axis=1)).sum() / total),
+        "roc_auc": area,
+        "calibration": calibration(rows, predictions, weights),
+    }
+
+
+def calibration(rows: LabelledRows, predictions: Predictions, weights: Floats) -> list[dict[str, float]]:
+    """Return, by the probability of the predicted class, how often the prediction is right."""
+    confidence = predictions.probabilities[np.arange(len(rows.y)), predictions.predicted]
+    right = predictions.predicted == rows.y
+    bins = np.minimum((confidence * CALIBRATION_BINS).astype(np.intp), CALIBRATION_BINS - 1)
+    sums = [
+        np.bincount(bins, weights * value, minlength=CALIBRATION_BINS) for value in (1.0, confidence, right)
+    ]
+    return [
+        {
+            "from": k / CALIBRATION_BINS,
+            "to": (k + 1) / CALIBRATION_BINS,
+            "weight": float(weight),
+            "mean_probability": float(probability / weight),
+            "accuracy": float(hits / weight),
+        }
+        for k, (weight, probability, hits) in enumerate(zip(*sums, strict=True))
+        if weight > 0
+    ]
 
 
 def _number_or_none(value: Any) -> float | None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ import structlog
 from literati import Search, ShapeTree
 from worker.domain.datasets import label_text
 from worker.training import metrics
-from worker.training.metrics import Floats, LabelledRows
+from worker.training.metrics import Codes, Floats, LabelledRows
 from worker.training.tables import DatasetRows
 from worker.training.training_task import TrainingTask
+from worker.training.tree_warnings import find_id_like, id_like_columns, not_better, overfit
 
 MAX_INLINE_CELLS = 1 << 18  # up to here fitting the baseline tree takes milliseconds, so it is awaited
 RELATIVE_TOLERANCE = 1e-9  # of a tree's cost, relative to the weight of all rows
@@ -31,17 +33,25 @@ class ObjectiveMismatchError(RuntimeError):
     """A tree's cost is not what the search reports, so the tree must not be published."""
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """What is known of a fitted baseline."""
+
+    scores: dict[str, Any]
+    predicted: Codes | None  # the classes of the validation rows
+
+
 class Baseline:
     """The scores of a baseline. Unless it is fitted `inline`, a thread of low priority fits it."""
 
-    def __init__(self, fit: Callable[[], dict[str, Any]], *, inline: bool) -> None:
+    def __init__(self, fit: Callable[[], Fitted], *, inline: bool) -> None:
         self._fit = fit
         self._inline = inline
         self._thread: threading.Thread | None = None
-        self._scores: dict[str, Any] | None = None
+        self._fitted: Fitted | None = None
 
-    def scores(self) -> dict[str, Any] | None:
-        """Return the scores, or None while they are not known. The first call starts the fit."""
+    def fitted(self) -> Fitted | None:
+        """Return what is known, or None while it is not fitted. The first call starts the fit."""
         if self._thread is None:
             context = copy_context()  # so that log lines of the thread name the job
             self._thread = threading.Thread(
@@ -50,7 +60,7 @@ class Baseline:
             self._thread.start()
             if self._inline:
                 self._thread.join()
-        return self._scores
+        return self._fitted
 
     def wait(self, seconds: float) -> None:
         if self._thread is not None:
@@ -61,7 +71,7 @@ class Baseline:
             with suppress(OSError):  # only on Linux does a thread have a priority of its own
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
         try:
-            self._scores = self._fit()
+            self._fitted = self._fit()
         except Exception:  # a missing baseline is no reason to fail the job
             log.exception("the baseline could not be fitted")
 
@@ -90,10 +100,15 @@ class TreeEvaluator:
                 )
         total = float((self.train.row_weights * self.factors[self.train.y]).sum())
         self.tolerance = RELATIVE_TOLERANCE * max(1.0, total)
-        self.baseline = Baseline(self._cart_scores, inline=self.train.matrix.size <= MAX_INLINE_CELLS)
+        self.baseline = Baseline(self._fit_cart, inline=self.train.matrix.size <= MAX_INLINE_CELLS)
         self._majority = self._scores(
             lambda rows: metrics.predict_majority(self.train, rows, len(self.labels))
         )
+        self._majority_class: Codes | None = None
+        if self.validation is not None:
+            majority = metrics.predict_majority(self.train, self.validation, len(self.labels))
+            self._majority_class = majority.predicted
+        self.id_like = find_id_like(search.table)
 
     def _encoded(self, rows: DatasetRows, schema: Any) -> LabelledRows:
         index = {label: code for code, label in enumerate(self.labels)}
@@ -107,16 +122,37 @@ class TreeEvaluator:
         if abs(cost - tree.objective) > self.tolerance:
             raise ObjectiveMismatchError(f"the search reports cost {tree.objective!r}, but it is {cost!r}")
         scores = self._scores(lambda rows: metrics.predict_tree(tree, rows))
+        cart = self.baseline.fitted()
+        baselines = {"majority": self._majority, "cart": None if cart is None else cart.scores}
         return {
             "train_accuracy": scores["train"]["accuracy"],
             "validation_accuracy": scores["validation"] and scores["validation"]["accuracy"],
             **scores,
-            "baselines": {"majority": self._majority, "cart": self.baseline.scores()},
+            "baselines": baselines,
+            "warnings": self._warnings(tree, scores, baselines, cart),
         }
 
-    def _cart_scores(self) -> dict[str, Any]:
+    def _warnings(
+        self, tree: ShapeTree, scores: dict[str, Any], baselines: dict[str, Any], cart: Fitted | None
+    ) -> list[dict[str, Any]]:
+        found = id_like_columns(tree, self.id_like)
+        if self.validation is None:
+            return found
+        predicted = metrics.predict_tree(tree, self.validation).predicted
+        right = predicted == self.validation.y
+        found += overfit(scores)
+        for name, other in (("majority", self._majority_class), ("cart", cart and cart.predicted)):
+            if other is not None:
+                found += not_better(name, scores, baselines[name], right, other == self.validation.y)
+        return found
+
+    def _fit_cart(self) -> Fitted:
+        n_classes = len(self.labels)
         cart = metrics.fit_cart(self.train, self.factors, self.max_depth)
-        return self._scores(lambda rows: metrics.predict_cart(cart, rows, len(self.labels)))
+        scores = self._scores(lambda rows: metrics.predict_cart(cart, rows, n_classes))
+        if self.validation is None:
+            return Fitted(scores, None)
+        return Fitted(scores, metrics.predict_cart(cart, self.validation, n_classes).predicted)
 
     def _scores(self, predict: Callable[[LabelledRows], metrics.Predictions]) -> dict[str, Any]:
         return {

@@ -80,9 +80,9 @@ def explain(tree: ShapeTree, row: Any) -> Explanation:
         steps.append(_step(tree, index, split, plain(cells[split.column])))
         index = split.right if steps[-1].side == "right" else split.left
     leaf = tree.nodes[index]
-    probabilities = tuple(count / leaf.weight for count in leaf.counts)
+    probabilities = tuple(tree.probabilities[index].tolist())
     label = plain(tree.classes[leaf.label])
-    return Explanation(tuple(steps), index, label, leaf.share, probabilities)
+    return Explanation(tuple(steps), index, label, probabilities[leaf.label], probabilities)
 
 
 def _step(tree: ShapeTree, index: int, split: Split, cell: Any) -> Step:

@@ -104,6 +104,13 @@ class ShapeTree:
         return tuple(column.name for column in self.schema.columns)
 
     @property
+    def probabilities(self) -> Floats:
+        """Return the probability of each class in each node: its share in the smoothed training weight."""
+        weights = np.array([node.counts for node in self.nodes]) + self.settings.probability_smoothing
+        probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return probabilities
+
+    @property
     def errors_saved(self) -> Floats:
         """Return the weight of the training errors that the splits on each column save.
 
@@ -155,11 +162,8 @@ class ShapeTree:
         return self.classes[of_node[leaves]]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the share of each class in the training weight of each row's leaf."""
-        leaves = self.apply(X)
-        counts = np.array([node.counts for node in self.nodes])
-        shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-        return shares[leaves]
+        """Return the probability of each class for each row: that of its leaf."""
+        return self.probabilities[self.apply(X)]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return a sparse 0/1 matrix of the nodes that each row passes."""

@@ -104,11 +104,11 @@ def is_close(a: float, b: float, scale: float = 0.0) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
 
 
-def check_fields(entry: Any, where: str, names: Iterable[str], optional: str | None = None) -> None:
+def check_fields(entry: Any, where: str, names: Iterable[str], optional: Iterable[str] = ()) -> None:
     if not isinstance(entry, dict):
         raise ModelFormatError(f"{where}: expected an object")
     expected = set(names)
-    if wrong := (entry.keys() - {optional}) ^ expected:
+    if wrong := (entry.keys() - set(optional)) ^ expected:
         name = min(map(str, wrong))
         kind = "absent" if name in expected else "unknown"
         raise ModelFormatError(f"{where}: the field {name[:80]!r} is {kind}")

@@ -44,6 +44,7 @@ MAX_DEPTH = 64
 MAX_CHANGEPOINTS = 64
 MAX_LEAF_SIZES = 1024
 MAX_ROWS = 1 << 62
+_NEW_SETTINGS = {"min_samples_leaf": 1, "probability_smoothing": 0.0}  # what an absent setting means
 DTYPES = "bool|u?int(8|16|32|64)|float(16|32|64)|str|object"
 
 
@@ -96,9 +97,7 @@ def _dump_column(column: Column) -> dict[str, Any]:
 def _dump_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings. What version 0.1.0 did not have is left out where it has its default."""
     entry = _dump_fields(settings)
-    if settings.min_samples_leaf == 1:
-        del entry["min_samples_leaf"]
-    return entry
+    return {name: value for name, value in entry.items() if _NEW_SETTINGS.get(name) != value}
 
 
 def _dump_proof(proof: Proof) -> dict[str, Any]:
@@ -150,7 +149,7 @@ def load(data: Any) -> tuple[Schema, npt.NDArray[Any], tuple[Node, ...], Setting
             f"version: this library reads version {VERSION}, the model has {data.get('version')!r}"
         )
     fields = "format version engine_version named_columns columns classes settings proof nodes"
-    check_fields(data, "model", fields.split(), optional="summary")  # version 0.1.0 did not write it
+    check_fields(data, "model", fields.split(), optional=["summary"])  # version 0.1.0 did not write it
     columns = checked_list(data["columns"], "columns", _load_column)
     if not columns or len({column.name for column in columns}) < len(columns):
         raise ModelFormatError("columns: expected one or more, of different names")
@@ -210,14 +209,15 @@ def _load_classes(entry: Any) -> npt.NDArray[Any]:
 
 
 def _load_settings(entry: Any) -> Settings:
-    fields = [name for name in Settings.__dataclass_fields__ if name != "min_samples_leaf"]
-    check_fields(entry, "settings", fields, optional="min_samples_leaf")
+    fields = [name for name in Settings.__dataclass_fields__ if name not in _NEW_SETTINGS]
+    check_fields(entry, "settings", fields, optional=_NEW_SETTINGS)
     return Settings(
         checked_integer(entry["max_depth"], "settings.max_depth", 0, MAX_DEPTH),
         checked_integer(entry["max_changepoints"], "settings.max_changepoints", 1, MAX_CHANGEPOINTS),
         checked_number(entry["split_penalty"], "settings.split_penalty", 0.0),
         checked_number(entry["changepoint_penalty"], "settings.changepoint_penalty", 0.0),
         checked_integer(entry.get("min_samples_leaf", 1), "settings.min_samples_leaf", 1, MAX_ROWS),
+        checked_number(entry.get("probability_smoothing", 0.0), "settings.probability_smoothing", 0.0),
     )
 
 
@@ -295,7 +295,7 @@ def _load_proof(entry: Any, root: Node) -> Proof:
     if isinstance(entry, dict):
         stage_proof = _load_stage_proof(entry["stage_proof"]) if "stage_proof" in entry else None
         entry = {"stage_proof": None, **entry}
-    check_fields(entry, "proof", Proof.__dataclass_fields__, optional="beyond_space")
+    check_fields(entry, "proof", Proof.__dataclass_fields__, optional=["beyond_space"])
     bounds = ("objective", "upper_bound", "lower_bound")
     objective, upper, lower = (checked_number(entry[name], f"proof.{name}") for name in bounds)
     proven = checked_flag(entry["proven_optimal"], "proof.proven_optimal")

@@ -11,7 +11,7 @@ from literati.tree.nodes import BEYOND_SPACE, SPACES
 Schema = dict[str, Any]
 
 # Fields that earlier versions did not write.
-OPTIONAL = frozenset({"beyond_space", "min_samples_leaf", "stage_proof", "summary"})
+OPTIONAL = frozenset({"beyond_space", "min_samples_leaf", "probability_smoothing", "stage_proof", "summary"})
 
 _FLAG: Schema = {"type": "boolean"}
 _TEXT: Schema = {"type": "string"}
@@ -108,7 +108,7 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
             "anyOf": [_where(dtype={"const": "object"}), *(_labels_of(*kind) for kind in _LABEL_KINDS)],
         },
         "TreeSettings": _object(
-            "The parameters that define the cost and the size of the tree.",
+            "The parameters that define the cost, the size and the probabilities of the tree.",
             max_depth=_integer(0, model_json.MAX_DEPTH),
             max_changepoints=_integer(1, model_json.MAX_CHANGEPOINTS),
             split_penalty=_POSITIVE,
@@ -117,6 +117,10 @@ def tree_definitions(ref: str) -> dict[str, Schema]:
                 1,
                 model_json.MAX_ROWS,
                 "Training rows in each interval of a split at least, and so in each leaf. 1 if it is absent.",
+            ),
+            probability_smoothing=_with(
+                _POSITIVE,
+                "The weight that is added to each class of a leaf for its probabilities. 0 if it is absent.",
             ),
         ),
         "TreeProof": _object(

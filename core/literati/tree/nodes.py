@@ -66,13 +66,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The parameters that define the cost and the size of a tree."""
+    """The parameters that define the cost, the size and the probabilities of a tree."""
 
     max_depth: int
     max_changepoints: int
     split_penalty: float
     changepoint_penalty: float
     min_samples_leaf: int = 1  # rows in every interval of a split
+    probability_smoothing: float = 0.0  # added to the weight of each class in a leaf
 
     @property
     def penalties(self) -> tuple[float, float]:

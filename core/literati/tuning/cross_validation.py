@@ -87,7 +87,9 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Number of paths that are computed at the same time; None means 1, -1 means one for each core.
     refit : bool, default=True
         Whether to fit a tree to all rows. Without it there are only the results of the folds.
-    candidates, candidate_leaves, min_samples_leaf, criterion, class_weight, categories, memory_limit
+    candidates, candidate_leaves, min_samples_leaf, criterion, class_weight, categories
+        As for LiteratiClassifier.
+    probability_smoothing, memory_limit
         As for LiteratiClassifier.
     verbose : int, default=0
         1 shows a progress line on standard error.
@@ -134,6 +136,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         criterion: str = "gini",
         class_weight: str | Mapping[Any, float] | None = None,
         categories: str = "ordered",
+        probability_smoothing: float = 0.5,
         memory_limit: int | None = None,
         verbose: int = 0,
         callback: Callable[[CVProgress], object] | None = None,
@@ -156,6 +159,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.criterion = criterion
         self.class_weight = class_weight
         self.categories = categories
+        self.probability_smoothing = probability_smoothing
         self.memory_limit = memory_limit
         self.verbose = verbose
         self.callback = callback
@@ -205,6 +209,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             "criterion",
             "class_weight",
             "categories",
+            "probability_smoothing",
         )
         return {name: getattr(self, name) for name in names} | {"changepoint_ratio": self.changepoint_ratio}
 
@@ -335,7 +340,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self.best_estimator_.predict(X)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the share of each class in the training weight of each row's leaf, ordered as `classes_`."""
+        """Return the probability of each class for each row, ordered as `classes_`."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 

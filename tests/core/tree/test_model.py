@@ -303,3 +303,23 @@ def test_evaluate_on_other_rows() -> None:
         tree.evaluate([[1.0]], ["a", "b"])
     with pytest.raises(ValueError, match="sample_weight: expected 1 numbers, one for each row, got 2"):
         tree.evaluate([[1.0]], ["a"], [1.0, 2.0])
+
+
+def test_smoothed_probabilities() -> None:
+    """Each class of a leaf gets the same weight in addition; the predicted class stays."""
+    X, y = load_iris(return_X_y=True)
+    plain = LiteratiClassifier(max_depth=2, probability_smoothing=0).fit(X, y)
+    for smoothing in (0.5, 2, 1000.0):
+        smooth = LiteratiClassifier(max_depth=2, probability_smoothing=smoothing).fit(X, y)
+        assert smooth.tree_.nodes == plain.tree_.nodes
+        assert (smooth.predict(X) == plain.predict(X)).all()
+        counts = np.array([smooth.tree_.nodes[leaf].counts for leaf in smooth.apply(X)]) + smoothing
+        np.testing.assert_allclose(smooth.predict_proba(X), counts / counts.sum(axis=1, keepdims=True))
+        again = ShapeTree.from_json(smooth.tree_.to_json())
+        assert (again.predict_proba(X) == smooth.predict_proba(X)).all()
+        assert json.loads(smooth.tree_.to_json())["settings"]["probability_smoothing"] == smoothing
+    assert "probability_smoothing" not in json.loads(plain.tree_.to_json())["settings"]
+    assert plain.predict_proba(X).max() == 1.0
+    assert LiteratiClassifier(max_depth=2).fit(X, y).predict_proba(X).max() < 1.0
+    with pytest.raises(ValueError, match="probability_smoothing: expected a finite number >= 0"):
+        LiteratiClassifier(probability_smoothing=-1).fit(X, y)

@@ -27,6 +27,7 @@ class Evaluator:
         self.named = model["named_columns"]
         self.columns = model["columns"]
         self.nodes = model["nodes"]
+        self.smoothing = model["settings"].get("probability_smoothing", 0.0)
         self.classes = [read_label(entry) for entry in model["classes"]["labels"]]
         self.places = [
             {read_label(entry): place for place, entry in enumerate(column.get("categories", ()))}
@@ -38,7 +39,7 @@ class Evaluator:
         at = 0
         while (split := self.nodes[at]["split"]) is not None:
             at = split["right" if self._goes_right(split, self._cell(row, split["column"])) else "left"]
-        counts = self.nodes[at]["counts"]
+        counts = [count + self.smoothing for count in self.nodes[at]["counts"]]
         total = sum(counts)
         return Prediction(self.classes[self.nodes[at]["label"]], [count / total for count in counts], at)
 

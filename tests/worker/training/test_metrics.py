@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn import metrics as reference
 
 from literati import LiteratiClassifier
@@ -45,6 +46,40 @@ def test_scores_are_scikit_learns(n_classes: int, weighted: bool) -> None:
         assert entry["recall"] == pytest.approx(recall[k])
         assert entry["f1"] == pytest.approx(f1[k])
         assert entry["support"] == support[k]
+    assert found["macro_f1"] == pytest.approx(
+        reference.f1_score(y, predicted, average="macro", sample_weight=w)
+    )
+    right = np.eye(n_classes)[y]
+    brier = np.average(((said.probabilities - right) ** 2).sum(axis=1), weights=w)
+    assert found["brier_score"] == pytest.approx(brier)
+    area = reference.roc_auc_score(y, said.probabilities[:, 1], sample_weight=w) if n_classes == 2 else None
+    assert found["roc_auc"] == (None if area is None else pytest.approx(area))
+
+
+def test_calibration_bins() -> None:
+    """Four rows in two bins: the predictions of probability 1 are in the last one."""
+    cells = EncodedRows(np.zeros((4, 1)), {}, ())
+    labelled = metrics.LabelledRows(cells, np.array([0, 1, 1, 1]), np.array([1.0, 1.0, 2.0, 1.0]))
+    shares = np.array([[0.62, 0.38], [0.68, 0.32], [0.0, 1.0], [0.05, 0.95]])
+    bins = metrics.scores(labelled, metrics.Predictions(shares.argmax(axis=1), shares), ["a", "b"])["calibration"]
+    assert [(entry["from"], entry["to"], entry["weight"]) for entry in bins] == [(0.6, 0.7, 2.0), (0.9, 1.0, 3.0)]
+    assert bins[0]["mean_probability"] == pytest.approx(0.65)
+    assert bins[0]["accuracy"] == 0.5
+    assert bins[1]["mean_probability"] == pytest.approx((2 * 1.0 + 0.95) / 3)
+    assert bins[1]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 10), (10, 10), (85, 120), (1, 3), (5000, 9999)])
+def test_the_interval_is_wilsons(hits: int, n: int) -> None:
+    expected = binomtest(hits, n).proportion_ci(method="wilson")
+    found = metrics.wilson_interval(hits / n, n)
+    assert found["low"] == pytest.approx(expected.low, abs=1e-12)
+    assert found["high"] == pytest.approx(expected.high, abs=1e-12)
+
+
+def test_unequal_weights_say_less() -> None:
+    assert metrics.effective_rows(np.ones(50)) == pytest.approx(50)
+    assert metrics.effective_rows(np.array([1.0] * 49 + [1000.0])) < 2
 
 
 def test_what_cannot_be_said_is_null() -> None:

@@ -17,6 +17,7 @@ interface Definition {
 
 type NumberKey =
   | "max_depth" | "max_changepoints" | "split_penalty" | "changepoint_penalty" | "min_samples_leaf" | "candidate_leaves" | "held_back"
+  | "probability_smoothing"
   | "n_threads" | "time_limit" | "max_expansions" | "memory_limit" | "gap" | "patience";
 
 export type Values =
@@ -79,6 +80,7 @@ export const MAIN: NumberField[] = [
 export const MORE: NumberField[] = [
   numberField("parameters", "candidate_leaves", "Proposed cuts"),
   numberField("parameters", "min_samples_leaf", "Rows per interval"),
+  numberField("parameters", "probability_smoothing", "Smoothing of probabilities"),
   numberField("limits", "gap", "Stop at a gap of", { unit: "%", factor: 0.01 }),
   numberField("limits", "patience", "Patience"),
   numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6, hint: () => "1 MB is 1,000,000 bytes." }),
