@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import FrozenInstanceError
 from typing import Any
@@ -11,9 +12,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.datasets import load_iris
 from literati._engine._engine import NODE_DTYPE
 
-from literati import DataWarning, SearchInvariantError, ShapeTree
+from literati import DataWarning, LiteratiClassifier, SearchInvariantError, ShapeTree
 from literati.data.labels import plain
 from literati.data.table import TrainingTable, build
 from literati.tree.nodes import Settings
