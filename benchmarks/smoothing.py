@@ -1,8 +1,8 @@
 """Choose the default of `probability_smoothing`: log loss on held-out rows by the number added to each count.
 
-For every dataset, depth and fold there is a regularization path with a limit of expansions, so that the result
-does not depend on the machine. The log loss is taken of the tree of each penalty; what counts is the mean over
-the trees of a path, the mean over the folds, and then the mean over the datasets.
+For every dataset, depth and fold there is a regularization path with a limit of expansions, so that the
+result does not depend on the machine. The log loss is taken of the tree of each penalty; what counts is the
+mean over the trees of a path, the mean over the folds, and then the mean over the datasets.
 """
 
 from __future__ import annotations
@@ -53,14 +53,15 @@ def _losses(X: NDArray[Any], y: NDArray[Any], depth: int) -> Floats:
             time_limit=None,
         )
         rows.append(_path_losses(path, X[test], y[test]))
-    return np.mean(rows, axis=0)
+    return np.asarray(np.mean(rows, axis=0))
 
 
 def _path_losses(path: RegularizationPath, X: NDArray[Any], y: NDArray[Any]) -> Floats:
     """Return the mean log loss of the trees of a path, by the number added."""
     encoded = path[0].tree.encode(X)
     trees = [segment.tree for segment in path]
-    return np.mean([[_loss(tree, encoded, y, added) for added in ADDED] for tree in trees], axis=0)
+    losses = [[_loss(tree, encoded, y, added) for added in ADDED] for tree in trees]
+    return np.asarray(np.mean(losses, axis=0))
 
 
 def _loss(tree: ShapeTree, encoded: Any, y: NDArray[Any], added: float) -> float:

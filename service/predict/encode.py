@@ -46,7 +46,10 @@ class PredictionEncoder:
         ]
         self._ids = [b"%d" % index for index in range(len(leaves))]
         self._sizes = np.array(
-            [sum(map(len, parts)) + 3 for parts in zip(self._labels, self._probabilities, self._ids, strict=True)]
+            [
+                sum(map(len, parts)) + 3
+                for parts in zip(self._labels, self._probabilities, self._ids, strict=True)
+            ]
         )
 
     @property

@@ -138,12 +138,13 @@ class TreeEvaluator:
         found = id_like_columns(tree, self.id_like)
         if self.validation is None:
             return found
-        predicted = metrics.predict_tree(tree, self.validation).predicted
-        right = predicted == self.validation.y
+        y = self.validation.y
+        right = metrics.predict_tree(tree, self.validation).predicted == y
         found += overfit(scores)
-        for name, other in (("majority", self._majority_class), ("cart", cart and cart.predicted)):
-            if other is not None:
-                found += not_better(name, scores, baselines[name], right, other == self.validation.y)
+        others = {"majority": self._majority_class, "cart": None if cart is None else cart.predicted}
+        for name, predicted in others.items():
+            if predicted is not None:
+                found += not_better(name, scores, baselines[name], right, np.equal(predicted, y))
         return found
 
     def _fit_cart(self) -> Fitted:

@@ -29,8 +29,8 @@ def overfit(scores: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     text = (
         f"The tree is right on {train:.1%} of the training rows but on {held_out:.1%} of the "
-        f"{scores['validation']['rows']} held-out rows, so it has learned peculiarities of the training rows. "
-        "A larger split_penalty or a smaller max_depth gives a tree that is better on new rows."
+        f"{scores['validation']['rows']} held-out rows, so it has learned peculiarities of the training "
+        "rows. A larger split_penalty or a smaller max_depth gives a tree that is better on new rows."
     )
     evidence = {"train_accuracy": train, "validation_accuracy": held_out, "validation_interval": interval}
     return [{"code": "OVERFIT", "text": text, "evidence": evidence}]
@@ -94,8 +94,8 @@ def id_like_columns(tree: ShapeTree, id_like: dict[int, dict[str, Any]]) -> list
         {
             "code": "ID_LIKE_COLUMN",
             "text": (
-                f"The tree splits on {id_like[column]['column']!r}, in which nearly every row has a value of its "
-                "own, as an identifier has. Such a split says nothing about new rows. Leave the column out."
+                f"The tree splits on {id_like[column]['column']!r}, in which nearly every row has a value of "
+                "its own, as an identifier has. Such a split says nothing about new rows. Leave the column out."
             ),
             "evidence": id_like[column],
         }

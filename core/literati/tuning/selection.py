@@ -35,8 +35,10 @@ def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | No
 def explain_choice(chosen: Candidate, candidates: Sequence[Candidate], select: Select, scoring: str) -> str:
     """Return a sentence that says why a candidate was chosen."""
     best = max(candidates, key=lambda c: c.mean)
+    k = chosen.setting.max_changepoints
+    points = f"{k} change point{'s' if k > 1 else ''}"
     about = (
-        f"depth {chosen.setting.max_depth} with {chosen.setting.max_changepoints} change points and a "
+        f"depth {chosen.setting.max_depth} with {points} and a "
         f"penalty of {chosen.middle:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with "
         f"{chosen.leaves:.3g} leaves"
     )

@@ -12,8 +12,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.datasets import load_iris
 from literati._engine._engine import NODE_DTYPE
+from sklearn.datasets import load_iris
 
 from literati import DataWarning, LiteratiClassifier, SearchInvariantError, ShapeTree
 from literati.data.labels import plain

@@ -11,6 +11,7 @@ import threading
 from contextlib import redirect_stderr
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -225,7 +226,6 @@ def test_without_refit() -> None:
 
 
 def test_plots() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     model = small(max_changepoints=(1, 2)).fit(X, Y)
     cv, path = model.plot_cv(), model.plot_path()

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import Stack, poll
-from worker.training.tree_evaluator import Baseline
+from worker.training.tree_evaluator import Baseline, Fitted
 
 
 def test_the_request_id_reaches_the_worker(stack: Stack) -> None:
@@ -50,7 +50,7 @@ def test_every_line_is_json_and_unique(stack: Stack) -> None:
 
 def test_the_threads_of_a_job_name_it() -> None:
     with bound_contextvars(job_id="job_1"), capture_logs(processors=[merge_contextvars]) as lines:
-        Baseline(lambda: {"accuracy": 1 / 0}, inline=True).scores()
+        Baseline(lambda: Fitted({"accuracy": 1 / 0}, None), inline=True).fitted()
     assert [line["job_id"] for line in lines] == ["job_1"]
 
 

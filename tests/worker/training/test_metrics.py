@@ -61,8 +61,13 @@ def test_calibration_bins() -> None:
     cells = EncodedRows(np.zeros((4, 1)), {}, ())
     labelled = metrics.LabelledRows(cells, np.array([0, 1, 1, 1]), np.array([1.0, 1.0, 2.0, 1.0]))
     shares = np.array([[0.62, 0.38], [0.68, 0.32], [0.0, 1.0], [0.05, 0.95]])
-    bins = metrics.scores(labelled, metrics.Predictions(shares.argmax(axis=1), shares), ["a", "b"])["calibration"]
-    assert [(entry["from"], entry["to"], entry["weight"]) for entry in bins] == [(0.6, 0.7, 2.0), (0.9, 1.0, 3.0)]
+    bins = metrics.scores(labelled, metrics.Predictions(shares.argmax(axis=1), shares), ["a", "b"])[
+        "calibration"
+    ]
+    assert [(entry["from"], entry["to"], entry["weight"]) for entry in bins] == [
+        (0.6, 0.7, 2.0),
+        (0.9, 1.0, 3.0),
+    ]
     assert bins[0]["mean_probability"] == pytest.approx(0.65)
     assert bins[0]["accuracy"] == 0.5
     assert bins[1]["mean_probability"] == pytest.approx((2 * 1.0 + 0.95) / 3)

@@ -34,7 +34,9 @@ def test_ten_points_between_training_and_held_out_rows() -> None:
     assert overfit(scores_of(0.90, 0.80, rows=10)) == []
 
 
-def paired(only_tree: int, only_other: int, both: int = 50) -> tuple[dict[str, Any], dict[str, Any], Right, Right]:
+def paired(
+    only_tree: int, only_other: int, both: int = 50
+) -> tuple[dict[str, Any], dict[str, Any], Right, Right]:
     right = np.array([True] * (both + only_tree) + [False] * only_other)
     other = np.array([True] * both + [False] * only_tree + [True] * only_other)
     n = len(right)
