@@ -95,7 +95,8 @@ def id_like_columns(tree: ShapeTree, id_like: dict[int, dict[str, Any]]) -> list
             "code": "ID_LIKE_COLUMN",
             "text": (
                 f"The tree splits on {id_like[column]['column']!r}, in which nearly every row has a value of "
-                "its own, as an identifier has. Such a split says nothing about new rows. Leave the column out."
+                "its own, as an identifier has. Such a split says nothing about new rows. Leave the column "
+                "out."
             ),
             "evidence": id_like[column],
         }
