@@ -64,6 +64,7 @@ def _on_test_rows(tuned: Tuned, split: Split) -> tuple[float, dict[str, Any]]:
         "trials": tuned.trials,
         "parameters": tuned.parameters,
         "fold_accuracy": tuned.fold_accuracy,
+        "fold_leaves": tuned.fold_leaves,
         **tuned.details,
     }
 

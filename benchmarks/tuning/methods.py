@@ -26,6 +26,7 @@ class Tuned:
     trials: int  # candidates whose folds are all finished
     parameters: Parameters
     fold_accuracy: float  # mean of the chosen parameters on held-out rows of the folds
+    fold_leaves: float | None  # mean of the trees of the folds
     details: dict[str, Any] = field(default_factory=dict)
 
 
@@ -54,6 +55,7 @@ def _literati(select: str) -> Tune:
             len(results["mean_test_score"]),
             model.best_params_,
             float(model.best_score_),
+            float(results["mean_leaves"][model.best_index_]),
             {"choice": model.choice_, "proven_candidates": whole, "settings": len(model.paths_)},
         )
 
@@ -71,6 +73,7 @@ def _random_search(package: Package) -> Tune:
             found.trials,
             found.best.parameters,
             found.best.mean,
+            found.best.mean_leaves,
             {
                 "folds_of_best": len(found.best.scores),
                 "grid": prod(len(values) for values in package.grid.values()),

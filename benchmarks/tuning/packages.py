@@ -96,7 +96,6 @@ PACKAGES = {
         "sklearn.ensemble",
         "RandomForestClassifier",
         {
-            "n_estimators": (100, 200),
             "max_depth": (None, 8, 16),
             "max_features": ("sqrt", 0.3, 0.6, 1.0),
             "min_samples_leaf": (1, 2, 5, 10),

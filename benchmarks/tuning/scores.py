@@ -16,6 +16,7 @@ MEASURES: dict[str, Callable[[RunResult], float | None]] = {
     "balanced accuracy": lambda run: run.details["balanced_accuracy"],
     "log loss": lambda run: run.details["log_loss"],
     "leaves": lambda run: run.details["leaves"],
+    "leaves on folds": lambda run: run.details["fold_leaves"],
     "seconds": lambda run: run.seconds,
     "trials": lambda run: run.details["trials"],
 }

@@ -17,6 +17,7 @@ FORMATS = {
     "balanced accuracy": ".4f",
     "log loss": ".3f",
     "leaves": ".1f",
+    "leaves on folds": ".1f",
     "seconds": ".1f",
     "trials": ".0f",
 }

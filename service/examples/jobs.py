@@ -161,6 +161,24 @@ TRACE: dict[str, Any] = {
     ],
 }
 
+SCORES: dict[str, Any] = {
+    "job_id": JOB["id"],
+    "points": [
+        {
+            "revision": 1,
+            "objective": 6.0,
+            "found_seconds": 0.01,
+            "leaves": 3,
+            "train_accuracy": 0.95,
+            "validation_accuracy": 0.9333333333333333,
+            "train_balanced_accuracy": 0.95,
+            "validation_balanced_accuracy": 0.9333333333333333,
+            "train_log_loss": 0.21,
+            "validation_log_loss": 0.26,
+        }
+    ],
+}
+
 EVENT = {
     "id": "1767605400148-0",
     "type": "incumbent",

@@ -1,4 +1,4 @@
-"""The route of a job's incumbent: the best tree so far, or an earlier one."""
+"""Routes of a job's trees: the best one so far, an earlier one, and the scores of all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from fastapi import APIRouter, Query, Request, Response
 
 from service.dependencies import CallerDep, NotificationsDep, SettingsDep, StoreDep
 from service.examples import jobs as examples
-from service.http.etags import json_response, matches, matches_in_essence, not_modified, strong_tag
+from service.http.etags import (
+    json_response,
+    matches,
+    matches_in_essence,
+    not_modified,
+    strong_tag,
+    weak_tag,
+)
 from service.http.long_polling import LongPoll
 from service.http.problems import Problem, not_found
 from service.http.strict_queries import CHECKED_OPTIONS
-from service.jobs.routes import PREFERENCE_APPLIED, RETRY_SECONDS, Prefer, stored_job
-from service.jobs.schemas import Incumbent, NoIncumbentYet
+from service.jobs.routes import ETAG, PREFERENCE_APPLIED, RETRY_SECONDS, Prefer, stored_job
+from service.jobs.schemas import Incumbent, IncumbentScores, NoIncumbentYet, ScoreSeries
 from service.jobs.views import current_incumbent, frozen_incumbent
 from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch
 from service.schemas.problems import problems
@@ -120,6 +127,37 @@ async def get_incumbent(
         return not_modified(tag, wait.headers)
     view = frozen_incumbent(found) if snapshot.frozen else current_incumbent(found, snapshot.job)
     return json_response(view, tag=tag, headers=wait.headers)
+
+
+@router.get(
+    "/{job_id}/scores",
+    operation_id="get_scores",
+    summary="Get the scores of all trees",
+    response_model=ScoreSeries,
+    responses={
+        200: examples.answer("The scores, the oldest tree first.", examples.SCORES, headers=ETAG),
+        304: {"description": NOT_MODIFIED, "headers": ETAG},
+        **problems(404),
+    },
+)
+def get_scores(
+    request: Request,
+    job_id: JobId,
+    caller: CallerDep,
+    store: StoreDep,
+    settings: SettingsDep,
+    if_none_match: NoneMatch = None,
+) -> Response:
+    """Get how good each tree of the job is on training rows and on held-out rows, for a plot over time.
+
+    The first trees of a job that has found very many are no longer kept.
+    """
+    tag = weak_tag(stored_job(store, caller.tenant, job_id).progress.incumbents)
+    if matches(request, tag):
+        return not_modified(tag)
+    found = store.jobs.incumbent_scores(caller.tenant, job_id, settings.max_incumbents)
+    points = [IncumbentScores(**{**dict(point), **dict(point.scores)}) for point in found]
+    return json_response(ScoreSeries(job_id=job_id, points=points), tag=tag)
 
 
 def _no_incumbent(snapshot: Snapshot, wait: LongPoll) -> Response:

@@ -218,6 +218,32 @@ class Trace(BaseModel):
     points: list[TracePoint]
 
 
+class IncumbentScores(BaseModel):
+    """The scores of a tree of the job."""
+
+    revision: Annotated[int, Field(description="The number of the tree.")]
+    objective: fields.Objective
+    found_seconds: Annotated[
+        float | None, Field(description="Search seconds after which it was found. null if it is not known.")
+    ]
+    leaves: Annotated[int | None, Field(description="null for trees of Literati 0.1.0, as the scores below.")]
+    train_accuracy: float | None
+    validation_accuracy: Annotated[
+        float | None, Field(description="null if no rows are held out, as all scores of the validation rows.")
+    ]
+    train_balanced_accuracy: float | None
+    validation_balanced_accuracy: float | None
+    train_log_loss: float | None
+    validation_log_loss: float | None
+
+
+class ScoreSeries(BaseModel):
+    """The scores of the trees of a job, the oldest first."""
+
+    job_id: str
+    points: list[IncumbentScores]
+
+
 class EventPage(BaseModel):
     items: list[Event]
     last_event_id: Annotated[str | None, Field(description="Send it as `after` to get the next page.")]

@@ -108,10 +108,15 @@ class Transition(FrozenModel):
 
 
 class Scores(FrozenModel):
-    """The two metrics of a tree that lists show."""
+    """The metrics of a tree that lists and series show. Version 0.1.0 stored the two accuracies only."""
 
     train_accuracy: float | None = None
     validation_accuracy: float | None = None
+    train_balanced_accuracy: float | None = None
+    validation_balanced_accuracy: float | None = None
+    train_log_loss: float | None = None
+    validation_log_loss: float | None = None
+    leaves: int | None = None
 
 
 class JobSummary(FrozenModel):
@@ -169,6 +174,15 @@ class Incumbent(FrozenModel):
     metrics: dict[str, Any]
     found_at: datetime
     found_seconds: float | None = None  # search seconds; None for trees stored by version 0.1.0
+
+
+class IncumbentScores(FrozenModel):
+    """A kept tree of a job as a point of a series, without the tree."""
+
+    revision: int
+    objective: float
+    found_seconds: float | None = None
+    scores: Scores
 
 
 class Event(FrozenModel):

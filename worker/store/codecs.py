@@ -46,6 +46,7 @@ JOB_SUMMARY = (
     *(b"memory", b"model_revision", b"chosen", b"explored", b"seconds_left", b"stage", b"space"),
     b"proven_space",
 )
+INCUMBENT_SCORES = ("objective", "found_seconds", "scores")
 MODEL_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"name", b"notes", b"job", b"incumbent", b"objective", b"upper"),
     *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at", b"explored", b"space"),
@@ -107,8 +108,27 @@ def _model_revision(record: Hash) -> int | None:
     return int(record.get(b"model_revision") or record.get(b"chosen") or record[b"incumbents"])
 
 
-def scores_of(metrics: Mapping[str, Any]) -> jobs.Scores:
-    return jobs.Scores(**{name: metrics.get(name) for name in jobs.Scores.model_fields})
+def scores_of(metrics: Mapping[str, Any], tree: Mapping[str, Any] | None = None) -> jobs.Scores:
+    """Return the scores of a tree from its metrics."""
+    parts = {part: metrics.get(part) or {} for part in ("train", "validation")}
+    names = ("accuracy", "balanced_accuracy", "log_loss")
+    found = {f"{part}_{name}": scores.get(name) for part, scores in parts.items() for name in names}
+    found |= {name: metrics[name] for name in ("train_accuracy", "validation_accuracy") if name in metrics}
+    leaves = None if tree is None else sum(node["split"] is None for node in tree["nodes"])
+    return jobs.Scores(**found, leaves=leaves)
+
+
+def incumbent_scores(revision: int, fields: Sequence[bytes | None]) -> jobs.IncumbentScores | None:
+    """Return a point of a series from the fields INCUMBENT_SCORES of a tree; None if it is not kept."""
+    objective, found_seconds, scores = fields
+    if objective is None:
+        return None
+    return jobs.IncumbentScores(
+        revision=revision,
+        objective=float(objective),
+        found_seconds=float(found_seconds) if found_seconds else None,
+        scores=jobs.Scores.model_validate_json(scores) if scores else jobs.Scores(),
+    )
 
 
 def _scores(record: Hash) -> jobs.Scores:
@@ -326,7 +346,8 @@ def progress_arguments(update: ProgressUpdate | None) -> tuple[str, bytes, str, 
         fields["objective"] = repr(update.incumbent.objective)
         fields["found_seconds"] = repr(update.incumbent.found_seconds)
         fields["tree_stage"] = str(update.incumbent.stage)
-        fields["scores"] = scores_of(update.incumbent.metrics).model_dump_json()
+        scores = scores_of(update.incumbent.metrics, update.incumbent.tree)
+        fields["scores"] = scores.model_dump_json()
         tree = compress_tree(update.incumbent.tree)
         metrics = json.dumps(update.incumbent.metrics, allow_nan=False)
     return json.dumps(fields), tree, metrics, "" if update.log is None else json.dumps(update.log)

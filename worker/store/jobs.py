@@ -12,7 +12,16 @@ from typing import Literal
 
 from worker.domain import errors
 from worker.domain.base import new_id
-from worker.domain.jobs import Event, Incumbent, Job, JobSettings, JobState, JobSummary, NewJob
+from worker.domain.jobs import (
+    Event,
+    Incumbent,
+    IncumbentScores,
+    Job,
+    JobSettings,
+    JobState,
+    JobSummary,
+    NewJob,
+)
 from worker.domain.progress import TracePoint
 from worker.store import codecs
 from worker.store.client import or_empty, read_hash
@@ -21,6 +30,7 @@ from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, 
 
 # Inside the class the name `list` is a method.
 BlobNames = list[str]
+ScoreSeries = list[IncumbentScores]
 Trace = list[TracePoint]
 Change = Callable[[JobSettings], JobSettings]
 ControlAction = Literal["finish", "cancel", "pause", "resume"]
@@ -253,6 +263,19 @@ class JobStore(JobLeases):
         """Return the best tree or the one with this revision; None if there is none."""
         _, found, flat = self._scripts.run("incumbent", job_id, tenant, or_empty(revision))
         return codecs.incumbent(job_id, int(found), codecs.to_dict(flat)) if flat else None
+
+    def incumbent_scores(self, tenant: str, job_id: str, max_incumbents: int) -> ScoreSeries:
+        """Return the scores of the trees that are kept, the oldest first."""
+        owner, count = self._client.hmget(_key(job_id), ["tenant", "incumbents"])
+        if owner != tenant.encode():
+            raise errors.JobNotFoundError
+        last = int(count or 0)
+        revisions = range(max(1, last - max_incumbents + 1), last + 1)
+        pipeline = self._client.pipeline(transaction=False)
+        for revision in revisions:
+            pipeline.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
+        found = map(codecs.incumbent_scores, revisions, pipeline.execute())
+        return [point for point in found if point is not None]
 
     def trace(self, tenant: str, job_id: str) -> Trace:
         pipeline = self._client.pipeline(transaction=True)

@@ -73,6 +73,7 @@ TABLE = [
     Route("DELETE", "/v1/jobs/{job_id}", TRAIN, 409),
     Route("POST", "/v1/jobs/{job_id}/restore", TRAIN, 200),
     Route("GET", "/v1/jobs/{job_id}/incumbent", READ, 200),
+    Route("GET", "/v1/jobs/{job_id}/scores", READ, 200),
     Route("GET", "/v1/jobs/{job_id}/events", READ, 200),
     Route("POST", "/v1/jobs/{job_id}/finish", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/cancel", TRAIN, 202),

@@ -233,3 +233,29 @@ def test_data_that_cannot_be_used_fail_with_a_reason(stack: Stack, user: httpx.C
     done = wait_for_end(user, job["id"])
     assert (done["state"], done["stop_reason"], done["error"]["code"]) == ("FAILED", "ERROR", "DATA")
     assert "fold" in done["error"]["message"]
+
+
+def test_scores_and_warnings_of_a_real_search(stack: Stack, user: httpx.Client, noisy_data: Dataset) -> None:
+    """A deep tree of noise is right on its training rows only, and its metrics say so with their evidence."""
+    body = {
+        "dataset_id": noisy_data.id,
+        "parameters": {"max_depth": 5, "max_changepoints": 3},
+        "limits": {"max_expansions": 30, "time_limit": None},
+        "validation": {"fraction": 0.3, "seed": 0},
+    }
+    job = user.post("/v1/jobs", json=body).json()
+    ended = wait_for_end(user, job["id"])
+    assert ended["state"] == "SUCCEEDED"
+    metrics = ended["metrics"]
+    codes = {warning["code"] for warning in metrics["warnings"]}
+    assert "OVERFIT" in codes
+    held_out = metrics["validation"]
+    assert held_out["accuracy_interval"]["low"] < held_out["accuracy"] < held_out["accuracy_interval"]["high"]
+    assert sum(entry["weight"] for entry in held_out["calibration"]) == held_out["rows"]
+    points = user.get(f"/v1/jobs/{job['id']}/scores").json()["points"]
+    assert points[-1]["validation_log_loss"] == pytest.approx(held_out["log_loss"])
+    assert points[-1]["validation_accuracy"] == held_out["accuracy"]
+    assert [point["revision"] for point in points] == list(range(1, len(points) + 1))
+    model = user.get(f"/v1/models/{ended['model_id']}").json()
+    assert model["metrics"]["warnings"] == metrics["warnings"]
+    assert model["tree"]["settings"]["probability_smoothing"] == 0.5

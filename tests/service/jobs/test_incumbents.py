@@ -69,6 +69,25 @@ def test_the_best_tree_has_the_bounds_of_now(api: Stack, client: httpx.Client, h
     assert proven["gap_relative"] == 0
 
 
+def test_the_scores_of_all_trees(api: Stack, client: httpx.Client, job: str) -> None:
+    here = f"/v1/jobs/{job}/scores"
+    empty = client.get(here)
+    assert empty.json() == {"job_id": job, "points": []}
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.checkpoint(20, tree=1)
+    answer = client.get(here)
+    points = answer.json()["points"]
+    assert [(point["revision"], point["objective"]) for point in points] == [(1, costs()[0]), (2, costs()[1])]
+    for point in points:
+        tree = client.get(f"/v1/jobs/{job}/incumbent", params={"revision": point["revision"]}).json()
+        assert point["leaves"] == sum(node["split"] is None for node in tree["tree"]["nodes"])
+        assert point["train_accuracy"] == tree["metrics"]["train_accuracy"]
+        assert point["found_seconds"] == tree["found_seconds"]
+    assert client.get(here, headers={"If-None-Match": answer.headers["etag"]}).status_code == 304
+    assert client.get(here, headers={"If-None-Match": empty.headers["etag"]}).status_code == 200
+
+
 def test_a_numbered_tree_is_frozen(api: Stack, client: httpx.Client, here: str) -> None:
     worker = ActingWorker(api.store)
     worker.checkpoint(10, tree=0)

@@ -316,6 +316,7 @@ class TestDelete:
         ("DELETE", ""),
         ("GET", "/incumbent"),
         ("GET", "/trace"),
+        ("GET", "/scores"),
         ("GET", "/events"),
         ("POST", "/finish"),
         ("POST", "/cancel"),
