@@ -26,14 +26,15 @@ def measure(spec: RunSpec, data: Path) -> RunResult:
     except metadata.PackageNotFoundError as error:
         return RunResult(spec, "absent", error=str(error))
     tune = method.prepare()  # imports are not part of the measured time
-    split = splits.load(spec.dataset, data, spec.options["split"], categories=method.categories)
+    seed = spec.options["split"]  # of the search too, so that few trials are not the same on every split
+    split = splits.load(spec.dataset, data, seed, categories=method.categories)
     folds = splits.inner_folds(split.y_train)
     process.reset_peak_memory()
     before = process.resident_memory()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # other packages warn at their time limit
         start, cpu_start = time.perf_counter(), time.process_time()
-        tuned = tune(split.X_train, split.y_train, folds, spec.time_limit)
+        tuned = tune(split.X_train, split.y_train, folds, spec.time_limit, seed)
         seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
         peak = process.peak_memory()
         errors = int(np.sum(tuned.model.predict(split.X_train) != split.y_train))

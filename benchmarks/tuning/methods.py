@@ -30,7 +30,7 @@ class Tuned:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-Tune = Callable[[Array, Array, Sequence[Fold], float], Tuned]  # (X, y, folds, seconds) -> model
+Tune = Callable[[Array, Array, Sequence[Fold], float, int], Tuned]  # (X, y, folds, seconds, seed) -> model
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Method:
 def _literati(select: str) -> Tune:
     classifier = load_module("literati").LiteratiClassifierCV
 
-    def tune(X: Array, y: Array, folds: Sequence[Fold], limit: float) -> Tuned:
+    def tune(X: Array, y: Array, folds: Sequence[Fold], limit: float, seed: int) -> Tuned:
         model = classifier(cv=folds, select=select, time_limit=limit).fit(X, y)
         results = model.cv_results_
         whole = int(np.sum(results["proven_folds"] == len(folds)))
@@ -65,8 +65,8 @@ def _literati(select: str) -> Tune:
 def _random_search(package: Package) -> Tune:
     build = package.load()
 
-    def tune(X: Array, y: Array, folds: Sequence[Fold], limit: float) -> Tuned:
-        found = random_search(build, package.grid, X, y, folds, limit, package.leaves)
+    def tune(X: Array, y: Array, folds: Sequence[Fold], limit: float, seed: int) -> Tuned:
+        found = random_search(build, package.grid, X, y, folds, limit, seed, package.leaves)
         return Tuned(
             found.model,
             None if package.leaves is None else package.leaves(found.model),

@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks.runners.base import Array
 from benchmarks.tuning.splits import Fold
 
-SEARCH_SEED = 0
 REFIT_SHARE = 0.1  # of the budget, as LiteratiClassifierCV has it
 TRIAL_SHARE = 0.1  # of the budget: the longest trial of a solver with a time limit
 REFIT_FACTOR = 1.25  # seconds of a fit to all rows, as a multiple of those of a fit to four fifths
@@ -63,6 +62,7 @@ def random_search(
     y: Array,
     folds: Sequence[Fold],
     limit: float,
+    seed: int,
     leaves: Leaves | None = None,
 ) -> Found:
     """Return the model with the best mean accuracy over the folds. Everything together takes `limit` seconds.
@@ -70,7 +70,7 @@ def random_search(
     A trial that the end of the budget cuts short does not count, unless there is no other.
     """
     search = _Search(build, X, y, folds, limit, leaves)
-    for parameters in draws(grid, SEARCH_SEED):
+    for parameters in draws(grid, seed):
         if not search.has_time():
             break
         search.try_out(parameters)

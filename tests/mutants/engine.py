@@ -118,7 +118,7 @@ MUTANTS: Changes = {
         (
             "return c.refine_lower if c.refinable and c.refine_lower < commit else commit",
             "return commit",
-            LARGER + "test_two_change_points_over_every_cut[all]",
+            LARGER + "test_choices_that_are_refined[adaptive]",
         ),
         (
             "return c.cost + c.left.lower + c.right.lower",

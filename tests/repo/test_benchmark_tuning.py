@@ -100,7 +100,7 @@ def test_every_point_of_a_grid_is_drawn_once_in_a_fixed_order() -> None:
 def test_the_best_mean_is_chosen_and_of_equal_ones_the_smallest_tree() -> None:
     noisy = np.where(np.arange(40) % 13 == 5, 1 - Y, Y)
     grid = {"max_depth": (1, 2, 6), "min_samples_leaf": (1, 30)}
-    found = search.random_search(build, grid, X, noisy, FOLDS, 30.0, leaves)
+    found = search.random_search(build, grid, X, noisy, FOLDS, 30.0, 0, leaves)
     assert found.best.parameters == {"max_depth": 1, "min_samples_leaf": 1}
     assert (found.trials, found.failures, leaves(found.model)) == (6, [], 2)
     assert found.model.n_features_in_ == 1
@@ -108,10 +108,10 @@ def test_the_best_mean_is_chosen_and_of_equal_ones_the_smallest_tree() -> None:
 
 
 def test_parameters_that_fail_are_left_out_and_an_error_says_if_all_do() -> None:
-    found = search.random_search(build, {"max_depth": (-1, 2)}, X, Y, FOLDS, 30.0, leaves)
+    found = search.random_search(build, {"max_depth": (-1, 2)}, X, Y, FOLDS, 30.0, 0, leaves)
     assert (found.trials, len(found.failures), found.best.parameters) == (1, 1, {"max_depth": 2})
     with pytest.raises(RuntimeError, match="every trial failed"):
-        search.random_search(build, {"max_depth": (-1, -2)}, X, Y, FOLDS, 30.0)
+        search.random_search(build, {"max_depth": (-1, -2)}, X, Y, FOLDS, 30.0, 0)
 
 
 class Slow(DecisionTreeClassifier):  # type: ignore[misc]
@@ -127,7 +127,7 @@ class Slow(DecisionTreeClassifier):  # type: ignore[misc]
 def test_the_search_ends_with_its_budget(limit: float, trials: int, folds: int) -> None:
     start = time.perf_counter()
     grid = {"max_depth": tuple(range(1, 100))}
-    found = search.random_search(lambda given, _: Slow(**given), grid, X, Y, FOLDS, limit)
+    found = search.random_search(lambda given, _: Slow(**given), grid, X, Y, FOLDS, limit, 0)
     assert time.perf_counter() - start < limit + 1
     assert trials <= found.trials < 20
     assert len(found.best.scores) >= folds  # whole trials come before those that were cut short
@@ -140,7 +140,7 @@ def test_solvers_with_a_time_limit_get_a_part_of_the_budget() -> None:
         given.append(seconds)
         return build(parameters, seconds)
 
-    search.random_search(noting, {"max_depth": (1,)}, X, Y, FOLDS, 50.0)
+    search.random_search(noting, {"max_depth": (1,)}, X, Y, FOLDS, 50.0, 0)
     assert given[:5] == [1.0] * 5
     assert 45 < given[5] <= 50  # nothing else needs the time
 

@@ -15,6 +15,7 @@ from literati.search.interruptible import call_interruptibly
 
 SEARCH_PER_POLISH = 4  # visits of rows by the search for each one by polishing, which is a fifth of all work
 MAX_REPEATS = 3  # repetitions of a polish that stops interrupt; after them the search continues without it
+MIN_WORK = 1 << 22  # visits of rows by the search before it polishes: some milliseconds, in which it may be over
 MIN_LAST_WORK = 1 << 28  # visits of rows that are allowed for the last tree: one or two seconds
 
 
@@ -31,7 +32,7 @@ class Polishing:
         self._unfinished: npt.NDArray[Any] | None = None  # nodes that may improve, or are not built yet
         self._unfinished_cost = math.inf  # at most what the unfinished tree costs
         self._polished_upper = math.inf  # the engine's upper bound when its tree was last polished
-        self._next_work = 0  # work of the engine before which nothing is polished
+        self._next_work = MIN_WORK  # work of the engine before which nothing is polished
         self._repeated_work = 0  # visits by polishes that a stop interrupted and that were repeated
         self._repeats = 0  # repetitions of the polish that is due
         self._before: tuple[int, int, npt.NDArray[Any] | None, float, int]  # the state before the last polish

@@ -36,6 +36,14 @@ def test_the_optimum_is_found(mode: str, depth: int, block: int) -> None:
         check_shape(problem, nodes)
 
 
+@pytest.mark.parametrize("mode", ["adaptive", "shape"])
+def test_choices_that_are_refined(mode: str) -> None:
+    """At depth left 4, choices begin with one change point; those with more come by refinement."""
+    for seed in (14, 84, 163, 200, 201):
+        problem = larger_problem(seed, depth=4, mode=mode).but(max_changepoints=2 + seed % 2)
+        assert proven_engine(problem).upper == mask_oracle.optimum(problem), problem.name
+
+
 @pytest.mark.parametrize("mode", ["quantile", "all"])
 def test_two_change_points_over_every_cut(mode: str) -> None:
     """Gaps between tried change points: their bounds decide what is opened at depth left 3 and more."""
