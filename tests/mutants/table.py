@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.mutants import engine, min_rows, polish, positions, store
+from tests.mutants import engine, min_rows, paths, polish, positions, store
 from tests.mutants.mutant import Mutant
 from tests.support.paths import ROOT
 
 _ENGINE, _STORE = "core/literati/_engine/", "worker/store/lua/"
 _TABLES = (
-    *((_ENGINE, module.MUTANTS) for module in (engine, positions, polish, min_rows)),
+    *((_ENGINE, module.MUTANTS) for module in (engine, positions, polish, min_rows, paths)),
     (_STORE, store.MUTANTS),
 )
 MUTANTS = [

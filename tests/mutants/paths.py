@@ -1,0 +1,56 @@
+"""Changes to regularization paths: envelopes of depth 2, and bounds at other penalties."""
+
+from __future__ import annotations
+
+from tests.mutants.engine import Changes
+
+PATH = "tests/core/tuning/test_path.py::"
+OPTIMUM = PATH + "test_equals_the_optimum_at_every_penalty[0]"
+LARGER = PATH + "test_larger_problems"
+
+MUTANTS: Changes = {
+    "_envelope.pyx": [
+        ("max(a - 1, 0) + max(b - 1, 0)", "max(a - 1, 0)", LARGER),
+        ("splits = 1 + (a > 0) + (b > 0)", "splits = 1 + (a > 0)", LARGER),
+        (
+            "(before.error - point.error) * (complexity(data, after) - c)",
+            "(before.error - point.error) * (complexity(data, after) - c) // 2",
+            LARGER,
+        ),
+        (
+            "if point_cost(data, &envelope.points[i]) < point_cost(data, best):",
+            "if envelope.points[i].error < best.error:",
+            LARGER,
+        ),
+        ("seen += n\n    sweep.by_size", "pass\n    sweep.by_size", LARGER),
+    ],
+    "_cache.pyx": [
+        (
+            "return free + divide_up(rise * new.split, old.split) if rise > 0 else free",
+            "return divide_up(<int128_t>entry.lower * new.weight, old.weight)",
+            LARGER,
+        ),
+        ("entry.free_lower = entry.lower // old.weight", "entry.free_lower = entry.lower", LARGER),
+        (
+            "return <cost_t>((numerator + divisor - 1) // divisor)",
+            "return <cost_t>(numerator // divisor + 1)",
+            LARGER,
+        ),
+        ("        entry.exact = False\n        if old.split == 0:", "        if old.split == 0:", LARGER),
+    ],
+    "_depth2_sweep.pyx": [
+        (
+            "sweep.totals[child] - sweep.errors[child * (<int64_t>data.max_k + 1) + 2]",
+            "sweep.totals[child]",
+            LARGER,
+        ),
+        ("errors[k + 1] = min(errors[k], total - right)", "errors[k + 1] = total - right + 1", LARGER),
+    ],
+    "_ao.pyx": [
+        (
+            "ao.saved_upper, ao.saved_lower = tree, n, upper, 0",
+            "ao.saved_upper, ao.saved_lower = tree, n, upper, upper",
+            LARGER,
+        ),
+    ],
+}
