@@ -84,7 +84,7 @@ def _summary(compared: Comparison) -> list[str]:
         return [f"{says}\n"]
     sentences = [*_against_cart(compared), _against_next(compared), _against_best(compared)]
     told = "\n".join(f"- {sentence}" for sentence in [*sentences, _disturbed(compared)])
-    return [f"{says} Means over these:\n", _by_method(compared), f"{told}\n"]
+    return [f"{says} Means over the datasets that count:\n", _by_method(compared), f"{told}\n"]
 
 
 def _by_method(compared: Comparison) -> str:
