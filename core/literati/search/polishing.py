@@ -15,7 +15,9 @@ from literati.search.interruptible import call_interruptibly
 
 SEARCH_PER_POLISH = 4  # visits of rows by the search for each one by polishing, which is a fifth of all work
 MAX_REPEATS = 3  # repetitions of a polish that stops interrupt; after them the search continues without it
-MIN_WORK = 1 << 22  # visits of rows by the search before it polishes: some milliseconds, in which it may be over
+MIN_WORK = (
+    1 << 22
+)  # visits of rows by the search before it polishes: some milliseconds, in which it may be over
 MIN_LAST_WORK = 1 << 28  # visits of rows that are allowed for the last tree: one or two seconds
 
 

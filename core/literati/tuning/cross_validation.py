@@ -278,8 +278,8 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.best_params_: dict[str, Any] = {
             "max_depth": chosen.setting.max_depth,
             "max_changepoints": chosen.setting.max_changepoints,
-            "split_penalty": chosen.middle,
-            "changepoint_penalty": chosen.middle * self.changepoint_ratio,
+            "split_penalty": chosen.penalty,
+            "changepoint_penalty": chosen.penalty * self.changepoint_ratio,
         }
         self.choice_ = explain_choice(chosen, candidates, self.select, str(self.scoring))  # type: ignore[arg-type]
         self.paths_: dict[tuple[int, int], list[RegularizationPath]] = {

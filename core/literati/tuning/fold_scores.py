@@ -117,6 +117,7 @@ class Candidate:
     changepoints: float  # mean over the folds; all change points after the first one of a split
     proven_folds: int
     max_gap: float
+    found_penalty: float  # at which the folds found their trees, as a penalty for all rows: the mean
 
     @property
     def mean(self) -> float:
@@ -129,13 +130,19 @@ class Candidate:
         return float(np.std(self.scores, ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
     @property
-    def middle(self) -> float:
-        """The geometric middle; twice the start of an interval without end, half the end of one from 0."""
+    def penalty(self) -> float:
+        """The penalty for all rows: the geometric middle of the interval if every fold is proven in it.
+
+        Otherwise it is where the folds found their trees. A path that was cut short has wide intervals, and
+        in the middle of one, a search would find another tree than the one that was scored.
+        """
+        if self.proven_folds < len(self.scores):
+            return float(np.clip(self.found_penalty, self.penalty_from, self.penalty_to))
         if self.penalty_to == np.inf:
             return 2 * self.penalty_from
-        return (
-            float(np.sqrt(self.penalty_from * self.penalty_to)) if self.penalty_from else self.penalty_to / 2
-        )
+        if not self.penalty_from:
+            return self.penalty_to / 2
+        return float(np.sqrt(self.penalty_from * self.penalty_to))
 
 
 def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candidate]:
@@ -158,6 +165,14 @@ def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candida
                 changepoints=float(np.mean([segment.changepoints for segment in segments])),
                 proven_folds=sum(segment.proven for segment in segments),
                 max_gap=max(segment.gap for segment in segments),
+                found_penalty=float(
+                    np.mean(
+                        [
+                            segment.tree.settings.split_penalty / fold.weight
+                            for fold, segment in zip(folds, segments, strict=True)
+                        ]
+                    )
+                ),
             )
         )
     return found

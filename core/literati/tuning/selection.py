@@ -39,7 +39,7 @@ def explain_choice(chosen: Candidate, candidates: Sequence[Candidate], select: S
     points = f"{k} change point{'s' if k > 1 else ''}"
     about = (
         f"depth {chosen.setting.max_depth} with {points} and a "
-        f"penalty of {chosen.middle:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with "
+        f"penalty of {chosen.penalty:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with "
         f"{chosen.leaves:.3g} leaves"
     )
     folds = len(chosen.scores)

@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
 from literati.tuning.cross_validation import CVProgress
+from literati.tuning.fold_scores import Candidate, Setting
 
 X, Y = load_iris(return_X_y=True)
 
@@ -250,3 +251,38 @@ def test_plots() -> None:
 def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         small(**options).fit(X, Y)
+
+
+def candidate(**changes: Any) -> Candidate:
+    known: dict[str, Any] = {
+        "setting": Setting(3, 1),
+        "penalty_from": 2.0,
+        "penalty_to": 8.0,
+        "scores": (0.8, 0.9),
+        "train_scores": (0.9, 0.9),
+        "leaves": 5.0,
+        "changepoints": 0.0,
+        "proven_folds": 2,
+        "max_gap": 0.0,
+        "found_penalty": 3.0,
+    }
+    return Candidate(**(known | changes))
+
+
+def test_the_penalty_of_a_candidate() -> None:
+    """In a proven interval it is the geometric middle; otherwise where the scored trees were found."""
+    assert candidate().penalty == 4.0
+    assert candidate(penalty_from=0.0).penalty == 4.0
+    assert candidate(penalty_to=math.inf).penalty == 4.0
+    assert candidate(proven_folds=1).penalty == 3.0
+    assert candidate(proven_folds=1, found_penalty=0.0).penalty == 2.0
+    assert candidate(proven_folds=0, found_penalty=100.0).penalty == 8.0
+
+
+def test_a_fit_that_is_cut_short_keeps_the_size_that_was_scored() -> None:
+    data, y = load_breast_cancer(return_X_y=True)
+    model = LiteratiClassifierCV(5, 3, cv=3, select="best", max_expansions=12, time_limit=None).fit(data, y)
+    row = model.best_index_
+    assert model.cv_results_["proven_folds"][row] < 3
+    scored = model.cv_results_["mean_leaves"][row]
+    assert scored / 2 <= model.tree_.n_leaves <= 2 * scored
