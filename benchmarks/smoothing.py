@@ -25,6 +25,10 @@ CHANGEPOINTS = 2
 FOLDS = 5
 MAX_EXPANSIONS = 200
 MAX_ROWS = 25_000
+ABOUT = (
+    "Log loss on held-out rows by the weight that is added to each class of a leaf: the mean over five folds "
+    "and over all trees of a regularization path with two change points and at most 200 expansions."
+)
 Floats = NDArray[np.float64]
 
 
