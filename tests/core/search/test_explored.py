@@ -12,12 +12,24 @@ from literati import LiteratiClassifier, Search, SearchLimits, SearchReport
 from literati.search.report import TRACE_DTYPE, read_trace
 from literati.search.time_left import estimate_seconds_left
 from tests.support.solver.engines import PATIENCE, PROVEN, engine
-from tests.support.solver.problems import MODES, random_problem
+from tests.support.solver.problems import MODES, larger_problem, random_problem
 
 
 def noise(rows: int = 400, columns: int = 4, seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(rows, columns)), rng.integers(0, 2, rows)
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "shape"])
+def test_no_part_is_counted_twice(mode: str) -> None:
+    """Before the proof the share is never at its limit, where it would be if parts were counted again."""
+    steps = 0
+    for seed in range(20):
+        search = engine(larger_problem(seed, depth=4, mode=mode))
+        while search.run(PATIENCE, max_expansions=search.expansions + 1) != PROVEN:
+            assert search.explored < 1 - 1e-9
+            steps += 1
+    assert steps > 100
 
 
 @pytest.mark.parametrize("mode", MODES)
