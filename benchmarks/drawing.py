@@ -77,7 +77,7 @@ def _top(traces: Iterable[Trace]) -> float | None:
     known = [trace for trace in traces if math.isfinite(trace.upper[-1])]
     last = max((trace.upper[-1] for trace in known), default=0.0)
     first = max((max(filter(math.isfinite, trace.upper)) for trace in known), default=0.0)
-    room = STAGE_ROOM if any(trace.stage is not None for trace in known) else 1.05
+    room = STAGE_ROOM if any(trace.has_stages for trace in known) else 1.05
     return room * min(first, HIGHEST * last if last > 0 else first) or None
 
 
@@ -127,7 +127,7 @@ def _key(traces: Sequence[Trace]) -> str:
     words = ["upper bound (solid)", "lower bound (dashed)", "end of search (dot)"]
     if any(trace.objective is not None for trace in traces):
         words.append("polished tree (cross)")
-    if any(trace.stage is not None for trace in traces):
+    if any(trace.has_stages for trace in traces):
         words.append("start of a stage (vertical line)")
     return ", ".join(words)
 

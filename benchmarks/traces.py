@@ -62,9 +62,14 @@ class Trace:
             return self
         return replace(self, objective=[float("nan")] * (len(self.seconds) - 1) + [objective])
 
+    @property
+    def has_stages(self) -> bool:
+        """Whether the search had more than one stage."""
+        return self.stage is not None and len(set(self.stage)) > 1
+
     def stages(self) -> list[tuple[Any, Trace]]:
         """Return the part of each stage, which reaches to the start of the next one, with its name."""
-        if self.stage is None:
+        if self.stage is None or not self.has_stages:
             return [(None, self)]
         found, start = [], 0
         for stage, group in groupby(self.stage):
