@@ -147,6 +147,8 @@ cdef void ao_change_costs(
     cdef Control* control = context.control
     round_discard(&ao.tasks, control)
     state_free(control, &ao.root)
+    if ao.in_warm_up:
+        cache_clear(control, &ao.cache)  # its values are true of CART's cuts only
     cache_change_costs(control, &ao.cache, old, new)
     tracked_free(control, ao.saved_tree)
     ao.saved_tree, ao.n_saved_tree, ao.saved_upper, ao.saved_lower = tree, n, upper, 0

@@ -18,7 +18,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any, get_args, overload
 
-from literati.search.options import Candidates, SearchLimits
+from literati.search.options import Candidates, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.penalty_search import KnownTree, PenaltySearch
 from literati.search.report import StopReason
@@ -32,7 +32,7 @@ FIRST_SHARE = 1 / 8
 LATER_SHARE = 1 / 2
 MIN_SHARE = 0.01  # of a limit; when less is left, the path ends
 REPORT_SECONDS = 0.25
-_RATIO = Range(float, ge=0)
+_RATIO = Range(float, ge=0, le=1000)
 _CONTINUED = (StopReason.TIME_LIMIT, StopReason.EXPANSION_LIMIT)
 _FIXED = ("split_penalty", "changepoint_penalty", "polish")
 
@@ -79,6 +79,8 @@ class RegularizationPath(Sequence[PathSegment]):
     searches: int
     seconds: float
     stop_reason: StopReason
+    options: SolverOptions  # of the searches
+    fingerprint: str  # of the training data
 
     @property
     def proven(self) -> bool:
@@ -178,6 +180,11 @@ def checked_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
+def _space(options: SolverOptions) -> tuple[Any, ...]:
+    """Return what a path and one with more change points must have in common."""
+    return options.max_depth, options.candidates, options.leaves, options.criterion, options.min_samples_leaf
+
+
 class _PathBuilder:
     """Search one penalty after another until every interval between two known trees is proven.
 
@@ -204,20 +211,17 @@ class _PathBuilder:
 
     def add_trees(self, path: RegularizationPath) -> None:
         """Begin with the trees of another path. Raise ValueError if they need not lie in this space."""
-        options = self._search.options
+        if not isinstance(path, RegularizationPath):
+            raise TypeError(f"start: expected a RegularizationPath, got {type(path).__name__}")
+        mine, other = self._search.options, path.options
+        if path.fingerprint != self._search.table.fingerprint:
+            raise ValueError("start: expected a path of the same X, y and sample_weight")
+        if other.max_changepoints > mine.max_changepoints or _space(other) != _space(mine):
+            raise ValueError(
+                "start: expected a path of the same depth, candidates, criterion and min_samples_leaf, with "
+                "no more change points than this one"
+            )
         for segment in path:
-            settings = segment.tree.settings
-            if (
-                settings.max_depth != options.max_depth
-                or settings.max_changepoints > options.max_changepoints
-                or settings.min_samples_leaf != options.min_samples_leaf
-                or segment.tree.proof.proven_space != options.candidates
-                or segment.tree.proof.candidate_leaves != options.leaves
-            ):
-                raise ValueError(
-                    "start: expected a path of the same depth, candidates and min_samples_leaf, with no "
-                    "more change points than this one"
-                )
             self._keep(self._search.known_tree_of(segment.tree))
 
     def build(self) -> RegularizationPath:
@@ -261,28 +265,35 @@ class _PathBuilder:
         """Search at a penalty, and keep its tree and its lower bound."""
         search = self._search
         best = min(self._trees, key=lambda tree: cost(tree, penalty, self._ratio))
-        search.change_penalty(penalty, best, self._heuristic)
-        search.change_limits(self._limits_of_search(LATER_SHARE if penalty in self._reached else FIRST_SHARE))
-        report = search.run(0.0)
-        while report.stop_reason is StopReason.RUNNING:
-            if self._callback is not None and self._callback(self._progress()):
-                self._stopped = True
-                search.stop()
-            report = search.run(REPORT_SECONDS)
+        try:
+            search.change_penalty(penalty, best, self._heuristic)
+            search.change_limits(
+                self._limits_of_search(LATER_SHARE if penalty in self._reached else FIRST_SHARE)
+            )
+            report = search.run(0.0)
+            while report.stop_reason is StopReason.RUNNING:
+                if self._callback is not None and self._callback(self._progress()):
+                    self._stopped = True
+                    search.stop()
+                report = search.run(REPORT_SECONDS)
+            if search.is_better_than(best):
+                self._keep(search.known_tree())
+        except MemoryError:
+            self._lower.setdefault(penalty, self._lower_at(penalty))
+            return StopReason.MEMORY_LIMIT
         self._searches += 1
         self._lower[penalty] = max(self._lower_at(penalty), search.lower_bound())
         # Lookaheads find good trees early. Where the search ends with the proof, known trees are good
         # enough: with this, the path of segment (depth 4, two change points) takes 0.6 instead of 0.8
         # seconds.
         self._heuristic = "primal" if report.proven_optimal else search.options.heuristic
-        self._keep(search.known_tree())
         return report.stop_reason
 
     def _limits_of_search(self, share: float) -> SearchLimits:
-        """Return the limits of the next search. They count what was spent before; encoding does not count."""
+        """Return the limits of the next search. They count what its searches spent before."""
         limits, spent = self._limits, self._spent()
         if limits.time_limit is not None:
-            seconds = spent[0] + share * max(limits.time_limit - spent[0], 1e-3)
+            seconds = self._search.elapsed_seconds + share * max(limits.time_limit - spent[0], 1e-3)
             limits = replace(limits, time_limit=seconds)
         if limits.max_expansions is not None:
             expansions = spent[1] + max(1, math.ceil(share * (limits.max_expansions - spent[1])))
@@ -290,7 +301,8 @@ class _PathBuilder:
         return limits
 
     def _spent(self) -> tuple[float, int]:
-        return self._search.elapsed_seconds, self._search.report().expansions
+        """Return the seconds since the data was encoded, and the expansions so far."""
+        return perf_counter() - self._start, self._search.report().expansions
 
     def _is_over(self) -> bool:
         given = (self._limits.time_limit, self._limits.max_expansions)
@@ -310,33 +322,45 @@ class _PathBuilder:
     # The result
 
     def _path(self) -> RegularizationPath:
-        ends = [Fraction(0), *self._crossings(), None]
-        segments = [
-            self._segment(tree, start, end)
-            for tree, (start, end) in zip(self._trees, pairwise(ends), strict=True)
-        ]
+        starts = [Fraction(0), *self._crossings()]
+        ends: list[Fraction | None] = [*starts[1:], None]
+        segments = [self._segment(*place) for place in zip(self._trees, starts, ends, strict=True)]
         seconds = perf_counter() - self._start
         return RegularizationPath(
-            tuple(segments), float(self._ratio), self._searches, seconds, self._reason(segments)
+            tuple(segments),
+            float(self._ratio),
+            self._searches,
+            seconds,
+            self._reason(segments),
+            self._search.options,
+            self._search.table.fingerprint,
         )
 
     def _reason(self, segments: list[PathSegment]) -> StopReason:
-        """Return why the path ended: the proof, a request to stop, or the limit of the last search."""
+        """Return why the path ended: the proof, a request to stop, or the limit that was reached."""
         if all(segment.proven for segment in segments):
             return StopReason.PROVEN_OPTIMAL
         if self._stopped:
             return StopReason.USER_STOP
-        unproven = [reason for reason in self._reached.values() if reason is not StopReason.PROVEN_OPTIMAL]
-        return unproven[-1] if unproven else self._search.report().stop_reason
+        if StopReason.MEMORY_LIMIT in self._reached.values():
+            return StopReason.MEMORY_LIMIT
+        limit = self._limits.max_expansions
+        if limit is not None and self._spent()[1] > (1 - MIN_SHARE) * limit:
+            return StopReason.EXPANSION_LIMIT
+        return StopReason.TIME_LIMIT
 
-    def _segment(self, tree: KnownTree, start: Fraction | None, end: Fraction | None) -> PathSegment:
-        assert start is not None
+    def _segment(self, tree: KnownTree, start: Fraction, end: Fraction | None) -> PathSegment:
         units = self._search.weight_units
         gap = self._gap(tree, start, end)
+        penalty_from = float(start) / units
+        penalty_to = math.inf if end is None else float(end) / units
+        shown = tree.tree
+        if gap == 0 and penalty_from <= shown.settings.split_penalty <= penalty_to:
+            shown = shown.with_proof(shown.objective, shown.objective, True)  # a later search proved it
         return PathSegment(
-            penalty_from=float(start) / units,
-            penalty_to=math.inf if end is None else float(end) / units,
-            tree=tree.tree,
+            penalty_from=penalty_from,
+            penalty_to=penalty_to,
+            tree=shown,
             errors=tree.errors / units,
             splits=tree.splits,
             changepoints=tree.changepoints,
@@ -348,7 +372,8 @@ class _PathBuilder:
     def _gap(self, tree: KnownTree, start: Fraction, end: Fraction | None) -> Fraction:
         """Return the largest relative gap of a segment.
 
-        The cost is linear and the bound piecewise linear, so it lies at an end or where a search was.
+        The cost is linear and the bound piecewise linear, so the largest gap lies at an end of the segment or
+        at a penalty that was searched.
         """
         inside = [p for p in self._lower if p > start and (end is None or p < end)]
         places = {start, *inside, *([] if end is None else [end])}
@@ -359,14 +384,29 @@ class _PathBuilder:
         return max(gaps)
 
     def _lower_at(self, penalty: Fraction) -> Fraction:
-        """Return a lower bound at any penalty: V is concave, so a chord lies below it, and it never falls."""
-        if penalty in self._lower:
-            return self._lower[penalty]
-        below = max((p for p in self._lower if p < penalty), default=None)
-        above = min((p for p in self._lower if p > penalty), default=None)
-        if below is None:
-            return Fraction(0) if above is None else self._lower[above] * penalty / above
-        if above is None:
-            return self._lower[below]
-        share = (penalty - below) / (above - below)
-        return (1 - share) * self._lower[below] + share * self._lower[above]
+        """Return a lower bound at any penalty.
+
+        The optimal cost is concave and never falls. So the largest bound of smaller penalties is a bound, and
+        so is every chord between two bounds: together they are the upper hull of the bounds.
+        """
+        hull = self._hull()
+        place = bisect_right(hull, (penalty, Fraction(0)), key=lambda point: (point[0], Fraction(-1)))
+        if place == len(hull):
+            return hull[-1][1]
+        (left, low), (right, high) = hull[place - 1], hull[place]
+        return low + (high - low) * (penalty - left) / (right - left)
+
+    def _hull(self) -> list[tuple[Fraction, Fraction]]:
+        """Return the corners of the upper hull of the bounds, from the penalty 0 on."""
+        hull: list[tuple[Fraction, Fraction]] = []
+        highest = Fraction(0)
+        for penalty, bound in sorted({Fraction(0): Fraction(0), **self._lower}.items()):
+            highest = max(highest, bound)
+            while len(hull) > 1 and _slope(hull[-2], hull[-1]) <= _slope(hull[-1], (penalty, highest)):
+                hull.pop()
+            hull.append((penalty, highest))
+        return hull
+
+
+def _slope(left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> Fraction:
+    return (right[1] - left[1]) / (right[0] - left[0])
