@@ -16,6 +16,9 @@ from literati.data.columns import Floats
 from literati.data.table import TrainingTable
 from literati.tree.nodes import Node, Settings
 
+# All weights together have fewer units if they have to be rounded. Penalties then need no finer units, so
+# searches with different penalties round weights alike, and CART breaks ties between cuts alike.
+ROUNDED_BITS = 40
 EXACT_BITS = 50  # a sum of weights stays below 2**50 units, which is exact as an integer and a double
 MAX_PLACES = 22  # 10**22 is the largest power of ten that is exact as a double
 
@@ -92,7 +95,7 @@ def choose_scale(
             return 10.0**count
     if places >= 0 and (weights is None or _decimal(weights, places)):
         return 10.0**places
-    return binary
+    return _binary_scale(numbers, total, min(bits, ROUNDED_BITS))[0]
 
 
 def _binary_scale(numbers: Floats, total: float, max_bits: int) -> tuple[float, bool]:

@@ -122,7 +122,7 @@ class PenaltySearch(Search):
     def is_better_than(self, tree: KnownTree) -> bool:
         """Return whether the search has found a tree that costs less at this penalty."""
         known = (tree.errors + self.penalty * tree.size(self.ratio)) * self._factor
-        return round(self._engine.upper * self._scale * self._factor) < known
+        return bool(round(self._engine.upper * self._scale * self._factor) < known)
 
     def lower_bound(self) -> Fraction:
         """Return the exact lower bound of the cost at this penalty, in units of weight."""

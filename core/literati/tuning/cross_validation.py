@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from numbers import Integral
 from time import perf_counter
 from typing import Any, Self
 
@@ -14,22 +15,31 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from literati.data import labels
 from literati.data.columns import open_table
-from literati.data.weights import checked_weights
+from literati.data.weights import checked_weights, times_class_weights
 from literati.errors import DataWarning
-from literati.estimator import LiteratiClassifier
 from literati.progress_line import ProgressLine
-from literati.search.options import MAX_DEPTH
+from literati.search.options import MAX_DEPTH, SearchLimits
 from literati.search.parameters import Range
-from literati.tuning.fold_scores import Candidate, FoldResult, Indices, Setting, TrainingData, candidates_of
+from literati.search.search import Search
+from literati.tree.model import ShapeTree
+from literati.tuning.fold_scores import (
+    Candidate,
+    FoldResult,
+    Indices,
+    Scorer,
+    Setting,
+    TrainingData,
+    candidates_of,
+)
 from literati.tuning.path import RegularizationPath, exact_ratio, regularization_path
-from literati.tuning.paths_of_folds import PathLimits, PathsOfFolds
+from literati.tuning.paths_of_folds import PathsOfFolds
 from literati.tuning.selection import choose, explain_choice
 
 REFIT_SHARE = 0.1  # of the time limit
@@ -72,8 +82,8 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     select : {"one_standard_error", "best"}, default="one_standard_error"
         "best" chooses the best mean score. "one_standard_error" chooses the smallest tree, by leaves and
         then by change points, whose mean is within one standard error of the best one.
-    scoring : str or callable, default="accuracy"
-        A scorer of scikit-learn.
+    scoring : str, callable or None, default="accuracy"
+        A scorer of scikit-learn by name, or a function of (estimator, X, y); None means accuracy.
     time_limit : float or None, default=300.0
         Seconds of the whole fit. A tenth is for the last fit to all rows. Of the rest, every path gets an
         equal share of what is left when it starts; settings with small trees come first. What was cut short
@@ -89,8 +99,10 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Whether to fit a tree to all rows. Without it there are only the results of the folds.
     candidates, candidate_leaves, min_samples_leaf, criterion, class_weight, categories
         As for LiteratiClassifier.
-    probability_smoothing, memory_limit
+    probability_smoothing
         As for LiteratiClassifier.
+    memory_limit
+        Limit of each path; `n_jobs` of them are computed at the same time. As for LiteratiClassifier.
     verbose : int, default=0
         1 shows a progress line on standard error.
     callback : callable or None, default=None
@@ -164,28 +176,29 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Choose depth, change points and penalty on the folds, and fit the tree to all rows."""
         started = perf_counter()
-        settings = self._checked_settings()
-        data = _training_data(X, y, sample_weight)
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)  # of an earlier fit
+        settings, scorer = self._checked_settings(), Scorer(self.scoring)
+        data = _training_data(X, y, sample_weight, self.class_weight)
         folds = self._folds(data, groups)
-        limit = self.time_limit
-        limits = PathLimits(
-            None if limit is None else (1 - REFIT_SHARE * bool(self.refit)) * limit,
-            self.max_expansions,
-            self.memory_limit,
-        )
-        scorer = get_scorer(self.scoring)
-        paths = PathsOfFolds(data, folds, settings, scorer, limits, self._path_parameters())
+        limit = math.inf if self.time_limit is None else self.time_limit
+        shared = (1 - REFIT_SHARE * bool(self.refit)) * limit
+        limits = replace(self._limits(), time_limit=None if math.isinf(shared) else shared)
+        paths = PathsOfFolds(data, folds, settings, scorer, limits, self._space())
         whole = self._run(paths, started)
         results = paths.complete()
         if not results:
             raise RuntimeError("the fit was stopped before the first path was finished")
-        self._set_results(results, data, folds)
+        candidates = _all_candidates(results)
+        chosen = choose(candidates, self.select, self.max_leaves)  # type: ignore[arg-type]
+        self._set_results(results, candidates, chosen, data, folds)
+        self.choice_ = explain_choice(chosen, candidates, self.max_leaves, scorer.name)
         if self.refit:
-            longest = math.inf if whole else paths.seconds[self._chosen.setting]
-            self._refit(data, min(longest, math.inf if limit is None else limit - (perf_counter() - started)))
+            longest = math.inf if whole else paths.seconds[chosen.setting]
+            self._refit(data, min(longest, limit - (perf_counter() - started)))
         self.fit_seconds_ = perf_counter() - started
         return self
 
@@ -201,28 +214,35 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise ValueError(f"select: expected one of {', '.join(SELECT)}, got {self.select!r}")
         return [Setting(*pair) for pair in product(depths, changepoints)]
 
-    def _path_parameters(self) -> dict[str, Any]:
+    def _limits(self) -> SearchLimits:
+        return SearchLimits(None, self.max_expansions, self.memory_limit)
+
+    def _space(self) -> dict[str, Any]:
+        """Return the parameters of a path that are the same in all settings."""
         names = (
             "candidates",
             "candidate_leaves",
             "min_samples_leaf",
             "criterion",
-            "class_weight",
             "categories",
             "probability_smoothing",
+            "changepoint_ratio",
         )
-        return {name: getattr(self, name) for name in names} | {"changepoint_ratio": self.changepoint_ratio}
+        balanced = self.class_weight if isinstance(self.class_weight, str) else None  # others are in the rows
+        return {name: getattr(self, name) for name in names} | {"class_weight": balanced}
 
     def _folds(self, data: TrainingData, groups: Any) -> list[tuple[Indices, Indices]]:
-        cv = self.cv
-        if isinstance(cv, int) and not isinstance(cv, bool):
+        cv, rows = self.cv, data.X
+        if isinstance(cv, Integral) and not isinstance(cv, bool):
             kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-            cv = kind(cv, shuffle=True, random_state=self.random_state)
-        splitter = check_cv(cv, data.y, classifier=True)
-        rows = np.zeros(len(data.y))
-        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(rows, data.y, groups)]
+            cv = kind(int(cv), shuffle=True, random_state=self.random_state)
+            rows = data.codes
+        splitter = check_cv(cv, data.codes, classifier=True)
+        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(rows, data.codes, groups)]
+        if not folds:
+            raise ValueError("cv: expected one fold or more, got none")
         for number, (train, test) in enumerate(folds):
-            if len(np.unique(data.y[train])) < 2 or not len(test):
+            if len(np.unique(data.codes[train])) < 2 or not len(test):
                 raise ValueError(
                     f"cv: fold {number} has training rows of one class only, or no test rows; use fewer folds"
                 )
@@ -264,91 +284,86 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _set_results(
         self,
         results: Mapping[Setting, Sequence[FoldResult]],
+        candidates: Sequence[Candidate],
+        chosen: Candidate,
         data: TrainingData,
         folds: Sequence[tuple[Indices, Indices]],
     ) -> None:
-        candidates = _all_candidates(results)
-        chosen = choose(candidates, self.select, self.max_leaves)  # type: ignore[arg-type]
-        self._chosen = chosen
         self.classes_ = data.classes
         self.n_splits_ = len(folds)
         self.cv_results_ = _table(candidates)
         self.best_index_ = candidates.index(chosen)
         self.best_score_ = chosen.mean
-        self.best_params_: dict[str, Any] = {
-            "max_depth": chosen.setting.max_depth,
-            "max_changepoints": chosen.setting.max_changepoints,
-            "split_penalty": chosen.penalty,
-            "changepoint_penalty": chosen.penalty * self.changepoint_ratio,
-        }
-        self.choice_ = explain_choice(chosen, candidates, self.select, str(self.scoring))  # type: ignore[arg-type]
+        self._set_params(chosen.setting, chosen.penalty)
         self.paths_: dict[tuple[int, int], list[RegularizationPath]] = {
             (setting.max_depth, setting.max_changepoints): [fold.path for fold in found]
             for setting, found in results.items()
         }
         self.oof_predictions_ = _held_out_predictions(results[chosen.setting], chosen, data, folds)
 
+    def _set_params(self, setting: Setting, penalty: float) -> None:
+        self.best_params_: dict[str, Any] = {
+            "max_depth": setting.max_depth,
+            "max_changepoints": setting.max_changepoints,
+            "split_penalty": penalty,
+            "changepoint_penalty": penalty * self.changepoint_ratio,
+        }
+
     # All rows
 
     def _refit(self, data: TrainingData, seconds: float) -> None:
-        """Fit the chosen parameters to all rows, with a larger penalty if the tree has too many leaves."""
-        estimator = LiteratiClassifier(
-            **self.best_params_,
-            polish=False,
-            time_limit=None if math.isinf(seconds) else max(seconds, 0.1),
-            max_expansions=self.max_expansions,
-            memory_limit=self.memory_limit,
-            **{k: v for k, v in self._path_parameters().items() if k != "changepoint_ratio"},
-        )
-        estimator.fit(data.X, data.y, sample_weight=data.weights)
-        if self.max_leaves is not None and estimator.tree_.n_leaves > self.max_leaves:
-            penalty = self._penalty_of(self.max_leaves, data, seconds)
-            self.best_params_.update(
-                split_penalty=penalty, changepoint_penalty=penalty * self.changepoint_ratio
-            )
-            estimator.set_params(**self.best_params_).fit(data.X, data.y, sample_weight=data.weights)
-        self.best_estimator_ = estimator
-        self.tree_ = estimator.tree_
-        self.n_features_in_ = estimator.n_features_in_
-        if hasattr(estimator, "feature_names_in_"):
-            self.feature_names_in_ = estimator.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        """Fit the chosen parameters to all rows."""
+        limits = replace(self._limits(), time_limit=None if math.isinf(seconds) else max(seconds, 0.1))
+        if self.max_leaves is None:
+            space = {name: value for name, value in self._space().items() if name != "changepoint_ratio"}
+            parameters = {**space, **self.best_params_, "polish": False}
+            search = Search(data.X, data.y, sample_weight=data.search_weights, limits=limits, **parameters)
+            search.run()
+            self.tree_ = search.incumbent()
+        else:
+            self.tree_ = self._small_tree(data, limits, self.max_leaves)
+        self.n_features_in_ = len(self.tree_.schema.columns)
+        if self.tree_.schema.named:
+            self.feature_names_in_ = np.array(self.tree_.feature_names, dtype=object)
 
-    def _penalty_of(self, max_leaves: int, data: TrainingData, seconds: float) -> float:
-        """Return a penalty at which the tree of all rows has at most `max_leaves` leaves."""
+    def _small_tree(self, data: TrainingData, limits: SearchLimits, max_leaves: int) -> ShapeTree:
+        """Return the tree of the chosen penalty, or of the next larger one whose tree is small enough."""
+        setting = Setting(self.best_params_["max_depth"], self.best_params_["max_changepoints"])
         path = regularization_path(
             data.X,
             data.y,
-            sample_weight=data.weights,
-            time_limit=None if math.isinf(seconds) else max(seconds, 0.1),
-            max_expansions=self.max_expansions,
-            memory_limit=self.memory_limit,
-            max_depth=self.best_params_["max_depth"],
-            max_changepoints=self.best_params_["max_changepoints"],
-            **self._path_parameters(),
+            sample_weight=data.search_weights,
+            **asdict(setting),
+            **{name: getattr(limits, name) for name in ("time_limit", "max_expansions", "memory_limit")},
+            **self._space(),
         )
-        small = next(segment for segment in path if segment.leaves <= max_leaves)
-        end = small.penalty_to if math.isfinite(small.penalty_to) else 2 * small.penalty_from
-        return float(math.sqrt(small.penalty_from * end)) if small.penalty_from else end / 2
+        penalty = self.best_params_["split_penalty"]
+        tree = next(
+            segment.tree for segment in path if segment.penalty_to > penalty and segment.leaves <= max_leaves
+        )
+        self._set_params(setting, max(penalty, tree.settings.split_penalty))
+        return tree
 
     # Predictions
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the class of each row, as a label of the training data."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict(X)
+        return self._fitted_tree().predict(X)
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class for each row, ordered as `classes_`."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.predict_proba(X)
+        return self._fitted_tree().predict_proba(X)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Return the share of each column in the training errors that the splits of the tree save."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_.feature_importances_
+        return self._fitted_tree().feature_importances
+
+    def _fitted_tree(self) -> ShapeTree:
+        check_is_fitted(self, "cv_results_")
+        if not hasattr(self, "tree_"):
+            raise NotFittedError("there is no tree for all rows; fit with refit=True")
+        return self.tree_
 
     # Plots
 
@@ -392,14 +407,17 @@ def _values(name: str, given: Any, allowed: Range) -> list[int]:
     return sorted({allowed.check(name, value) for value in values})
 
 
-def _training_data(X: Any, y: Any, sample_weight: Any) -> TrainingData:
+def _training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> TrainingData:
     n_rows = open_table(X).n_rows
     codes, classes = labels.encode(y)
     if len(codes) != n_rows:
         raise ValueError(f"X and y must have the same number of rows; got {n_rows} and {len(codes)}")
     if len(classes) < 2:
         raise ValueError(f"y: expected two or more classes, got 1 class: {labels.plain(classes[0])!r}")
-    return TrainingData(X, classes[codes], checked_weights(sample_weight, n_rows), classes)
+    weights = searched = checked_weights(sample_weight, n_rows)
+    if isinstance(class_weight, Mapping):  # a fold may lack a class that the mapping names
+        searched = times_class_weights(weights, class_weight, codes, classes)
+    return TrainingData(X, codes, classes, weights, searched)
 
 
 def _all_candidates(results: Mapping[Setting, Sequence[FoldResult]]) -> list[Candidate]:
@@ -436,7 +454,7 @@ def _held_out_predictions(
     data: TrainingData,
     folds: Sequence[tuple[Indices, Indices]],
 ) -> npt.NDArray[Any]:
-    predictions = np.full(len(data.y), None, dtype=object)
+    predictions = np.full(len(data.codes), None, dtype=object)
     for result in results:
         test = folds[result.fold][1]
         tree = result.path[result.at(chosen.penalty_from)].tree

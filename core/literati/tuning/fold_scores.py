@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
 
 from literati.data.rows import take_rows
 from literati.tree.model import ShapeTree
 from literati.tuning.path import RegularizationPath
 
-Scorer = Callable[..., float]
 Indices = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+
+
+def taken(values: npt.NDArray[Any] | None, rows: Indices) -> npt.NDArray[Any] | None:
+    return None if values is None else values[rows]
 
 
 @dataclass(frozen=True)
@@ -32,18 +38,23 @@ class TrainingData:
     """All rows of a fit. Weights are None if every row weighs 1."""
 
     X: Any
-    y: npt.NDArray[Any]
-    weights: npt.NDArray[np.float64] | None
+    codes: npt.NDArray[np.int32]  # of the classes
     classes: npt.NDArray[Any]
+    weights: Floats | None  # sample weights, which scores use
+    search_weights: Floats | None  # the same, times the weights of classes that were given
 
-    def rows(self, rows: Indices) -> tuple[Any, npt.NDArray[Any], npt.NDArray[np.float64] | None]:
-        return take_rows(self.X, rows), self.y[rows], None if self.weights is None else self.weights[rows]
+    @property
+    def y(self) -> npt.NDArray[Any]:
+        return self.classes[self.codes]
+
+    def rows(self, rows: Indices) -> tuple[Any, npt.NDArray[Any]]:
+        return take_rows(self.X, rows), self.classes[self.codes[rows]]
 
     def weight(self, rows: Indices | None = None) -> float:
-        """Return the weight of some rows, or of all."""
-        if self.weights is None:
-            return float(len(self.y) if rows is None else len(rows))
-        return float((self.weights if rows is None else self.weights[rows]).sum())
+        """Return the weight of some rows, or of all, in the search."""
+        if self.search_weights is None:
+            return float(len(self.codes) if rows is None else len(rows))
+        return float((self.search_weights if rows is None else self.search_weights[rows]).sum())
 
 
 class FoldModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -87,21 +98,47 @@ class FoldResult:
         return bisect_right(self.penalties, penalty) - 1
 
 
+class Scorer:
+    """A scorer of scikit-learn by name, or a function of (estimator, X, y)."""
+
+    def __init__(self, scoring: Any) -> None:
+        scoring = "accuracy" if scoring is None else scoring
+        self.name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", repr(scoring))
+        self._named = isinstance(scoring, str)
+        self._score = get_scorer(scoring)
+        self._takes_weights = self._named or "sample_weight" in signature(self._score).parameters
+
+    def scores(
+        self, path: RegularizationPath, data: TrainingData, rows: Indices, fold: int
+    ) -> tuple[float, ...]:
+        """Score every tree of a path on some rows. Raise ValueError if a score is not defined."""
+        X, y = data.rows(rows)
+        if self._named:  # functions may look at the rows themselves
+            X = path[0].tree.encode(X)
+        weighted = {"sample_weight": taken(data.weights, rows)} if self._takes_weights else {}
+        if data.weights is None:
+            weighted = {}
+        try:
+            found = [
+                float(self._score(FoldModel(segment.tree, data.classes), X, y, **weighted))
+                for segment in path
+            ]
+        except ValueError as error:
+            raise ValueError(f"scoring: {self.name} failed on fold {fold}: {error}") from error
+        if not np.isfinite(found).all():
+            raise ValueError(
+                f"scoring: {self.name} is not defined on fold {fold}; use folds in which every class occurs, "
+                "or another score"
+            )
+        return tuple(found)
+
+
 def score_path(
     path: RegularizationPath, data: TrainingData, fold: int, train: Indices, test: Indices, scorer: Scorer
 ) -> FoldResult:
     """Score every tree of a fold's path on both parts of the rows."""
-    scores, train_scores = (_scores(path, data, rows, scorer) for rows in (test, train))
+    scores, train_scores = (scorer.scores(path, data, rows, fold) for rows in (test, train))
     return FoldResult(fold, path, scores, train_scores, data.weight(train) / data.weight())
-
-
-def _scores(path: RegularizationPath, data: TrainingData, rows: Indices, scorer: Scorer) -> tuple[float, ...]:
-    X, y, weights = data.rows(rows)
-    encoded = path[0].tree.encode(X)
-    weighted = {} if weights is None else {"sample_weight": weights}
-    return tuple(
-        float(scorer(FoldModel(segment.tree, data.classes), encoded, y, **weighted)) for segment in path
-    )
 
 
 @dataclass(frozen=True)

@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from threading import Event, Lock
 from time import perf_counter
 from typing import Any
 
+from literati.search.options import SearchLimits
 from literati.search.report import StopReason
-from literati.tuning.fold_scores import FoldResult, Indices, Scorer, Setting, TrainingData, score_path
+from literati.tuning.fold_scores import (
+    FoldResult,
+    Indices,
+    Scorer,
+    Setting,
+    TrainingData,
+    score_path,
+    taken,
+)
 from literati.tuning.path import regularization_path
 
 WAIT_SECONDS = 0.25  # between two looks at the progress
-
-
-@dataclass(frozen=True)
-class PathLimits:
-    """Limits of the paths: the time of all of them together, expansions and memory of each."""
-
-    time_limit: float | None
-    max_expansions: int | None
-    memory_limit: int | None
 
 
 class PathsOfFolds:
@@ -40,7 +39,7 @@ class PathsOfFolds:
         folds: Sequence[tuple[Indices, Indices]],
         settings: Iterable[Setting],
         scorer: Scorer,
-        limits: PathLimits,
+        limits: SearchLimits,
         parameters: Mapping[str, Any],
     ) -> None:
         self._data = data
@@ -67,11 +66,22 @@ class PathsOfFolds:
 
     def complete(self) -> dict[Setting, list[FoldResult]]:
         """Return the results of the settings whose folds are all finished, or of the one with most folds."""
-        found = {s: folds for s, folds in self.results.items() if len(folds) == len(self._folds)}
-        if found or not self.results:
+        with self._lock:
+            known = {setting: list(folds) for setting, folds in self.results.items()}
+        found = {setting: folds for setting, folds in known.items() if len(folds) == len(self._folds)}
+        if found or not known:
             return found
-        most = max(self.results, key=lambda setting: len(self.results[setting]))
-        return {most: self.results[most]}
+        most = max(known, key=lambda setting: len(known[setting]))
+        return {most: known[most]}
+
+    def _is_over(self) -> bool:
+        """Return whether to stop: there is something to choose from and no time, or it was asked for."""
+        if self._stop.is_set():
+            return True
+        if self.seconds_left > 0:
+            return False
+        with self._lock:
+            return any(len(folds) == len(self._folds) for folds in self.results.values())
 
     def run(self, n_jobs: int, watch: Callable[[], object]) -> bool:
         """Compute the paths; `watch` is called now and then. Return whether all of them were computed.
@@ -101,17 +111,19 @@ class PathsOfFolds:
         """Compute the paths of one depth on one fold."""
         with self._lock:
             settings, fold = self._waiting.pop(0)
+        if self._is_over():
+            return
         train, test = self._folds[fold]
-        X, y, weights = self._data.rows(train)
+        X, y = self._data.rows(train)
         path = None
         for setting in settings:
             started = perf_counter()
-            if self._stop.is_set():
+            if self._is_over():
                 return
             path = regularization_path(
                 X,
                 y,
-                sample_weight=weights,
+                sample_weight=taken(self._data.search_weights, train),
                 time_limit=self._share(n_jobs),
                 max_expansions=self._limits.max_expansions,
                 memory_limit=self._limits.memory_limit,

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from literati.tuning.fold_scores import Scorer
+
 
 def _axes(ax: Any) -> Any:
     if ax is not None:
@@ -76,7 +78,9 @@ def plot_cv(classifier: Any, ax: Any) -> Any:
     ticks = [n for n in (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000) if n <= 1.5 * largest]
     ax.set_xticks(ticks, [str(n) for n in ticks])
     ax.minorticks_off()
-    ax.set(xlabel="leaves (mean over the folds)", ylabel=f"{classifier.scoring} on held-out rows")
+    ax.set(
+        xlabel="leaves (mean over the folds)", ylabel=f"{Scorer(classifier.scoring).name} on held-out rows"
+    )
     ax.legend(fontsize="small")
     return ax
 
@@ -93,6 +97,6 @@ def plot_path(classifier: Any, ax: Any) -> Any:
     ax.axvline(classifier.best_params_["split_penalty"], color="black", lw=1, label="chosen")
     ax.set_xscale("symlog", linthresh=float(positive.min()) if len(positive) else 1.0)
     ax.set_xlim(0, end)
-    ax.set(xlabel="penalty of a split (rows)", ylabel=f"{classifier.scoring} on held-out rows")
+    ax.set(xlabel="penalty of a split (rows)", ylabel=f"{Scorer(classifier.scoring).name} on held-out rows")
     ax.legend(fontsize="small")
     return ax

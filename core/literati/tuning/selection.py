@@ -19,34 +19,46 @@ def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | No
     """Return the chosen candidate.
 
     "best" takes the best mean score, and of equal ones the smallest tree. "one_standard_error" takes the
-    smallest tree whose mean is within one standard error of the best one. If no candidate has at most
-    `max_leaves` leaves, the smallest one is chosen.
+    smallest tree whose mean is within one standard error of the best one. Larger trees than `max_leaves` are
+    left out; a single leaf is always a candidate.
     """
-    small = [c for c in candidates if max_leaves is None or c.leaves <= max_leaves]
-    if not small:
-        return min(candidates, key=size_of)
-    best = max(small, key=lambda c: (c.mean, *(-size for size in size_of(c)), c.penalty_from))
+    small = _small(candidates, max_leaves)
+    best = _best(small)
     if select == "best":
         return best
     near = [c for c in small if c.mean >= best.mean - best.standard_error]
     return min(near, key=lambda c: (*size_of(c), -c.mean, -c.penalty_from))
 
 
-def explain_choice(chosen: Candidate, candidates: Sequence[Candidate], select: Select, scoring: str) -> str:
+def _small(candidates: Sequence[Candidate], max_leaves: int | None) -> list[Candidate]:
+    return [c for c in candidates if max_leaves is None or c.leaves <= max_leaves]
+
+
+def _best(candidates: Sequence[Candidate]) -> Candidate:
+    return max(candidates, key=lambda c: (c.mean, *(-size for size in size_of(c)), c.penalty_from))
+
+
+def explain_choice(
+    chosen: Candidate, candidates: Sequence[Candidate], max_leaves: int | None, scoring: str
+) -> str:
     """Return a sentence that says why a candidate was chosen."""
-    best = max(candidates, key=lambda c: c.mean)
-    k = chosen.setting.max_changepoints
-    points = f"{k} change point{'s' if k > 1 else ''}"
+    small = _small(candidates, max_leaves)
+    best, folds = _best(small), len(chosen.scores)
+    k, limited = chosen.setting.max_changepoints, ""
+    if max_leaves is not None:
+        limited = f" with at most {_count(max_leaves, 'leaf', 'leaves')}"
     about = (
-        f"depth {chosen.setting.max_depth} with {points} and a "
-        f"penalty of {chosen.penalty:.3g} scores {chosen.mean:.4g} ({scoring}) on held-out rows, with "
-        f"{chosen.leaves:.3g} leaves"
+        f"Of {len(small)} candidates{limited}, depth {chosen.setting.max_depth} with "
+        f"{_count(k, 'change point', 'change points')} and a penalty of {chosen.penalty:.3g} scores "
+        f"{chosen.mean:.4g} ({scoring}) on held-out rows, with {_count(chosen.leaves, 'leaf', 'leaves')}"
     )
-    folds = len(chosen.scores)
-    if select == "best" or chosen.mean == best.mean:
-        return f"Of {len(candidates)} candidates, {about}: the best mean over {folds} folds."
+    if chosen.mean == best.mean:
+        return f"{about}: the best mean over {folds} folds."
     return (
-        f"Of {len(candidates)} candidates, {about}: the smallest tree within one standard error "
-        f"({best.standard_error:.2g}) of the best mean over {folds} folds ({best.mean:.4g} with "
-        f"{best.leaves:.3g} leaves)."
+        f"{about}: the smallest tree within one standard error ({best.standard_error:.2g}) of the best mean "
+        f"over {folds} folds ({best.mean:.4g} with {_count(best.leaves, 'leaf', 'leaves')})."
     )
+
+
+def _count(number: float, one: str, many: str) -> str:
+    return f"{number:.3g} {one if number == 1 else many}"

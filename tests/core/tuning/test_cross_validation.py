@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -286,3 +287,74 @@ def test_a_fit_that_is_cut_short_keeps_the_size_that_was_scored() -> None:
     assert model.cv_results_["proven_folds"][row] < 3
     scored = model.cv_results_["mean_leaves"][row]
     assert scored / 2 <= model.tree_.n_leaves <= 2 * scored
+
+
+def test_weights_of_a_class_that_a_fold_lacks() -> None:
+    y = Y.copy()
+    y[0] = 7  # one row: no other fold has it in training
+    folds = [(np.arange(1, 150), np.arange(0, 150, 3)), (np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    model = small(cv=folds, class_weight={7: 3.0, 1: 2.0}).fit(X, y)
+    given = np.where(y == 7, 3.0, np.where(y == 1, 2.0, 1.0))
+    same = small(cv=folds).fit(X, y, sample_weight=given)
+    assert model.tree_.nodes == same.tree_.nodes
+    assert model.best_score_ != same.best_score_  # scores do not count weights of classes
+
+
+def test_a_second_fit_leaves_nothing_of_the_first() -> None:
+    model = small().fit(X, Y)
+    model.set_params(refit=False).fit(X[:, :2], Y)
+    assert not hasattr(model, "tree_")
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(NotFittedError, match="fit with refit=True"):
+        model.predict(X)
+
+
+def test_functions_as_scorers() -> None:
+    seen: list[Any] = []
+
+    def right(estimator: Any, rows: Any, y: Any) -> float:
+        seen.append(rows)
+        return float((estimator.predict(rows) == y).mean())
+
+    function = small(scoring=right).fit(X, Y, sample_weight=np.ones(150))
+    named = small(scoring=None).fit(X, Y)
+    assert (function.cv_results_["mean_test_score"] == named.cv_results_["mean_test_score"]).all()
+    assert all(rows.shape[1] == 4 for rows in seen)
+    assert "(right)" in function.choice_
+    assert "(accuracy)" in named.choice_
+
+
+def test_a_score_that_is_not_defined_names_the_fold() -> None:
+    two = Y[:100]
+    folds = [(np.arange(0, 100, 2), np.arange(1, 50, 2))]  # the test rows have one class
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.raises(ValueError, match="scoring: roc_auc is not defined on fold 0"),
+    ):
+        small(cv=folds, scoring="roc_auc").fit(X[:100], two)
+
+
+def test_the_choice_explains_the_limit_of_leaves() -> None:
+    data, y = load_breast_cancer(return_X_y=True)
+    model = LiteratiClassifierCV(3, 1, select="best", max_leaves=2, cv=3, time_limit=20).fit(data, y)
+    table = model.cv_results_
+    allowed = table["mean_leaves"] <= 2
+    assert model.best_score_ == table["mean_test_score"][allowed].max() < table["mean_test_score"].max()
+    assert f"Of {allowed.sum()} candidates with at most 2 leaves" in model.choice_
+    assert model.tree_.n_leaves <= 2
+
+
+def test_max_leaves_holds_when_nothing_is_proven() -> None:
+    data, y = noise()
+    for leaves in (2, 4, 6):
+        model = LiteratiClassifierCV(5, 2, cv=2, max_leaves=leaves, max_expansions=8, time_limit=None)
+        assert model.fit(data, y).tree_.n_leaves <= leaves
+
+
+def test_numbers_of_folds() -> None:
+    one, two = small(cv=np.int64(3)).fit(X, Y), small(cv=3).fit(X, Y)
+    assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
+    with pytest.raises(ValueError, match="cv: expected one fold or more, got none"):
+        small(cv=[]).fit(X, Y)
+    with pytest.raises(TypeError):
+        small().fit(X, Y, np.ones(150))  # type: ignore[call-arg]

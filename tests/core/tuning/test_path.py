@@ -236,6 +236,19 @@ def test_the_warm_up_proves_nothing_at_another_penalty(candidates: str) -> None:
         assert search.report().upper_bound == pytest.approx(fitted.upper_bound_, abs=1e-6)
 
 
+def test_rounded_weights_search_the_same_space_as_a_fit() -> None:
+    """Weights such as 2/3 are rounded alike for all penalties: ties between cuts would break differently."""
+    for seed in range(60):
+        problem = two_classes(random_problem(seed, depth=3, mode="adaptive"))
+        X, y = table_of(problem), np.array(problem.y)
+        space: dict[str, Any] = {"max_depth": 3, "max_changepoints": 2, "class_weight": "balanced"}
+        for segment in regularization_path(X, y, time_limit=None, **space):
+            penalty = min((segment.penalty_from + segment.penalty_to) / 2, segment.penalty_from + 1)
+            penalties: dict[str, Any] = {"split_penalty": penalty, "changepoint_penalty": penalty / 2}
+            fitted = LiteratiClassifier(**space, **penalties, polish=False).fit(X, y)
+            assert fitted.objective_ == pytest.approx(segment.cost(penalty, 0.5), abs=1e-6), seed
+
+
 def noise(rows: int = 400, features: int = 8) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     return rng.normal(size=(rows, features)), rng.integers(0, 3, rows)
