@@ -114,7 +114,7 @@ def scores_of(metrics: Mapping[str, Any], tree: Mapping[str, Any] | None = None)
     names = ("accuracy", "balanced_accuracy", "log_loss")
     found = {f"{part}_{name}": scores.get(name) for part, scores in parts.items() for name in names}
     found |= {name: metrics[name] for name in ("train_accuracy", "validation_accuracy") if name in metrics}
-    leaves = None if tree is None else sum(node["split"] is None for node in tree["nodes"])
+    leaves = None if tree is None else sum(node.get("split") is None for node in tree.get("nodes", ()))
     return jobs.Scores(**found, leaves=leaves)
 
 

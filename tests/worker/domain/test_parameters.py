@@ -38,5 +38,7 @@ def test_what_an_earlier_version_does_not_know_is_stored_only_if_it_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(DEFINITIONS, "max_depth", replace(DEFINITIONS["max_depth"], added="0.2.0"))
-    assert unused_additions(Parameters()) == {"max_depth", "min_samples_leaf", "n_threads"}
-    assert unused_additions(Parameters(max_depth=3, min_samples_leaf=2, n_threads=-1)) == set()
+    added = {"max_depth", "min_samples_leaf", "n_threads", "probability_smoothing"}
+    assert unused_additions(Parameters()) == added
+    used = Parameters(max_depth=3, min_samples_leaf=2, n_threads=-1, probability_smoothing=0.0)
+    assert unused_additions(used) == set()
