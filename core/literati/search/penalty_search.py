@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from literati.data.table import Poll, TrainingTable
+from literati.data.table import TrainingTable
 from literati.search.costs import EXACT_BITS, ExactCosts, choose_scale, whole_weights
 from literati.search.incumbent import IncumbentKeeper
-from literati.search.options import Heuristic, SearchLimits
+from literati.search.options import Heuristic, SearchLimits, SolverOptions
 from literati.search.search import Search
 from literati.search.tree_encoder import encode_nodes
 from literati.tree.model import ShapeTree
@@ -39,7 +39,7 @@ class KnownTree:
 
 
 class PenaltySearch(Search):
-    """A search without polish whose penalty can change. It begins with the penalty 0.
+    """A search of encoded data, without polish, whose penalty can change. It begins with the penalty 0.
 
     A split costs the penalty and a change point `ratio` times the penalty. Penalties are fractions, and
     costs are counted in units in which they are whole, so that trees of equal cost are recognised as such.
@@ -47,23 +47,13 @@ class PenaltySearch(Search):
     """
 
     def __init__(
-        self,
-        X: Any,
-        y: Any,
-        ratio: Fraction,
-        *,
-        sample_weight: Any = None,
-        limits: SearchLimits | None = None,
-        poll: Poll | None = None,
-        **parameters: Any,
+        self, table: TrainingTable, ratio: Fraction, options: SolverOptions, limits: SearchLimits
     ) -> None:
         self.ratio = ratio
         self._complexities = ratio.denominator, ratio.numerator
         self.penalty = Fraction(0)
         self._factor = 1  # units of cost in a unit of weight
-        super().__init__(
-            X, y, sample_weight=sample_weight, limits=limits, poll=poll, polish=False, **parameters
-        )
+        self._open(table, limits, options, None)
 
     def _default_scale(self, binary_only: bool = False) -> float:
         """Return units of weight that leave room for the denominators of penalties."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from literati._engine._engine import RunStatus
-from literati.data.table import Poll, build
+from literati.data.table import Poll, TrainingTable, build
 from literati.errors import CheckpointError, DataWarning, Interrupted
 from literati.search.checkpoint import SavedSearch
 from literati.search.costs import choose_scale, exact_costs
@@ -60,21 +60,21 @@ class Search:
         poll: Poll | None = None,
         **parameters: Any,
     ) -> None:
-        self._open(X, y, sample_weight, _checked_limits(limits), _options(parameters), poll)
+        limits, options = _checked_limits(limits), checked_options(parameters)
+        table = build(X, y, sample_weight, options.class_weight, options.categories, poll)
+        self._open(table, limits, options, poll)
 
     def _open(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
+        table: TrainingTable,
         limits: SearchLimits,
         options: SolverOptions,
         poll: Poll | None,
         saved: SavedSearch | None = None,
     ) -> None:
-        """Encode the data and create the engine. A resumed search counts costs as its checkpoint does."""
+        """Create the engine for encoded data. A resumed search counts costs as its checkpoint does."""
         self.limits, self.options, self.settings = limits, options, options.settings
-        self.table = build(X, y, sample_weight, options.class_weight, options.categories, poll)
+        self.table = table
         if saved is not None:
             saved.check_data(self.table, poll)
         elif 2 * options.min_samples_leaf > self.table.n_rows:
@@ -395,8 +395,10 @@ class Search:
         """
         saved, engine_state = SavedSearch.from_bytes(blob)
         options = saved.options if n_threads is None else replace(saved.options, n_threads=n_threads)
+        limits = _checked_limits(limits or saved.limits)
         search = cls.__new__(cls)
-        search._open(X, y, sample_weight, _checked_limits(limits or saved.limits), options, poll, saved)
+        table = build(X, y, sample_weight, options.class_weight, options.categories, poll)
+        search._open(table, limits, options, poll, saved)
         try:
             search._engine.restore(engine_state)
         except (TypeError, ValueError) as error:
@@ -430,7 +432,8 @@ def _warn_of_single_leaf(options: SolverOptions, rows: int) -> None:
     warnings.warn(message, DataWarning, stacklevel=5)
 
 
-def _options(parameters: dict[str, Any]) -> SolverOptions:
+def checked_options(parameters: dict[str, Any]) -> SolverOptions:
+    """Return the options of a search. Raise TypeError if one of the parameters is none of them."""
     known = SolverOptions.definitions()
     if unknown := sorted(parameters.keys() - known.keys()):
         hint = f"expected some of {', '.join(known)}"

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from itertools import product
 from numbers import Integral
 from time import perf_counter
@@ -22,10 +23,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from literati.data import labels
 from literati.data.columns import open_table
+from literati.data.table import build
 from literati.data.weights import checked_weights, times_class_weights
 from literati.errors import DataWarning
 from literati.progress_line import ProgressLine
-from literati.search.options import MAX_DEPTH, SearchLimits
+from literati.search.options import MAX_DEPTH, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.search import Search
 from literati.tree.model import ShapeTree
@@ -38,7 +40,7 @@ from literati.tuning.fold_scores import (
     TrainingData,
     candidates_of,
 )
-from literati.tuning.path import RegularizationPath, exact_ratio, regularization_path
+from literati.tuning.path import RegularizationPath, exact_ratio, path_of_table, path_options
 from literati.tuning.paths_of_folds import PathsOfFolds
 from literati.tuning.selection import choose, explain_choice
 
@@ -187,7 +189,7 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         limit = math.inf if self.time_limit is None else self.time_limit
         shared = (1 - REFIT_SHARE * bool(self.refit)) * limit
         limits = replace(self._limits(), time_limit=None if math.isinf(shared) else shared)
-        paths = PathsOfFolds(data, folds, settings, scorer, limits, self._space())
+        paths = PathsOfFolds(data, folds, self._options(settings), self._ratio(), scorer, limits)
         whole = self._run(paths, started)
         results = paths.complete()
         if not results:
@@ -217,6 +219,13 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _limits(self) -> SearchLimits:
         return SearchLimits(None, self.max_expansions, self.memory_limit)
 
+    def _ratio(self) -> Fraction:
+        return exact_ratio(self.changepoint_ratio)
+
+    def _options(self, settings: Sequence[Setting]) -> dict[Setting, SolverOptions]:
+        """Return the options of each setting."""
+        return {setting: path_options({**self._space(), **asdict(setting)}) for setting in settings}
+
     def _space(self) -> dict[str, Any]:
         """Return the parameters of a path that are the same in all settings."""
         names = (
@@ -226,7 +235,6 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             "criterion",
             "categories",
             "probability_smoothing",
-            "changepoint_ratio",
         )
         balanced = self.class_weight if isinstance(self.class_weight, str) else None  # others are in the rows
         return {name: getattr(self, name) for name in names} | {"class_weight": balanced}
@@ -314,35 +322,23 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _refit(self, data: TrainingData, seconds: float) -> None:
         """Fit the chosen parameters to all rows."""
         limits = replace(self._limits(), time_limit=None if math.isinf(seconds) else max(seconds, 0.1))
+        setting = Setting(self.best_params_["max_depth"], self.best_params_["max_changepoints"])
+        weights = data.search_weights
         if self.max_leaves is None:
-            space = {name: value for name, value in self._space().items() if name != "changepoint_ratio"}
-            parameters = {**space, **self.best_params_, "polish": False}
-            search = Search(data.X, data.y, sample_weight=data.search_weights, limits=limits, **parameters)
+            parameters = {**self._space(), **self.best_params_, "polish": False}
+            search = Search(data.X, data.y, sample_weight=weights, limits=limits, **parameters)
             search.run()
             self.tree_ = search.incumbent()
         else:
-            self.tree_ = self._small_tree(data, limits, self.max_leaves)
+            options = self._options([setting])[setting]
+            table = build(data.X, data.y, weights, options.class_weight, options.categories)
+            path = path_of_table(table, options, self._ratio(), limits)
+            penalty = self.best_params_["split_penalty"]
+            self.tree_ = _small_tree(path, penalty, self.max_leaves)
+            self._set_params(setting, max(penalty, self.tree_.settings.split_penalty))
         self.n_features_in_ = len(self.tree_.schema.columns)
         if self.tree_.schema.named:
             self.feature_names_in_ = np.array(self.tree_.feature_names, dtype=object)
-
-    def _small_tree(self, data: TrainingData, limits: SearchLimits, max_leaves: int) -> ShapeTree:
-        """Return the tree of the chosen penalty, or of the next larger one whose tree is small enough."""
-        setting = Setting(self.best_params_["max_depth"], self.best_params_["max_changepoints"])
-        path = regularization_path(
-            data.X,
-            data.y,
-            sample_weight=data.search_weights,
-            **asdict(setting),
-            **{name: getattr(limits, name) for name in ("time_limit", "max_expansions", "memory_limit")},
-            **self._space(),
-        )
-        penalty = self.best_params_["split_penalty"]
-        tree = next(
-            segment.tree for segment in path if segment.penalty_to > penalty and segment.leaves <= max_leaves
-        )
-        self._set_params(setting, max(penalty, tree.settings.split_penalty))
-        return tree
 
     # Predictions
 
@@ -418,6 +414,13 @@ def _training_data(X: Any, y: Any, sample_weight: Any, class_weight: Any) -> Tra
     if isinstance(class_weight, Mapping):  # a fold may lack a class that the mapping names
         searched = times_class_weights(weights, class_weight, codes, classes)
     return TrainingData(X, codes, classes, weights, searched)
+
+
+def _small_tree(path: RegularizationPath, penalty: float, max_leaves: int) -> ShapeTree:
+    """Return the tree of a penalty, or of the next larger one whose tree is small enough."""
+    return next(
+        segment.tree for segment in path if segment.penalty_to > penalty and segment.leaves <= max_leaves
+    )
 
 
 def _all_candidates(results: Mapping[Setting, Sequence[FoldResult]]) -> list[Candidate]:

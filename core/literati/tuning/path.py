@@ -18,10 +18,12 @@ from itertools import pairwise
 from time import perf_counter
 from typing import Any, get_args, overload
 
+from literati.data.table import TrainingTable, build
 from literati.search.options import Candidates, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.penalty_search import KnownTree, PenaltySearch
 from literati.search.report import StopReason
+from literati.search.search import checked_options
 from literati.tree.model import ShapeTree
 from literati.tuning.envelope import cost, crossing, lower_envelope
 
@@ -148,11 +150,21 @@ def regularization_path(
         proof is about.
     """
     limits = SearchLimits(time_limit=time_limit, max_expansions=max_expansions, memory_limit=memory_limit)
-    ratio = exact_ratio(changepoint_ratio)
-    search = PenaltySearch(
-        X, y, ratio, sample_weight=sample_weight, limits=limits, **checked_parameters(parameters)
-    )
-    builder = _PathBuilder(search, limits, callback)
+    ratio, options = exact_ratio(changepoint_ratio), path_options(parameters)
+    table = build(X, y, sample_weight, options.class_weight, options.categories)
+    return path_of_table(table, options, ratio, limits, start, callback)
+
+
+def path_of_table(
+    table: TrainingTable,
+    options: SolverOptions,
+    ratio: Fraction,
+    limits: SearchLimits,
+    start: RegularizationPath | None = None,
+    callback: Callable[[PathProgress], object] | None = None,
+) -> RegularizationPath:
+    """Return the path of encoded data; see `regularization_path`."""
+    builder = _PathBuilder(PenaltySearch(table, ratio, options, limits), limits, callback)
     if start is not None:
         builder.add_trees(start)
     return builder.build()
@@ -169,15 +181,15 @@ def exact_ratio(changepoint_ratio: float) -> Fraction:
     return ratio
 
 
-def checked_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Raise an error for parameters that a path chooses itself."""
+def path_options(parameters: dict[str, Any]) -> SolverOptions:
+    """Return the options of the searches. Raise an error for parameters that a path chooses itself."""
     for name in _FIXED:
         if name in parameters:
             raise TypeError(f"{name}: a path chooses it; leave it out")
     if parameters.get("candidates") == "widening":
         allowed = [mode for mode in get_args(Candidates) if mode != "widening"]
         raise ValueError(f"candidates: expected one of {', '.join(allowed)} for a path, got 'widening'")
-    return parameters
+    return checked_options({**parameters, "polish": False})
 
 
 def _space(options: SolverOptions) -> tuple[Any, ...]:

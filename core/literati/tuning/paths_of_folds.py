@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from fractions import Fraction
 from threading import Event, Lock
 from time import perf_counter
-from typing import Any
 
-from literati.search.options import SearchLimits
+from literati.data.table import TrainingTable, build
+from literati.search.options import SearchLimits, SolverOptions
 from literati.search.report import StopReason
 from literati.tuning.fold_scores import (
     FoldResult,
@@ -20,7 +22,7 @@ from literati.tuning.fold_scores import (
     score_path,
     taken,
 )
-from literati.tuning.path import regularization_path
+from literati.tuning.path import path_of_table
 
 WAIT_SECONDS = 0.25  # between two looks at the progress
 
@@ -37,20 +39,23 @@ class PathsOfFolds:
         self,
         data: TrainingData,
         folds: Sequence[tuple[Indices, Indices]],
-        settings: Iterable[Setting],
+        options: Mapping[Setting, SolverOptions],
+        ratio: Fraction,
         scorer: Scorer,
         limits: SearchLimits,
-        parameters: Mapping[str, Any],
     ) -> None:
         self._data = data
         self._folds = folds
         self._scorer = scorer
         self._limits = limits
-        self._parameters = parameters
+        self._ratio = ratio
+        self._options = options
+        self._tables: dict[int, TrainingTable] = {}
+        self._table_locks = [Lock() for _ in folds]
         self.results: dict[Setting, list[FoldResult]] = {}  # of finished paths
         self.seconds: dict[Setting, float] = {}  # of the longest path
         by_depth: dict[int, list[Setting]] = {}
-        for setting in sorted(settings, key=lambda setting: (setting.max_depth, setting.max_changepoints)):
+        for setting in sorted(options, key=lambda setting: (setting.max_depth, setting.max_changepoints)):
             by_depth.setdefault(setting.max_depth, []).append(setting)
         self._waiting = [(same, fold) for same in by_depth.values() for fold in range(len(folds))]
         self.total = self._left = sum(len(same) for same, _ in self._waiting)
@@ -114,29 +119,34 @@ class PathsOfFolds:
         if self._is_over():
             return
         train, test = self._folds[fold]
-        X, y = self._data.rows(train)
-        path = None
+        table, path = self._table(fold), None
         for setting in settings:
             started = perf_counter()
             if self._is_over():
                 return
-            path = regularization_path(
-                X,
-                y,
-                sample_weight=taken(self._data.search_weights, train),
-                time_limit=self._share(n_jobs),
-                max_expansions=self._limits.max_expansions,
-                memory_limit=self._limits.memory_limit,
+            path = path_of_table(
+                table,
+                self._options[setting],
+                self._ratio,
+                replace(self._limits, time_limit=self._share(n_jobs)),
                 start=path,
                 callback=lambda _: self._stop.is_set(),
-                max_depth=setting.max_depth,
-                max_changepoints=setting.max_changepoints,
-                **self._parameters,
             )
             if path.stop_reason is StopReason.USER_STOP:
                 return
             result = score_path(path, self._data, fold, train, test, self._scorer)
             self._add(setting, result, perf_counter() - started)
+
+    def _table(self, fold: int) -> TrainingTable:
+        """Return the encoded training rows of a fold, which all depths share."""
+        with self._table_locks[fold]:
+            if fold not in self._tables:
+                train, _ = self._folds[fold]
+                X, y = self._data.rows(train)
+                options = next(iter(self._options.values()))
+                weights = taken(self._data.search_weights, train)
+                self._tables[fold] = build(X, y, weights, options.class_weight, options.categories)
+            return self._tables[fold]
 
     def _share(self, n_jobs: int) -> float | None:
         """Return the time limit of the next path."""

@@ -13,6 +13,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from literati import LiteratiClassifier, SearchLimits, StopReason, regularization_path
+from literati.data.table import build
+from literati.search.options import SolverOptions
 from literati.search.penalty_search import PenaltySearch
 from literati.tuning.path import PathProgress, RegularizationPath
 from tests.support.solver.mask_oracle import MaskOracle
@@ -223,7 +225,8 @@ def test_the_warm_up_proves_nothing_at_another_penalty(candidates: str) -> None:
         problem = two_classes(larger_problem(seed, depth=3, mode="all")).but(max_changepoints=2, weights=None)
         X, y = table_of(problem), np.array(problem.y)
         space: dict[str, Any] = {"max_depth": 3, "max_changepoints": 2, "candidates": candidates}
-        search = PenaltySearch(X, y, Fraction(1, 2), limits=SearchLimits(max_expansions=3), **space)
+        options = SolverOptions(**space, polish=False)
+        search = PenaltySearch(build(X, y), Fraction(1, 2), options, SearchLimits(max_expansions=3))
         search.run()
         known = search.known_tree()
         search.change_penalty(Fraction(1, 3), known, "cart")
