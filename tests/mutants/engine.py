@@ -48,8 +48,8 @@ MUTANTS: Changes = {
     ],
     "_ao.pyx": [
         (
-            "cache_clear(control, &ao.cache)",
-            "pass",
+            "state_free(control, &ao.root)\n    cache_clear(control, &ao.cache)",
+            "state_free(control, &ao.root)",
             LARGER + "test_two_change_points_over_every_cut[all]",
         ),
         (

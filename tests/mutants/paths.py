@@ -48,6 +48,11 @@ MUTANTS: Changes = {
     ],
     "_ao.pyx": [
         (
+            "if ao.in_warm_up:\n        cache_clear",
+            "if False:\n        cache_clear",
+            PATH + "test_the_warm_up_proves_nothing_at_another_penalty[all]",
+        ),
+        (
             "ao.saved_upper, ao.saved_lower = tree, n, upper, 0",
             "ao.saved_upper, ao.saved_lower = tree, n, upper, upper",
             LARGER,
