@@ -80,7 +80,8 @@ sanitize: build $(VENV)/.dev ## Run tests/core with an AddressSanitizer build
 	LITERATI_SANITIZE=1 $(BIN)/python setup.py -q build --build-base $(SANITIZE)/tmp --build-lib $(SANITIZE)/lib
 	@# CPython frees little memory at exit, so the memory tests detect leaks, not the sanitizer. pytest must not
 	@# capture file descriptor 2, because the sanitizer writes its report there and ends the process.
-	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 \
+	@# matplotlib throws C++ exceptions, which the sanitizer finds only if the C++ library is loaded first, too.
+	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 \
 		PYTHONPATH=$(SANITIZE)/lib PYTHONMALLOC=malloc LITERATI_SANITIZE=1; \
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)' in literati.__file__ else 'the sanitized build is not the one imported')" && \
 	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core $(ARGS)

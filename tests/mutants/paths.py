@@ -14,7 +14,7 @@ MUTANTS: Changes = {
         ("splits = 1 + (a > 0) + (b > 0)", "splits = 1 + (a > 0)", LARGER),
         (
             "(before.error - point.error) * (complexity(data, after) - c)",
-            "(before.error - point.error) * (complexity(data, after) - c) // 2",
+            "0 * (before.error - point.error) * (complexity(data, after) - c)",
             LARGER,
         ),
         (
@@ -22,7 +22,11 @@ MUTANTS: Changes = {
             "if envelope.points[i].error < best.error:",
             LARGER,
         ),
-        ("seen += n\n    sweep.by_size", "pass\n    sweep.by_size", LARGER),
+        (
+            "seen += n\n    sweep.by_size",
+            "pass\n    sweep.by_size",
+            PATH + "test_more_shape_functions_than_one_sweep_takes",
+        ),
     ],
     "_cache.pyx": [
         (

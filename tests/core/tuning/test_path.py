@@ -252,6 +252,19 @@ def test_rounded_weights_search_the_same_space_as_a_fit() -> None:
             assert fitted.objective_ == pytest.approx(segment.cost(penalty, 0.5), abs=1e-6), seed
 
 
+def test_more_shape_functions_than_one_sweep_takes() -> None:
+    """The first split of a tree is noted by its number among all of them, over several sweeps."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(250, 1))
+    y = (np.sin(4 * X[:, 0]) + rng.normal(scale=0.3, size=250) > 0).astype(int)
+    space: dict[str, Any] = {"max_depth": 2, "max_changepoints": 3, "candidate_leaves": 30}
+    path = regularization_path(X, y, **space)
+    assert path.proven
+    check_form(path)
+    for segment in path:
+        assert np.count_nonzero(segment.tree.predict(X) != y) == segment.errors
+
+
 def noise(rows: int = 400, features: int = 8) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     return rng.normal(size=(rows, features)), rng.integers(0, 3, rows)
