@@ -7,6 +7,7 @@ from tests.mutants.engine import Changes
 PATH = "tests/core/tuning/test_path.py::"
 OPTIMUM = PATH + "test_equals_the_optimum_at_every_penalty[0]"
 LARGER = PATH + "test_larger_problems"
+DEEPER = PATH + "test_deeper_problems[0]"
 
 MUTANTS: Changes = {
     "_envelope.pyx": [
@@ -32,15 +33,14 @@ MUTANTS: Changes = {
         (
             "return free + divide_up(rise * new.split, old.split) if rise > 0 else free",
             "return divide_up(<int128_t>entry.lower * new.weight, old.weight)",
-            LARGER,
+            DEEPER,
         ),
-        ("entry.free_lower = entry.lower // old.weight", "entry.free_lower = entry.lower", LARGER),
         (
             "return <cost_t>((numerator + divisor - 1) // divisor)",
             "return <cost_t>(numerator // divisor + 1)",
-            LARGER,
+            DEEPER,
         ),
-        ("        entry.exact = False\n        if old.split == 0:", "        if old.split == 0:", LARGER),
+        ("        entry.exact = False\n        if old.split == 0:", "        if old.split == 0:", DEEPER),
     ],
     "_depth2_sweep.pyx": [
         (

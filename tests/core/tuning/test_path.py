@@ -126,6 +126,15 @@ def test_larger_problems() -> None:
         check_against_oracle(larger_problem(seed, depth=3, mode=mode), rng.choice(RATIOS))
 
 
+@pytest.mark.parametrize("block", range(2))
+def test_deeper_problems(block: int) -> None:
+    """At depth 4, bounds of states below the root are carried from one penalty to the next."""
+    for seed in range(25 * block, 25 * (block + 1)):
+        rng = random.Random(seed)
+        problem = larger_problem(seed, depth=4, mode=rng.choice(("adaptive", "shape")))
+        check_against_oracle(problem, rng.choice(RATIOS))
+
+
 def test_min_samples_leaf() -> None:
     for seed in range(40):
         problem = random_problem(seed, mode=("adaptive", "shape", "all")[seed % 3], depth=1 + seed % 3)
