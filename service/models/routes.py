@@ -39,7 +39,7 @@ def _fields(model: domain.ModelSummary) -> dict[str, Any]:
     """Return the fields of the record by name. A schema takes those that it has."""
     url = f"/v1/models/{model.id}"
     return {
-        "metrics": model.scores,
+        "metrics": model.scores.accuracies,
         **dict(model),
         **bounds(model.objective, model.upper_bound, model.lower_bound),
         "links": {

@@ -118,6 +118,14 @@ class Scores(FrozenModel):
     validation_log_loss: float | None = None
     leaves: int | None = None
 
+    @property
+    def accuracies(self) -> dict[str, float | None]:
+        """The two accuracies, which lists show."""
+        return {
+            "train_accuracy": self.train_accuracy,
+            "validation_accuracy": self.validation_accuracy,
+        }
+
 
 class JobSummary(FrozenModel):
     """A job in a list."""
