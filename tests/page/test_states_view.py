@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Request, Route, expect
 
 from service.auth import key_file
 from service.auth.key_file import Scope
@@ -135,7 +135,12 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     tab.go("/jobs")
     page.get_by_role("link", name="made").click()
     expect(page.locator("svg.drawing .node").first).to_be_visible()  # the stream has the key too
-    assert tab.sent("GET", "/events")[-1].headers["authorization"] == f"Bearer {key}"
+
+    def streams() -> list[Request] | None:
+        page.wait_for_timeout(50)  # so that the browser's events arrive
+        return tab.sent("GET", "/events") or None
+
+    assert poll(streams, what="the stream")[-1].headers["authorization"] == f"Bearer {key}"
     # An action that the key does not allow shows an error where it was tried.
     tab.go("/models")
     page.get_by_role("button", name="Use made in production").click()
