@@ -121,7 +121,14 @@ class TreeEvaluator:
         cost = metrics.objective(tree, self.train, self.factors)
         if abs(cost - tree.objective) > self.tolerance:
             raise ObjectiveMismatchError(f"the search reports cost {tree.objective!r}, but it is {cost!r}")
-        scores = self._scores(lambda rows: metrics.predict_tree(tree, rows))
+        predictions: dict[str, metrics.Predictions] = {}
+
+        def predict(rows: LabelledRows) -> metrics.Predictions:
+            found = metrics.predict_tree(tree, rows)
+            predictions["train" if rows is self.train else "validation"] = found
+            return found
+
+        scores = self._scores(predict)
         cart = self.baseline.fitted()
         baselines = {"majority": self._majority, "cart": None if cart is None else cart.scores}
         return {
@@ -129,17 +136,22 @@ class TreeEvaluator:
             "validation_accuracy": scores["validation"] and scores["validation"]["accuracy"],
             **scores,
             "baselines": baselines,
-            "warnings": self._warnings(tree, scores, baselines, cart),
+            "warnings": self._warnings(tree, scores, baselines, cart, predictions.get("validation")),
         }
 
     def _warnings(
-        self, tree: ShapeTree, scores: dict[str, Any], baselines: dict[str, Any], cart: Fitted | None
+        self,
+        tree: ShapeTree,
+        scores: dict[str, Any],
+        baselines: dict[str, Any],
+        cart: Fitted | None,
+        predictions: metrics.Predictions | None,
     ) -> list[dict[str, Any]]:
         found = id_like_columns(tree, self.id_like)
-        if self.validation is None:
+        if self.validation is None or predictions is None:
             return found
         y = self.validation.y
-        right = metrics.predict_tree(tree, self.validation).predicted == y
+        right = predictions.predicted == y
         found += overfit(scores)
         others = {"majority": self._majority_class, "cart": None if cart is None else cart.predicted}
         for name, predicted in others.items():

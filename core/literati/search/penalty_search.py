@@ -37,6 +37,10 @@ class KnownTree:
         """Return what a penalty of 1 adds to the errors if a change point costs `ratio` of a split."""
         return self.splits + ratio * self.changepoints
 
+    def cost(self, penalty: Fraction, ratio: Fraction) -> Fraction:
+        """Return what the tree costs at a penalty, in units of weight."""
+        return self.errors + penalty * self.size(ratio)
+
 
 class PenaltySearch(Search):
     """A search of encoded data, without polish, whose penalty can change. It begins with the penalty 0.
@@ -88,7 +92,7 @@ class PenaltySearch(Search):
         )
         scale = self._scale * factor
         costs = ExactCosts(self._table_in_units(factor), settings, scale)
-        upper = (start.errors + penalty * start.size(self.ratio)) * factor
+        upper = start.cost(penalty, self.ratio) * factor
         assert upper.denominator == 1
         self._engine.change_costs(
             factor, int(split * factor), int(changepoint * factor), scale, start.nodes, int(upper), heuristic
@@ -111,7 +115,7 @@ class PenaltySearch(Search):
 
     def is_better_than(self, tree: KnownTree) -> bool:
         """Return whether the search has found a tree that costs less at this penalty."""
-        known = (tree.errors + self.penalty * tree.size(self.ratio)) * self._factor
+        known = tree.cost(self.penalty, self.ratio) * self._factor
         return bool(round(self._engine.upper * self._scale * self._factor) < known)
 
     def lower_bound(self) -> Fraction:

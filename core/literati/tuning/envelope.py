@@ -13,10 +13,6 @@ def crossing(larger: KnownTree, smaller: KnownTree, ratio: Fraction) -> Fraction
     return (smaller.errors - larger.errors) / (larger.size(ratio) - smaller.size(ratio))
 
 
-def cost(tree: KnownTree, penalty: Fraction, ratio: Fraction) -> Fraction:
-    return tree.errors + penalty * tree.size(ratio)
-
-
 def lower_envelope(trees: Iterable[KnownTree], ratio: Fraction) -> list[KnownTree]:
     """Return the trees that cost least over some interval of penalties >= 0, the largest tree first.
 

@@ -115,9 +115,9 @@ class Scorer:
         X, y = data.rows(rows)
         if self._named:  # functions may look at the rows themselves
             X = path[0].tree.encode(X)
-        weighted = {"sample_weight": taken(data.weights, rows)} if self._takes_weights else {}
-        if data.weights is None:
-            weighted = {}
+        weighted = {}
+        if self._takes_weights and data.weights is not None:
+            weighted["sample_weight"] = data.weights[rows]
         try:
             found = [
                 float(self._score(FoldModel(segment.tree, data.classes), X, y, **weighted))

@@ -25,7 +25,7 @@ from literati.search.penalty_search import KnownTree, PenaltySearch
 from literati.search.report import StopReason
 from literati.search.search import checked_options
 from literati.tree.model import ShapeTree
-from literati.tuning.envelope import cost, crossing, lower_envelope
+from literati.tuning.envelope import crossing, lower_envelope
 
 MAX_RATIO_DENOMINATOR = 1000
 # Shares of the time and of the expansions that are left, for one search. The first search of a penalty
@@ -267,7 +267,7 @@ class _PathBuilder:
 
         Costs are multiples of a unit, so a lower bound less than a unit below the best tree is enough.
         """
-        upper = min(cost(tree, penalty, self._ratio) for tree in self._trees)
+        upper = min(tree.cost(penalty, self._ratio) for tree in self._trees)
         known = upper - self._lower_at(penalty) < Fraction(1, self._search.factor_of(penalty))
         if known:
             self._lower[penalty] = upper
@@ -276,7 +276,7 @@ class _PathBuilder:
     def _solve(self, penalty: Fraction) -> StopReason:
         """Search at a penalty, and keep its tree and its lower bound."""
         search = self._search
-        best = min(self._trees, key=lambda tree: cost(tree, penalty, self._ratio))
+        best = min(self._trees, key=lambda tree: tree.cost(penalty, self._ratio))
         try:
             search.change_penalty(penalty, best, self._heuristic)
             search.change_limits(
@@ -391,7 +391,7 @@ class _PathBuilder:
         places = {start, *inside, *([] if end is None else [end])}
         gaps = []
         for penalty in places:
-            upper = cost(tree, penalty, self._ratio)
+            upper = tree.cost(penalty, self._ratio)
             gaps.append((upper - self._lower_at(penalty)) / upper if upper else Fraction(0))
         return max(gaps)
 
