@@ -54,7 +54,7 @@ MUTANTS: Changes = {
         (
             "if ao.in_warm_up:\n        cache_clear",
             "if False:\n        cache_clear",
-            PATH + "test_the_warm_up_proves_nothing_at_another_penalty[all]",
+            PATH + "test_the_warm_up_proves_nothing_at_another_penalty",
         ),
         (
             "ao.saved_upper, ao.saved_lower = tree, n, upper, 0",
