@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from tests.chaos import rows
 from tests.chaos.cluster import Cluster
@@ -94,8 +95,8 @@ def test_out_of_memory_hits_one_job_only(cluster: Cluster, job_client: JobClient
         "label": rng.choice(["a", "b"], 600_000)
     }
     large = jobs.add_dataset(cluster.store, cluster.blobs, cells)
-    children = [child for worker in cluster.workers for child in cluster.children(worker)]
-    with little_memory(children, more=64 << 20):
+    children = poll(lambda: _children_that_have_trained(cluster, job_client), what="a job in every process")
+    with little_memory(children, more=192 << 20):  # a small job needs at most 75 MiB, the large one 440 MiB
         job_id = job_client.request("POST", "/v1/jobs", 202, json={"dataset_id": large.id}).json()["id"]
         others = [job_client.submit(rows.easy(), {"max_depth": 3}) for _ in range(6)]
         job = job_client.until_end(job_id)
@@ -103,6 +104,18 @@ def test_out_of_memory_hits_one_job_only(cluster: Cluster, job_client: JobClient
     assert job["state"] == "FAILED"
     assert job["error"]["code"] in ("MEMORY", "WORKER_LOST")
     assert all(worker.ready for worker in cluster.workers), "no worker went down with it"
+
+
+def _children_that_have_trained(cluster: Cluster, job_client: JobClient) -> list[psutil.Process] | None:
+    """Return all processes that train, once each of them has run a job; until then, submit some.
+
+    The first job of a process imports scikit-learn, which takes more than a gigabyte of address space.
+    """
+    for job_id in [job_client.submit(rows.easy(), {"max_depth": 3}) for _ in range(6)]:
+        job_client.until_end(job_id)
+    children = [child for worker in cluster.workers for child in cluster.children(worker)]
+    trained = [any("sklearn" in area.path for area in child.memory_maps()) for child in children]
+    return children if all(trained) else None
 
 
 def test_a_search_that_cannot_be_saved_goes_on(cluster: Cluster, job_client: JobClient) -> None:

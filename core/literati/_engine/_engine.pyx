@@ -310,8 +310,9 @@ cdef class Engine:
         if not ao_init(&self.ao, data, control, cache_bytes, n_threads):
             raise MemoryError("not enough memory for the buffers of the search")
         if control.byte_limit and control.bytes > control.byte_limit:
-            raise MemoryError(
-                f"the search needs {control.bytes} bytes to start, but the memory limit leaves {control.byte_limit}"
+            raise ValueError(
+                f"memory_limit: the search needs {control.bytes} bytes to start, but the limit leaves "
+                f"{control.byte_limit} for it"
             )
         self.fixed_bytes = control.bytes
         if control.byte_limit:

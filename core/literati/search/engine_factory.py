@@ -116,39 +116,32 @@ def make_engine(
                 f"memory_limit: {limits.memory_limit} bytes are too few for this data; "
                 f"expected {needed} or more"
             )
-    try:
-        return Engine(
-            table.codes,
-            table.values,
-            table.y,
-            len(table.classes),
-            None if table.weights is None else costs.table.weights,
-            max_depth=options.max_depth,
-            max_changepoints=options.max_changepoints,
-            split_cost=int(costs.settings.split_penalty),
-            changepoint_cost=int(costs.settings.changepoint_penalty),
-            scale=costs.scale,
-            poll=poll,
-            candidates=space.candidates,
-            candidate_leaves=list(space.leaves),
-            min_samples_leaf=options.min_samples_leaf,
-            or_selection=options.or_selection,
-            and_selection=options.and_selection,
-            heuristic=options.heuristic,
-            criterion=options.criterion,
-            memory_limit=engine_bytes(table, options, limits),
-            n_threads=_affordable_threads(TableSize.of(table), options, limits),
-            grid=table.grid(space.leaves[0]) if space.candidates == "quantile" else None,
-            largest_space=(largest.candidates, list(largest.leaves)),
-            stage=stages.index,
-            complexities=complexities,
-        )
-    except MemoryError as error:
-        if limits.memory_limit is None:
-            raise
-        raise ValueError(
-            f"memory_limit: {limits.memory_limit} bytes are too few for this data ({error})"
-        ) from None
+    return Engine(
+        table.codes,
+        table.values,
+        table.y,
+        len(table.classes),
+        None if table.weights is None else costs.table.weights,
+        max_depth=options.max_depth,
+        max_changepoints=options.max_changepoints,
+        split_cost=int(costs.settings.split_penalty),
+        changepoint_cost=int(costs.settings.changepoint_penalty),
+        scale=costs.scale,
+        poll=poll,
+        candidates=space.candidates,
+        candidate_leaves=list(space.leaves),
+        min_samples_leaf=options.min_samples_leaf,
+        or_selection=options.or_selection,
+        and_selection=options.and_selection,
+        heuristic=options.heuristic,
+        criterion=options.criterion,
+        memory_limit=engine_bytes(table, options, limits),
+        n_threads=_affordable_threads(TableSize.of(table), options, limits),
+        grid=table.grid(space.leaves[0]) if space.candidates == "quantile" else None,
+        largest_space=(largest.candidates, list(largest.leaves)),
+        stage=stages.index,
+        complexities=complexities,
+    )
 
 
 def engine_bytes(table: TrainingTable, options: SolverOptions, limits: SearchLimits) -> int:
