@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,8 +114,10 @@ def _children_that_have_trained(cluster: Cluster, job_client: JobClient) -> list
     for job_id in [job_client.submit(rows.easy(), {"max_depth": 3}) for _ in range(6)]:
         job_client.until_end(job_id)
     children = [child for worker in cluster.workers for child in cluster.children(worker)]
-    trained = [any("sklearn" in area.path for area in child.memory_maps()) for child in children]
-    return children if all(trained) else None
+    with suppress(psutil.NoSuchProcess):  # it has just been replaced
+        if all(any("sklearn" in area.path for area in child.memory_maps()) for child in children):
+            return children
+    return None
 
 
 def test_a_search_that_cannot_be_saved_goes_on(cluster: Cluster, job_client: JobClient) -> None:
