@@ -38,10 +38,11 @@ def spec_of(method: str, dataset: str, seed: int, limit: float) -> RunSpec:
 
 
 def specs(datasets: Iterable[str], limit: float) -> list[RunSpec]:
-    """Return every run, those of one split one after another."""
+    """Return every run: the first split of every dataset, then the second, and so on."""
+    names = list(datasets)
     return [
         spec_of(method, dataset, seed, limit)
-        for dataset in datasets
         for seed in SPLIT_SEEDS
+        for dataset in names
         for method in (*TREES, *CEILINGS)
     ]
