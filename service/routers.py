@@ -12,6 +12,7 @@ from service.jobs import incumbent_routes as job_incumbents
 from service.jobs import routes as jobs
 from service.models import alias_routes as aliases
 from service.models import routes as models
+from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
 from service.tenants import routes as tenants
@@ -28,6 +29,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dataset_upload.router,
     aliases.router,  # before models: they are below its path
     models.router,
+    nodes.router,
     tenants.router,
     system.router,
     pages.router,

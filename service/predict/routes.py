@@ -18,7 +18,7 @@ from service.predict.execution import predict_rows
 from service.predict.predictor import MAX_EXPLAINED_ROWS, PredictOptions
 from service.predict.request_options import predict_options
 from service.predict.schemas import JobPredictions, Predictions
-from service.schemas.parameters import JobId, ModelName, model_name
+from service.schemas.parameters import JobId, ModelName, TreeRevision, model_name
 from service.schemas.problems import problems
 from worker.domain.datasets import DecimalSign
 
@@ -159,10 +159,7 @@ async def _predict_with_model(request: Request, model: str, options: PredictOpti
 async def predict_with_job(
     request: Request,
     job_id: JobId,
-    revision: Annotated[
-        int | None,
-        Query(ge=1, le=1 << 53, description="The revision of the tree. By default the best tree so far."),
-    ] = None,
+    revision: TreeRevision = None,
     explain: Explain = False,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

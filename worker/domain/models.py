@@ -9,6 +9,7 @@ from worker.domain.base import FrozenModel
 from worker.domain.datasets import CsvStyle
 from worker.domain.jobs import Scores, StopReason
 from worker.domain.parameters import Parameters
+from worker.domain.validation import Validation
 
 
 class ModelSummary(FrozenModel):
@@ -40,4 +41,5 @@ class Model(ModelSummary):
 
     parameters: Parameters
     metrics: dict[str, Any]
+    validation: Validation | None = None  # how the job split the rows of its dataset
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read

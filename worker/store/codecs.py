@@ -260,6 +260,7 @@ def model(model_id: str, record: Hash) -> Model:
         **_model_summary(model_id, record),
         parameters=spec.parameters,
         metrics=metrics,
+        validation=spec.validation,
         csv_style=spec.csv_style,
     )
 
