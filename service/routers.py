@@ -15,6 +15,7 @@ from service.models import routes as models
 from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
+from service.predict import score_routes as score
 from service.tenants import routes as tenants
 from service.web import routes as pages
 
@@ -30,6 +31,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     aliases.router,  # before models: they are below its path
     models.router,
     nodes.router,
+    score.router,
     tenants.router,
     system.router,
     pages.router,

@@ -42,4 +42,5 @@ class Model(ModelSummary):
     parameters: Parameters
     metrics: dict[str, Any]
     validation: Validation | None = None  # how the job split the rows of its dataset
+    target: str | None = None  # the dataset's target column; None if version 0.1.0 stored the job
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read

@@ -261,6 +261,7 @@ def model(model_id: str, record: Hash) -> Model:
         parameters=spec.parameters,
         metrics=metrics,
         validation=spec.validation,
+        target=spec.target,
         csv_style=spec.csv_style,
     )
 

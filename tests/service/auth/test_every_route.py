@@ -57,6 +57,10 @@ def predict(world: World) -> dict[str, Any]:
     return {"json": {"records": [ROW]}}
 
 
+def score(world: World) -> dict[str, Any]:
+    return {"json": {"records": [{**ROW, "label": "yes"}]}}
+
+
 def upload(world: World) -> dict[str, Any]:
     return {"content": CSV, "params": {"target": "label"}, "headers": {"Content-Type": "text/csv"}}
 
@@ -65,6 +69,8 @@ READ, TRAIN, ADMIN = Scope.READ, Scope.TRAIN, Scope.ADMIN
 TABLE = [
     Route("POST", "/v1/models/{model}/predict", READ, 200, more=predict),
     Route("POST", "/v1/jobs/{job_id}/predict", READ, 200, more=predict),
+    Route("POST", "/v1/models/{model}/score", READ, 200, more=score),
+    Route("POST", "/v1/jobs/{job_id}/score", READ, 200, more=score),
     Route("POST", "/v1/jobs", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
     Route("GET", "/v1/jobs", READ, 200, "empty"),
     Route("GET", "/v1/jobs/{job_id}", READ, 200),
