@@ -188,6 +188,19 @@ def test_without_weights_and_with_numbers_as_labels(api: Stack, client: httpx.Cl
     assert found["rows"] == held_out.n_rows
 
 
+def test_classes_that_class_weight_leaves_out(api: Stack, client: httpx.Client, weighted: Dataset) -> None:
+    rows = load(api.blobs.path(weighted.blob), weighted)
+    weights = {"alpha": 1.0, "beta": 1.0, "gamma": 2.0, "delta": 0.0}
+    classifier = LiteratiClassifier(max_depth=2, class_weight=weights, max_expansions=50)
+    tree = classifier.fit(rows.X, rows.y, sample_weight=rows.weights).tree_
+    model = finish(api, add_job(api, tree, dataset=weighted, parameters={"class_weight": weights}))
+    found = client.get(f"/v1/models/{model}/nodes/0/rows").json()
+    assert [entry["label"] for entry in found["classes"]] == ["alpha", "beta", "gamma"]
+    assert found["rows"] == tree.nodes[0].rows
+    by_class = [entry["weight"] * weights[entry["label"]] for entry in found["classes"]]
+    assert by_class == list(tree.nodes[0].counts)
+
+
 def test_a_tree_of_one_leaf(api: Stack, client: httpx.Client, weighted: Dataset) -> None:
     rows = load(api.blobs.path(weighted.blob), weighted)
     leaf = LiteratiClassifier(max_depth=1, split_penalty=1e6).fit(rows.X, rows.y, rows.weights).tree_
