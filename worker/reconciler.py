@@ -35,6 +35,7 @@ def retention_days(settings: WorkerSettings) -> dict[RetentionKind, float]:
     return {
         "searches": settings.keep_searches_days,
         "jobs": settings.keep_jobs_days,
+        "sweeps": settings.keep_jobs_days,
         "datasets": settings.keep_datasets_days,
         "deleted": settings.keep_deleted_hours / 24,
     }

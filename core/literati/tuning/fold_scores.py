@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,28 @@ class Setting:
 
     max_depth: int
     max_changepoints: int
+
+    def describe(self) -> str:
+        """Return the parameters in words."""
+        many = "" if self.max_changepoints == 1 else "s"
+        return f"depth {self.max_depth} with {self.max_changepoints} change point{many}"
+
+
+class Segment(Protocol):
+    """What candidates need to know of a tree of a path."""
+
+    @property
+    def penalty_from(self) -> float: ...
+    @property
+    def found_penalty(self) -> float: ...
+    @property
+    def leaves(self) -> int: ...
+    @property
+    def changepoints(self) -> int: ...
+    @property
+    def proven(self) -> bool: ...
+    @property
+    def gap(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +102,7 @@ class FoldResult:
     """A path on the training rows of a fold, and the scores of its trees, from the smallest penalty on."""
 
     fold: int
-    path: RegularizationPath
+    path: Sequence[Segment]  # a RegularizationPath, or what is stored of one
     scores: tuple[float, ...]  # on the held-out rows
     train_scores: tuple[float, ...]
     weight: float  # of the training rows, as a share of all rows
@@ -205,7 +227,7 @@ def candidates_of(setting: Setting, folds: Sequence[FoldResult]) -> list[Candida
                 found_penalty=float(
                     np.mean(
                         [
-                            segment.tree.settings.split_penalty / fold.weight
+                            segment.found_penalty / fold.weight
                             for fold, segment in zip(folds, segments, strict=True)
                         ]
                     )

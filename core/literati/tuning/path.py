@@ -57,6 +57,11 @@ class PathSegment:
     proven: bool  # no tree of the space costs less at any penalty of the segment
     gap: float  # largest relative distance between the tree's cost and its lower bound; 0 if it is proven
 
+    @property
+    def found_penalty(self) -> float:
+        """The penalty at which a search found the tree."""
+        return self.tree.settings.split_penalty
+
     def cost(self, penalty: float, changepoint_ratio: float) -> float:
         """Return what the tree costs at a penalty."""
         return self.errors + penalty * (self.splits + changepoint_ratio * self.changepoints)
