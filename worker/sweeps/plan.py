@@ -7,10 +7,10 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import ParameterGrid
 
 from worker.domain.parameters import Parameters
 from worker.domain.sweeps import PATH, Interval, Space, Strategy, SweepSpec, Unit
@@ -114,12 +114,14 @@ def _choices(spec: SweepSpec) -> dict[str, Sequence[Any] | Interval]:
 
 def _grid(choices: Mapping[str, Sequence[Any] | Interval], spec: SweepSpec) -> Iterator[Unit]:
     """Yield every combination, small trees first: they take the least time."""
+    lists: list[Sequence[Any]] = []
     for name, values in choices.items():
         if isinstance(values, Interval):
             raise PlanError(f"space/{name}", "GRID needs a list of values; use RANDOM for an interval")
-    if math.prod(len(values) for values in choices.values() if not isinstance(values, Interval)) > MAX_GRID:
+        lists.append(values)
+    if math.prod(map(len, lists)) > MAX_GRID:
         raise PlanError("space", f"the grid has more than {MAX_GRID:,} points; use RANDOM")
-    points = [dict(point) for point in ParameterGrid(dict(choices))]
+    points = [dict(zip(choices, point, strict=True)) for point in product(*lists)]
     yield from sorted(points, key=lambda unit: _size(spec, unit))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from literati.tuning.fold_scores import Candidate, FoldResult, Setting, candidates_of
+from literati.tuning.candidates import Candidate, FoldResult, Setting, candidates_of
 from literati.tuning.selection import choose, explain_choice
 from worker.domain.jobs import JobState
 from worker.domain.parameters import Parameters

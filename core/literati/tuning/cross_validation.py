@@ -31,15 +31,8 @@ from literati.search.options import MAX_DEPTH, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.search import Search
 from literati.tree.model import ShapeTree
-from literati.tuning.fold_scores import (
-    Candidate,
-    FoldResult,
-    Indices,
-    Scorer,
-    Setting,
-    TrainingData,
-    candidates_of,
-)
+from literati.tuning.candidates import Candidate, FoldResult, Setting, candidates_of
+from literati.tuning.fold_scores import Indices, Scorer, TrainingData
 from literati.tuning.path import RegularizationPath, exact_ratio, path_of_table, path_options
 from literati.tuning.paths_of_folds import PathsOfFolds
 from literati.tuning.selection import choose, explain_choice

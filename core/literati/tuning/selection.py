@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from literati.tuning.fold_scores import Candidate
+from literati.tuning.candidates import Candidate
 
 Select = Literal["best", "one_standard_error"]
 

@@ -124,7 +124,9 @@ def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
     store.jobs.publish_progress(
         job_id, claim.epoch, progress_update(8.0, 1.0).model_copy(update={"incumbent": better})
     )
-    scores = Scores(train_accuracy=0.75, validation_accuracy=0.5, train_log_loss=0.5, leaves=1, changepoints=0)
+    scores = Scores(
+        train_accuracy=0.75, validation_accuracy=0.5, train_log_loss=0.5, leaves=1, changepoints=0
+    )
     assert store.jobs.list(TENANT).items[0].scores == look(store, job_id).scores == scores
     last = better.model_copy(update={"metrics": {**metrics, "validation_accuracy": 0.25}})
     said = progress_update(8.0, 1.0).model_copy(update={"incumbent": last})
