@@ -270,7 +270,8 @@ class SweepStore(StorePart):
 
         Return the sweeps that are to be chosen from.
         """
-        return [found.decode() for found in self._scripts.run("reconcile_sweeps")]
+        _, due = self._scripts.run("reconcile_sweeps")
+        return [found.decode() for found in due]
 
     def stop_units(self, sweep_id: str, units: Collection[int], *, stop: bool = False) -> None:
         """Drop units that are not worth their time. With `stop`, choose among those that are complete."""

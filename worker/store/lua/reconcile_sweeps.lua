@@ -24,4 +24,4 @@ for _, id in ipairs(call('SMEMBERS', SWEEPS_LIVE)) do
         advance_sweep(read_sweep(id))
     end
 end
-return call('ZRANGE', SWEEPS_DUE, 0, 99)
+return { 'OK', call('ZRANGE', SWEEPS_DUE, 0, 99) }

@@ -105,7 +105,7 @@ end
 
 -- Put the queue of a job that is about to start behind the tenant's other queues.
 local function take_turn(job)
-    call('ZADD', owners_key(job.tenant), call('INCR', 'literati:queue-turns'), owner_of(job))
+    call('ZADD', owners_key(job.tenant), call('INCR', 'literati:seq'), owner_of(job))
 end
 
 -- Return a queued job of an owner that the worker is to run or to reserve cores for; nil if there is none.

@@ -71,6 +71,7 @@ local function remove_member(tenant, owner, member)
     if start_time then
         call('ZADD', IDLE_START_TIMES, start_time, tenant)
         call('ZREM', START_TIMES, tenant)
+        call('DEL', owners_key(tenant))
     end
 end
 
