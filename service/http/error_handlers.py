@@ -117,6 +117,7 @@ _NOT_FOUND: dict[type[store.StoreError], str] = {
     store.JobNotFoundError: "job",
     store.DatasetNotFoundError: "dataset",
     store.ModelNotFoundError: "model",
+    store.SweepNotFoundError: "sweep",
     store.AliasNotFoundError: "alias",
 }
 
@@ -127,8 +128,14 @@ def _store_problem(request: Request, error: store.StoreError) -> Problem:
     match error:
         case store.JobNotEndedError():
             return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
+        case store.SweepNotEndedError():
+            return Problem(409, "The sweep has not ended; cancel it first.", kind="sweep-live")
+        case store.JobOfSweepError():
+            return Problem(
+                409, "The job belongs to a sweep; control the sweep instead.", kind="job-of-sweep"
+            )
         case store.DatasetInUseError():
-            detail = "Jobs that have not ended use this dataset; cancel them first."
+            detail = "Jobs or sweeps that have not ended use this dataset; cancel them first."
             return Problem(409, detail, kind="dataset-in-use")
         case store.ModelInUseError():
             detail = "An alias names this model; move or delete the alias first."
