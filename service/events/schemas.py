@@ -44,8 +44,8 @@ def event_responses(kind: str, page: dict[str, Any], stream: str) -> dict[int | 
             },
         },
         204: {
-            "description": f"Only for streams: the client has seen the last event of a {kind} that has ended. "
-            "An `EventSource` does not reconnect."
+            "description": f"Only for streams: the client has seen the last event of a {kind} that has "
+            "ended. An `EventSource` does not reconnect."
         },
         **problems(404, 422, 503),
     }

@@ -24,7 +24,8 @@ class Measurements:
     writable: bool  # whether the store takes writes
     states: Mapping[JobState, int]
     sweep_states: Mapping[SweepState, int]
-    totals: Mapping[str, int]  # since the store was created; `fenced:`, `ended:` and `sweeps_ended:` are counted by kind
+    # Since the store was created. `fenced:`, `ended:` and `sweeps_ended:` are counted by kind.
+    totals: Mapping[str, int]
     queue_depth: int
     queue_tenants: int  # tenants with queued jobs
     busy_cores: int  # of all workers
