@@ -14,6 +14,9 @@ from service.models import alias_routes as aliases
 from service.models import routes as models
 from service.ops import routes as system
 from service.predict import routes as predict
+from service.sweeps import control_routes as sweep_control
+from service.sweeps import event_routes as sweep_events
+from service.sweeps import routes as sweeps
 from service.tenants import routes as tenants
 from service.web import routes as pages
 
@@ -24,6 +27,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     job_incumbents.router,
     job_events.router,
     job_control.router,
+    sweeps.router,
+    sweep_events.router,
+    sweep_control.router,
     datasets.router,
     dataset_upload.router,
     aliases.router,  # before models: they are below its path

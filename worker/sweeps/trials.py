@@ -74,10 +74,14 @@ class TrialTable:
             mean=metric.sign * candidate.mean,
             standard_error=candidate.standard_error,
             leaves=candidate.leaves,
-            explanation=explain_choice(
-                candidate, list(self.candidates.values()), None, _NAMES.get(metric, metric.value)
-            ),
+            explanation=self.explain(candidate),
         )
+
+    def explain(self, chosen: Candidate) -> str:
+        """Return a sentence that says why a candidate is chosen."""
+        metric = self.spec.metric
+        name = _NAMES.get(metric, metric.value)
+        return explain_choice(chosen, list(self.candidates.values()), None, name)
 
 
 def refit_parameters(spec: SweepSpec, unit: Unit, penalty: float) -> dict[str, Any]:
