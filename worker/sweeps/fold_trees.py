@@ -16,7 +16,7 @@ from worker.store import Store
 from worker.store.sweeps import SweepResults
 from worker.training import tables
 from worker.training.folds import draw_test_rows, held_rows
-from worker.training.path_thread import unpack_trees
+from worker.training.path_trees import unpack_trees
 
 
 class NoTreeOfFoldError(LookupError):

@@ -19,7 +19,7 @@ from worker.store import Store
 from worker.sweeps.fold_trees import NoTreeOfFoldError, fold_tree, held_out_predictions
 from worker.sweeps.trials import trial_table
 from worker.training.folds import fold_numbers
-from worker.training.path_thread import unpack_trees
+from worker.training.path_trees import unpack_trees
 from worker.training.tables import DatasetRows, load
 
 EXPANSIONS = 400
