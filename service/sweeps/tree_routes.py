@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import pyarrow as pa
 from fastapi import APIRouter, Path, Query, Request, Response
 from pyarrow import csv as arrow_csv
+from pydantic_core import to_json
 
 from service.dependencies import BlobsDep, CallerDep, ServicesDep, StoreDep
 from service.examples import sweeps as examples
 from service.http.csv_text import escape_formula
-from service.http.etags import json_response
 from service.http.media_types import best
 from service.http.problems import Problem
 from service.http.strict_queries import CHECKED_OPTIONS
@@ -62,7 +62,7 @@ def get_fold_tree(
     except NoTreeOfFoldError as error:
         detail = f"There is no tree of this setting and fold: {error}."
         raise Problem(404, detail, kind="not-found") from None
-    return json_response(tree)
+    return Response(to_json(tree), media_type="application/json")
 
 
 @router.get(
@@ -72,8 +72,8 @@ def get_fold_tree(
     response_class=Response,
     responses={
         200: {
-            "description": "A line for each row and repetition: `row`, `fold`, `target`, `prediction` and one "
-            "`probability_<class>` for each class.",
+            "description": "A line for each row and repetition: `row`, `fold`, `target`, `prediction` "
+            "and one `probability_<class>` for each class.",
             "content": {
                 CSV: {"schema": {"type": "string"}, "example": examples.HELD_OUT_CSV},
                 ARROW: {"schema": {"type": "string", "format": "binary"}},
