@@ -159,9 +159,7 @@ def test_the_smallest_tree_within_one_standard_error(
 
 
 def test_a_smaller_log_loss_is_better(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
-    sweep = start(
-        client, dataset, space=TWO_SETTINGS, validation=TWO_FOLDS, metric="log_loss", select="BEST"
-    )
+    sweep = start(client, dataset, space=TWO_SETTINGS, validation=TWO_FOLDS, metric="log_loss", select="BEST")
     acting.run_scores(api.store, [0.5, 0.7])
     acting.run_scores(api.store, [0.25, 0.35])
     board = get(client, sweep["links"]["leaderboard"])
@@ -255,12 +253,12 @@ def test_jobs_of_a_sweep_are_listed_only_if_asked_for(
     job = get(client, listed[0]["links"]["self"])
     assert (job["sweep_id"], job["links"]["sweep"]) == (sweep["id"], sweep["links"]["self"])
     assert not {"cancel", "pause", "finish"} & set(job["links"])
-    single = client.post("/v1/jobs", json={"dataset_id": dataset.id}).json()
-    assert single["sweep_id"] is None
-    assert [job["id"] for job in client.get("/v1/jobs").json()["items"]] == [single["id"]]
     acting.end(api.store, acting.claim(api.store))
     ended = client.get(f"/v1/jobs?sweep_id={sweep['id']}&state=SUCCEEDED").json()["items"]
     assert len(ended) == 1
+    single = client.post("/v1/jobs", json={"dataset_id": dataset.id}).json()
+    assert single["sweep_id"] is None
+    assert [job["id"] for job in client.get("/v1/jobs").json()["items"]] == [single["id"]]
     nobody = "swp_" + 32 * "f"
     assert client.get(f"/v1/jobs?sweep_id={nobody}").json()["items"] == []
     assert pointers(client.get("/v1/jobs?sweep_id=x")) == ["/query/sweep_id"]

@@ -70,21 +70,15 @@ def run_scores(store: Store, scores: Sequence[float], leaves: int = 2) -> None:
     run(store, *(one_tree(score, leaves) for score in scores))
 
 
-def end_with_tree(store: Store, job: Job, score: float = 0.5) -> None:
-    """End a job with a tree and its metrics, as a search does."""
+def _update(score: float, lower: float) -> ProgressUpdate:
     tree = NewIncumbent(
         objective=costs()[0],
         tree=trees()[0],
-        metrics={
-            "train_accuracy": 0.75,
-            "validation_accuracy": score,
-            "train": {"accuracy": 0.75},
-            "validation": {"accuracy": score},
-        },
+        metrics={"train": {"accuracy": 0.75}, "validation": {"accuracy": score}},
     )
-    update = ProgressUpdate(
+    return ProgressUpdate(
         upper_bound=costs()[0],
-        lower_bound=costs()[0],
+        lower_bound=lower,
         expansions=10,
         states_live=3,
         elapsed_seconds=2.0,
@@ -92,6 +86,15 @@ def end_with_tree(store: Store, job: Job, score: float = 0.5) -> None:
         trace=[],
         incumbent=tree,
     )
-    store.jobs.finish(job.spec.id, job.epoch, FOUND, update)
+
+
+def publish_tree(store: Store, job: Job) -> None:
+    """Publish a tree that is not proven."""
+    store.jobs.publish_progress(job.spec.id, job.epoch, _update(0.5, 0.0))
+
+
+def end_with_tree(store: Store, job: Job, score: float = 0.5) -> None:
+    """End a job with a tree and its metrics, as a search does."""
+    store.jobs.finish(job.spec.id, job.epoch, FOUND, _update(score, costs()[0]))
     assert job.spec.sweep is not None
     advance(store, job.spec.sweep.sweep_id)
