@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -349,6 +350,12 @@ def _text(record: codecs.Hash, name: bytes) -> str | None:
     return record[name].decode() if record.get(name) else None
 
 
+def _seconds(record: codecs.Hash) -> float:
+    """Return the seconds in the state RUNNING so far. The clock of this machine may differ a little."""
+    used, since = int(record.get(b"used") or 0), int(record.get(b"running_since") or 0)
+    return (used + (max(0.0, 1000 * time.time() - since) if since else 0)) / 1000
+
+
 def _sweep(record: codecs.Hash) -> Sweep:
     stop_reason, error, choice = (record.get(name) for name in (b"stop_reason", b"error", b"choice"))
     times: dict[str, Any] = {
@@ -367,7 +374,7 @@ def _sweep(record: codecs.Hash) -> Sweep:
         refit_job_id=_text(record, b"refit_job"),
         model_id=_text(record, b"model_id"),
         request_id=_text(record, b"request_id"),
-        seconds=int(record.get(b"used") or 0) / 1000,
+        seconds=_seconds(record),
         transitions=_transitions(record),
         **times,
     )

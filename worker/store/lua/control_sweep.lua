@@ -102,6 +102,8 @@ function ACTIONS.extend()
         return wrong_state('')
     elseif call('SCARD', sweep.key .. ':live') > 0 then
         return wrong_state('STOPPING')
+    elseif call('HGET', 'literati:dataset:' .. sweep.dataset, 'tenant') ~= tenant then
+        return { 'DATASET_GONE' }
     end
     call('HSET', sweep.key, 'spec', spec, 'max_failed', max_failed, 'time_limit', time_limit)
     call('HDEL', sweep.key, 'stop_reason', 'error', 'finished_at', 'choice', 'refit_job')
