@@ -24,12 +24,15 @@ from service.predict.schemas import Arrays, Records
 from service.schemas.fields import DESCRIBED_BY, LabelsPatch
 from service.schemas.metrics import Metrics
 from service.schemas.problems import ProblemDetails, problems
+from service.sweeps.schemas import ExtendRequest, SweepRequest
 from service.tenants.schemas import TenantRequest
 
 BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobRequest,
     JobPatch,
     FinishRequest,
+    SweepRequest,
+    ExtendRequest,
     LabelsPatch,
     AliasRequest,
     TenantRequest,
@@ -51,6 +54,7 @@ API keys, send one as `Authorization: Bearer lit_...`."""
 _TAGS = [
     {"name": "datasets", "description": "Tables to learn from."},
     {"name": "jobs", "description": "Anytime searches for the optimal tree of a dataset."},
+    {"name": "sweeps", "description": "Searches for the parameters with the best trees on new rows."},
     {"name": "models", "description": "Learned trees: inspect, explain and predict."},
     {"name": "tenants", "description": "Shares of the tenants in the workers, for administrators."},
     {"name": "system", "description": "Health, metrics, version."},

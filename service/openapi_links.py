@@ -25,6 +25,21 @@ _OF_JOB = {
     "delete_job": _link("delete_job", "Delete it.", job_id=_JOB),
 }
 
+_SWEEP = "$response.body#/id"
+_OF_SWEEP = {
+    "get_sweep": _link("get_sweep", "Get the sweep.", sweep_id=_SWEEP),
+    "list_trials": _link("list_trials", "List its trials.", sweep_id=_SWEEP),
+    "get_leaderboard": _link("get_leaderboard", "Get its best trials.", sweep_id=_SWEEP),
+    "get_paths": _link("get_paths", "Get its scores by penalty.", sweep_id=_SWEEP),
+    "get_sweep_events": _link("get_sweep_events", "Follow its events.", sweep_id=_SWEEP),
+    "pause_sweep": _link("pause_sweep", "Pause it.", sweep_id=_SWEEP),
+    "resume_sweep": _link("resume_sweep", "Resume it.", sweep_id=_SWEEP),
+    "finish_sweep": _link("finish_sweep", "Stop trying and choose.", sweep_id=_SWEEP),
+    "cancel_sweep": _link("cancel_sweep", "Stop it without a model.", sweep_id=_SWEEP),
+    "extend_sweep": _link("extend_sweep", "Continue it after its end.", sweep_id=_SWEEP),
+    "delete_sweep": _link("delete_sweep", "Delete it.", sweep_id=_SWEEP),
+}
+
 _DATASET = "$response.body#/id"
 _OF_DATASET = {
     "get_dataset": _link("get_dataset", "Get the dataset.", dataset_id=_DATASET),
@@ -34,6 +49,11 @@ _OF_DATASET = {
     "create_job": {
         "operationId": "create_job",
         "description": "Start a job on it.",
+        "requestBody": {"dataset_id": _DATASET},
+    },
+    "create_sweep": {
+        "operationId": "create_sweep",
+        "description": "Start a sweep on it.",
         "requestBody": {"dataset_id": _DATASET},
     },
 }
@@ -61,6 +81,11 @@ LINKS: dict[str, dict[str, dict[str, Any]]] = {
     "get_job": {"200": {name: _OF_JOB[name] for name in ("get_incumbent", "predict_with_job", "delete_job")}},
     "pause_job": {"202": {"resume_job": _OF_JOB["resume_job"]}},
     "cancel_job": {"202": {"delete_job": _OF_JOB["delete_job"]}},
+    "create_sweep": {"202": _OF_SWEEP},
+    "pause_sweep": {"202": {"resume_sweep": _OF_SWEEP["resume_sweep"]}},
+    "cancel_sweep": {
+        "202": {name: _OF_SWEEP[name] for name in ("extend_sweep", "delete_sweep")},
+    },
     "list_models": {"200": _OF_MODEL},
     "read_model": {"200": {"delete_model": _link("delete_model", "Delete it.", model="$request.path.model")}},
 }

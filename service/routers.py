@@ -16,6 +16,10 @@ from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
 from service.predict import score_routes as score
+from service.sweeps import control_routes as sweep_control
+from service.sweeps import event_routes as sweep_events
+from service.sweeps import routes as sweeps
+from service.sweeps import tree_routes as sweep_trees
 from service.tenants import routes as tenants
 from service.web import routes as pages
 
@@ -26,6 +30,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     job_incumbents.router,
     job_events.router,
     job_control.router,
+    sweeps.router,
+    sweep_events.router,
+    sweep_control.router,
+    sweep_trees.router,
     datasets.router,
     dataset_upload.router,
     aliases.router,  # before models: they are below its path

@@ -67,11 +67,13 @@ class Settings(WorkerSettings):
     """Maximum number of rows of a request to predict or to score."""
 
     max_live_jobs: PositiveInt = 1_000
-    """Maximum number of a tenant's jobs that have not ended."""
+    """Maximum number of a tenant's jobs and sweeps that have not ended, without the jobs of sweeps."""
     max_jobs: PositiveInt = 100_000
     """Maximum number of a tenant's jobs."""
+    max_sweeps: PositiveInt = 10_000
+    """Maximum number of a tenant's sweeps."""
     max_models: PositiveInt = 100_000
-    """Maximum number of a tenant's models and of jobs that may make one."""
+    """Maximum number of a tenant's models and of jobs and sweeps that may make one."""
     max_aliases: PositiveInt = 1_000
     """Maximum number of a tenant's aliases."""
     max_datasets: PositiveInt = 10_000
@@ -103,9 +105,9 @@ class Settings(WorkerSettings):
     calls_burst: PositiveInt = 2_000
     """Requests that a caller may send at once."""
     submissions_per_minute: PositiveFloat = 300.0
-    """Uploads and new jobs per minute that a caller may sustain."""
+    """Uploads, new jobs and new sweeps per minute that a caller may sustain."""
     submissions_burst: PositiveInt = 100
-    """Uploads and new jobs that a caller may send at once."""
+    """Uploads, new jobs and new sweeps that a caller may send at once."""
 
     max_connections: PositiveInt = 4_096
     """Maximum number of requests in progress in an API process; others get 503."""

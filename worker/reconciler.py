@@ -20,6 +20,7 @@ from worker.settings import WorkerSettings
 from worker.store import Store
 from worker.store.measurements import WorkerInfo
 from worker.store.retention import RetentionKind
+from worker.sweeps.advance import reconcile as reconcile_sweeps
 
 log = structlog.get_logger(__name__)
 
@@ -35,6 +36,7 @@ def retention_days(settings: WorkerSettings) -> dict[RetentionKind, float]:
     return {
         "searches": settings.keep_searches_days,
         "jobs": settings.keep_jobs_days,
+        "sweeps": settings.keep_jobs_days,
         "datasets": settings.keep_datasets_days,
         "deleted": settings.keep_deleted_hours / 24,
     }
@@ -89,6 +91,7 @@ class Reconciler:
 
     def run_once(self) -> None:
         self._report_alive(MAX_MISSED_ROUNDS * self._interval + MAX_ROUND_SECONDS)
+        reconcile_sweeps(self._store)
         wakeups = self._store.jobs.reconcile()
         if wakeups > 0:
             self._wake(wakeups)

@@ -26,6 +26,7 @@ from worker.shutdown import MainProcess, create_main_process, main_process
 from worker.store import open_store
 from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
+from worker.sweeps.advance import advance
 from worker.training.memory import job_memory_limit
 from worker.training.runner import JobRun
 
@@ -68,7 +69,9 @@ def run_next_job() -> None:
             JobRun(context.store, context.blobs, job, lease, main.is_shutting_down, memory).run()
     finally:
         main.core_slots.release()
-    with suppress(RedisError):  # the reconciler sends wake-ups that are missing
+    with suppress(RedisError):  # the reconciler sends wake-ups that are missing, and advances sweeps
+        if job.spec.sweep is not None:
+            advance(context.store, job.spec.sweep.sweep_id)
         wake(min(_cores(job), context.store.jobs.wakeups_wanted()))
 
 

@@ -47,6 +47,7 @@ JOB_SUMMARY: dict[str, Any] = {
     "proven_space": "all",
     "dataset_id": JOB_REQUEST["dataset_id"],
     "parent_job_id": None,
+    "sweep_id": None,
     "model_id": None,
     "model_revision": None,
     "metrics": in_lists(EARLY_METRICS),

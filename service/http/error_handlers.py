@@ -117,22 +117,34 @@ _NOT_FOUND: dict[type[store.StoreError], str] = {
     store.JobNotFoundError: "job",
     store.DatasetNotFoundError: "dataset",
     store.ModelNotFoundError: "model",
+    store.SweepNotFoundError: "sweep",
     store.AliasNotFoundError: "alias",
+}
+
+
+# Errors that need no more than a sentence.
+_CONFLICTS: dict[type[store.StoreError], tuple[str, str]] = {
+    store.JobNotEndedError: ("job-live", "The job has not ended; cancel it first."),
+    store.SweepNotEndedError: ("sweep-live", "The sweep has not ended; cancel it first."),
+    store.JobOfSweepError: ("job-of-sweep", "The job belongs to a sweep; control the sweep instead."),
+    store.DatasetInUseError: (
+        "dataset-in-use",
+        "Jobs or sweeps that have not ended use this dataset; cancel them first.",
+    ),
+    store.ModelInUseError: (
+        "model-in-use",
+        "An alias names this model; move or delete the alias first.",
+    ),
 }
 
 
 def _store_problem(request: Request, error: store.StoreError) -> Problem:
     if what := _NOT_FOUND.get(type(error)):
         return not_found(what)
+    if conflict := _CONFLICTS.get(type(error)):
+        kind, detail = conflict
+        return Problem(409, detail, kind=kind)
     match error:
-        case store.JobNotEndedError():
-            return Problem(409, "The job has not ended; cancel it first.", kind="job-live")
-        case store.DatasetInUseError():
-            detail = "Jobs that have not ended use this dataset; cancel them first."
-            return Problem(409, detail, kind="dataset-in-use")
-        case store.ModelInUseError():
-            detail = "An alias names this model; move or delete the alias first."
-            return Problem(409, detail, kind="model-in-use")
         case store.PreconditionFailedError():
             detail = "The record has changed: its revision is not that in `If-Match`; read it again."
             return Problem(412, detail, kind="precondition-failed")

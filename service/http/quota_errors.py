@@ -21,7 +21,7 @@ class _Limit:
 _LIMITS = {
     "live_jobs": _Limit(
         "max_live_jobs",
-        "jobs that have not ended",
+        "jobs and sweeps that have not ended",
         "wait for one to end, or cancel it",
         status=429,
         kind="too-many-jobs",
@@ -31,6 +31,7 @@ _LIMITS = {
         "max_queue", "queued jobs", "try again later", status=503, kind="queue-full", retry_seconds=10
     ),
     "jobs": _Limit("max_jobs", "jobs", "delete some that have ended"),
+    "sweeps": _Limit("max_sweeps", "sweeps", "delete some that have ended"),
     "models": _Limit("max_models", "models, including those that jobs may still make", "delete some"),
     "datasets": _Limit("max_datasets", "datasets", "delete some"),
     "dataset_bytes": _Limit("max_dataset_bytes", "bytes of datasets, including this one", "delete some"),

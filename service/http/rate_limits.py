@@ -1,4 +1,4 @@
-"""Rate limits: one for all calls, one for uploads and new jobs.
+"""Rate limits: one for all calls, one for uploads, new jobs and new sweeps.
 
 They apply to an API key, or to an address where there are no keys. The response headers are those of
 draft-ietf-httpapi-ratelimit-headers.
@@ -18,7 +18,7 @@ from service.settings import Settings
 from worker.store.token_buckets import Bucket, Buckets
 
 MAX_CACHES = 10_000  # of callers; the least recently used one is dropped
-_SUBMISSIONS = {("POST", "/v1/datasets"), ("POST", "/v1/jobs")}
+_SUBMISSIONS = {("POST", "/v1/datasets"), ("POST", "/v1/jobs"), ("POST", "/v1/sweeps")}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def policies(settings: Settings) -> tuple[Policy, Policy]:
             "submissions",
             submissions / 60,
             settings.submissions_burst,
-            f"{submissions:g} uploads and new jobs a minute (LITERATI_SUBMISSIONS_PER_MINUTE), "
+            f"{submissions:g} uploads, new jobs and new sweeps a minute (LITERATI_SUBMISSIONS_PER_MINUTE), "
             f"{settings.submissions_burst:,} at once (LITERATI_SUBMISSIONS_BURST)",
         ),
     )

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.http.problems import Problem
 
-_RECORD = re.compile(r"/v1/(job|dataset|model)s/([a-z]+_[0-9a-f]{32})(?:/|$)")
+_RECORD = re.compile(r"/v1/(job|sweep|dataset|model)s/([a-z]+_[0-9a-f]{32})(?:/|$)")
 
 
 async def add_restore_hint(request: Request, problem: Problem) -> Problem:

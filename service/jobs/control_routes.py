@@ -13,11 +13,12 @@ from service.examples import jobs as examples
 from service.http.etags import expected_revision, json_response, weak_tag
 from service.http.media_types import MERGE_PATCH, strict_json
 from service.jobs.merge_patch import apply_patch, min_memory_of
-from service.jobs.routes import ETAG, wake_worker
+from service.jobs.routes import ETAG
 from service.jobs.schemas import FinishRequest, Job, JobPatch
 from service.jobs.views import job_view
 from service.schemas.parameters import JobId, body_of
 from service.schemas.problems import problems
+from service.wake_workers import wake_worker
 from worker.store import Store
 from worker.store.jobs import ControlAction
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
 
 from literati.search.engine_factory import TableSize, min_memory
-from literati.search.options import SolverOptions
-from service.http.problems import FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, did_you_mean, in_body, nearest, working
+from service.checks.issues import Issue, issue, sentence
+from service.checks.limits import memory_issues
+from service.checks.parameters import class_weight_issues, solver_options
+from service.http.remedies import Remedy, did_you_mean, in_body, nearest
 from service.jobs.schemas import JobRequest
 from worker.blobs.local import Blobs
-from worker.domain.datasets import Dataset, label_text
+from worker.domain.datasets import Dataset
 from worker.domain.parameters import Limits, Parameters
 from worker.domain.validation import Validation, ValidationColumn
 from worker.training import job_check
@@ -24,35 +22,9 @@ _SMALLEST = TableSize(rows=2, cardinalities=[2], classes=2, weighted=False)
 _MAX_SUGGESTIONS = 3  # columns with a similar name
 
 
-@dataclass(frozen=True)
-class Issue:
-    """An error of a request and possible fixes, which `raise_issues` tries."""
-
-    error: FieldError
-    fixes: tuple[Remedy, ...] = ()
-
-
-def issue(path: Sequence[str], code: str, message: str, *fixes: Remedy) -> Issue:
-    """Return the issue of a field of the body."""
-    return Issue(FieldError(pointer("body", *path), code, message), fixes)
-
-
-def raise_issues(issues: Sequence[Issue], remaining: Callable[[Remedy], Sequence[Issue]]) -> NoReturn:
-    """Raise the problem 422 with the fixes that work. `remaining` returns the issues after a fix."""
-
-    def places(found: Sequence[Issue]) -> set[Place]:
-        return {issue.error.pointer for issue in found}
-
-    groups = [issue.fixes for issue in issues]
-    fixes = working(groups, places(issues), lambda remedy: places(remaining(remedy)))
-    raise invalid(*(issue.error for issue in issues), fixes=fixes)
-
-
 _CLASS_WEIGHT = ("parameters", "class_weight")
-_MEMORY_LIMIT = ("limits", "memory_limit")
 WITHOUT_VALIDATION = in_body("Train on all rows", "validation", value=None)
 WITHOUT_CLASS_WEIGHTS = in_body("Train without class weights", *_CLASS_WEIGHT, value=None)
-WITHOUT_MEMORY_LIMIT = in_body("Remove the memory limit", *_MEMORY_LIMIT, value=None)
 
 
 class JobData:
@@ -86,7 +58,7 @@ class JobData:
         If the rows cannot be split in this way, it is the minimum of any search.
         """
         try:
-            options = SolverOptions(**{**parameters.model_dump(), "class_weight": None})
+            options = solver_options(parameters)
         except (TypeError, ValueError):
             return None
         try:
@@ -98,32 +70,14 @@ class JobData:
 
 def data_issues(request: JobRequest, limits: Limits, data: JobData) -> list[Issue]:
     """Return the issues with which the job would fail on this data. `limits` are those that it will have."""
-    found = [*_class_weight_issues(request, data.dataset), *_column_issues(request, data)]
+    weights = class_weight_issues(request.parameters.class_weight, data.dataset, *_CLASS_WEIGHT)
+    found = [*weights, *_column_issues(request, data)]
     found = found or _split_issues(request, data) or _leaf_issues(request, data)
     if limits.memory_limit is None:
         return found
     min_bytes = data.min_memory(request.parameters, request.validation)
     given = "memory_limit" in request.limits.model_fields_set
     return [*found, *memory_issues(limits.memory_limit, min_bytes, given=given)]
-
-
-def _class_weight_issues(request: JobRequest, dataset: Dataset) -> list[Issue]:
-    weights = request.parameters.class_weight
-    if not isinstance(weights, dict):
-        return []
-    known = {label_text(entry.label): None for entry in dataset.classes}
-    free = [label for label in known if label not in weights]
-    found = []
-    for label in weights:
-        if label not in known:
-            near = nearest(label, free)
-            fixes = [in_body("Remove this weight", *_CLASS_WEIGHT, label, value=None), WITHOUT_CLASS_WEIGHTS]
-            for meant in near:
-                renamed = {label: None, meant: weights[label]}
-                fixes.insert(0, in_body(f"Use the weight for {meant!r}", *_CLASS_WEIGHT, value=renamed))
-            message = f"The dataset has no such class.{did_you_mean(map(repr, near))}"
-            found.append(issue((*_CLASS_WEIGHT, label), "NOT_A_CLASS", message, *fixes))
-    return found
 
 
 def _column_issues(request: JobRequest, data: JobData) -> list[Issue]:
@@ -184,7 +138,7 @@ def _leaf_issues(request: JobRequest, data: JobData) -> list[Issue]:
 
 def _split_issue(request: JobRequest, data: JobData, error: SplitError) -> Issue:
     validation = request.validation
-    message = f"{error.message[:1].upper()}{error.message[1:]}."
+    message = sentence(error.message)
     if error.code == "UNTRAINED_CLASS" and isinstance(request.parameters.class_weight, dict):
         return issue(_CLASS_WEIGHT, error.code, message, WITHOUT_CLASS_WEIGHTS, WITHOUT_VALIDATION)
     if not isinstance(validation, ValidationColumn):
@@ -203,14 +157,3 @@ def _value_fixes(data: JobData, column: str) -> list[Remedy]:
         )
         for value in data.rows.values(column)
     ]
-
-
-def memory_issues(limit: int | None, min_bytes: int | None, *, given: bool = True) -> list[Issue]:
-    """Return the issue of a memory limit that is too small to start. `given`: the request contains it."""
-    if limit is None or min_bytes is None or limit >= min_bytes:
-        return []
-    message = f"A search on this data needs at least {min_bytes:,} bytes of memory to start."
-    if not given:
-        message += f" The default limit of this server is {limit:,} (LITERATI_DEFAULT_MEMORY_LIMIT)."
-    enough = in_body(f"Use {min_bytes:,} bytes", *_MEMORY_LIMIT, value=min_bytes)
-    return [issue(_MEMORY_LIMIT, "TOO_SMALL", message, WITHOUT_MEMORY_LIMIT, enough)]

@@ -20,10 +20,10 @@ from service.http.etags import (
 from service.http.long_polling import LongPoll
 from service.http.problems import Problem, not_found
 from service.http.strict_queries import CHECKED_OPTIONS
-from service.jobs.routes import ETAG, PREFERENCE_APPLIED, RETRY_SECONDS, Prefer, stored_job
+from service.jobs.routes import ETAG, PREFERENCE_APPLIED, RETRY_SECONDS, stored_job
 from service.jobs.schemas import Incumbent, IncumbentScores, NoIncumbentYet, ScoreSeries
 from service.jobs.views import current_incumbent, frozen_incumbent
-from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch
+from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch, Prefer
 from service.schemas.problems import problems
 from worker.domain import jobs as domain
 from worker.store import Store

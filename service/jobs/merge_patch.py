@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from service.checks.issues import Issue, raise_issues
+from service.checks.limits import limit_issues, memory_issues
 from service.http.problems import FieldError, invalid, pointer
 from service.http.remedies import Remedy, in_body, merged
-from service.jobs.data_issues import Issue, JobData, memory_issues, raise_issues
-from service.jobs.schemas import MAX_TAGS, JobPatch, LimitsPatch
-from service.jobs.submission import limit_issues
+from service.jobs.data_issues import JobData
+from service.jobs.schemas import JobPatch, LimitsPatch
+from service.schemas.fields import MAX_TAGS
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.domain.jobs import JobSettings

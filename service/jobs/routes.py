@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import structlog
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from service.dependencies import BlobsDep, CallerDep, NotificationsDep, SettingsDep, StoreDep
@@ -17,10 +17,22 @@ from service.http.media_types import strict_json
 from service.http.problems import not_found, request_id_of
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.jobs import submission
-from service.jobs.schemas import DATASET_ID, MAX_TAGS, Job, JobPage, JobRequest, Trace
+from service.jobs.schemas import Job, JobPage, JobRequest, Trace
 from service.jobs.views import job_summary, job_view
-from service.schemas.parameters import NOT_MODIFIED, JobId, NoneMatch, PageSize, PageToken, body_of
+from service.schemas.fields import DATASET_ID, MAX_TAGS
+from service.schemas.parameters import (
+    NOT_MODIFIED,
+    SWEEP_ID,
+    IdempotencyKey,
+    JobId,
+    NoneMatch,
+    PageSize,
+    PageToken,
+    Prefer,
+    body_of,
+)
 from service.schemas.problems import problems, restore_problems
+from service.wake_workers import wake_worker
 from worker.domain import jobs as domain
 from worker.domain.jobs import JobState
 from worker.store import Store
@@ -35,10 +47,6 @@ PREFERENCE_APPLIED = {"Preference-Applied": examples.header("The wait that appli
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {
     304: {"description": NOT_MODIFIED, "headers": {**ETAG, **PREFERENCE_APPLIED}}
 }
-Prefer = Annotated[
-    str | None,
-    Header(alias="Prefer", description="`wait=N`: wait up to N seconds for a change (maximum 60)."),
-]
 
 
 @router.get(
@@ -65,10 +73,15 @@ def list_jobs(
         list[Annotated[str, Query(min_length=1, max_length=321)]] | None,
         Query(max_length=MAX_TAGS, description="Only jobs with all of these tags: `key` or `key:value`."),
     ] = None,
+    sweep_id: Annotated[
+        str | None, Query(pattern=SWEEP_ID, description="The jobs of this sweep, instead of single jobs.")
+    ] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
     """List summaries of the jobs, the newest first. `next_page_token` leads to the next page.
+
+    The jobs of sweeps are listed only with `sweep_id`.
 
     With `dataset_id`, `name` or `tag`, at most 5,000 jobs are searched for one page. So a page may have fewer
     items than `page_size`, or none, although there is a next page.
@@ -76,6 +89,7 @@ def list_jobs(
     page = store.jobs.list(
         caller.tenant,
         states=tuple(state or ()),
+        sweep_id=sweep_id,
         wanted=JobFilter(dataset_id, name, tuple(tag or ())),
         page_size=page_size,
         page_token=page_token,
@@ -123,16 +137,7 @@ async def create_job(
     store: StoreDep,
     blobs: BlobsDep,
     settings: SettingsDep,
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            min_length=1,
-            max_length=255,
-            pattern=r"^[!-~]+$",
-            description="Any key. For a day, the same key with the same body returns the same job.",
-        ),
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
     validate_only: Annotated[
         bool,
         Query(description="Check the request and return the job with its defaults, but do not start it."),
@@ -161,13 +166,6 @@ async def create_job(
     if not submitted.created:
         headers["Idempotency-Replayed"] = "true"
     return json_response(job_view(submitted.job), status=202, headers=headers)
-
-
-def wake_worker() -> None:
-    """Wake a worker, which then claims a queued job."""
-    from worker.app import wake  # imports Celery, which the OpenAPI description does not need
-
-    wake()
 
 
 @router.get(

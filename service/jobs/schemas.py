@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from service.schemas import fields
 from service.schemas.parameters import JOB_ID
 from worker.domain.base import FrozenModel
-from worker.domain.jobs import Event, JobError, JobState, Scores, StopReason, Transition
+from worker.domain.jobs import JobError, JobState, Scores, StopReason, Transition
 from worker.domain.parameters import Limits, Parameters, parameter_field
 from worker.domain.progress import (
     BeyondSpace,
@@ -24,25 +24,16 @@ from worker.domain.progress import (
 )
 from worker.domain.validation import Validation
 
-DATASET_ID = r"^ds_[0-9a-f]{32}$"
-
-Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=fields.PLAIN_TEXT)]
-TagValue = Annotated[str, Field(max_length=256, pattern=fields.PLAIN_TEXT)]
-Priority = Annotated[
-    int, Field(ge=-100, le=100, description="Jobs with a higher priority start first, within a tenant.")
-]
-MAX_TAGS = 32
-
 
 class JobRequest(BaseModel):
     """A training job to be started."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    dataset_id: Annotated[str, Field(pattern=DATASET_ID, description="The id of an uploaded dataset.")]
+    dataset_id: Annotated[str, Field(pattern=fields.DATASET_ID, description="The id of an uploaded dataset.")]
     name: fields.Name | None = None
-    tags: Annotated[dict[Tag, TagValue], Field(max_length=MAX_TAGS)] = {}
-    priority: Priority = 0
+    tags: Annotated[dict[fields.Tag, fields.TagValue], Field(max_length=fields.MAX_TAGS)] = {}
+    priority: fields.Priority = 0
     parent_job_id: Annotated[
         str | None,
         Field(
@@ -86,10 +77,10 @@ class JobPatch(FrozenModel):
 
     name: Annotated[fields.Name | None, Field(description="null removes the name.")] = None
     tags: Annotated[
-        dict[Tag, TagValue | None] | None,
+        dict[fields.Tag, fields.TagValue | None] | None,
         Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
     ] = None
-    priority: Annotated[Priority | None, Field(description="null sets it to 0.")] = None
+    priority: Annotated[fields.Priority | None, Field(description="null sets it to 0.")] = None
     limits: Annotated[
         LimitsPatch,
         Field(
@@ -125,6 +116,7 @@ class JobSummary(BaseModel):
     proven_space: fields.ProvenSpace
     dataset_id: str
     parent_job_id: str | None
+    sweep_id: Annotated[str | None, Field(description="The sweep that the job belongs to; null for others.")]
     model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
     model_revision: Annotated[
         int | None,
@@ -242,12 +234,3 @@ class ScoreSeries(BaseModel):
 
     job_id: str
     points: list[IncumbentScores]
-
-
-class EventPage(BaseModel):
-    items: list[Event]
-    last_event_id: Annotated[str | None, Field(description="Send it as `after` to get the next page.")]
-    resync: Annotated[
-        bool, Field(description="Whether events after `after` were dropped; get the job for its state.")
-    ]
-    ended: Annotated[bool, Field(description="Whether the job has ended and this is its last page.")]

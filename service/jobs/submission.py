@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-import re
 from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
 import literati
-from literati.search.options import SEQUENTIAL, SolverOptions
+from literati.search.options import SEQUENTIAL
+from service.checks.issues import Issue, issue, raise_issues
+from service.checks.limits import limit_issues, with_defaults
+from service.checks.parameters import library_error
 from service.http.problems import invalid
 from service.http.remedies import Remedy, in_body, merged
-from service.jobs.data_issues import Issue, JobData, data_issues, issue, raise_issues
+from service.jobs.data_issues import JobData, data_issues
 from service.jobs.schemas import JobRequest
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.domain.base import new_id
 from worker.domain.errors import DatasetNotFoundError
 from worker.domain.jobs import Job, JobState, NewJob
-from worker.domain.parameters import Limits, Parameters, unused_additions
+from worker.domain.parameters import Parameters, unused_additions
 from worker.domain.progress import Progress
 from worker.store import Store
 from worker.store.jobs import Quota, SubmitResult
 
 NIL_ID = "job_" + 32 * "0"  # of a job that is only validated
 _NO_DATASET = issue(("dataset_id",), "NOT_FOUND", "There is no such dataset.")
-# The library's messages end with the value, which a problem must not contain.
-_LIBRARY_ERROR = re.compile(r"(?P<name>\w+): (?P<message>.*?)(?:, got .*)?", re.DOTALL)
 
 
 def submit(
@@ -102,7 +101,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
 
         raise_issues(found, remaining)
     return NewJob(
-        **dict(request) | {"limits": _with_defaults(request.limits, settings)},
+        **dict(request) | {"limits": with_defaults(request.limits, settings)},
         id=new_id("job"),
         tenant=tenant,
         dataset_sha256=dataset.sha256,
@@ -116,7 +115,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
 def _issues(
     request: JobRequest, data: JobData | None, tenant: str, store: Store, settings: Settings
 ) -> list[Issue]:
-    limits = _with_defaults(request.limits, settings)
+    limits = with_defaults(request.limits, settings)
     return [
         *_parameter_issues(request.parameters),
         *limit_issues(limits, settings),
@@ -140,50 +139,14 @@ def preview_job(new: NewJob) -> Job:
 
 
 def _parameter_issues(parameters: Parameters) -> list[Issue]:
-    """Return the issue that the library has with the parameters; it has more rules than the schema."""
-    try:
-        SolverOptions(**{**parameters.model_dump(), "class_weight": None})
-    except (TypeError, ValueError) as error:
-        match = _LIBRARY_ERROR.fullmatch(str(error))
-        if match is None or match["name"] not in Parameters.model_fields:
-            return [issue(("parameters",), "UNUSABLE", "These parameters cannot be used together.")]
-        where = ("parameters", match["name"])
-        message = f"{match['message'][:1].upper()}{match['message'][1:]}."
-        default = in_body(f"Use the default of `{match['name']}`", *where, value=None)
-        return [issue(where, "UNUSABLE", message, default)]
-    return []
-
-
-def _with_defaults(limits: Limits, settings: Settings) -> Limits:
-    """Fill in the limits that the request does not give: the server's default, or its maximum if smaller."""
-    time_limit: float | None = settings.default_time_limit
-    defaults = {
-        "time_limit": _smaller(None if time_limit == math.inf else time_limit, settings.max_time_limit),
-        "memory_limit": _smaller(settings.default_memory_limit, settings.max_memory_limit),
-    }
-    return limits.model_copy(
-        update={name: value for name, value in defaults.items() if name not in limits.model_fields_set}
-    )
-
-
-def _smaller(*limits: float | None) -> float | None:
-    return min((limit for limit in limits if limit is not None), default=None)
-
-
-def limit_issues(limits: Limits, settings: Settings) -> list[Issue]:
-    """Return an issue for each limit that is above the server's maximum."""
-    found = []
-    for name, maximum, unit in (
-        ("time_limit", settings.max_time_limit, "seconds"),
-        ("memory_limit", settings.max_memory_limit, "bytes"),
-    ):
-        value = getattr(limits, name)
-        if maximum is not None and (value is None or value > maximum):
-            most = f"{maximum:g} {unit}"
-            message = f"This server requires a limit of at most {most} (LITERATI_MAX_{name.upper()})."
-            fix = in_body(f"Use {most}", "limits", name, value=maximum)
-            found.append(issue(("limits", name), "ABOVE_MAXIMUM", message, fix))
-    return found
+    error = library_error(parameters)
+    if error is None:
+        return []
+    if error.name is None:
+        return [issue(("parameters",), "UNUSABLE", error.message)]
+    where = ("parameters", error.name)
+    default = in_body(f"Use the default of `{error.name}`", *where, value=None)
+    return [issue(where, "UNUSABLE", error.message, default)]
 
 
 def _parent_issues(request: JobRequest, tenant: str, store: Store) -> list[Issue]:

@@ -39,7 +39,8 @@ def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
 def _fields(job: domain.JobSummary) -> dict[str, Any]:
     """Return the fields of the record, with its parts, by name. A schema takes those that it has."""
     parts = {**dict(job.spec), **dict(job.settings), **dict(job)}
-    return parts | {"links": _links(job)}
+    sweep_id = None if job.spec.sweep is None else job.spec.sweep.sweep_id
+    return parts | {"sweep_id": sweep_id, "links": _links(job)}
 
 
 def _links(job: domain.JobSummary) -> dict[str, str]:
@@ -57,6 +58,8 @@ def _links(job: domain.JobSummary) -> dict[str, str]:
         links["model"] = f"/v1/models/{job.model_id}"
     if job.spec.parent_job_id is not None:
         links["parent"] = f"/v1/jobs/{job.spec.parent_job_id}"
+    if job.spec.sweep is not None:  # which alone controls the job
+        return links | {"sweep": f"/v1/sweeps/{job.spec.sweep.sweep_id}"}
     actions = _ACTIONS.get(job.state, ())
     if job.progress.incumbents and job.state in (JobState.QUEUED, JobState.PAUSED):
         actions = ("finish", *actions)

@@ -26,6 +26,7 @@ from service.settings import Settings
 
 log = structlog.get_logger(__name__)
 _CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_VALIDATED = frozenset({"create_job", "create_sweep"})
 _MAX_PATH = 200  # characters
 _LOCATION = re.compile(r"/v1/[a-z/]+/([^/]+)")
 # Lines about callers that were not authenticated are limited, so that they cannot fill the disk.
@@ -69,8 +70,8 @@ class Audit:
         if self._handler is None or method not in _CHANGING or sends_rows(method, scope["path"]):
             return
         action = getattr(scope.get("route"), "operation_id", None)
-        if action == "create_job" and status == 200:
-            return  # the job was validated, not created
+        if action in _VALIDATED and status == 200:
+            return  # the job or sweep was validated, not created
         caller = scope.get("literati.caller")
         if caller is None and not self._allow_anonymous():
             self._omitted += 1

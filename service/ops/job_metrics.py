@@ -1,4 +1,4 @@
-"""Metrics of jobs, workers, the store and the disk. Every API process reports the same values."""
+"""Metrics of jobs, sweeps, workers, the store and the disk. Every API process reports the same values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from redis import RedisError
 
 from worker.blobs.local import Blobs
 from worker.domain.jobs import StopReason
+from worker.domain.sweeps import SweepState
 from worker.store import Store
 from worker.store.measurements import Measurements
 
@@ -22,6 +23,7 @@ FENCED = ("beat", "checkpoint", "finish", "release")
 # The counters of the store.
 _COUNTERS = {
     "submitted": ("literati_jobs_submitted", "Jobs accepted."),
+    "sweeps_submitted": ("literati_sweeps_submitted", "Sweeps accepted."),
     "checkpoints": ("literati_checkpoints", "Progress updates published by workers."),
     "incumbents": ("literati_incumbents", "Improved trees found by jobs."),
     "expansions": ("literati_expansions", "Node expansions of all searches."),
@@ -90,6 +92,10 @@ def _families(found: Measurements) -> Iterator[Metric]:
     for state, count in found.states.items():
         jobs.add_metric([state.value], count)
     yield jobs
+    sweeps = GaugeMetricFamily("literati_sweeps", "Sweeps by state.", labels=["state"])
+    for sweep_state, count in found.sweep_states.items():
+        sweeps.add_metric([sweep_state.value], count)
+    yield sweeps
     yield GaugeHistogramMetricFamily(
         "literati_running_gap",
         "Relative gap between the bounds of running jobs that have a tree.",
@@ -103,13 +109,18 @@ def _families(found: Measurements) -> Iterator[Metric]:
         gsum_value=sum(found.explored),
     )
     ended = CounterMetricFamily("literati_jobs_ended", "Ended jobs by stop reason.", labels=["stop_reason"])
+    sweeps_ended = CounterMetricFamily("literati_sweeps_ended", "Ended sweeps by state.", labels=["state"])
     fenced = CounterMetricFamily(
         "literati_fenced_writes",
         "Updates rejected because the worker no longer held the job's lease.",
         labels=["write"],
     )
     kinds: Iterable[str]
-    for key, family, kinds in (("ended", ended, StopReason), ("fenced", fenced, FENCED)):
+    for key, family, kinds in (
+        ("ended", ended, StopReason),
+        ("sweeps_ended", sweeps_ended, [state for state in SweepState if state.terminal]),
+        ("fenced", fenced, FENCED),
+    ):
         for kind, count in (dict.fromkeys(kinds, 0) | found.by_kind(key)).items():
             family.add_metric([kind], count)
         yield family

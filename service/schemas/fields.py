@@ -18,6 +18,14 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH, pattern=NA
 # In notes, tabs and line breaks are allowed.
 Notes = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$")]
 
+DATASET_ID = r"^ds_[0-9a-f]{32}$"
+MAX_TAGS = 32
+Tag = Annotated[str, Field(min_length=1, max_length=64, pattern=PLAIN_TEXT)]
+TagValue = Annotated[str, Field(max_length=256, pattern=PLAIN_TEXT)]
+Priority = Annotated[
+    int, Field(ge=-100, le=100, description="Jobs with a higher priority start first, within a tenant.")
+]
+
 NextPageToken = Annotated[
     str | None, Field(description="Send it as `page_token` to get the next page; null on the last page.")
 ]

@@ -12,8 +12,10 @@ from pydantic import BaseModel
 from service.http.problems import not_found
 
 JOB_ID = r"^job_[0-9a-f]{32}$"
+SWEEP_ID = r"^swp_[0-9a-f]{32}$"
 MODEL = r"^[a-z0-9][a-z0-9_.-]{0,63}$"  # an id or an alias: every id has the form of an alias
 EXAMPLE_JOB_ID = "job_0b54a1f0c9d84b0a8a8f6ce6b2c8d6f3"
+EXAMPLE_SWEEP_ID = "swp_3e9a7c5b1d2f4a6880b1c2d3e4f50617"
 EXAMPLE_MODEL_ID = "mdl_5d0f3c1ab5e84c7f9a6b2e1d4c3f8a70"
 
 
@@ -34,6 +36,9 @@ def path_name(
 
 
 JobId = Annotated[str, Depends(path_name("job", "job_id", JOB_ID, "The id of the job.", EXAMPLE_JOB_ID))]
+SweepId = Annotated[
+    str, Depends(path_name("sweep", "sweep_id", SWEEP_ID, "The id of the sweep.", EXAMPLE_SWEEP_ID))
+]
 model_name = path_name("model", "model", MODEL, "The id or an alias of the model.", EXAMPLE_MODEL_ID)
 ModelName = Annotated[str, Depends(model_name)]
 TreeRevision = Annotated[
@@ -43,6 +48,20 @@ TreeRevision = Annotated[
 NoneMatch = Annotated[
     str | None,
     Header(alias="If-None-Match", description="The ETag of the client's version; 304 if it is current."),
+]
+Prefer = Annotated[
+    str | None,
+    Header(alias="Prefer", description="`wait=N`: wait up to N seconds for a change (maximum 60)."),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=255,
+        pattern=r"^[!-~]+$",
+        description="Any key. For a day, the same key with the same body returns the same record.",
+    ),
 ]
 NOT_MODIFIED = "The client's version is current (`If-None-Match`)."
 PageSize = Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")]

@@ -200,7 +200,7 @@ MUTANTS: Changes = {
             WORKER + "store/test_control.py::test_a_pending_cancel_wins[outcome0]",
         ),
         (
-            "tree == '' and not has_tree(job)",
+            "tree == '' and result == '' and not has_tree(job)",
             "false",
             WORKER + "store/test_leases.py::test_success_needs_a_tree",
         ),

@@ -16,6 +16,6 @@ class FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def new_id(prefix: Literal["job", "ds", "mdl"]) -> str:
-    """Return a new random id for a job, a dataset or a model."""
+def new_id(prefix: Literal["job", "ds", "mdl", "swp"]) -> str:
+    """Return a new random id for a job, a dataset, a model or a sweep."""
     return f"{prefix}_{secrets.token_hex(ID_BITS // 8)}"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from redis import ResponseError
 
-from worker.domain.jobs import JobState
-
 # Error codes of a server that takes no writes at present; redis-py has classes for other such errors.
 _TEMPORARY_CODES = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
 
@@ -23,9 +21,9 @@ class JobNotEndedError(StoreError):
 
 
 class WrongStateError(StoreError):
-    """The job's state does not allow this action; `detail` explains it to the client."""
+    """The state of a job or a sweep does not allow this action; `detail` explains it to the client."""
 
-    def __init__(self, state: JobState, detail: str) -> None:
+    def __init__(self, state: str, detail: str) -> None:
         super().__init__(detail)
         self.state = state
         self.detail = detail
@@ -54,13 +52,25 @@ class IdempotencyConflictError(StoreError):
 class LimitReachedError(StoreError):
     """A limit does not allow another record; `limit` is its name.
 
-    It is one of live_jobs, jobs, models, datasets, dataset_bytes and aliases, which are limits of a tenant,
-    or queue.
+    It is one of live_jobs, jobs, sweeps, models, datasets, dataset_bytes and aliases, which are limits of a
+    tenant, or queue.
     """
 
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
         self.limit = limit
+
+
+class SweepNotFoundError(StoreError):
+    """There is no such sweep, or it belongs to another tenant."""
+
+
+class SweepNotEndedError(StoreError):
+    """The sweep has not ended, so it cannot be deleted."""
+
+
+class JobOfSweepError(StoreError):
+    """The job belongs to a sweep, which alone controls it."""
 
 
 class DatasetNotFoundError(StoreError):

@@ -12,7 +12,7 @@ from worker.domain.base import FrozenModel
 from worker.domain.datasets import CsvStyle
 from worker.domain.parameters import Limits, Parameters
 from worker.domain.progress import Progress
-from worker.domain.validation import Validation
+from worker.domain.validation import Folds, Validation, ValidationFraction
 
 
 class JobState(StrEnum):
@@ -55,6 +55,17 @@ class ControlRequest(StrEnum):
     PAUSE = "pause"
 
 
+class SweepPlace(FrozenModel):
+    """What a job does for the sweep that it belongs to."""
+
+    sweep_id: str
+    setting: int | None = None  # the number of what it tries; None: the last fit, to all rows
+    fold: int | None = None  # that is held out
+    folds: Folds
+    test: ValidationFraction | None = None  # rows that no trial sees
+    changepoint_ratio: float | None = None  # with a number, the job finds the trees of all penalties
+
+
 class JobSpec(FrozenModel):
     """The part of a job that never changes after submission."""
 
@@ -69,6 +80,7 @@ class JobSpec(FrozenModel):
     target: str | None = None  # the dataset's target column; None in jobs stored by version 0.1.0
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read
     engine_version: str
+    sweep: SweepPlace | None = None
 
 
 class JobSettings(FrozenModel):
@@ -117,7 +129,12 @@ class Scores(FrozenModel):
     validation_balanced_accuracy: float | None = None
     train_log_loss: float | None = None
     validation_log_loss: float | None = None
+    train_macro_f1: float | None = None
+    validation_macro_f1: float | None = None
+    train_roc_auc: float | None = None
+    validation_roc_auc: float | None = None
     leaves: int | None = None
+    changepoints: int | None = None  # after the first one of each split
 
     @property
     def accuracies(self) -> dict[str, float | None]:
@@ -195,9 +212,9 @@ class IncumbentScores(FrozenModel):
 
 
 class Event(FrozenModel):
-    """An entry of a job's event stream. Its id is the id in the stream."""
+    """An entry of the event stream of a job or a sweep. Its id is the id in the stream."""
 
     id: str
-    type: Literal["state", "incumbent", "bound", "log", "done"]
+    type: Literal["state", "incumbent", "bound", "log", "trial", "done"]
     at: datetime
     data: dict[str, Any]

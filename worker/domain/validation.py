@@ -45,6 +45,49 @@ def _form_of_validation(given: Any) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
+class RandomFolds(FrozenModel):
+    """Folds that are drawn: every row is held out once, or once in each repetition.
+
+    A class with a single row is never held out, because it could not be learned then.
+    """
+
+    folds: Annotated[int, Field(ge=2, le=50)] = 5
+    repeats: Annotated[int, Field(ge=1, le=20, description="Draw so many times, each time others.")] = 1
+    stratified: Annotated[bool, Field(description="Every fold has the same share of each class.")] = True
+    seed: Annotated[int, Field(ge=0, le=(1 << 32) - 1)] = 0
+
+
+class ColumnFolds(FrozenModel):
+    """Every value of a column is a fold. The column itself is not a feature.
+
+    Rows with a missing cell are never held out.
+    """
+
+    column: Annotated[str, Field(min_length=1, max_length=1024)]
+
+
+_FOLD_FORMS: dict[str, type[FrozenModel]] = {"random folds": RandomFolds, "folds of a column": ColumnFolds}
+
+
+def _form_of_folds(given: Any) -> str | None:
+    """Return the tag of the form that is meant: by column if a column is given."""
+    if isinstance(given, FrozenModel):
+        return next(tag for tag, form in _FOLD_FORMS.items() if isinstance(given, form))
+    if not isinstance(given, dict):
+        return None
+    return "folds of a column" if "column" in given else "random folds"
+
+
+Folds = Annotated[
+    Annotated[RandomFolds, Tag("random folds")] | Annotated[ColumnFolds, Tag("folds of a column")],
+    Discriminator(
+        _form_of_folds,
+        custom_error_type="form",
+        custom_error_message="Expected an object with `folds` or `column`",
+    ),
+]
+
+
 # The tags contain a space, so that the location of an error does not confuse them with fields.
 Validation = Annotated[
     Annotated[ValidationFraction, Tag("by fraction")] | Annotated[ValidationColumn, Tag("by column")],

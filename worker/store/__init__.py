@@ -15,6 +15,7 @@ from worker.store.jobs import JobStore
 from worker.store.measurements import Measurements, WorkerInfo, measure
 from worker.store.models import ModelStore
 from worker.store.retention import BlobReferences, Retention
+from worker.store.sweeps import SweepStore
 from worker.store.tenants import TenantStore
 
 
@@ -33,6 +34,7 @@ class Store:
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)
+        self.sweeps = SweepStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
         self.tenants = TenantStore(client)

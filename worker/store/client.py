@@ -15,7 +15,10 @@ from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, SharedRetry
 
 _LUA = Path(__file__).parent / "lua"
 # The parts in lua/shared that stand before every script, in this order.
-_PRELUDE = ("keys", "job_state", "queue", "leases", "blob_references", "models", "job_end", "job_record")
+_PRELUDE = (
+    *("keys", "job_state", "queue", "leases", "blob_references", "models", "job_end", "job_record"),
+    "sweeps",
+)
 _PARTS = {  # further parts that a script needs
     **dict.fromkeys(("publish_progress", "finish"), ("progress",)),
     "claim": ("fair_queue",),
@@ -25,6 +28,9 @@ _ERRORS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_GONE": errors.JobNotFoundError,
     b"JOB_LIVE": errors.JobNotEndedError,
     b"PRECONDITION_FAILED": errors.PreconditionFailedError,
+    b"JOB_OF_SWEEP": errors.JobOfSweepError,
+    b"SWEEP_GONE": errors.SweepNotFoundError,
+    b"SWEEP_LIVE": errors.SweepNotEndedError,
     b"FENCED": errors.FencedError,
     b"REVISION_GONE": errors.RevisionNotFoundError,
     b"NO_TREE": errors.NoTreeError,

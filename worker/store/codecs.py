@@ -111,11 +111,14 @@ def _model_revision(record: Hash) -> int | None:
 def scores_of(metrics: Mapping[str, Any], tree: Mapping[str, Any] | None = None) -> jobs.Scores:
     """Return the scores of a tree from its metrics."""
     parts = {part: metrics.get(part) or {} for part in ("train", "validation")}
-    names = ("accuracy", "balanced_accuracy", "log_loss")
+    names = ("accuracy", "balanced_accuracy", "log_loss", "macro_f1", "roc_auc")
     found = {f"{part}_{name}": scores.get(name) for part, scores in parts.items() for name in names}
     found |= {name: metrics[name] for name in ("train_accuracy", "validation_accuracy") if name in metrics}
-    leaves = None if tree is None else sum(node.get("split") is None for node in tree.get("nodes", ()))
-    return jobs.Scores(**found, leaves=leaves)
+    if tree is not None:
+        splits = [node.get("split") for node in tree.get("nodes", ())]
+        found["leaves"] = sum(split is None for split in splits)
+        found["changepoints"] = sum(split.get("changepoints", 1) - 1 for split in splits if split is not None)
+    return jobs.Scores(**found)
 
 
 def incumbent_scores(revision: int, fields: Sequence[bytes | None]) -> jobs.IncumbentScores | None:
@@ -140,7 +143,9 @@ def _scores(record: Hash) -> jobs.Scores:
 
 
 def spec_json(job: jobs.NewJob) -> str:
-    unused = {"parameters": unused_additions(job.parameters)}
+    unused: dict[str, Any] = {"parameters": unused_additions(job.parameters)}
+    if job.sweep is None:
+        unused["sweep"] = True
     return job.model_dump_json(include=set(jobs.JobSpec.model_fields), exclude=unused)
 
 
@@ -261,6 +266,7 @@ def model(model_id: str, record: Hash) -> Model:
         parameters=spec.parameters,
         metrics=metrics,
         validation=spec.validation,
+        sweep=spec.sweep,
         target=spec.target,
         csv_style=spec.csv_style,
     )

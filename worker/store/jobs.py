@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,6 @@ from typing import Literal
 from worker.domain import errors
 from worker.domain.base import new_id
 from worker.domain.jobs import (
-    Event,
     Incumbent,
     IncumbentScores,
     Job,
@@ -25,6 +23,7 @@ from worker.domain.jobs import (
 from worker.domain.progress import TracePoint
 from worker.store import codecs
 from worker.store.client import or_empty, read_hash
+from worker.store.event_log import EventPage, read_events
 from worker.store.leases import JobLeases
 from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, read_fields
 
@@ -35,7 +34,6 @@ Trace = list[TracePoint]
 Change = Callable[[JobSettings], JobSettings]
 ControlAction = Literal["finish", "cancel", "pause", "resume"]
 IDEMPOTENCY_SECONDS = 24 * 3600  # how long an idempotency key is remembered
-_EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
 _CHOOSE_A_TREE = " Give the `revision` of one of its trees to make a model of it."
 _FINISH_HINTS = {
     JobState.SUCCEEDED: " It has ended, and its best tree is already its model.",
@@ -91,13 +89,6 @@ class ControlResult:
     job: Job
     repeated: bool  # True if the same action was requested before
     model_created: bool = False  # True if the job had ended and a model was made of one of its trees
-
-
-@dataclass(frozen=True)
-class EventPage:
-    events: list[Event]
-    resync: bool  # whether events between `after` and these were dropped
-    ended: bool  # whether the job has ended and no events follow
 
 
 class JobStore(JobLeases):
@@ -186,17 +177,23 @@ class JobStore(JobLeases):
         tenant: str,
         *,
         states: Collection[JobState] = (),
+        sweep_id: str | None = None,
         wanted: JobFilter = ALL_JOBS,
         page_size: int = 50,
         page_token: str | None = None,
     ) -> Page[JobSummary]:
-        """Return a page of jobs, newest first.
+        """Return a page of jobs, newest first: the single jobs, or those of one of the tenant's sweeps.
 
         Every tenant and state has an index. All other conditions are checked job by job, for at most 5,000
         jobs. Therefore a page may have fewer jobs than requested, even none, although there is a next page.
         """
-        indexes = [f"literati:tenant-state:{state}:{tenant}" for state in set(states)]
-        indexes = indexes or [f"literati:tenant-jobs:{tenant}"]
+        owner = tenant
+        if sweep_id is not None:
+            owner = f"sweep:{sweep_id}"
+            if self._client.hget(f"literati:sweep:{sweep_id}", "tenant") != tenant.encode():
+                return Page([])
+        indexes = [f"literati:tenant-state:{state}:{owner}" for state in set(states)]
+        indexes = indexes or [f"literati:tenant-jobs:{owner}"]
         if wanted == ALL_JOBS:
             ids, token = newest_page(self._client, indexes, page_size, page_token)
         else:
@@ -287,23 +284,10 @@ class JobStore(JobLeases):
         return [codecs.trace_point(line) for line in lines]
 
     def events(self, tenant: str, job_id: str, after: str | None = None, count: int = 100) -> EventPage:
-        if after is not None and not _EVENT_ID.fullmatch(after):
-            raise errors.InvalidTokenError(after)
-        stream = f"{_key(job_id)}:events"
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hmget(_key(job_id), ["tenant", "state", "events"])
-        pipeline.xlen(stream)
-        pipeline.xrange(stream, count=1)
-        pipeline.xrange(stream, min="-" if after is None else f"({after}", count=count)
-        (owner, state, emitted), kept, oldest, entries = pipeline.execute()
-        if owner != tenant.encode():
+        page = read_events(self._client, _key(job_id), tenant, after, count)
+        if page is None:
             raise errors.JobNotFoundError
-        dropped = kept < int(emitted) and (
-            after is None or _event_order(after) < _event_order(oldest[0][0].decode())
-        )
-        events = [codecs.event(*entry) for entry in entries]
-        terminal = JobState(state.decode()).terminal
-        return EventPage(events, dropped, terminal and (not events or events[-1].type == "done"))
+        return page
 
 
 def digest(*parts: str) -> str:
@@ -319,8 +303,3 @@ def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:
     """Return whether a tag matches "key" or "key:value". Any colon may be the one between key and value."""
     colons = (place for place, letter in enumerate(wanted) if letter == ":")
     return wanted in tags or any(tags.get(wanted[:place]) == wanted[place + 1 :] for place in colons)
-
-
-def _event_order(event_id: str) -> tuple[int, int]:
-    milliseconds, _, number = event_id.partition("-")
-    return int(milliseconds), int(number or 0)

@@ -103,11 +103,13 @@ class JobLeases(StorePart):
         update: ProgressUpdate | None = None,
         *,
         limits_revision: int | None = None,
+        result: str = "",
     ) -> None:
         """Store the last update and end the job in one step, which may be repeated safely.
 
         A pending cancel wins over any outcome, a pending finish over PAUSED. A job that reached a limit is
-        queued again if its limits have changed since `limits_revision`.
+        queued again if its limits have changed since `limits_revision`. `result` is the JSON of what a job of
+        a sweep found, if that is not a tree.
         """
         self._scripts.run(
             "finish",
@@ -119,6 +121,7 @@ class JobLeases(StorePart):
             int(outcome.proven_optimal),
             outcome.error.model_dump_json() if outcome.error else "",
             or_empty(limits_revision),
+            result,
             *codecs.progress_arguments(update),
         )
 

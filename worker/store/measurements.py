@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from worker.domain.jobs import JobState
+from worker.domain.sweeps import SweepState
 from worker.store import codecs
 from worker.store.client import Scripts
 
@@ -22,7 +23,9 @@ class WorkerInfo:
 class Measurements:
     writable: bool  # whether the store takes writes
     states: Mapping[JobState, int]
-    totals: Mapping[str, int]  # since the store was created; `fenced:` and `ended:` are counted by kind
+    sweep_states: Mapping[SweepState, int]
+    # Since the store was created. `fenced:`, `ended:` and `sweeps_ended:` are counted by kind.
+    totals: Mapping[str, int]
     queue_depth: int
     queue_tenants: int  # tenants with queued jobs
     busy_cores: int  # of all workers
@@ -38,11 +41,14 @@ class Measurements:
 
 
 def measure(scripts: Scripts) -> Measurements:
-    _, writable, now, states, totals, depth, oldest, workers, running, tenants, cores = scripts.run("measure")
-    counts = codecs.to_dict(states)
+    _, writable, now, states, totals, depth, oldest, workers, running, tenants, cores, sweeps = scripts.run(
+        "measure"
+    )
+    counts, sweep_counts = codecs.to_dict(states), codecs.to_dict(sweeps)
     return Measurements(
         writable=writable == 1,
         states={state: int(counts.get(state.encode(), 0)) for state in JobState},
+        sweep_states={state: int(sweep_counts.get(state.encode(), 0)) for state in SweepState},
         totals={name.decode(): int(n) for name, n in codecs.to_dict(totals).items()},
         queue_depth=depth,
         queue_tenants=tenants,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from worker.store import codecs
 from worker.store.client import StorePart
 
-RetentionKind = Literal["jobs", "searches", "datasets", "deleted"]
+RetentionKind = Literal["jobs", "searches", "datasets", "sweeps", "deleted"]
 _BATCH = 5  # records in one script, during which the server does nothing else
 
 

@@ -28,9 +28,12 @@ class TenantStore:
         """Return the tenant. An unknown name has the default weight and no jobs."""
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hget(_WEIGHTS, name)
-        pipeline.zcard(f"literati:queue:{name}")
         pipeline.hget(_RUNNING, name)
-        weight, queued, running = pipeline.execute()
+        pipeline.zrange(f"literati:queue-owners:{name}", 0, -1)
+        weight, running, owners = pipeline.execute()
+        for owner in {name, *(owner.decode() for owner in owners)}:  # a sweep has a queue of its own
+            pipeline.zcard(f"literati:queue:{owner}")
+        queued = sum(pipeline.execute())
         return Tenant(name, int(weight or DEFAULT_WEIGHT), queued, int(running or 0))
 
     def set_weight(self, name: str, weight: int) -> Tenant:
@@ -42,8 +45,8 @@ class TenantStore:
         return self.get(name)
 
     def has_records(self, name: str) -> bool:
-        """Return whether the tenant has a dataset, a job or a model."""
-        kinds = ("datasets", "jobs", "models")
+        """Return whether the tenant has a dataset, a job, a model or a sweep."""
+        kinds = ("datasets", "jobs", "models", "sweeps")
         return bool(self._client.exists(*(f"literati:tenant-{kind}:{name}" for kind in kinds)))
 
     def names(self) -> set[str]:

@@ -59,7 +59,7 @@ class ProgressPublisher:
         self._unconfirmed = None
         return reply
 
-    def end_job(self, outcome: Outcome | None, limits_revision: int) -> None:
+    def end_job(self, outcome: Outcome | None, limits_revision: int, result: str = "") -> None:
         """Publish what is left and end the job, or queue it again if there is no outcome."""
         if self._unconfirmed is not None:
             self._send()
@@ -71,7 +71,12 @@ class ProgressPublisher:
         else:
             # If there is no answer, the update is sent again by itself.
             self._store.jobs.finish(
-                self._job_id, self._epoch, outcome, self._unconfirmed, limits_revision=limits_revision
+                self._job_id,
+                self._epoch,
+                outcome,
+                self._unconfirmed,
+                limits_revision=limits_revision,
+                result=result,
             )
             self._unconfirmed = None
 

@@ -21,8 +21,10 @@ from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome,
 from worker.domain.progress import ProgressUpdate
 from worker.store import Store
 from worker.training.memory import cap_memory_limit
+from worker.training.path_thread import PathThread
 from worker.training.progress_publisher import ProgressPublisher
-from worker.training.search_thread import SearchMessage, SearchThread, ThreadEnded
+from worker.training.search_thread import SearchThread
+from worker.training.training_thread import FoldResult, ThreadEnded, TrainingMessage, TrainingThread
 
 POLL_SECONDS = 0.1  # time between two readings of the control request
 RENEWALS_PER_LEASE = 6
@@ -75,7 +77,11 @@ class JobRun:
         self.renewed_at = time.monotonic()
         self.retry_at = 0.0  # do not ask the store before this time, because it did not answer
         self.publisher = ProgressPublisher(job, store, blobs)
-        self.search_thread = SearchThread(job, self.limits, store, blobs)
+        self.fold_result: FoldResult | None = None
+        place = job.spec.sweep
+        is_path = place is not None and place.changepoint_ratio is not None
+        kind = PathThread if is_path else SearchThread
+        self.search_thread: TrainingThread = kind(job, self.limits, store, blobs)
 
     def run(self) -> None:
         log.info("job claimed", attempt=self.job.attempts)
@@ -129,13 +135,15 @@ class JobRun:
             while True:
                 self._handle(self.search_thread.messages.get_nowait())
 
-    def _handle(self, message: SearchMessage) -> None:
+    def _handle(self, message: TrainingMessage) -> None:
         match message:
             case ProgressUpdate():
                 self.publisher.add(message)
                 self.has_tree = self.has_tree or message.incumbent is not None
             case SearchReport():
                 self.report = message
+            case FoldResult():
+                self.fold_result = message
             case ThreadEnded():
                 self.ended = message
 
@@ -215,7 +223,8 @@ class JobRun:
         since = time.monotonic()
         while True:
             try:
-                self.publisher.end_job(outcome, self.limits_revision)
+                result = "" if self.fold_result is None else self.fold_result.text
+                self.publisher.end_job(outcome, self.limits_revision, result)
                 break
             except RedisError as error:
                 self._pause_for_store(error)
@@ -235,6 +244,12 @@ class JobRun:
             if isinstance(error, RedisError | BucketUnavailableError):
                 return None  # the data could not be read; another attempt may succeed
             return self._failure(error)
+        if self.fold_result is not None:
+            return Outcome(
+                state=JobState.SUCCEEDED,
+                stop_reason=self.fold_result.stop_reason,
+                proven_optimal=self.fold_result.stop_reason is StopReason.PROVEN_OPTIMAL,
+            )
         if self.report is not None:
             return Outcome(
                 state=JobState.SUCCEEDED,

@@ -6,28 +6,22 @@ it free for signals, the lease and control requests.
 
 from __future__ import annotations
 
-import threading
 import time
-from contextvars import copy_context
-from dataclasses import dataclass
-from queue import SimpleQueue
 
 import structlog
 
 from literati import Search, SearchReport, ShapeTree, StopReason
-from literati.errors import Interrupted
 from literati.search.options import SEQUENTIAL
 from literati.search.stages import wider_space
-from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.blobs.local import Blobs
 from worker.domain.jobs import Job
 from worker.domain.parameters import WIDENING, Limits
 from worker.domain.progress import NewIncumbent, ProgressUpdate
 from worker.store import Store
-from worker.training import tables
 from worker.training.search_snapshot import Effort, SearchSnapshot
 from worker.training.start_search import search_limits, start_search
 from worker.training.trace_reader import TraceReader
-from worker.training.training_task import TrainingTask
+from worker.training.training_thread import TrainingThread
 from worker.training.tree_evaluator import TreeEvaluator
 
 SLICE_SECONDS = 0.1  # search time between two looks at the stop flag and the limits
@@ -38,34 +32,16 @@ BASELINE_SECONDS = 5.0  # how long the end of a job waits for its baseline
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True)
-class ThreadEnded:
-    """The last message of the thread."""
-
-    error: BaseException | None = None
-
-
-# A report says that the search has reached a limit or has proven its tree; its last update follows.
-SearchMessage = ProgressUpdate | SearchReport | ThreadEnded
-
-
-class SearchThread(threading.Thread):
-    """Run a job's search until it ends or `stop` is called; everything that happens is in `messages`."""
+class SearchThread(TrainingThread):
+    """Run a job's search until it ends or `stop` is called."""
 
     def __init__(self, job: Job, limits: Limits, store: Store, blobs: Blobs) -> None:
-        super().__init__(name=f"search {job.spec.id}", daemon=True)
-        self.messages: SimpleQueue[SearchMessage] = SimpleQueue()
-        self._context = copy_context()  # so that log lines of this thread name the job
-        self._job = job
-        self._limits = limits
-        self._store = store
-        self._blobs = blobs
+        super().__init__(job, limits, store, blobs)
         self._best = job.progress.objective  # the objective of the last incumbent that was published
         self._offset = Effort()
         self._search: Search | None = None
         self._new_limits: Limits | None = None  # to be applied before the next slice
         self._limited_at = 0.0  # search seconds when the present limits were applied
-        self._stopping = False
         self._saving = True
         self._notes: list[str] = []  # for the log of the next update
         self._snapshot_at = time.monotonic()
@@ -95,20 +71,7 @@ class SearchThread(threading.Thread):
 
     # Runs on this thread
 
-    def run(self) -> None:
-        self._context.run(self._run)
-
-    def _run(self) -> None:
-        error: BaseException | None = None
-        try:
-            self._start_and_step()
-        except Interrupted:
-            log.info("stopped before the first tree")
-        except BaseException as caught:  # the main thread decides what it means for the job
-            error = caught
-        self.messages.put(ThreadEnded(error))
-
-    def _start_and_step(self) -> None:
+    def _work(self) -> None:
         task = self._load()
         started = start_search(self._job, task, self._limits, self._store, self._blobs)
         search = started.search
@@ -117,17 +80,7 @@ class SearchThread(threading.Thread):
         self._limited_at = search.elapsed_seconds
         self._search = search
         if self._saving or not self._stopping:
-            self._step(search, TreeEvaluator(task, search), TraceReader(search, self._offset))
-
-    def _load(self) -> TrainingTask:
-        """Read the rows of the job's dataset and split them."""
-        spec = self._job.spec
-        dataset = self._store.datasets.get(spec.tenant, spec.dataset_id)
-        if dataset is None:
-            raise BlobNotFoundError(spec.dataset_id)
-        rows = tables.load(self._blobs.path(dataset.blob), dataset)
-        train, validation = tables.split(rows, spec.validation)
-        return TrainingTask(spec, train, validation, self._raise_if_stopping, self._job.threads or 1)
+            self._step(search, TreeEvaluator(task, search.table), TraceReader(search, self._offset))
 
     def _threads_note(self) -> list[str]:
         """Say how many threads the search has if they are not as many as were asked for."""
@@ -139,11 +92,6 @@ class SearchThread(threading.Thread):
         if wanted < 0:
             return [f"threads of the search: {threads}, one for each core of its worker"]
         return [f"threads of the search: {threads} instead of {wanted}, because no worker has more cores"]
-
-    def _raise_if_stopping(self) -> None:
-        """Interrupt the encoding of the rows, during which there is no search that could be stopped."""
-        if self._stopping:
-            raise Interrupted
 
     def _step(self, search: Search, evaluator: TreeEvaluator, trace: TraceReader) -> None:
         seconds = 0.0  # the first tree is published at once

@@ -83,7 +83,7 @@ def split(rows: DatasetRows, validation: Validation | None) -> tuple[DatasetRows
     if validation is None:
         return rows, None
     if isinstance(validation, ValidationFraction):
-        held = _draw_by_class(rows, validation.fraction, validation.seed)
+        held = draw_by_class(rows, validation.fraction, validation.seed)
         if not held.any():
             raise ValueError(
                 f"validation: a fraction of {validation.fraction:g} of {rows.n_rows} rows leaves no row for "
@@ -97,7 +97,7 @@ def split(rows: DatasetRows, validation: Validation | None) -> tuple[DatasetRows
     return rows.select(~held), rows.select(held)
 
 
-def _draw_by_class(data: DatasetRows, fraction: float, seed: int) -> Mask:
+def draw_by_class(data: DatasetRows, fraction: float, seed: int) -> Mask:
     """Draw the same share of every class, but never all of a class, nor a row without weight."""
     counted = np.ones(data.n_rows, dtype=bool) if data.weights is None else data.weights > 0
     rows = np.flatnonzero(counted)

@@ -42,12 +42,36 @@ class TrainingTask:
         return search
 
     @cached_property
+    def weight_share(self) -> float:
+        """The weight of the training rows as a share of all rows, in a sweep's job that holds out a fold.
+
+        A sweep's penalties are meant for all rows. Errors grow with the rows, so the same tree is best at a
+        penalty that grows with them.
+        """
+        place = self.spec.sweep
+        if place is None or place.fold is None or self.validation is None:
+            return 1.0
+        train, held = self._weight(self.train), self._weight(self.validation)
+        return train / (train + held)
+
+    def _weight(self, rows: DatasetRows) -> float:
+        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        given = self.spec.parameters.class_weight
+        if not isinstance(given, dict):
+            return float(weights.sum())
+        labels, codes = np.unique(rows.y, return_inverse=True)
+        factors = np.array([given.get(label_text(label), 1.0) for label in labels.tolist()])
+        return float((weights * factors[codes]).sum())
+
+    @cached_property
     def parameters(self) -> dict[str, Any]:
         """The parameters for the library, with class weights keyed by label instead of by its text.
 
         The number of threads is that of the cores that the job has, which may be fewer than it asked for.
         """
         parameters = self.spec.parameters.model_dump() | {"n_threads": self.threads}
+        for name in ("split_penalty", "changepoint_penalty"):
+            parameters[name] *= self.weight_share
         if isinstance(self.spec.parameters.class_weight, dict):
             labels = {label_text(label): label for label in np.unique(self.train.y).tolist()}
             weights = self.spec.parameters.class_weight

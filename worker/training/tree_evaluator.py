@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from literati import Search, ShapeTree
+from literati import ShapeTree
+from literati.data.table import TrainingTable
 from worker.domain.datasets import label_text
 from worker.training import metrics
 from worker.training.metrics import Codes, Floats, LabelledRows
@@ -79,10 +80,10 @@ class Baseline:
 class TreeEvaluator:
     """Evaluate the trees of one search on the training rows and the validation rows."""
 
-    def __init__(self, task: TrainingTask, search: Search) -> None:
-        self.labels: list[Any] = search.table.classes.tolist()
+    def __init__(self, task: TrainingTask, table: TrainingTable) -> None:
+        self.labels: list[Any] = table.classes.tolist()
         self.max_depth = task.spec.parameters.max_depth
-        schema = search.table.schema
+        schema = table.schema
         rows = self._encoded(task.train, schema)
         known = rows.y >= 0
         weights = None if rows.weights is None else rows.weights[known]
@@ -108,7 +109,7 @@ class TreeEvaluator:
         if self.validation is not None:
             majority = metrics.predict_majority(self.train, self.validation, len(self.labels))
             self._majority_class = majority.predicted
-        self.id_like = find_id_like(search.table)
+        self.id_like = find_id_like(table)
 
     def _encoded(self, rows: DatasetRows, schema: Any) -> LabelledRows:
         index = {label: code for code, label in enumerate(self.labels)}
@@ -116,11 +117,19 @@ class TreeEvaluator:
         codes = np.array([index.get(label, -1) for label in distinct.tolist()], dtype=np.intp)
         return LabelledRows(schema.encode(rows.X), codes[inverse], rows.weights)
 
-    def evaluate(self, tree: ShapeTree) -> dict[str, Any]:
-        """Return the tree's metrics. Raise ObjectiveMismatchError if its cost is not what the search says."""
+    def scores(self, tree: ShapeTree) -> dict[str, Any]:
+        """Return the tree's scores on both parts of the rows, without those of baselines."""
+        self._check_cost(tree)
+        return self._scores(lambda rows: metrics.predict_tree(tree, rows))
+
+    def _check_cost(self, tree: ShapeTree) -> None:
         cost = metrics.objective(tree, self.train, self.factors)
         if abs(cost - tree.objective) > self.tolerance:
             raise ObjectiveMismatchError(f"the search reports cost {tree.objective!r}, but it is {cost!r}")
+
+    def evaluate(self, tree: ShapeTree) -> dict[str, Any]:
+        """Return the tree's metrics. Raise ObjectiveMismatchError if its cost is not what the search says."""
+        self._check_cost(tree)
         predictions: dict[str, metrics.Predictions] = {}
 
         def predict(rows: LabelledRows) -> metrics.Predictions:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from numbers import Integral
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,15 +31,8 @@ from literati.search.options import MAX_DEPTH, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.search import Search
 from literati.tree.model import ShapeTree
-from literati.tuning.fold_scores import (
-    Candidate,
-    FoldResult,
-    Indices,
-    Scorer,
-    Setting,
-    TrainingData,
-    candidates_of,
-)
+from literati.tuning.candidates import Candidate, FoldResult, Setting, candidates_of
+from literati.tuning.fold_scores import Indices, Scorer, TrainingData
 from literati.tuning.path import RegularizationPath, exact_ratio, path_of_table, path_options
 from literati.tuning.paths_of_folds import PathsOfFolds
 from literati.tuning.selection import choose, explain_choice
@@ -304,7 +297,9 @@ class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.best_score_ = chosen.mean
         self._set_params(chosen.setting, chosen.penalty)
         self.paths_: dict[tuple[int, int], list[RegularizationPath]] = {
-            (setting.max_depth, setting.max_changepoints): [fold.path for fold in found]
+            (setting.max_depth, setting.max_changepoints): [
+                cast(RegularizationPath, fold.path) for fold in found
+            ]
             for setting, found in results.items()
         }
         self.oof_predictions_ = _held_out_predictions(results[chosen.setting], chosen, data, folds)
@@ -460,7 +455,7 @@ def _held_out_predictions(
     predictions = np.full(len(data.codes), None, dtype=object)
     for result in results:
         test = folds[result.fold][1]
-        tree = result.path[result.at(chosen.penalty_from)].tree
+        tree = cast(RegularizationPath, result.path)[result.at(chosen.penalty_from)].tree
         predictions[test] = tree.predict(data.rows(test)[0])
     if any(value is None for value in predictions):
         return predictions

@@ -57,6 +57,11 @@ class PathSegment:
     proven: bool  # no tree of the space costs less at any penalty of the segment
     gap: float  # largest relative distance between the tree's cost and its lower bound; 0 if it is proven
 
+    @property
+    def found_penalty(self) -> float:
+        """The penalty at which a search found the tree."""
+        return self.tree.settings.split_penalty
+
     def cost(self, penalty: float, changepoint_ratio: float) -> float:
         """Return what the tree costs at a penalty."""
         return self.errors + penalty * (self.splits + changepoint_ratio * self.changepoints)
@@ -70,6 +75,8 @@ class PathProgress:
     trees: int  # on the path so far
     searches: int  # finished so far
     elapsed_seconds: float
+    expansions: int = 0
+    memory_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,7 @@ class RegularizationPath(Sequence[PathSegment]):
     stop_reason: StopReason
     options: SolverOptions  # of the searches
     fingerprint: str  # of the training data
+    expansions: int = 0  # of all searches
 
     @property
     def proven(self) -> bool:
@@ -329,6 +337,8 @@ class _PathBuilder:
             trees=len(self._trees),
             searches=self._searches,
             elapsed_seconds=perf_counter() - self._start,
+            expansions=self._search.report().expansions,
+            memory_bytes=self._search.report().memory_bytes,
         )
 
     # The result
@@ -346,6 +356,7 @@ class _PathBuilder:
             self._reason(segments),
             self._search.options,
             self._search.table.fingerprint,
+            self._spent()[1],
         )
 
     def _reason(self, segments: list[PathSegment]) -> StopReason:

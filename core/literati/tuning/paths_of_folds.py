@@ -13,15 +13,8 @@ from time import perf_counter
 from literati.data.table import TrainingTable, build
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.report import StopReason
-from literati.tuning.fold_scores import (
-    FoldResult,
-    Indices,
-    Scorer,
-    Setting,
-    TrainingData,
-    score_path,
-    taken,
-)
+from literati.tuning.candidates import FoldResult, Setting
+from literati.tuning.fold_scores import Indices, Scorer, TrainingData, score_path, taken
 from literati.tuning.path import path_of_table
 
 WAIT_SECONDS = 0.25  # between two looks at the progress

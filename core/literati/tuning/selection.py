@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from literati.tuning.fold_scores import Candidate
+from literati.tuning.candidates import Candidate
 
 Select = Literal["best", "one_standard_error"]
 
@@ -44,12 +44,12 @@ def explain_choice(
     """Return a sentence that says why a candidate was chosen."""
     small = _small(candidates, max_leaves)
     best, folds = _best(small), len(chosen.scores)
-    k, limited = chosen.setting.max_changepoints, ""
+    limited = ""
     if max_leaves is not None:
         limited = f" with at most {_count(max_leaves, 'leaf', 'leaves')}"
     about = (
-        f"Of {len(small)} candidates{limited}, depth {chosen.setting.max_depth} with "
-        f"{_count(k, 'change point', 'change points')} and a penalty of {chosen.penalty:.3g} scores "
+        f"Of {len(small)} candidates{limited}, {chosen.setting.describe()} and a penalty of "
+        f"{chosen.penalty:.3g} scores "
         f"{chosen.mean:.4g} ({scoring}) on held-out rows, with {_count(chosen.leaves, 'leaf', 'leaves')}"
     )
     if chosen.mean == best.mean:

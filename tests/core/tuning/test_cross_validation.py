@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
 from literati.tuning.cross_validation import CVProgress
-from literati.tuning.fold_scores import Candidate, Setting
+from literati.tuning.candidates import Candidate, Setting
 
 X, Y = load_iris(return_X_y=True)
 

@@ -16,7 +16,7 @@ from service.auth.key_file import Scope
 from service.settings import Settings
 from tests.support.http.service_client import problem
 from tests.support.http.wire import talk
-from tests.support.records import jobs
+from tests.support.records import jobs, sweeps
 from tests.support.records.model_maker import mixed_tree, training_table
 from tests.support.records.store_records import SUCCESS, progress_update
 from tests.support.stack.stack import Stack
@@ -36,11 +36,12 @@ class World:
     dataset: str
     job: str
     model: str
+    sweep: str
     alias: str = "best"
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.dataset, self.job, self.model, self.alias
+        return self.dataset, self.job, self.model, self.sweep, self.alias
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,20 @@ TABLE = [
     Route("POST", "/v1/jobs/{job_id}/cancel", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/pause", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/resume", TRAIN, 409),
+    Route("POST", "/v1/sweeps", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
+    Route("GET", "/v1/sweeps", READ, 200, "empty"),
+    Route("GET", "/v1/sweeps/{sweep_id}", READ, 200),
+    Route("GET", "/v1/sweeps/{sweep_id}/trials", READ, 200),
+    Route("GET", "/v1/sweeps/{sweep_id}/leaderboard", READ, 200),
+    Route("GET", "/v1/sweeps/{sweep_id}/paths", READ, 200),
+    Route("GET", "/v1/sweeps/{sweep_id}/events", READ, 200),
+    Route("POST", "/v1/sweeps/{sweep_id}/finish", TRAIN, 409),
+    Route("POST", "/v1/sweeps/{sweep_id}/cancel", TRAIN, 202),
+    Route("POST", "/v1/sweeps/{sweep_id}/pause", TRAIN, 202),
+    Route("POST", "/v1/sweeps/{sweep_id}/resume", TRAIN, 200),
+    Route("POST", "/v1/sweeps/{sweep_id}/extend", TRAIN, 409, more=lambda world: {"json": {}}),
+    Route("DELETE", "/v1/sweeps/{sweep_id}", TRAIN, 409),
+    Route("POST", "/v1/sweeps/{sweep_id}/restore", TRAIN, 200),
     Route("POST", "/v1/datasets", TRAIN, 201, "own", upload),
     Route("GET", "/v1/datasets", READ, 200, "empty"),
     Route("GET", "/v1/datasets/{dataset_id}", READ, 200),
@@ -174,7 +189,7 @@ def closed(
 
 
 def world(stack: Stack) -> World:
-    """Add a running job with a tree, and a model with an alias, of the same dataset."""
+    """Add a running job with a tree, a model with an alias, and a sweep, of the same dataset."""
     stack.connection.flushall()
     table = training_table()
     cells = {
@@ -187,7 +202,8 @@ def world(stack: Stack) -> World:
     job = start(stack, dataset).spec.id
     (model,) = stack.store.models.list(OURS).items
     stack.store.models.set_alias(OURS, "best", model.id)
-    return World(dataset.id, job, model.id)
+    sweep = sweeps.submit(stack.store, sweeps.spec(dataset, tenant=OURS)).spec.id
+    return World(dataset.id, job, model.id, sweep)
 
 
 def start(stack: Stack, dataset: Dataset) -> Job:
@@ -206,6 +222,7 @@ def ask(client: httpx.Client, route: Route, here: World, headers: dict[str, str]
         {
             "model": here.model,
             "job_id": here.job,
+            "sweep_id": here.sweep,
             "dataset_id": here.dataset,
             "alias": here.alias,
             "tenant": OURS,
@@ -258,13 +275,13 @@ def _check_other_tenant(client: httpx.Client, route: Route, here: World, headers
         problem(answer, 403, "scope-needed")
         return
     if route.other in ("absent", "invalid"):
-        dataset, job, model = (name[:-32] + name[-32:][::-1] for name in here.names[:3])
-        absent = ask(client, route, World(dataset, job, model, "none"), headers)
+        absent_names = (name[:-32] + name[-32:][::-1] for name in here.names[:4])
+        absent = ask(client, route, World(*absent_names, "none"), headers)
         assert answer.status_code == (404 if route.other == "absent" else 422)
         assert {**answer.json(), "instance": ""} == {**absent.json(), "instance": ""}
     elif route.other == "empty":
         assert answer.json()["items"] == []
-    assert not any(word in answer.text for word in here.names[:3])
+    assert not any(word in answer.text for word in here.names[:4])
 
 
 def snapshot(stack: Stack) -> dict[str, object]:
@@ -272,6 +289,7 @@ def snapshot(stack: Stack) -> dict[str, object]:
     store = stack.store
     return {
         "jobs": [(job.spec.id, job.state, job.revision) for job in store.jobs.list(OURS).items],
+        "sweeps": [(sweep.spec.id, sweep.state, sweep.revision) for sweep in store.sweeps.list(OURS).items],
         "datasets": [dataset.id for dataset in store.datasets.list(OURS).items],
         "models": [model.id for model in store.models.list(OURS).items],
         "aliases": store.models.aliases(OURS),

@@ -116,7 +116,7 @@ def test_records_of_an_older_version(store: Store, client: redis.Redis, four: di
 def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
     claim = run(store)
     job_id = claim.spec.id
-    assert store.jobs.list(TENANT).items[0].scores == Scores(leaves=1)
+    assert store.jobs.list(TENANT).items[0].scores == Scores(leaves=1, changepoints=0)
     metrics = {"train_accuracy": 0.75, "validation_accuracy": 0.5, "train": {"log_loss": 0.5}}
     tree = progress_update(8.0, 1.0, 8.0).incumbent
     assert tree is not None
@@ -124,12 +124,14 @@ def test_a_summary_has_the_scores_of_the_best_tree(store: Store) -> None:
     store.jobs.publish_progress(
         job_id, claim.epoch, progress_update(8.0, 1.0).model_copy(update={"incumbent": better})
     )
-    scores = Scores(train_accuracy=0.75, validation_accuracy=0.5, train_log_loss=0.5, leaves=1)
+    scores = Scores(
+        train_accuracy=0.75, validation_accuracy=0.5, train_log_loss=0.5, leaves=1, changepoints=0
+    )
     assert store.jobs.list(TENANT).items[0].scores == look(store, job_id).scores == scores
     last = better.model_copy(update={"metrics": {**metrics, "validation_accuracy": 0.25}})
     said = progress_update(8.0, 1.0).model_copy(update={"incumbent": last})
     store.jobs.finish(job_id, claim.epoch, SUCCESS, said)
-    now = Scores(train_accuracy=0.75, validation_accuracy=0.25, train_log_loss=0.5, leaves=1)
+    now = Scores(train_accuracy=0.75, validation_accuracy=0.25, train_log_loss=0.5, leaves=1, changepoints=0)
     assert store.jobs.list(TENANT).items[0].scores == store.models.list(TENANT).items[0].scores == now
 
 

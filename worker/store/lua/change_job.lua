@@ -6,6 +6,9 @@ local job = read_of_tenant(id, tenant)
 if not job then
     return { 'JOB_GONE' }
 end
+if job.sweep ~= '' then
+    return { 'JOB_OF_SWEEP' }
+end
 local present = call('HGET', job.key, 'settings') or ''
 if present ~= settings then
     if revision ~= '' and call('HGET', job.key, 'revision') ~= revision then

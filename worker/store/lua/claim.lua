@@ -24,6 +24,7 @@ while true do
     else
         put(job, 'threads', string.format('%.0f', cores_needed(job, all)))
         advance_start_time(job)
+        take_turn(job)
         unassign(job)
         put(job, 'epoch', tostring(tonumber(job.epoch) + 1))
         put(job, 'stalls', tostring(stalls))
@@ -33,6 +34,7 @@ while true do
         call('HSETNX', job.key, 'started_at', now)
         lease(job, lease_ms)
         set_state(job, 'STARTING', '')
+        child_started(job)
         return { 'CLAIMED', call('HGETALL', job.key) }
     end
 end

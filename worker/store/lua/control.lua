@@ -6,6 +6,10 @@ if not job then
     return { 'JOB_GONE' }
 end
 
+if job.sweep ~= '' then
+    return { 'JOB_OF_SWEEP' }
+end
+
 local function answer(status)
     return { status, call('HGETALL', job.key) }
 end

@@ -1,10 +1,12 @@
--- what(jobs, searches, datasets or deleted) age_ms
+-- what(jobs, searches, datasets, sweeps or deleted) age_ms
 -- Return how many records `expire` would delete if it were repeated until the end.
 local what, age = unpack(ARGV)
 
 local before = string.format('%.0f', tonumber(now) - tonumber(age))
 if what ~= 'datasets' then
-    local index = ({ jobs = ENDED, searches = ENDED_SEARCHES, deleted = 'literati:deleted' })[what]
+    local index = ({
+        jobs = ENDED, searches = ENDED_SEARCHES, sweeps = ENDED_SWEEPS, deleted = 'literati:deleted',
+    })[what]
     return call('ZCOUNT', index, '-inf', before)
 end
 local unused = 0

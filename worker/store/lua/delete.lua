@@ -1,4 +1,4 @@
--- kind(job, dataset or model) id tenant keep(1: the record can be restored; 0: it cannot)
+-- kind(job, dataset, model or sweep) id tenant keep(1: the record can be restored; 0: it cannot)
 -- Return the blob that has lost its last reference, or ''.
 local kind, id, tenant, keep = unpack(ARGV)
 
@@ -10,7 +10,13 @@ end
 local CHECKS = {}
 
 function CHECKS.job()
-    return not TERMINAL[read(id).state] and 'JOB_LIVE'
+    local job = read(id)
+    return job.sweep ~= '' and 'JOB_OF_SWEEP' or not TERMINAL[job.state] and 'JOB_LIVE'
+end
+
+function CHECKS.sweep()
+    local live = not TERMINAL[call('HGET', sweep_key(id), 'state')] or call('SCARD', sweep_key(id) .. ':live') > 0
+    return live and 'SWEEP_LIVE'
 end
 
 function CHECKS.dataset()

@@ -1,6 +1,7 @@
--- id epoch model_id state stop_reason proven error limits_revision(or '') update(JSON or '') tree metrics log
+-- id epoch model_id state stop_reason proven error limits_revision(or '') result(of a sweep's job: JSON or '')
+-- update(JSON or '') tree metrics log
 local id, epoch, model_id, state, stop_reason, proven, failure, limits_revision = unpack(ARGV, 1, 8)
-local update, tree, metrics, log = unpack(ARGV, 9)
+local result, update, tree, metrics, log = unpack(ARGV, 9)
 
 local BY_LIMIT = {
     GAP_REACHED = true, TIME_LIMIT = true, EXPANSION_LIMIT = true, MEMORY_LIMIT = true, NO_IMPROVEMENT = true,
@@ -13,7 +14,7 @@ end
 if not has_lease(job, epoch) then
     return fenced('finish')
 end
-if state == 'SUCCEEDED' and tree == '' and not has_tree(job) then
+if state == 'SUCCEEDED' and tree == '' and result == '' and not has_tree(job) then
     return { 'NO_TREE' }
 end
 if update ~= '' then
@@ -25,6 +26,8 @@ if update ~= '' then
         put(job, 'scores', update.scores)
     end
 end
+
+job.result = result
 
 -- A pending cancel wins over the worker's outcome, and a pending finish wins over a pause. If the limits were changed
 -- before the worker knew of it, reaching a limit does not end the job: it continues under the new limits.

@@ -18,4 +18,5 @@ return {
     running,
     call('ZCARD', START_TIMES),
     call('HVALS', RUNNING),
+    call('HGETALL', SWEEP_STATES),
 }

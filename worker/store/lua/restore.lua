@@ -1,4 +1,4 @@
--- kind(job, dataset or model) id tenant max_records(of this kind, or '') max_bytes(of datasets, or '')
+-- kind(job, dataset, model or sweep) id tenant max_records(of this kind, or '') max_bytes(of datasets, or '')
 -- Restoring a record that is not deleted does nothing.
 local kind, id, tenant, max_records, max_bytes = unpack(ARGV)
 

@@ -37,25 +37,18 @@ end
 -- Even if the queue is full, a tenant may use its share of it.
 if max_queued ~= '' and call('ZCARD', WAITING) >= tonumber(max_queued) then
     local tenants = call('ZCARD', START_TIMES) + (call('ZSCORE', START_TIMES, tenant) and 0 or 1)
-    if call('ZCARD', queue_key(tenant)) >= math.floor(tonumber(max_queued) / tenants) then
+    if queued_jobs(tenant) >= math.floor(tonumber(max_queued) / tenants) then
         return { 'LIMIT_REACHED', 'queue' }
     end
 end
 
-local seq = tostring(call('INCR', 'literati:seq'))
-call('HSET', job_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
-    'settings', settings, 'limits_revision', 0,
-    'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
-    'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
-    'idempotency', idempotency_key or '', 'request_id', request_id, 'cores', cores)
-call('ZADD', ACTIVE, now, id)
-call('ZADD', 'literati:tenant-jobs:' .. tenant, seq, id)
-call('SADD', 'literati:dataset-live:' .. dataset, id)
-call('ZADD', DATASETS_USED, now, dataset)
 if idempotency_key then
     call('HSET', idempotency_key, 'job', id, 'body', body)
     call('PEXPIRE', idempotency_key, remembered)
 end
 count('submitted')
-enqueue(read(id), '')
+create_job(id, {
+    tenant = tenant, dataset = dataset, priority = priority, spec = spec, settings = settings,
+    idempotency = idempotency_key, request_id = request_id, cores = cores,
+})
 return { 'CREATED', call('HGETALL', job_key(id)) }

@@ -30,12 +30,13 @@ end
 
 -- For each kind of record, `unlist` removes it from the indexes, `list` puts it back, and `drop` deletes what belongs
 -- to it. `key` is the present key of the record. `drop` returns the blob that has lost its last reference, or ''.
-local KINDS = { job = {}, dataset = {}, model = {} }
+local KINDS = { job = {}, dataset = {}, model = {}, sweep = {} }
 
 function KINDS.job.unlist(id, tenant, key)
     local state = call('HGET', key, 'state') or ''
-    call('ZREM', 'literati:tenant-jobs:' .. tenant, id)
-    call('ZREM', state_index(state, tenant), id)
+    local owner = owner_of({ tenant = tenant, sweep = call('HGET', key, 'sweep') or '' })
+    call('ZREM', 'literati:tenant-jobs:' .. owner, id)
+    call('ZREM', state_index(state, owner), id)
     call('HINCRBY', 'literati:states', state, -1)
     call('ZREM', ENDED, id)
     call('ZREM', ENDED_SEARCHES, id)
@@ -66,6 +67,41 @@ function KINDS.job.drop(id, _, key)
         call('DEL', found[2])
     end
     return remove_reference(found[3] or '')
+end
+
+function KINDS.sweep.unlist(id, tenant, key)
+    local state = call('HGET', key, 'state') or ''
+    call('ZREM', 'literati:tenant-sweeps:' .. tenant, id)
+    call('ZREM', sweep_index(state, tenant), id)
+    call('HINCRBY', SWEEP_STATES, state, -1)
+    call('ZREM', ENDED_SWEEPS, id)
+    call('PUBLISH', 'literati:changed', id)
+end
+
+function KINDS.sweep.list(id, tenant, key)
+    local found = call('HMGET', key, 'seq', 'state', 'finished_at')
+    call('ZADD', 'literati:tenant-sweeps:' .. tenant, found[1], id)
+    call('ZADD', sweep_index(found[2], tenant), found[1], id)
+    call('HINCRBY', SWEEP_STATES, found[2], 1)
+    call('ZADD', ENDED_SWEEPS, found[3], id)
+    call('PUBLISH', 'literati:changed', id)
+end
+
+-- Delete its jobs and results. Its models stay.
+function KINDS.sweep.drop(id, tenant, key)
+    for _, job_id in ipairs(call('ZRANGE', 'literati:tenant-jobs:sweep:' .. id, 0, -1)) do
+        KINDS.job.unlist(job_id, tenant, job_key(job_id))
+        KINDS.job.drop(job_id, tenant, job_key(job_id))
+        call('UNLINK', job_key(job_id))
+    end
+    local idempotency = call('HGET', key, 'idempotency') or ''
+    if idempotency ~= '' and call('HGET', idempotency, 'sweep') == id then
+        call('DEL', idempotency)
+    end
+    for _, part in ipairs({ 'plan', 'pending', 'children', 'results', 'failures', 'dropped', 'live', 'events' }) do
+        call('UNLINK', sweep_key(id) .. ':' .. part)
+    end
+    return ''
 end
 
 function KINDS.dataset.unlist(id, tenant, key)

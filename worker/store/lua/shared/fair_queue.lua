@@ -84,6 +84,45 @@ local function reserved_job(worker, all)
     call('DEL', reservation_key(worker))
 end
 
+-- Return the owners of a tenant's queues in the order in which they may start a job: by the priority of their first
+-- job, and of equal ones the queue whose last turn is longest ago. So a single job does not wait behind a long sweep.
+local function owners_in_order(tenant)
+    local owners = {}
+    for turn, owner in ipairs(queue_owners(tenant)) do
+        local first = call('ZRANGE', queue_key(owner), 0, 0, 'WITHSCORES')
+        if first[2] then
+            table.insert(owners, { owner = owner, rank = tonumber(first[2]), turn = turn })
+        end
+    end
+    table.sort(owners, function(a, b)
+        if a.rank ~= b.rank then
+            return a.rank < b.rank
+        end
+        return a.turn < b.turn
+    end)
+    return owners
+end
+
+-- Put the queue of a job that is about to start behind the tenant's other queues.
+local function take_turn(job)
+    call('ZADD', owners_key(job.tenant), call('INCR', 'literati:seq'), owner_of(job))
+end
+
+-- Return a queued job of an owner that the worker is to run or to reserve cores for; nil if there is none.
+local function next_job_of(tenant, owner, worker, free, all)
+    for _, member in ipairs(call('ZRANGE', queue_key(owner), 0, MAX_SCANNED - 1)) do
+        local job = read(member:sub(17))
+        if not (job and job.state == 'QUEUED') then
+            remove_member(tenant, owner, member) -- the job was deleted, or it was damaged
+        else
+            local needed = cores_needed(job, all)
+            if needed <= free or (needed <= all and not is_reserved_elsewhere(job, worker)) then
+                return job
+            end
+        end
+    end
+end
+
 -- Return the job that a worker is to run or to reserve cores for; nil if there is none.
 local function next_job(worker, free, all)
     local reserved = reserved_job(worker, all)
@@ -91,15 +130,10 @@ local function next_job(worker, free, all)
         return reserved
     end
     for _, tenant in ipairs(tenants_in_order()) do
-        for _, member in ipairs(call('ZRANGE', queue_key(tenant), 0, MAX_SCANNED - 1)) do
-            local job = read(member:sub(17))
-            if not (job and job.state == 'QUEUED') then
-                remove_member(tenant, member) -- the job was deleted, or it was damaged
-            else
-                local needed = cores_needed(job, all)
-                if needed <= free or (needed <= all and not is_reserved_elsewhere(job, worker)) then
-                    return job
-                end
+        for _, queue in ipairs(owners_in_order(tenant)) do
+            local job = next_job_of(tenant, queue.owner, worker, free, all)
+            if job then
+                return job
             end
         end
     end

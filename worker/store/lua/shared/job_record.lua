@@ -6,7 +6,7 @@ local FIELDS = {
     'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
     'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'threads', 'kept_by', 'chosen', 'model_id',
     'revision', 'attempts', 'events', 'limits_revision', 'explored', 'explored_sent', 'seconds_left', 'stage', 'space',
-    'proven_space', 'last_stage',
+    'proven_space', 'last_stage', 'sweep', 'place',
 }
 local NUMBERS = { -- fields that every job has
     'seq', 'priority', 'epoch', 'stalls', 'expansions', 'claim_expansions', 'states_live', 'incumbents', 'elapsed',
@@ -46,9 +46,9 @@ end
 -- trees stay.
 local function fail_damaged(job, damage)
     redis.log(redis.LOG_WARNING, 'literati: job ' .. job.id .. ' is damaged: ' .. damage)
-    for _, member in ipairs(call('ZRANGE', queue_key(job.tenant), 0, -1)) do
+    for _, member in ipairs(call('ZRANGE', queue_key(owner_of(job)), 0, -1)) do
         if member:sub(-#job.id) == job.id then
-            remove_member(job.tenant, member)
+            remove_member(job.tenant, owner_of(job), member)
         end
     end
     for _, name in ipairs(NUMBERS) do
@@ -100,4 +100,24 @@ end
 local function read_of_tenant(id, tenant)
     local job = read(id)
     return job and job.tenant == tenant and job or nil
+end
+
+-- Create a job and put it into its queue. `sweep` and `place` are those of a sweep's job, or ''.
+local function create_job(id, fields)
+    local seq = tostring(call('INCR', 'literati:seq'))
+    call('HSET', job_key(id), 'tenant', fields.tenant, 'dataset', fields.dataset, 'seq', seq,
+        'priority', fields.priority, 'spec', fields.spec, 'settings', fields.settings, 'limits_revision', 0,
+        'state', '', 'wish', '', 'revision', 0, 'epoch', 0, 'attempts', 0, 'stalls', 0, 'expansions', 0,
+        'claim_expansions', 0, 'states_live', 0, 'incumbents', 0, 'elapsed', '0.0', 'memory', 0, 'created_at', now,
+        'idempotency', fields.idempotency or '', 'request_id', fields.request_id, 'cores', fields.cores)
+    if fields.sweep then
+        call('HSET', job_key(id), 'sweep', fields.sweep, 'place', fields.place)
+    end
+    local job = read(id)
+    call('ZADD', ACTIVE, now, id)
+    call('ZADD', 'literati:tenant-jobs:' .. owner_of(job), seq, id)
+    call('SADD', 'literati:dataset-live:' .. fields.dataset, id)
+    call('ZADD', DATASETS_USED, now, fields.dataset)
+    enqueue(job, '')
+    return job
 end

@@ -29,8 +29,8 @@ local function add_event(job, kind, data)
     call('HINCRBY', job.key, 'events', 1)
 end
 
-local function state_index(state, tenant)
-    return 'literati:tenant-state:' .. state .. ':' .. tenant
+local function state_index(state, owner)
+    return 'literati:tenant-state:' .. state .. ':' .. owner
 end
 
 -- If there are very many transitions, drop the oldest ones after the first.
@@ -44,9 +44,9 @@ local function add_transition(job, reason)
     call('HSET', job.key, 'transitions', lines)
 end
 
--- Return how many jobs of a tenant have not ended.
+-- Return how many jobs and sweeps of a tenant have not ended. The jobs of a sweep are not counted.
 local function live_jobs(tenant)
-    local live = 0
+    local live = call('SCARD', 'literati:tenant-live-sweeps:' .. tenant)
     for _, state in ipairs({ 'QUEUED', 'STARTING', 'RUNNING', 'PAUSING', 'PAUSED', 'STOPPING' }) do
         live = live + call('ZCARD', state_index(state, tenant))
     end
@@ -55,11 +55,11 @@ end
 
 local function set_state(job, state, reason)
     if job.state ~= '' then
-        call('ZREM', state_index(job.state, job.tenant), job.id)
+        call('ZREM', state_index(job.state, owner_of(job)), job.id)
         call('HINCRBY', 'literati:states', job.state, -1)
     end
     put(job, 'state', state)
-    call('ZADD', state_index(state, job.tenant), job.seq, job.id)
+    call('ZADD', state_index(state, owner_of(job)), job.seq, job.id)
     call('HINCRBY', 'literati:states', state, 1)
     if is_active(state) then
         call('ZADD', ACTIVE, 'NX', now, job.id)

@@ -20,6 +20,9 @@ local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
 local TOTALS, SNAPSHOT_BYTES, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
 local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
 local DATASETS_USED = 'literati:datasets-used' -- datasets by the time of their last use
+local SWEEPS_LIVE, SWEEPS_DUE = 'literati:sweeps-live', 'literati:sweeps-due' -- not ended; to be chosen from
+local SWEEP_DEADLINES = 'literati:sweep-deadlines' -- sweeps by the time when their time limit is reached
+local ENDED_SWEEPS = 'literati:ended-sweeps' -- by the time of their end
 local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS and MAX_THREADS are defined before this
 
 local clock = call('TIME')
@@ -28,6 +31,18 @@ local now = string.format('%.0f', clock[1] * 1000 + math.floor(clock[2] / 1000))
 local function job_key(id)
     return 'literati:job:' .. id
 end
+
+local function sweep_key(id)
+    return 'literati:sweep:' .. id
+end
+
+-- Jobs of a sweep have indexes and a queue of their own, so that lists of jobs do not show them and single jobs do not
+-- wait behind all of them.
+local function owner_of(job)
+    return job.sweep ~= '' and 'sweep:' .. job.sweep or job.tenant
+end
+
+local child_ended -- a function in sweeps.lua that `end_job` calls for the job of a sweep
 
 local function put(job, name, value)
     job[name] = value

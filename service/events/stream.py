@@ -1,4 +1,4 @@
-"""Stream the events of a job as Server-Sent Events: past events first, then new ones until the job ends."""
+"""Stream the events of a record as Server-Sent Events: past events first, then new ones until it ends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
@@ -15,11 +16,24 @@ from starlette.concurrency import run_in_threadpool
 from service.http.notifications import JobNotifications, TooManyWaitingError
 from worker.domain.errors import StoreError
 from worker.domain.jobs import Event
-from worker.store import Store
+from worker.store.event_log import EventPage
 
 log = structlog.get_logger(__name__)
 _PAGE_SIZE = 500
 _RECONNECT_MILLISECONDS = 1000  # the delay before a browser reconnects
+
+
+@dataclass(frozen=True)
+class EventSource:
+    """A record with events."""
+
+    kind: str  # `job` or `sweep`
+    id: str
+    tenant: str
+    read: Callable[[str, str, str | None, int], EventPage]  # by tenant, id, last event and count
+
+    def page(self, after: str | None, count: int) -> EventPage:
+        return self.read(self.tenant, self.id, after, count)
 
 
 def event_bytes(event: Event) -> bytes:
@@ -29,18 +43,17 @@ def event_bytes(event: Event) -> bytes:
     )
 
 
-RESYNC = format_sse_event(
-    event="resync",
-    data_str='{"detail":"Events after your last one were dropped, because only the latest events of a job '
-    'are kept (LITERATI_MAX_EVENTS). Get the job."}',
-)
+def _resync(kind: str) -> bytes:
+    detail = (
+        f"Events after your last one were dropped, because only the latest events of a {kind} are kept "
+        f"(LITERATI_MAX_EVENTS). Get the {kind}."
+    )
+    return format_sse_event(event="resync", data_str=json.dumps({"detail": detail}, separators=(",", ":")))
 
 
 async def stream(
-    store: Store,
+    source: EventSource,
     notifications: JobNotifications,
-    tenant: str,
-    job_id: str,
     after: str | None,
     *,
     keep_alive: float,
@@ -48,22 +61,22 @@ async def stream(
 ) -> AsyncIterator[bytes]:
     """Yield the events after `after`. A client that reconnects with the id of its last event misses none.
 
-    The stream ends with the job. It also ends, without a last event, when the job is deleted, the store is
-    unavailable, the server stops or the client's key is revoked; the client then reconnects and
-    gets the error.
+    The stream ends with the record. It also ends, without a last event, when the record is deleted, the store
+    is unavailable, the server stops or the client's key is revoked; the client then reconnects and gets the
+    error.
     """
-    yield format_sse_event(retry=_RECONNECT_MILLISECONDS, comment=f"events of {job_id}")
+    yield format_sse_event(retry=_RECONNECT_MILLISECONDS, comment=f"events of {source.id}")
     # TooManyWaitingError: the last free place was taken since the check; the client reconnects.
-    with suppress(TooManyWaitingError), notifications.subscribe(job_id, tenant) as watch:
+    with suppress(TooManyWaitingError), notifications.subscribe(source.id, source.tenant) as watch:
         last_sent = time.monotonic()
         while not watch.closing and allowed():
             try:
-                page = await run_in_threadpool(store.jobs.events, tenant, job_id, after, _PAGE_SIZE)
+                page = await run_in_threadpool(source.page, after, _PAGE_SIZE)
             except (RedisError, StoreError) as error:
-                log.info("event stream ended by an error", job_id=job_id, error=type(error).__name__)
+                log.info("event stream ended by an error", record_id=source.id, error=type(error).__name__)
                 return
             if page.resync:
-                yield RESYNC
+                yield _resync(source.kind)
             if page.events:
                 yield b"".join(event_bytes(event) for event in page.events)
                 after, last_sent = page.events[-1].id, time.monotonic()

@@ -1,0 +1,1 @@
+"""Checks of request bodies that several resources share."""

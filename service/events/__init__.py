@@ -1,0 +1,1 @@
+"""The events of a record over HTTP, as a stream or as pages of JSON."""

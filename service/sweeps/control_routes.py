@@ -1,0 +1,112 @@
+"""Routes that control a sweep: finish, cancel, pause, resume and extend."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+
+from service.dependencies import CallerDep, StoreDep
+from service.examples import sweeps as examples
+from service.http.etags import json_response, weak_tag
+from service.http.media_types import strict_json
+from service.schemas.parameters import SweepId, body_of
+from service.schemas.problems import problems
+from service.sweeps.extension import extend
+from service.sweeps.routes import ETAG, stored_sweep
+from service.sweeps.schemas import ExtendRequest, Sweep
+from service.sweeps.views import sweep_view
+from service.wake_workers import wake_workers
+from worker.domain import sweeps as domain
+from worker.store import Store
+from worker.sweeps.advance import advance
+
+router = APIRouter(prefix="/v1/sweeps", tags=["sweeps"])
+
+_RESPONSES = {
+    200: examples.answer("The sweep. This was requested before.", examples.SWEEP, model=Sweep),
+    202: examples.answer(
+        "The sweep. The request is accepted, or has been carried out.", examples.SWEEP, headers=ETAG
+    ),
+    **problems(404, 409),
+}
+_CONTROL: dict[str, Any] = {"status_code": 202, "response_model": Sweep, "responses": _RESPONSES}
+
+
+def _response(store: Store, sweep: domain.Sweep, status: int) -> Response:
+    headers = {"ETag": weak_tag(sweep.revision), "Location": f"/v1/sweeps/{sweep.spec.id}"}
+    return json_response(sweep_view(store, sweep), status=status, headers=headers)
+
+
+# These functions are not asynchronous, so FastAPI runs them in its threadpool.
+
+
+@router.post(
+    "/{sweep_id}/finish", operation_id="finish_sweep", summary="Finish a sweep and choose", **_CONTROL
+)
+def finish_sweep(sweep_id: SweepId, caller: CallerDep, store: StoreDep) -> Response:
+    """Stop trying, choose among the complete trials, and fit the choice to all rows.
+
+    While the choice is being fitted to all rows, its best tree so far is taken.
+    """
+    done = store.sweeps.control(caller.tenant, sweep_id, "finish")
+    if advance(store, sweep_id):
+        wake_workers(store)
+    sweep = stored_sweep(store, caller.tenant, sweep_id)
+    return _response(store, sweep, 200 if done.repeated else 202)
+
+
+@router.post("/{sweep_id}/cancel", operation_id="cancel_sweep", summary="Cancel a sweep", **_CONTROL)
+def cancel_sweep(sweep_id: SweepId, caller: CallerDep, store: StoreDep) -> Response:
+    """Stop the sweep without a choice or a model. The trials that are complete are kept."""
+    done = store.sweeps.control(caller.tenant, sweep_id, "cancel")
+    return _response(store, done.sweep, 200 if done.repeated else 202)
+
+
+@router.post("/{sweep_id}/pause", operation_id="pause_sweep", summary="Pause a sweep", **_CONTROL)
+def pause_sweep(sweep_id: SweepId, caller: CallerDep, store: StoreDep) -> Response:
+    """Start no more jobs of the sweep. Those that are running continue to their end."""
+    done = store.sweeps.control(caller.tenant, sweep_id, "pause")
+    return _response(store, done.sweep, 200 if done.repeated else 202)
+
+
+@router.post("/{sweep_id}/resume", operation_id="resume_sweep", summary="Resume a paused sweep", **_CONTROL)
+def resume_sweep(sweep_id: SweepId, caller: CallerDep, store: StoreDep) -> Response:
+    """Start jobs of a paused sweep again."""
+    done = store.sweeps.control(caller.tenant, sweep_id, "resume")
+    wake_workers(store)
+    return _response(store, done.sweep, 200 if done.repeated else 202)
+
+
+@router.post(
+    "/{sweep_id}/extend",
+    operation_id="extend_sweep",
+    summary="Continue a sweep that has ended",
+    status_code=202,
+    response_model=Sweep,
+    openapi_extra=body_of(ExtendRequest, more_trials={"max_trials": 400, "time_limit": 1800}),
+    responses={
+        202: examples.answer("The sweep, which is queued again.", examples.SWEEP, headers=ETAG),
+        **problems(
+            404,
+            409,
+            415,
+            422,
+            s409="The sweep has not ended, or its dataset was deleted.",
+            s422="The body cannot be used, or there would be nothing to do.",
+        ),
+    },
+)
+def extend_sweep(
+    sweep_id: SweepId,
+    body: Annotated[ExtendRequest, Depends(strict_json(ExtendRequest))],
+    caller: CallerDep,
+    store: StoreDep,
+) -> Response:
+    """Add trials or time to a sweep that has ended. What is done is kept, and failed jobs are tried again.
+
+    When it ends again, it chooses among all trials. Its earlier model is kept, too.
+    """
+    sweep = extend(store, caller.tenant, sweep_id, body)
+    wake_workers(store)
+    return _response(store, sweep, 202)

@@ -1,0 +1,49 @@
+"""Read the event stream of a job or a sweep."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import redis
+
+from worker.domain import errors
+from worker.domain.jobs import Event
+from worker.store import codecs
+
+_EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
+_TERMINAL = (b"SUCCEEDED", b"CANCELLED", b"FAILED")
+
+
+@dataclass(frozen=True)
+class EventPage:
+    events: list[Event]
+    resync: bool  # whether events between `after` and these were dropped
+    ended: bool  # whether the job or sweep has ended and no events follow
+
+
+def read_events(
+    client: redis.Redis, key: str, tenant: str, after: str | None, count: int
+) -> EventPage | None:
+    """Return the events after `after` of the record at `key`; None if the tenant has no such record."""
+    if after is not None and not _EVENT_ID.fullmatch(after):
+        raise errors.InvalidTokenError(after)
+    stream = f"{key}:events"
+    pipeline = client.pipeline(transaction=True)
+    pipeline.hmget(key, ["tenant", "state", "events"])
+    pipeline.xlen(stream)
+    pipeline.xrange(stream, count=1)
+    pipeline.xrange(stream, min="-" if after is None else f"({after}", count=count)
+    (owner, state, emitted), kept, oldest, entries = pipeline.execute()
+    if owner != tenant.encode():
+        return None
+    dropped = kept < int(emitted) and (
+        after is None or _event_order(after) < _event_order(oldest[0][0].decode())
+    )
+    events = [codecs.event(*entry) for entry in entries]
+    return EventPage(events, dropped, state in _TERMINAL and (not events or events[-1].type == "done"))
+
+
+def _event_order(event_id: str) -> tuple[int, int]:
+    milliseconds, _, number = event_id.partition("-")
+    return int(milliseconds), int(number or 0)

@@ -1,0 +1,1 @@
+"""Sweeps: what is tried, the table of trials, and the choice."""
