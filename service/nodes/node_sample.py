@@ -18,19 +18,52 @@ from literati.data.schema import encode_column
 from literati.tree.routing import goes_right
 from service.nodes.schemas import Part
 from worker.domain.datasets import Dataset
-from worker.domain.validation import Validation, ValidationColumn
+from worker.domain.jobs import SweepPlace
+from worker.domain.validation import ColumnFolds, Validation, ValidationColumn
+from worker.training.folds import split_for_sweep
 from worker.training.tables import DatasetRows, coded_column, label_array, open_table, split
 
 Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
+class RowSplit:
+    """How a job splits the rows of its dataset: by its own validation, or by its place in a sweep."""
+
+    validation: Validation | None
+    sweep: SweepPlace | None = None
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether the job holds out rows."""
+        place = self.sweep
+        return self.validation is not None or (
+            place is not None and (place.fold is not None or place.test is not None)
+        )
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that mark rows."""
+        if isinstance(self.validation, ValidationColumn):
+            return [self.validation.column]
+        if self.sweep is not None and isinstance(self.sweep.folds, ColumnFolds):
+            return [self.sweep.folds.column]
+        return []
+
+    def split(self, rows: DatasetRows) -> tuple[DatasetRows, DatasetRows | None]:
+        """Return the training rows and the held-out rows."""
+        if self.sweep is not None:
+            return split_for_sweep(rows, self.sweep)
+        return split(rows, self.validation)
+
+
+@dataclass(frozen=True)
 class TrainingData:
-    """The data of a job: the table of its dataset, and how the job split the rows."""
+    """The table of a job's dataset, and how the job split its rows."""
 
     dataset: Dataset
     path: Path
-    validation: Validation | None
+    row_split: RowSplit
 
 
 @dataclass(frozen=True)
@@ -100,15 +133,13 @@ def _part(data: TrainingData, part: Part, names: list[str]) -> tuple[DatasetRows
     """
     table, weights = open_table(data.path, data.dataset)
     y, labels = _label_codes(table.column(data.dataset.target))
-    validation = data.validation
-    needed = [*names, validation.column] if isinstance(validation, ValidationColumn) else names
-    rows = DatasetRows(table.select(needed), y, weights)
-    if part == "all" or validation is None:
+    rows = DatasetRows(table.select([*names, *data.row_split.columns]), y, weights)
+    if part == "all" or not data.row_split.holds_out:
         return rows, labels
-    train, held_out = split(rows, validation)
-    chosen = train if part == "train" else held_out
-    assert chosen is not None
-    return chosen, labels
+    train, held_out = data.row_split.split(rows)
+    if part == "train":
+        return train, labels
+    return rows.select(np.zeros(len(y), dtype=bool)) if held_out is None else held_out, labels
 
 
 def _label_codes(column: Any) -> tuple[Codes, list[Any]]:

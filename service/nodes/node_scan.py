@@ -18,10 +18,9 @@ from service.http.problems import FieldError, Problem, invalid
 from service.http.remedies import in_query
 from service.http.restore_hints import restore_hint
 from service.nodes.histogram import histogram
-from service.nodes.node_sample import TrainingData, read_sample
+from service.nodes.node_sample import RowSplit, TrainingData, read_sample
 from service.nodes.schemas import ClassRows, JobNodeRows, ModelNodeRows, Part
 from worker.domain.datasets import Dataset
-from worker.domain.validation import Validation
 
 MAX_CONCURRENT = 2  # scans; one of a million rows takes up to a second and 100 MB
 _threads = anyio.CapacityLimiter(MAX_CONCURRENT)
@@ -36,7 +35,7 @@ class NodeScan:
     node: int
     part: Part
     dataset_id: str
-    validation: Validation | None  # how the job split the rows of the dataset
+    row_split: RowSplit  # how the job split the rows of the dataset
 
     async def respond(self, request: Request, services: Services, tenant: str) -> Response:
         self._check()
@@ -55,7 +54,7 @@ class NodeScan:
         if self.node >= len(self.tree.nodes):
             detail = f"There is no such node; the nodes of this tree are 0 to {len(self.tree.nodes) - 1}."
             raise Problem(404, detail, kind="not-found")
-        if self.part == "validation" and self.validation is None:
+        if self.part == "validation" and not self.row_split.holds_out:
             message = "The job held out no rows for validation; all rows are training rows."
             fix = in_query("Count the training rows", part=["train"])
             raise invalid(FieldError("/query/part", "NO_VALIDATION", message), fixes=[fix])
@@ -68,7 +67,7 @@ class NodeScan:
     def _count(self, services: Services, dataset: Dataset) -> str:
         """Return the response as JSON."""
         tree, node = self.tree, self.node
-        data = TrainingData(dataset, services.blobs.path(dataset.blob), self.validation)
+        data = TrainingData(dataset, services.blobs.path(dataset.blob), self.row_split)
         sample = read_sample(data, self.part, tree, node)
         (rows,), (weights,) = sample.count(np.zeros(len(sample.y), dtype=np.intp), 1)
         labels = [plain(label) for label in tree.classes]

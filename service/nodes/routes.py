@@ -12,6 +12,7 @@ from service.examples import jobs as examples
 from service.examples import nodes as node_examples
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.nodes.histogram import MAX_BINS, MAX_CATEGORIES
+from service.nodes.node_sample import RowSplit
 from service.nodes.node_scan import NodeScan
 from service.nodes.schemas import JobNodeRows, ModelNodeRows, Part
 from service.schemas.parameters import NOT_MODIFIED, JobId, ModelName, NoneMatch, TreeRevision
@@ -74,7 +75,8 @@ async def count_model_node_rows(
     found = await run_in_threadpool(services.store.models.get, caller.tenant, source["model_id"])
     if found is None:  # deleted in the meantime
         raise ModelNotFoundError
-    scan = NodeScan(predictor.tree, source, node, part, found.dataset_id, found.validation)
+    row_split = RowSplit(found.validation, found.sweep)
+    scan = NodeScan(predictor.tree, source, node, part, found.dataset_id, row_split)
     return await scan.respond(request, services, caller.tenant)
 
 
@@ -106,5 +108,6 @@ async def count_job_node_rows(
     if job is None:  # deleted in the meantime
         raise JobNotFoundError
     source = {"job_id": job_id, "revision": predictor.source["revision"]}
-    scan = NodeScan(predictor.tree, source, node, part, job.spec.dataset_id, job.spec.validation)
+    row_split = RowSplit(job.spec.validation, job.spec.sweep)
+    scan = NodeScan(predictor.tree, source, node, part, job.spec.dataset_id, row_split)
     return await scan.respond(request, services, caller.tenant)

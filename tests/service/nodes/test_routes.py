@@ -19,7 +19,15 @@ from tests.support.records import jobs
 from tests.support.records.model_maker import add_job, finish, training_table
 from tests.support.stack.stack import Stack
 from worker.domain.datasets import Dataset
-from worker.domain.validation import Validation, ValidationColumn, ValidationFraction
+from worker.domain.jobs import SweepPlace
+from worker.domain.validation import (
+    ColumnFolds,
+    RandomFolds,
+    Validation,
+    ValidationColumn,
+    ValidationFraction,
+)
+from worker.training.folds import split_for_sweep
 from worker.training.tables import DatasetRows, load, split
 
 ROWS = 400
@@ -155,6 +163,32 @@ def test_every_node_in_every_part(api: Stack, client: httpx.Client, weighted: Da
                 assert found["rows"] == parent.rows
                 assert [entry["weight"] for entry in found["classes"]] == list(parent.counts)
     assert kinds == {None, "number", "category"}
+
+
+SWEEPS = {
+    "fold": SweepPlace(sweep_id="swp", setting=0, fold=1, folds=RandomFolds(folds=3, seed=2)),
+    "fold and test": SweepPlace(
+        sweep_id="swp", setting=0, fold=4, folds=RandomFolds(folds=3), test=ValidationFraction(fraction=0.2)
+    ),
+    "column": SweepPlace(sweep_id="swp", setting=0, fold=2, folds=ColumnFolds(column="fold")),
+    "last fit": SweepPlace(sweep_id="swp", folds=ColumnFolds(column="fold")),
+    "last fit and test": SweepPlace(
+        sweep_id="swp", folds=RandomFolds(folds=3), test=ValidationFraction(fraction=0.2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_job_of_a_sweep(api: Stack, client: httpx.Client, weighted: Dataset, name: str) -> None:
+    train, held_out = split_for_sweep(load(api.blobs.path(weighted.blob), weighted), SWEEPS[name])
+    tree = learn(train)
+    model = finish(api, add_job(api, tree, dataset=weighted, sweep=SWEEPS[name]))
+    for part, rows in (("train", train), ("validation", held_out)):
+        answer = client.get(f"/v1/models/{model}/nodes/0/rows", params={"part": part})
+        if rows is None:
+            assert pointers(answer) == ["/query/part"]
+        else:
+            check(answer.json(), tree, 0, reaching(tree, rows, 0))
 
 
 def test_a_job_that_runs(api: Stack, client: httpx.Client, weighted: Dataset) -> None:
