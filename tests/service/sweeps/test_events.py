@@ -87,8 +87,7 @@ class TestEvents:
         assert client.post(f"{sweep}/extend", json={}).status_code == 202
         acting.run_scores(api.store, [0.5])
         seen = list(listen(client, f"{sweep}/events", last=last))
-        assert [event.event for event in seen][0] == "state"
-        assert [event.event for event in seen][-1] == "done"
+        assert (seen[0].event, seen[-1].event) == ("state", "done")
         whole = list(listen(client, f"{sweep}/events"))
         assert whole[-len(seen) :] == seen
         assert [event.event for event in whole].count("done") == 2

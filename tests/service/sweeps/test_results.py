@@ -117,9 +117,8 @@ def test_the_best_trial_so_far(client: httpx.Client, here: str) -> None:
     assert (sweep["state"], sweep["best"]["number"], sweep["best"]["mean"]) == ("RUNNING", 1, 0.875)
     assert sweep["choice"] is None
     assert "finish" in sweep["links"]
-    assert sweep["progress"] == {
-        **{"settings": 2, "jobs": 4, "done": 2, "running": 0, "queued": 2, "failed": 0}
-    }
+    done = sweep["progress"]
+    assert (done["settings"], done["jobs"], done["done"], done["queued"]) == (2, 4, 2, 2)
     assert sweep["seconds"] > 0
 
 
