@@ -261,8 +261,8 @@ def _check_other_tenant(client: httpx.Client, route: Route, here: World, headers
         problem(answer, 403, "scope-needed")
         return
     if route.other in ("absent", "invalid"):
-        absent_names = (name[:-32] + name[-32:][::-1] for name in here.names[:4])
-        absent = ask(client, route, World(*absent_names, "none"), headers)
+        dataset, job, model, sweep = (name[:-32] + name[-32:][::-1] for name in here.names[:4])
+        absent = ask(client, route, World(dataset, job, model, sweep, "none"), headers)
         assert answer.status_code == (404 if route.other == "absent" else 422)
         assert {**answer.json(), "instance": ""} == {**absent.json(), "instance": ""}
     elif route.other == "empty":
