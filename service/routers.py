@@ -17,6 +17,7 @@ from service.predict import routes as predict
 from service.sweeps import control_routes as sweep_control
 from service.sweeps import event_routes as sweep_events
 from service.sweeps import routes as sweeps
+from service.sweeps import tree_routes as sweep_trees
 from service.tenants import routes as tenants
 from service.web import routes as pages
 
@@ -30,6 +31,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     sweeps.router,
     sweep_events.router,
     sweep_control.router,
+    sweep_trees.router,
     datasets.router,
     dataset_upload.router,
     aliases.router,  # before models: they are below its path

@@ -23,6 +23,10 @@ TRIVIAL = {"parameters": {"max_depth": 1}, "limits": {"max_expansions": 1}}
 SMALL = {"parameters": {"max_depth": 3}}
 LONG = {"parameters": {"max_depth": 7, "max_changepoints": 3}, "limits": {"time_limit": 3600}}
 MINUTE = {**LONG, "limits": {"time_limit": 60}}
+SWEEP = {  # 20 settings on 10 folds
+    "space": {"max_depth": [3], "max_changepoints": [1, 2], "split_penalty": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
+    "validation": {"folds": 10},
+}
 LOAD_SECONDS, WARM_UP = 10.0, 0.2  # of the load generator
 MEASURE_SECONDS = 30.0
 
@@ -87,6 +91,46 @@ def one_api() -> None:
             write(uses[0].summary(rate * LOAD_SECONDS * (1 + WARM_UP), "per request"))
 
 
+def sweeps() -> None:
+    """Measure a sweep of 200 jobs on one worker and on two: the time, and how long workers wait for jobs."""
+    times = []
+    for workers in (1, 2):
+        with running_stack() as stack:
+            for _ in range(workers):
+                stack.start_worker()
+            for job_id in [stack.submit(SMALL) for _ in range(2 * workers)]:
+                stack.wait(job_id)  # the workers import their modules during the first jobs
+            body = {"dataset_id": stack.dataset, **SWEEP}
+            sweep_id = stack.client.post("/v1/sweeps", json=body).raise_for_status().json()["id"]
+            while (sweep := _sweep(stack, sweep_id))["state"] in ("QUEUED", "RUNNING", "CHOOSING"):
+                pass
+            found = _pages(stack, f"/v1/jobs?sweep_id={sweep_id}&page_size=100")
+            trials = [job for job in found if job["id"] != sweep["refit_job_id"]]
+            begin, end = (pick(job[f"{name}_at"] for job in trials) for pick, name in _ENDS)
+            seconds = seconds_between(begin, end)
+            busy = sum(seconds_between(job["started_at"], job["finished_at"]) for job in trials)
+            times.append(seconds)
+            write(
+                f"{len(trials)} jobs of a sweep on {workers} workers: {seconds:.1f} s, "
+                f"idle {1 - busy / (workers * seconds):.1%}"
+            )
+    write(f"two workers are {times[0] / times[1]:.2f} times as fast as one")
+
+
+def _sweep(stack: Stack, sweep_id: str) -> dict[str, Any]:
+    response = stack.client.get(f"/v1/sweeps/{sweep_id}", headers={"Prefer": "wait=30"})
+    return dict(response.raise_for_status().json())
+
+
+def _pages(stack: Stack, path: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    page: dict[str, Any] = {"next_page_token": ""}
+    while (token := page["next_page_token"]) is not None:
+        page = stack.client.get(path + (f"&page_token={token}" if token else "")).raise_for_status().json()
+        found += page["items"]
+    return found
+
+
 def _measure(stack: Stack, what: str) -> None:
     with stack.measured() as uses:
         time.sleep(MEASURE_SECONDS)
@@ -131,6 +175,7 @@ MEASUREMENTS: dict[str, Callable[[], None]] = {
     "running": running,
     "minute": a_minute,
     "api": one_api,
+    "sweeps": sweeps,
     "store": lambda: updates_per_second(write),
 }
 

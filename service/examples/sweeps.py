@@ -156,3 +156,7 @@ EVENT_STREAM = (
     f'"job_id":"{EXAMPLE_JOB_ID}"}}\n'
     "id: 1767605400548-0\n\n"
 )
+HELD_OUT_CSV = (
+    "row,fold,target,prediction,probability_setosa,probability_virginica\n"
+    "0,3,setosa,setosa,0.98,0.02\n1,0,virginica,virginica,0.04,0.96\n"
+)

@@ -19,13 +19,13 @@ from pydantic_core import to_json
 from literati import ShapeTree
 from literati._predict._reports import joined_parts
 from literati.data.labels import plain
+from service.http.csv_text import escape_formula
 from service.predict.row_errors import too_many_rows
 from service.predict.row_warnings import RowWarning
 from worker.domain.datasets import label_text
 
 Leaves = npt.NDArray[np.int32]
 MAX_BYTES = 1 << 29  # of a response
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class PredictionEncoder:
@@ -106,8 +106,3 @@ class PredictionEncoder:
         with pa.ipc.new_stream(out, table.schema) as stream:
             stream.write_table(table)
         return bytes(out.getvalue())
-
-
-def escape_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would evaluate as a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -57,6 +57,7 @@ def main() -> int:
         jobs=given.jobs,
         kills=given.kills,
         zombies=given.zombies,
+        sweeps=given.sweeps,
         seconds=max(60.0, 60 * given.minutes - OVERHEAD_SECONDS),
     )
     print(f"Seed {plan.seed} (make chaos SEED={plan.seed} draws the same faults and jobs)", flush=True)
@@ -82,6 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     parser.add_argument("--jobs", type=int, default=300, help="at least")
+    parser.add_argument("--sweeps", type=int, default=40, help="at least")
     parser.add_argument("--kills", type=int, default=500, help="at least")
     parser.add_argument("--zombies", type=int, default=50, help="at least")
     parser.add_argument("--minutes", type=float, default=35.0, help="to be done in, roughly")
@@ -97,7 +99,7 @@ def _mutants(folder: Path) -> dict[str, list[str]]:
 def _failures(plan: Plan, found: dict[str, Any]) -> list[str]:
     campaign = found["campaign"]
     failures = [f"{campaign['violations']} violations"] if campaign["violations"] else []
-    wanted = {"jobs": plan.jobs, "kills": plan.kills, "zombies": plan.zombies}
+    wanted = {"jobs": plan.jobs, "sweeps": plan.sweeps, "kills": plan.kills, "zombies": plan.zombies}
     failures += [
         f"{campaign[name]} {name}, {least} were wanted"
         for name, least in wanted.items()
@@ -112,12 +114,13 @@ def _summary(found: dict[str, Any]) -> None:
     print(f"\n\n{_clock(campaign['seconds'])} min, seed {campaign['plan']['seed']}\n")
     _table("faults injected", campaign["faults"])
     _table("jobs by their end", campaign["states"])
+    _table("sweeps by their end", campaign["sweep_states"])
     _table("what it came to", {name.replace("_", " "): campaign[name] for name in _TOLD})
     _table("looked at", campaign["counts"] | {"slowest, seconds": campaign["slowest"][0]})
     _table(
         "checks taken out", {name: "caught" if hits else "MISSED" for name, hits in found["mutants"].items()}
     )
-    totals = {name: campaign[name] for name in ("jobs", "kills", "zombies", "violations")}
+    totals = {name: campaign[name] for name in ("jobs", "sweeps", "kills", "zombies", "violations")}
     _table("in all", totals)
     for violation in campaign["violation_list"][:20]:
         print(f"  {violation['rule']}: {violation['detail'][:500]}")

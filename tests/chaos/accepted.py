@@ -31,6 +31,7 @@ class Accepted:
         self._lock = threading.Lock()
         self._jobs: dict[str, AcceptedJob] = {}
         self._datasets: dict[str, Rows] = {}
+        self._sweeps: list[str] = []
 
     def add_dataset(self, dataset_id: str, rows: Rows) -> None:
         with self._lock:
@@ -47,6 +48,15 @@ class Accepted:
     def jobs(self) -> list[AcceptedJob]:
         with self._lock:
             return list(self._jobs.values())
+
+    def add_sweep(self, sweep_id: str) -> None:
+        with self._lock:
+            self._sweeps.append(sweep_id)
+
+    def sweeps(self) -> list[str]:
+        """Return the ids of the sweeps, each once."""
+        with self._lock:
+            return list(dict.fromkeys(self._sweeps))
 
     def counts(self) -> tuple[int, int]:
         """Return the number of accepted jobs, and of those whose end was seen."""

@@ -12,18 +12,28 @@ from tests.chaos.cluster import Cluster
 from tests.chaos.findings import Findings
 from tests.chaos.observer import JobHistory, Observer
 from tests.chaos.retrying_client import RetryingClient
+from tests.chaos.sweep_task import faults_of_sweep
 from worker.domain.jobs import JobState
 
 Json = dict[str, Any]
 
 
 class Audit:
-    def __init__(self, cluster: Cluster, accepted: Accepted, observer: Observer, findings: Findings) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        accepted: Accepted,
+        observer: Observer,
+        findings: Findings,
+        reference: dict[str, Json],
+    ) -> None:
         self._cluster = cluster
         self._accepted = accepted
         self._observer = observer
         self._findings = findings
+        self._reference = reference  # what sweeps find without faults
         self.states: Counter[str] = Counter()
+        self.sweep_states: Counter[str] = Counter()
         self.lost_workers = 0  # how often a job lost its worker
         self.orphans = 0  # blobs without a record, left behind by killed processes
 
@@ -36,11 +46,13 @@ class Audit:
             self._check_list(listed, jobs)
             models = _pages(client, "/v1/models")
             self._check_datasets(client)
-            self._check_jobs(jobs, models)
+            children = self._check_sweeps(client)
+            of_sweeps = {model["job_id"] for model in models} & children.keys()
+            self._check_jobs(jobs, [model for model in models if model["job_id"] not in of_sweeps])
             for accepted_job in self._accepted.jobs():
                 if accepted_job.id in jobs:
                     self._check_job(client, accepted_job, jobs[accepted_job.id])
-        self._check_store(jobs)
+        self._check_store(jobs | children)
 
     def _violation(self, rule: str, detail: str) -> None:
         self._findings.violation(rule, detail)
@@ -75,6 +87,21 @@ class Audit:
                 self._violation("one model for a job that succeeded", f"{job['id']}: {job['state']}")
         for job_id in made:
             self._violation("one model for a job that succeeded", f"{job_id}: not a job")
+
+    def _check_sweeps(self, client: RetryingClient) -> dict[str, Json]:
+        """Check every sweep, and return the jobs of all of them."""
+        listed = {item["id"]: item for item in _pages(client, "/v1/sweeps")}
+        for sweep_id in listed.keys() ^ set(self._accepted.sweeps()):
+            self._violation("accepted sweeps and no others", sweep_id)
+        children: dict[str, Json] = {}
+        for sweep_id in listed:
+            sweep = client.request("GET", f"/v1/sweeps/{sweep_id}", 200).json()
+            jobs = _pages(client, "/v1/jobs", sweep_id=sweep_id)
+            children |= {job["id"]: job for job in jobs}
+            self.sweep_states[sweep["state"]] += 1
+            for fault in faults_of_sweep(client, sweep, self._reference[sweep["name"]], jobs):
+                self._violation("a sweep is not changed by faults", f"{sweep_id}: {fault}")
+        return children
 
     def _check_job(self, client: RetryingClient, accepted_job: AcceptedJob, job: Json) -> None:
         self._observer.look_at(accepted_job)
@@ -129,11 +156,11 @@ class Audit:
         self.orphans = len(files.keys() - named)
 
 
-def _pages(client: RetryingClient, path: str) -> list[Json]:
+def _pages(client: RetryingClient, path: str, **options: str) -> list[Json]:
     found: list[Json] = []
     token: str | None = None
     while True:
-        query = {"page_size": 100, **({"page_token": token} if token else {})}
+        query = {"page_size": 100, **options, **({"page_token": token} if token else {})}
         page = client.request("GET", path, 200, params=query).json()
         found += page["items"]
         token = page["next_page_token"]

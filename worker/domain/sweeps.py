@@ -262,7 +262,7 @@ class Sweep(FrozenModel):
     refit_job_id: str | None = None
     model_id: str | None = None
     request_id: str | None = None
-    seconds: float = 0.0  # in the state RUNNING
+    seconds: float = 0.0  # in the state RUNNING, until its last change
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None

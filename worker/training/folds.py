@@ -22,19 +22,25 @@ def split_for_sweep(rows: DatasetRows, place: SweepPlace) -> tuple[DatasetRows, 
 
     The last job of a sweep trains on all rows but the test rows, and holds out these.
     """
-    tested = test_rows(rows, place.test)
+    tested = draw_test_rows(rows, place.test)
     if place.fold is None:
         rows = _without_fold_column(rows, place.folds)
         return rows.select(~tested), rows.select(tested) if tested.any() else None
-    numbers = fold_numbers(rows, place.folds, place.fold, tested)
+    held = held_rows(rows, place.folds, place.fold, tested)
     rows = _without_fold_column(rows, place.folds)
-    held = numbers == _number_in_repetition(place.folds, place.fold)
     if not held.any():
         raise ValueError(f"validation: fold {place.fold} has no rows; use fewer folds")
     return rows.select(~tested & ~held), rows.select(held)
 
 
-def test_rows(rows: DatasetRows, test: ValidationFraction | None) -> Mask:
+def held_rows(rows: DatasetRows, folds: Folds, fold: int, tested: Mask) -> Mask:
+    """Return which rows a fold holds out."""
+    number = fold % folds.folds if isinstance(folds, RandomFolds) else fold
+    held: Mask = fold_numbers(rows, folds, fold, tested) == number
+    return held
+
+
+def draw_test_rows(rows: DatasetRows, test: ValidationFraction | None) -> Mask:
     """Return which rows are for the test of the chosen tree."""
     if test is None:
         return np.zeros(rows.n_rows, dtype=bool)
@@ -48,10 +54,6 @@ def fold_numbers(rows: DatasetRows, folds: Folds, fold: int, tested: Mask) -> Fo
     else:
         numbers = _drawn_folds(rows.y, folds, fold // folds.folds, ~tested)
     return np.where(tested, NEVER, numbers)
-
-
-def _number_in_repetition(folds: Folds, fold: int) -> int:
-    return fold % folds.folds if isinstance(folds, RandomFolds) else fold
 
 
 def fold_values(column: Any) -> list[Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +18,7 @@ from worker.domain.jobs import StopReason
 from worker.domain.parameters import Limits
 from worker.domain.progress import ProgressUpdate
 from worker.domain.sweeps import FoldScores, Metric, ScoredTree
+from worker.training.path_trees import pack_trees
 from worker.training.training_task import TrainingTask
 from worker.training.training_thread import FoldResult, TrainingThread
 from worker.training.tree_evaluator import TreeEvaluator
@@ -131,15 +130,3 @@ def fold_scores(path: RegularizationPath, task: TrainingTask, evaluator: TreeEva
 
 def _metrics(scores: Mapping[str, Any]) -> dict[str, float | None]:
     return {metric.value: scores[metric.value] for metric in Metric}
-
-
-def pack_trees(job_id: str, path: RegularizationPath) -> bytes:
-    """Return the trees of a path as a blob. The id makes every job's blob distinct."""
-    trees = [{"penalty_from": segment.penalty_from, "tree": segment.tree.to_dict()} for segment in path]
-    return zlib.compress(json.dumps({"job_id": job_id, "trees": trees}, allow_nan=False).encode())
-
-
-def unpack_trees(data: bytes) -> list[tuple[float, dict[str, Any]]]:
-    """Return the trees of a path, each with its smallest penalty."""
-    found = json.loads(zlib.decompress(data))
-    return [(entry["penalty_from"], entry["tree"]) for entry in found["trees"]]

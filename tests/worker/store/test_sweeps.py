@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,9 @@ def test_states_from_the_start_to_the_choice(store: Store, blobs: Blobs) -> None
     progress = store.sweeps.progress(sweep)
     assert (progress.settings, progress.jobs, progress.done) == (2, 6, 0)
     assert (progress.running, progress.queued) == (1, 5)
+    time.sleep(0.02)
     end(store, first)
+    assert 0.02 <= sweeps.look(store, sweep.spec.id).seconds < 10
     for _ in range(5):
         end(store, claim(store))
     assert state(store, sweep) is SweepState.CHOOSING

@@ -16,9 +16,10 @@ from worker.domain.jobs import JobState
 from worker.domain.sweeps import SweepState, SweepStopReason, TrialState
 from worker.domain.validation import RandomFolds
 from worker.store import Store
+from worker.sweeps.fold_trees import NoTreeOfFoldError, fold_tree, held_out_predictions
 from worker.sweeps.trials import trial_table
 from worker.training.folds import fold_numbers
-from worker.training.path_thread import unpack_trees
+from worker.training.path_trees import unpack_trees
 from worker.training.tables import DatasetRows, load
 
 EXPANSIONS = 400
@@ -257,3 +258,32 @@ def test_patience_counts_settings_in_their_order(store: Store, blobs: Blobs) -> 
     assert ran == 3 * 3 + 1
     assert sweep.choice is not None
     assert sweep.choice.setting == 0
+
+
+@pytest.mark.parametrize("penalties", ["path", [1.0]])
+def test_held_out_predictions_give_the_scores(store: Store, blobs: Blobs, penalties: Any) -> None:
+    dataset = jobs.add_dataset(store, blobs, jobs.easy(130, seed=6))
+    spec = sweeps.spec(
+        dataset,
+        space={"max_depth": [2], "max_changepoints": [2], "split_penalty": penalties},
+        validation={"folds": 4, "repeats": 2},
+        metric="log_loss",
+    )
+    sweeps.submit(store, spec)
+    sweeps.run_all(store, blobs)
+    sweep = sweeps.look(store, spec.id)
+    assert sweep.choice is not None
+    table = held_out_predictions(store, blobs, sweep, dataset)
+    assert table.num_rows == 2 * 130
+    frame = {name: np.array(table.column(name).to_pylist()) for name in table.column_names}
+    trials = trial_table(spec, store.sweeps.results(spec.id), ended=True).trials
+    chosen = next(trial for trial in trials if trial.number == sweep.choice.trial)
+    for fold in range(8):
+        part = frame["fold"] == fold
+        target = frame["target"][part]
+        shares = np.where(target == "in", frame["probability_in"][part], frame["probability_out"][part])
+        assert -np.log(shares).mean() == pytest.approx(chosen.fold_scores[fold])
+    rows = rows_of(dataset, blobs)
+    assert frame["target"].tolist() == np.repeat(rows.y, 2).tolist()
+    with pytest.raises(NoTreeOfFoldError):
+        fold_tree(store, blobs, sweep, store.sweeps.results(spec.id), 0, 99)

@@ -254,6 +254,10 @@ function child_ended(job, state, failure)
         call('HSET', sweep.key .. ':failures', job.place, failure)
         call('SADD', sweep.key .. ':dropped', unit_of(job.place))
     end
+    if sweep.state == 'RUNNING' then -- bring `used` up to date
+        stop_clock(sweep)
+        start_clock(sweep)
+    end
     if open then
         local unit, fold = job.place:match('^(%d+) (%d+)$')
         add_event(sweep, 'trial', '{"setting":' .. unit .. ',"fold":' .. fold .. ',"state":"' .. state
