@@ -50,9 +50,7 @@ def test_settings_without_a_path(stack: Stack) -> None:
     dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy(200, seed=1))
     with stack.client() as client:
         space = {"max_depth": [1, 2], "max_changepoints": [2], "split_penalty": [0.0, 3.0]}
-        made = start(
-            client, dataset, space=space, validation={"column": "z"}, metric="log_loss", refit=False
-        )
+        made = start(client, dataset, space=space, validation={"column": "z"}, metric="log_loss", refit=False)
         done = ended(client, made["links"]["self"])
         assert (done["state"], done["model_id"]) == ("SUCCEEDED", None)
         trials = client.get(done["links"]["trials"]).json()["items"]
