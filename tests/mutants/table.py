@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants import engine, min_rows, paths, polish, positions, store
+from tests.mutants import engine, min_rows, paths, polish, positions, store, sweeps
 from tests.mutants.mutant import Mutant
 from tests.support.paths import ROOT
 
@@ -10,6 +10,8 @@ _ENGINE, _STORE = "core/literati/_engine/", "worker/store/lua/"
 _TABLES = (
     *((_ENGINE, module.MUTANTS) for module in (engine, positions, polish, min_rows, paths)),
     (_STORE, store.MUTANTS),
+    (_STORE, sweeps.SCRIPTS),
+    ("worker/", sweeps.PYTHON),
 )
 MUTANTS = [
     Mutant(folder + file, original, replacement, test)

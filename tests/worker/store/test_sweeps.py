@@ -380,3 +380,55 @@ def test_the_dataset_of_a_live_sweep_cannot_be_deleted(store: Store, blobs: Blob
     sweep = start(store, blobs)
     with pytest.raises(errors.DatasetInUseError):
         store.datasets.delete(jobs.TENANT, sweep.spec.dataset_id)
+
+
+def test_a_dropped_setting_gets_no_more_jobs(store: Store, blobs: Blobs) -> None:
+    sweep = start(store, blobs, validation={"folds": 50})
+    first, second = claim(store), claim(store)
+    end(store, first, FAILED)
+    control = store.jobs.read_control(second.spec.id, second.epoch)
+    assert control.control_request is ControlRequest.CANCEL
+    end(store, second, CANCELLED)
+    settings = [place.setting for place in (claim(store).spec.sweep for _ in range(50)) if place is not None]
+    assert settings == 50 * [1], "the folds of the other setting"
+    assert store.jobs.claim("acting") is None
+    results = store.sweeps.results(sweep.spec.id)
+    assert (results.dropped, set(results.failures)) == ({0}, {(0, 0)})
+
+
+def test_only_the_first_choice_counts(store: Store, blobs: Blobs) -> None:
+    sweep = start(store, blobs, refit=False)
+    run_setting(store)
+    run_setting(store)
+    advance(store, sweep.spec.id)
+    first = sweeps.look(store, sweep.spec.id).choice
+    assert first is not None
+    other = first.model_copy(update={"explanation": "something else"})
+    assert not store.sweeps.choose(sweep.spec.id, other, None)
+    assert sweeps.look(store, sweep.spec.id).choice == first
+    events = store.sweeps.events(jobs.TENANT, sweep.spec.id).events
+    assert sum(event.type == "done" for event in events) == 1
+
+
+def test_settings_after_the_end_of_patience_are_not_chosen(store: Store, blobs: Blobs) -> None:
+    """The last setting is fast and the best one, but patience ends before it in the order of settings."""
+    sweep = start(
+        store,
+        blobs,
+        space={"max_depth": [1, 2, 3, 4], "max_changepoints": [1]},
+        limits={"patience_trials": 2},
+        select="BEST",
+        refit=False,
+    )
+    run_setting(store, score=0.7)
+    run_setting(store, score=0.6)
+    third = [claim(store) for _ in range(3)]
+    run_setting(store, score=0.9)
+    for job in third:
+        end(store, job, score=0.5)
+        advance(store, sweep.spec.id)
+    found = sweeps.look(store, sweep.spec.id)
+    assert found.state is SweepState.SUCCEEDED
+    assert found.choice is not None
+    assert found.choice.setting == 0
+    assert found.choice.mean == pytest.approx(0.7)

@@ -151,20 +151,37 @@ local function has_complete_unit(sweep)
     return false
 end
 
--- Cancel the jobs of a sweep that have not ended. A worker that has one of them is asked to stop.
+-- Cancel a job of a sweep that has not ended. A worker that has it is asked to stop.
+local function cancel_child(job)
+    if job.wish ~= 'cancel' and not TERMINAL[job.state] then
+        if lease_is_valid(job) then
+            put(job, 'wish', 'cancel')
+            set_state(job, 'STOPPING', '')
+        else
+            cancel(job)
+        end
+    end
+end
+
 local function cancel_children(sweep)
     call('DEL', sweep.key .. ':pending')
     for _, id in ipairs(call('SMEMBERS', sweep.key .. ':live')) do
         local job = read(id)
-        if not job then
+        if job then
+            cancel_child(job)
+        else
             call('SREM', sweep.key .. ':live', id)
-        elseif job.wish ~= 'cancel' and not TERMINAL[job.state] then
-            if lease_is_valid(job) then
-                put(job, 'wish', 'cancel')
-                set_state(job, 'STOPPING', '')
-            else
-                cancel(job)
-            end
+        end
+    end
+end
+
+-- Try a unit no more.
+local function drop_unit(sweep, unit)
+    call('SADD', sweep.key .. ':dropped', unit)
+    for _, id in ipairs(call('SMEMBERS', sweep.key .. ':live')) do
+        local job = read(id)
+        if job and unit_of(job.place) == unit then
+            cancel_child(job)
         end
     end
 end
@@ -248,11 +265,10 @@ function child_ended(job, state, failure)
         return refit_ended(sweep, job, state, failure)
     end
     local open = creates_jobs(sweep) or sweep.state == 'PAUSING'
-    if state == 'SUCCEEDED' and open then
+    if state == 'SUCCEEDED' then
         call('HSET', sweep.key .. ':results', job.place, result_of(job))
-    elseif state == 'FAILED' and open then
+    elseif state == 'FAILED' then
         call('HSET', sweep.key .. ':failures', job.place, failure)
-        call('SADD', sweep.key .. ':dropped', unit_of(job.place))
     end
     if sweep.state == 'RUNNING' then -- bring `used` up to date
         stop_clock(sweep)
@@ -268,7 +284,13 @@ function child_ended(job, state, failure)
         set_sweep_state(sweep, 'CHOOSING', 'FAILED_TRIALS')
         cancel_children(sweep)
         end_sweep(sweep, 'FAILED', 'FAILED_TRIALS', failure, '')
-    else
+        return
+    end
+    if state == 'FAILED' then
+        drop_unit(sweep, unit_of(job.place))
+        sweep = read_sweep(job.sweep) -- the ends of other jobs may have changed it
+    end
+    if not TERMINAL[sweep.state] then
         advance_sweep(sweep)
     end
 end
