@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from service.examples.jobs import answer, header
+from service.examples.jobs import TREE, answer, header
 from service.schemas.parameters import EXAMPLE_JOB_ID, EXAMPLE_SWEEP_ID
 from worker.domain.sweeps import Space, SweepLimits, TrialLimits
 from worker.domain.validation import RandomFolds
 
-__all__ = ["answer", "header"]
+__all__ = ["TREE", "answer", "header"]
 
 SHORTEST_REQUEST: dict[str, Any] = {"dataset_id": "ds_6f1f0c52a0b1e0e4b7f6a1c1f2d3e4a5"}
 SWEEP_REQUEST: dict[str, Any] = {

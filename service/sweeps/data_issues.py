@@ -59,7 +59,7 @@ class SweepData:
         return np.unique(self.rows.y[self.rows.weights > 0], return_counts=True)[1]
 
     def fold_counts(self, validation: ColumnFolds, test: ValidationFraction | None) -> FoldCounts:
-        tested = folds.test_rows(self.rows, test)
+        tested = folds.draw_test_rows(self.rows, test)
         numbers = folds.fold_numbers(self.rows, validation, 0, tested)
         counted = ~tested if self.rows.weights is None else ~tested & (self.rows.weights > 0)
         labels, codes = np.unique(self.rows.y, return_inverse=True)

@@ -32,7 +32,9 @@ CSV, ARROW = "text/csv", "application/vnd.apache.arrow.stream"
     summary="Get the tree of a trial on one fold",
     response_model=TreeJson,
     responses={
-        200: {"description": "The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it."},
+        200: examples.answer(
+            "The JSON model (docs/model-format.md); `ShapeTree.from_dict` reads it.", examples.TREE
+        ),
         **problems(404, 422),
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -106,13 +107,11 @@ def trial_table(spec: SweepSpec, results: SweepResults, *, ended: bool) -> Trial
         for candidate in candidates:
             table.candidates[len(table.trials)] = candidate
             table.trials.append(row.complete(candidate, len(table.trials) if numbered else None))
-    means = [trial.mean for trial in table.trials if trial.mean is not None]
-    sign = spec.metric.sign
-    for place in table.candidates:
-        trial = table.trials[place]
-        assert trial.mean is not None
-        rank = 1 + sum(sign * mean > sign * trial.mean for mean in means)
-        table.trials[place] = trial.model_copy(update={"rank": rank})
+    means = {place: candidate.mean for place, candidate in table.candidates.items()}
+    ordered = sorted(means.values())
+    for place, mean in means.items():
+        better = len(ordered) - bisect_right(ordered, mean)
+        table.trials[place] = table.trials[place].model_copy(update={"rank": 1 + better})
     return table
 
 

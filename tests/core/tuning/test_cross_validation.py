@@ -25,8 +25,8 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
-from literati.tuning.cross_validation import CVProgress
 from literati.tuning.candidates import Candidate, Setting
+from literati.tuning.cross_validation import CVProgress
 
 X, Y = load_iris(return_X_y=True)
 

@@ -94,6 +94,8 @@ TABLE = [
     Route("GET", "/v1/sweeps/{sweep_id}/leaderboard", READ, 200),
     Route("GET", "/v1/sweeps/{sweep_id}/paths", READ, 200),
     Route("GET", "/v1/sweeps/{sweep_id}/events", READ, 200),
+    Route("GET", "/v1/sweeps/{sweep_id}/settings/{setting}/folds/{fold}/tree", READ, 404),
+    Route("GET", "/v1/sweeps/{sweep_id}/oof", READ, 409),
     Route("POST", "/v1/sweeps/{sweep_id}/finish", TRAIN, 409),
     Route("POST", "/v1/sweeps/{sweep_id}/cancel", TRAIN, 202),
     Route("POST", "/v1/sweeps/{sweep_id}/pause", TRAIN, 202),
@@ -223,6 +225,8 @@ def ask(client: httpx.Client, route: Route, here: World, headers: dict[str, str]
             "model": here.model,
             "job_id": here.job,
             "sweep_id": here.sweep,
+            "setting": 0,
+            "fold": 0,
             "dataset_id": here.dataset,
             "alias": here.alias,
             "tenant": OURS,
@@ -275,8 +279,8 @@ def _check_other_tenant(client: httpx.Client, route: Route, here: World, headers
         problem(answer, 403, "scope-needed")
         return
     if route.other in ("absent", "invalid"):
-        absent_names = (name[:-32] + name[-32:][::-1] for name in here.names[:4])
-        absent = ask(client, route, World(*absent_names, "none"), headers)
+        dataset, job, model, sweep = (name[:-32] + name[-32:][::-1] for name in here.names[:4])
+        absent = ask(client, route, World(dataset, job, model, sweep, "none"), headers)
         assert answer.status_code == (404 if route.other == "absent" else 422)
         assert {**answer.json(), "instance": ""} == {**absent.json(), "instance": ""}
     elif route.other == "empty":

@@ -117,9 +117,8 @@ def test_the_best_trial_so_far(client: httpx.Client, here: str) -> None:
     assert (sweep["state"], sweep["best"]["number"], sweep["best"]["mean"]) == ("RUNNING", 1, 0.875)
     assert sweep["choice"] is None
     assert "finish" in sweep["links"]
-    assert sweep["progress"] == {
-        **{"settings": 2, "jobs": 4, "done": 2, "running": 0, "queued": 2, "failed": 0}
-    }
+    done = sweep["progress"]
+    assert (done["settings"], done["jobs"], done["done"], done["queued"]) == (2, 4, 2, 2)
     assert sweep["seconds"] > 0
 
 
@@ -218,7 +217,7 @@ def test_trees_and_metrics_of_searches(api: Stack, client: httpx.Client, dataset
 def test_failed_trials_say_why(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
     sweep = start(client, dataset, space=TWO_SETTINGS, validation=TWO_FOLDS)
     acting.end(api.store, acting.claim(api.store), acting.FAILED)
-    acting.run(api.store, one_tree(0.5), one_tree(0.5), one_tree(0.5))
+    acting.run(api.store, one_tree(0.5), one_tree(0.5))
     failed = get(client, sweep["links"]["trials"], state="FAILED")["items"]
     assert [(trial["setting"], trial["reason"]) for trial in failed] == [(0, "As told.")]
     assert get(client, sweep["links"]["self"])["progress"]["failed"] == 1

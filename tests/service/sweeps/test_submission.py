@@ -49,7 +49,9 @@ def test_a_dataset_alone_is_enough(api: Stack, client: httpx.Client, dataset: Da
     assert tried == {"max_depth": [2, 3, 4, 5], "max_changepoints": [1, 2, 3], "split_penalty": "path"}
     assert sweep["validation"] == {"folds": 5, "repeats": 1, "stratified": True, "seed": 0}
     assert sweep["progress"] == {
-        **{"settings": 12, "jobs": 60, "queued": 60},
+        "settings": 12,
+        "jobs": 60,
+        "queued": 60,
         **dict.fromkeys(("done", "running", "failed"), 0),
     }
     assert (sweep["state"], sweep["metric"], sweep["select"]) == ("QUEUED", "accuracy", "ONE_STANDARD_ERROR")

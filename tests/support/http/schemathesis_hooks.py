@@ -1,7 +1,7 @@
 """Hooks of Schemathesis that make its stateful phase succeed.
 
 Random text is not a table, so no dataset, job or model would be created. When Schemathesis follows links, the
-upload is a table, jobs are short, and rows have the columns of the table.
+upload is a table, jobs and sweeps are short, and rows have the columns of the table.
 """
 
 from __future__ import annotations
@@ -34,6 +34,13 @@ def before_call(context: schemathesis.HookContext, case: Any, kwargs: dict[str, 
         kept = ("dataset_id", "priority", "parameters")
         case.body = {key: value for key, value in case.body.items() if key in kept}
         case.body["limits"] = {"time_limit": 1, "max_expansions": 50}
+    elif name == "create_sweep" and isinstance(case.body, dict):
+        case.body = {
+            **{key: value for key, value in case.body.items() if key in ("dataset_id", "priority", "metric")},
+            "space": {"max_depth": [1, 2], "max_changepoints": [1]},
+            "validation": {"folds": 2},
+            "trial_limits": {"time_limit": 1, "max_expansions": 50},
+        }
     elif name in ("predict", "predict_with_job") and positive:
         case.body, case.media_type = {"records": [{"x": 3, "colour": "red"}]}, "application/json"
     elif name in ("score", "score_job") and positive:
