@@ -83,14 +83,18 @@ def run(script: str, place: Path) -> str:
 
 
 def test_the_walk(address: str, place: Path) -> None:
-    blocks = [*commands(README, WALK)[1:], *commands(PAGE, "Jobs")]
-    assert len(blocks) == 6
+    blocks = [
+        *commands(README, WALK)[1:],
+        *commands(PAGE, "Jobs"),
+        *commands(PAGE, "Looking into a tree"),
+    ]
+    assert len(blocks) == 7
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
     assert said.count('"limits": {"time_limit": 60}') == 1
     shorter = said.replace('"limits": {"time_limit": 60}', '"limits": {"time_limit": 15}')
     whole = run(shorter.replace("http://127.0.0.1:8000", address), place)
-    upload, watched, tree, why, finished, changed = whole.split("======\n")
+    upload, watched, tree, why, finished, changed, scored = whole.split("======\n")
     assert upload == ""
     trials = [json.loads(line) for line in re.findall(r"event: trial\ndata: (.*)", watched)]
     assert len(trials) >= 10
@@ -115,6 +119,9 @@ def test_the_walk(address: str, place: Path) -> None:
     assert stopped in ("STOPPING", "SUCCEEDED")
     assert "'tags': {'team': 'risk'}" in listed
     assert notes == "the first one"
+    histogram, scores = scored.splitlines()
+    assert "'bins'" in histogram or "'categories'" in histogram
+    assert "'accuracy'" in scores
     answers = json.loads((place / "answers.json").read_text())
     table = (place / "examples" / "loans.csv").read_text().splitlines()[1:]
     right = sum(row.endswith(f",{said}") for row, said in zip(table, answers["predictions"], strict=True))
