@@ -21,6 +21,7 @@ from service.http.body_limits import BodyLimitMiddleware
 from service.http.fair_semaphore import FairSemaphore
 from service.http.notifications import JobNotifications
 from service.http.rate_limits import RateLimitMiddleware
+from service.nodes import node_scan as nodes
 from service.ops.audit import open_audit
 from service.ops.metrics import Metrics
 from service.ops.readiness import Readiness
@@ -94,6 +95,7 @@ def _services(settings: Settings) -> Services:
         large_uploads=FairSemaphore(datasets.MAX_LARGE_UPLOADS),
         predictions=FairSemaphore(predict.MAX_CONCURRENT, per_tenant=predict.MAX_CONCURRENT - 1),
         bulk_predictions=FairSemaphore(predict.MAX_CONCURRENT, per_tenant=predict.MAX_CONCURRENT - 1),
+        node_scans=FairSemaphore(nodes.MAX_CONCURRENT, per_tenant=nodes.MAX_CONCURRENT - 1),
     )
 
 

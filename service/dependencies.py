@@ -40,6 +40,7 @@ class Services:
     large_uploads: FairSemaphore
     predictions: FairSemaphore  # in a thread
     bulk_predictions: FairSemaphore  # in a sandboxed process
+    node_scans: FairSemaphore  # of the rows of a dataset, in a thread
 
 
 async def _services(request: Request) -> Services:

@@ -21,6 +21,7 @@ _OF_JOB = {
     "finish_job": _link("finish_job", "Stop it and keep the best tree.", job_id=_JOB),
     "cancel_job": _link("cancel_job", "Stop it without a model.", job_id=_JOB),
     "predict_with_job": _link("predict_with_job", "Predict with its best tree.", job_id=_JOB),
+    "score_job": _link("score_job", "Score its best tree on labelled rows.", job_id=_JOB),
     "delete_job": _link("delete_job", "Delete it.", job_id=_JOB),
 }
 
@@ -63,6 +64,8 @@ _OF_MODEL = {
     "read_model": _link("read_model", "Get its rules as text.", model=_MODEL),
     "draw_model": _link("draw_model", "Get its drawing.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
+    "score": _link("score", "Score it on labelled rows.", model=_MODEL),
+    "count_model_node_rows": _link("count_model_node_rows", "Count the rows in its nodes.", model=_MODEL),
     "update_model": _link("update_model", "Change its name or notes.", model=_MODEL),
     "set_alias": {
         "operationId": "set_alias",

@@ -12,8 +12,10 @@ from service.jobs import incumbent_routes as job_incumbents
 from service.jobs import routes as jobs
 from service.models import alias_routes as aliases
 from service.models import routes as models
+from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
+from service.predict import score_routes as score
 from service.sweeps import control_routes as sweep_control
 from service.sweeps import event_routes as sweep_events
 from service.sweeps import routes as sweeps
@@ -36,6 +38,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     dataset_upload.router,
     aliases.router,  # before models: they are below its path
     models.router,
+    nodes.router,
+    score.router,
     tenants.router,
     system.router,
     pages.router,

@@ -50,11 +50,11 @@ class Settings(WorkerSettings):
     max_table_bytes: PositiveInt = 4096 * MEBIBYTE
     """Maximum memory of an uploaded table in bytes; reading it may take twice that."""
     max_parse_seconds: PositiveFloat = 300.0
-    """Maximum time for reading an upload or for predicting many rows, in seconds."""
+    """Maximum time for reading an upload, or for predicting or scoring many rows, in seconds."""
     min_free_bytes: NonNegativeInt = 512 * MEBIBYTE
     """Free disk space that uploads must leave, in bytes."""
     max_predict_bytes: PositiveInt = 64 * MEBIBYTE
-    """Maximum size of rows to predict in bytes, compressed and decompressed."""
+    """Maximum size of rows to predict or to score in bytes, compressed and decompressed."""
     max_rows: PositiveInt = 10_000_000
     """Maximum number of rows of a dataset."""
     max_columns: PositiveInt = 10_000
@@ -64,7 +64,7 @@ class Settings(WorkerSettings):
     max_categories: PositiveInt = 100_000
     """Maximum number of categories of a column."""
     max_predict_rows: PositiveInt = 1_000_000
-    """Maximum number of rows of a predict request."""
+    """Maximum number of rows of a request to predict or to score."""
 
     max_live_jobs: PositiveInt = 1_000
     """Maximum number of a tenant's jobs and sweeps that have not ended, without the jobs of sweeps."""

@@ -45,11 +45,16 @@ def is_public(path: str) -> bool:
     return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDERS)
 
 
+def sends_rows(method: str, path: str) -> bool:
+    """Return whether a request sends rows to predict or to score. It changes nothing."""
+    return method == "POST" and path.endswith(("/predict", "/score"))
+
+
 def needed_scope(method: str, path: str) -> Scope:
     """Return the scope that a key needs for a request."""
     if path in _ADMIN_PATHS or path.startswith(_ADMIN_FOLDERS):
         return Scope.ADMIN
-    if method in ("GET", "HEAD", "OPTIONS") or (method == "POST" and path.endswith("/predict")):
+    if method in ("GET", "HEAD", "OPTIONS") or sends_rows(method, path):
         return Scope.READ
     return Scope.TRAIN
 

@@ -77,3 +77,20 @@ PREDICTIONS_CSV = """\
 "prediction","leaf_id","probability_setosa","probability_versicolor"
 "setosa",1,0.9433962264150944,0.05660377358490566
 """
+LABELLED_RECORDS = {
+    "records": [{"petal_length": 1.4, "species": "setosa"}, {"petal_length": 4.7, "species": "versicolor"}]
+}
+LABELLED_ARRAYS = {"columns": ["petal_length", "species"], "data": [[1.4, "setosa"], [4.7, "versicolor"]]}
+LABELLED_CSV = "petal_length,species\n1.4,setosa\n4.7,versicolor\n"
+SCORED: dict[str, Any] = {
+    "target": "species",
+    "weight": None,
+    "rows": 26,
+    "rows_without_target": 1,
+    "rows_of_unknown_classes": 0,
+    "unknown_classes": [],
+    "scores": METRICS["validation"],
+    "warnings": [],
+    "model_id": EXAMPLE_MODEL_ID,
+}
+JOB_SCORED = {**SCORED, "model_id": None, "job_id": JOB["id"], "revision": 2}

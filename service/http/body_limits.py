@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.auth.authentication import sends_rows
 from service.http.decompression import CODINGS
 from service.http.problems import Problem, unavailable
 from service.settings import Settings
@@ -135,7 +136,7 @@ def _declared(scope: Scope) -> tuple[int | None, str]:
 
 def _limit_setting(scope: Scope) -> str:
     """Return the name of the setting that limits the size of the body."""
-    if scope["path"].endswith("/predict"):
+    if sends_rows(scope["method"], scope["path"]):
         return "max_predict_bytes"
     upload = scope["method"] == "POST" and scope["path"] == _UPLOAD_PATH
     return "max_upload_bytes" if upload else "max_request_bytes"

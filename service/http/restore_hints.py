@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from fastapi import Request
 from redis import RedisError
@@ -11,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.http.problems import Problem
 
-_RECORD = re.compile(r"/v1/((job|sweep|dataset|model)s)/([a-z]+_[0-9a-f]{32})(?:/|$)")
+_RECORD = re.compile(r"/v1/(job|sweep|dataset|model)s/([a-z]+_[0-9a-f]{32})(?:/|$)")
 
 
 async def add_restore_hint(request: Request, problem: Problem) -> Problem:
@@ -21,26 +22,28 @@ async def add_restore_hint(request: Request, problem: Problem) -> Problem:
     """
     named = _RECORD.match(request.url.path)
     caller = request.scope.get("literati.caller")
-    if named is None or caller is None or problem.missing != named[2]:
+    if named is None or caller is None or problem.missing != named[1]:
         return problem
-    services = request.app.state.services
+    hint = await restore_hint(request.app.state.services, named[1], caller.tenant, named[2])
+    return problem if hint is None else Problem(404, f"{problem.detail} {hint}", kind=problem.kind)
+
+
+async def restore_hint(services: Any, kind: str, tenant: str, record_id: str) -> str | None:
+    """Return a sentence that says how to restore a deleted record; None if it cannot be restored."""
     try:
-        deleted_at = await run_in_threadpool(
-            services.store.retention.deleted_at, named[2], caller.tenant, named[3]
-        )
+        deleted_at = await run_in_threadpool(services.store.retention.deleted_at, kind, tenant, record_id)
     except RedisError:
-        return problem
+        return None
     if deleted_at is None:
-        return problem
+        return None
     until = _until(deleted_at, services.settings.keep_deleted_hours)
     if until is not None and until <= datetime.now(UTC):
-        return problem  # the reconciler removes it in its next round
+        return None  # the reconciler removes it in its next round
     when = "" if until is None else f" until {until:%Y-%m-%dT%H:%M:%SZ}"
-    detail = (
-        f"{problem.detail} It was deleted at {deleted_at:%Y-%m-%dT%H:%M:%SZ}; "
-        f"`POST /v1/{named[1]}/{named[3]}/restore` restores it{when}."
+    return (
+        f"It was deleted at {deleted_at:%Y-%m-%dT%H:%M:%SZ}; "
+        f"`POST /v1/{kind}s/{record_id}/restore` restores it{when}."
     )
-    return Problem(404, detail, kind=problem.kind)
 
 
 def _until(deleted_at: datetime, hours: float) -> datetime | None:

@@ -106,6 +106,7 @@ def job_spec(request: JobRequest, tenant: str, store: Store, blobs: Blobs, setti
         tenant=tenant,
         dataset_sha256=dataset.sha256,
         cores=1 if request.parameters.candidates in SEQUENTIAL else request.parameters.n_threads,
+        target=dataset.target,
         csv_style=dataset.csv_style,
         engine_version=literati.__version__,
     )

@@ -19,6 +19,7 @@ from pathlib import Path
 import structlog
 from starlette.types import Scope
 
+from service.auth.authentication import sends_rows
 from service.auth.key_file import private_opener
 from service.http.security_headers import Header
 from service.settings import Settings
@@ -66,7 +67,7 @@ class Audit:
 
     def record(self, scope: Scope, method: str, status: int, headers: Iterable[Header]) -> None:
         """Write a line about a request that was answered with these headers. A line that fails is logged."""
-        if self._handler is None or method not in _CHANGING or scope["path"].endswith("/predict"):
+        if self._handler is None or method not in _CHANGING or sends_rows(method, scope["path"]):
             return
         action = getattr(scope.get("route"), "operation_id", None)
         if action in _VALIDATED and status == 200:

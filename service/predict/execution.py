@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import anyio
 from fastapi import Request, Response
@@ -17,6 +19,7 @@ from service.predict.predictor import EncodedPredictions, PredictOptions, Predic
 from service.predict.request_options import MEDIA_TYPES, with_detected_format
 from service.predict.row_errors import MalformedError, RowsError
 from service.predict.sandbox_task import predict_in_sandbox
+from service.predict.scores import encode_scores
 
 MAX_EVENT_LOOP_BYTES = 1 << 14  # a larger body may take many milliseconds ...
 MAX_NUMBER_BYTES = 1 << 18  # ... unless it contains only numbers
@@ -28,15 +31,32 @@ _threads = anyio.CapacityLimiter(2 * MAX_CONCURRENT)
 
 async def predict_rows(request: Request, predictor: Predictor, options: PredictOptions) -> Response:
     """Predict the rows in the body of a request."""
-    body = await request.body()
+    with row_problems():
+        predictions = await _predict(request, predictor, await request.body(), options)
+    headers = _warning_header(predictions) if options.response_format == "csv" else None
+    return Response(predictions.content, headers=headers, media_type=MEDIA_TYPES[options.response_format])
+
+
+async def score_rows(request: Request, predictor: Predictor, options: PredictOptions) -> Response:
+    """Score the predictions of the rows in the body of a request, which have their true classes."""
+    assert options.score is not None
+    with row_problems():
+        counted = await _predict(request, predictor, await request.body(), options)
+        content = await anyio.to_thread.run_sync(
+            encode_scores, predictor, options.score, counted.content, counted.warnings, limiter=_threads
+        )
+    return Response(content, media_type="application/json")
+
+
+@contextmanager
+def row_problems() -> Iterator[None]:
+    """Raise the problem 400 or 422 in place of an error of the rows."""
     try:
-        predictions = await _predict(request, predictor, body, options)
+        yield
     except MalformedError as error:
         raise malformed(error.detail, error.errors) from None
     except RowsError as error:
         raise invalid(*error.errors, detail=error.detail, fixes=error.fixes) from None
-    headers = _warning_header(predictions) if options.response_format == "csv" else None
-    return Response(predictions.content, headers=headers, media_type=MEDIA_TYPES[options.response_format])
 
 
 async def _predict(
@@ -49,7 +69,7 @@ async def _predict(
         options = with_detected_format(request, options, body)
     bulk = compressed or options.body_format == "parquet"  # their decoded size is not known
     if not bulk:
-        if len(body) <= MAX_EVENT_LOOP_BYTES and not options.explain:
+        if len(body) <= MAX_EVENT_LOOP_BYTES and options.only_predicts:
             return predictor.predict(body, options, max_rows)
         if len(body) <= MAX_NUMBER_BYTES and (found := predictor.predict_numbers(body, options, max_rows)):
             return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,13 @@ import numpy.typing as npt
 from literati.data.columns import Kind
 from literati.data.schema import Column, Schema
 from literati.tree.export.text import number_text
-from service.predict.row_errors import absent_column, column_positions, raise_absent, too_many_rows
+from service.predict.row_errors import (
+    absent_column,
+    absent_remedies,
+    column_positions,
+    raise_absent,
+    too_many_rows,
+)
 
 Floats = npt.NDArray[np.float64]
 MAX_CELLS = 1 << 26  # of a matrix (512 MB), because the cells of an Arrow stream may take no bytes
@@ -69,9 +75,19 @@ class Layout:
     Columns that were constant in the training data are not fields; their cells are ignored.
     """
 
-    def __init__(self, schema: Schema, used: frozenset[int], absent: tuple[str, ...] = ()) -> None:
-        """Prepare the columns. The tree splits on the indices `used`; the rows lack the columns `absent`."""
+    def __init__(
+        self,
+        schema: Schema,
+        used: frozenset[int],
+        absent: tuple[str, ...] = (),
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Prepare the columns. The tree splits on the indices `used`; the rows lack the columns `absent`.
+
+        `options` are the columns that a query option names, each with this option.
+        """
         self.schema = schema
+        self.options = options or {}
         self.used = used
         self.absent = absent
         self.width = len(schema.columns)
@@ -107,7 +123,7 @@ class Layout:
             return self
         variant = self._variants.get(absent)
         if variant is None:
-            variant = Layout(self.schema, self.used, (*self.absent, *absent))
+            variant = Layout(self.schema, self.used, (*self.absent, *absent), self.options)
             if len(self._variants) >= MAX_VARIANTS:
                 self._variants.clear()
             self._variants[absent] = variant  # threads may overwrite each other's entry
@@ -120,8 +136,21 @@ class Layout:
         """
         positions = column_positions(names, *where)
         layout = self.without_absent(positions.__contains__)
-        raise_absent([absent_column(name, *where) for name in layout.by_name if name not in positions])
+        layout.raise_absent(positions, [(name, where) for name in layout.by_name if name not in positions])
         return layout, positions
+
+    def raise_absent(
+        self, present: Collection[str], absent: Sequence[tuple[str, tuple[str | int, ...]]]
+    ) -> None:
+        """Raise RowsError if columns are absent. Each comes with the path at which it is expected.
+
+        `present` are the names of the columns in the rows.
+        """
+        names = dict.fromkeys(name for name, _ in absent)
+        option = self.options.get(next(iter(names))) if len(names) == 1 else None
+        others = [name for name in present if name not in self.names]
+        fixes = () if option is None else absent_remedies(next(iter(names)), option, others)
+        raise_absent([absent_column(name, self.options.get(name), *where) for name, where in absent], fixes)
 
     @cached_property
     def used_only(self) -> Layout:

@@ -70,14 +70,21 @@ class Predictors:
         model = self._store.models.get(tenant, model_id)
         if tree is None or model is None:  # deleted in the meantime
             raise ModelNotFoundError
-        return Predictor(ShapeTree.from_dict(tree), {"model_id": model_id}, model.csv_style)
+        target = model.target or self._read_target(tenant, model.dataset_id)
+        return Predictor(ShapeTree.from_dict(tree), {"model_id": model_id}, model.csv_style, target)
 
     def _read_incumbent(self, spec: JobSpec, revision: int) -> Predictor:
         incumbent = self._store.jobs.incumbent(spec.tenant, spec.id, revision)
         if incumbent is None:
             raise not_found("tree")
         source = {"model_id": None, "job_id": spec.id, "revision": revision}
-        return Predictor(ShapeTree.from_dict(incumbent.tree), source, spec.csv_style)
+        target = spec.target or self._read_target(spec.tenant, spec.dataset_id)
+        return Predictor(ShapeTree.from_dict(incumbent.tree), source, spec.csv_style, target)
+
+    def _read_target(self, tenant: str, dataset_id: str) -> str | None:
+        """Return the target of a dataset, for jobs that version 0.1.0 stored; None if it was deleted."""
+        dataset = self._store.datasets.get(tenant, dataset_id)
+        return None if dataset is None else dataset.target
 
     def _find(self, key: Key) -> Predictor | None:
         predictor = self._cache.get(key)

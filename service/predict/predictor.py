@@ -18,6 +18,7 @@ from service.predict.explanations import Explainer
 from service.predict.layout import Batch, Layout
 from service.predict.row_errors import row_error
 from service.predict.row_warnings import RowWarning, find_warnings
+from service.predict.scoring import ScoreColumns, ScoredLayout, count_outcomes
 from worker.domain.datasets import CsvStyle
 
 Format = Literal["json", "csv", "arrow"]  # of responses
@@ -32,12 +33,18 @@ _DECODERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
 
 @dataclass(frozen=True, slots=True)
 class PredictOptions:
-    """The formats and options of a predict request."""
+    """The formats and options of a request to predict or to score."""
 
     body_format: BodyFormat = "json"
     response_format: Format = "json"
     csv: CsvOptions = field(default_factory=CsvOptions)
     explain: bool = False
+    score: ScoreColumns | None = None  # compare the predictions with the true classes
+
+    @property
+    def only_predicts(self) -> bool:
+        """Whether the response has no explanations or scores, which take longer than predictions."""
+        return not self.explain and self.score is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +58,17 @@ class EncodedPredictions:
 class Predictor:
     """Predicts with one tree. It is immutable, so threads can share it."""
 
-    def __init__(self, tree: ShapeTree, source: Mapping[str, Any], csv_style: CsvStyle | None = None) -> None:
+    def __init__(
+        self,
+        tree: ShapeTree,
+        source: Mapping[str, Any],
+        csv_style: CsvStyle | None = None,
+        target: str | None = None,
+    ) -> None:
         self.tree = tree
         self.source = source  # the fields of a response that name the model
         self.csv_style = csv_style or CsvStyle()  # of the training data
+        self.target = target  # the target of the training data; None if it is not known
         self.layout = Layout(
             tree.schema, frozenset(node.split.column for node in tree.nodes if node.split is not None)
         )
@@ -69,22 +83,34 @@ class Predictor:
         return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.encoder.nbytes
 
     def predict(self, body: bytes, options: PredictOptions, max_rows: int) -> EncodedPredictions:
-        """Predict the rows of a body; raise RowsError if they do not fit the model."""
-        return self._predict_batch(self.decode(body, options, max_rows), options)
+        """Predict the rows of a body; raise RowsError if they do not fit the model.
+
+        To score, count the predictions by true class instead.
+        """
+        if options.score is None:
+            return self._predict_batch(self.decode(body, options, max_rows), options)
+        scored = ScoredLayout(self.tree, self.layout, options.score)
+        batch = self.decode(body, options, max_rows, scored.layout)
+        outcomes, warnings = count_outcomes(self.tree, scored, batch)
+        return EncodedPredictions(outcomes.to_json(), warnings)
 
     def predict_numbers(
         self, body: bytes, options: PredictOptions, max_rows: int
     ) -> EncodedPredictions | None:
         """Predict JSON that contains only numbers, which is fast. Return None for any other body."""
-        if options.body_format != "json" or options.explain:
+        if options.body_format != "json" or not options.only_predicts:
             return None
         batch = read_numbers(body, self.layout, max_rows)
         return None if batch is None else self._predict_batch(batch, options)
 
-    def decode(self, body: bytes, options: PredictOptions, max_rows: int) -> Batch:
+    def decode(
+        self, body: bytes, options: PredictOptions, max_rows: int, layout: Layout | None = None
+    ) -> Batch:
+        """Decode rows with the columns of the model, or of another layout."""
+        layout = layout or self.layout
         if options.body_format == "csv":
-            return read_csv(body, self.layout, max_rows, options.csv, self.csv_style)
-        return _DECODERS[options.body_format](body, self.layout, max_rows)
+            return read_csv(body, layout, max_rows, options.csv, self.csv_style)
+        return _DECODERS[options.body_format](body, layout, max_rows)
 
     def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:
         warnings = find_warnings(batch)

@@ -19,6 +19,7 @@ from service.predict.decode.csv_table import CsvOptions
 from service.predict.decode.json_rows import is_json
 from service.predict.predictor import BodyFormat, Format, PredictOptions
 from service.predict.row_errors import MalformedError
+from service.predict.scoring import ScoreColumns
 from worker.domain.datasets import DecimalSign
 
 MEDIA_TYPES: dict[Format, str] = {
@@ -58,6 +59,22 @@ def predict_options(
         raise _csv_only(request)
     csv = _csv_options(csv, delimiter, decimal, null_values)
     return PredictOptions(body_format, response_format, csv, explain)
+
+
+def score_options(
+    request: Request,
+    columns: ScoreColumns,
+    delimiter: str | None = None,
+    decimal: DecimalSign | None = None,
+    null_values: list[str] | None = None,
+) -> PredictOptions:
+    """Return the options of a request to score; raise a Problem if they do not fit together."""
+    body_format, csv = _body_format(request)
+    if delimiter is not None or decimal is not None or null_values is not None:
+        if body_format not in ("csv", "any"):
+            raise _csv_only(request)
+        csv = _csv_options(csv, delimiter, decimal, null_values)
+    return PredictOptions(body_format, csv=csv, score=columns)
 
 
 def with_detected_format(request: Request, options: PredictOptions, body: bytes) -> PredictOptions:

@@ -15,12 +15,12 @@ from service.http.fast_path import FastPathRoute, with_fast_path
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.ingest import media_types
 from service.predict.execution import predict_rows
+from service.predict.parameters import BYTES, Decimal, Delimiter, NullValues, rows_body
 from service.predict.predictor import MAX_EXPLAINED_ROWS, PredictOptions
 from service.predict.request_options import predict_options
 from service.predict.schemas import JobPredictions, Predictions
-from service.schemas.parameters import JobId, ModelName, model_name
+from service.schemas.parameters import JobId, ModelName, TreeRevision, model_name
 from service.schemas.problems import problems
-from worker.domain.datasets import DecimalSign
 
 router = APIRouter(prefix="/v1", tags=["models"], route_class=FastPathRoute, dependencies=[CHECKED_OPTIONS])
 
@@ -31,55 +31,12 @@ Explain = Annotated[
         f"{MAX_EXPLAINED_ROWS:,} rows. Only for JSON responses."
     ),
 ]
-Delimiter = Annotated[
-    str | None,
-    Query(max_length=16, description="CSV only: the character between cells, or `tab`. Detected by default."),
-]
-Decimal = Annotated[
-    DecimalSign | None,
-    Query(
-        description="CSV only: the decimal sign. By default that of the CSV that the model was trained on if "
-        "the rows can be read with it, else it is detected."
-    ),
-]
-NullValues = Annotated[
-    list[str] | None,
-    Query(
-        max_length=100,
-        description="CSV only: the words for a missing cell. Repeat the parameter, or separate the words by "
-        "commas. By default those of the CSV that the model was trained on.",
-    ),
-]
-
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
-_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "description": "The rows, with the columns that the tree uses in any order. Other columns of the "
-        "model can be left out. `null` and an empty cell are missing values. The format of "
-        "`application/octet-stream`, or of a body without a Content-Type, is detected by its first bytes. "
-        "The body may be compressed with gzip or zstd.",
-        "content": {
-            "application/json": {
-                "schema": {
-                    "oneOf": [
-                        {"$ref": "#/components/schemas/Records"},
-                        {"$ref": "#/components/schemas/Arrays"},
-                    ]
-                },
-                "examples": {
-                    "records": {"value": model_examples.RECORDS},
-                    "arrays": {"value": model_examples.ARRAYS},
-                },
-            },
-            "text/csv": {"schema": {"type": "string"}, "example": model_examples.CSV},
-            media_types.TSV: {"schema": {"type": "string"}, "example": model_examples.CSV.replace(",", "\t")},
-            **dict.fromkeys(
-                (media_types.ARROW, media_types.ARROW_FILE, media_types.PARQUET, media_types.ANY), _BYTES
-            ),
-        },
-    }
-}
+_BODY = rows_body(
+    "The rows, with the columns that the tree uses in any order. Other columns of the model can be left out.",
+    model_examples.RECORDS,
+    model_examples.ARRAYS,
+    model_examples.CSV,
+)
 
 
 def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[str, Any]]:
@@ -98,7 +55,7 @@ def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[
             "content": {
                 "application/json": {"example": example},
                 "text/csv": {"schema": {"type": "string"}, "example": model_examples.PREDICTIONS_CSV},
-                media_types.ARROW: _BYTES,
+                media_types.ARROW: BYTES,
             },
         },
         **problems(*statuses, **details),
@@ -159,10 +116,7 @@ async def _predict_with_model(request: Request, model: str, options: PredictOpti
 async def predict_with_job(
     request: Request,
     job_id: JobId,
-    revision: Annotated[
-        int | None,
-        Query(ge=1, le=1 << 53, description="The revision of the tree. By default the best tree so far."),
-    ] = None,
+    revision: TreeRevision = None,
     explain: Explain = False,
     delimiter: Delimiter = None,
     decimal: Decimal = None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from service.http.problems import FieldError, pointer, row_number
-from service.http.remedies import Remedy
+from service.http.remedies import Remedy, in_query, nearest
 
 MAX_ERRORS = 20  # per response
 MAX_COLUMNS = 10_000  # of a request, with those that the model does not have
@@ -38,12 +38,12 @@ def raise_errors(errors: Iterable[FieldError]) -> None:
         raise RowsError(first[0].message if one else "The rows do not fit the model; see `errors`.", first)
 
 
-def raise_absent(errors: Sequence[FieldError]) -> None:
+def raise_absent(errors: Sequence[FieldError], fixes: Sequence[Remedy] = ()) -> None:
     """Raise RowsError if there are errors of absent columns."""
     if errors:
         errors = [_with_row(error) for error in errors]
         more = f" {len(errors) - 1} more are absent." if len(errors) > 1 else ""
-        raise RowsError(errors[0].message + more, errors)
+        raise RowsError(errors[0].message + more, errors, fixes)
 
 
 def _with_row(error: FieldError) -> FieldError:
@@ -68,9 +68,24 @@ def too_many_rows(where: str, max_rows: int) -> RowsError:
     return row_error(where, "TOO_MANY_ROWS", message)
 
 
-def absent_column(name: str, *where: str | int) -> FieldError:
-    message = f"The column {name!r} is absent, but the model needs it (null or empty if a value is missing)."
-    return FieldError(pointer(*where), "ABSENT", message)
+_ABSENT = {  # by the query option that names the column
+    None: "but the model needs it (null or empty if a value is missing).",
+    "target": "but scores need the true class of each row. Add this column to the rows, or name the column "
+    "of the true classes with `target`.",
+    "weight": "but the option `weight` names it. Add this column to the rows, or leave out `weight`.",
+}
+
+
+def absent_column(name: str, option: str | None, *where: str | int) -> FieldError:
+    """Return the error of an absent column. `option` is the query option that names it, if there is one."""
+    return FieldError(pointer(*where), "ABSENT", f"The column {name!r} is absent, {_ABSENT[option]}")
+
+
+def absent_remedies(name: str, option: str, others: Iterable[str]) -> list[Remedy]:
+    """Return the remedies for an absent column that a query option names: a column of a similar name."""
+    meant = nearest(name, others)
+    similar = [in_query(f"Use the column {other[:80]!r}", **{option: [other]}) for other in meant]
+    return similar if option == "target" else [*similar, in_query("Score without weights", weight=None)]
 
 
 def column_positions(names: Sequence[str], *where: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from service.schemas.fields import ScoresJson
 from worker.domain.base import FrozenModel
 
 Cell = str | float | bool | None
@@ -112,6 +113,48 @@ class Predictions(BaseModel):
 
 class JobPredictions(Predictions):
     """The predictions of a job's tree, in the order of the rows."""
+
+    job_id: str
+    revision: Annotated[int, Field(description="The revision of the tree.")]
+
+
+class UnknownClass(BaseModel):
+    """A true class that the model does not know, because no training row has it."""
+
+    label: Annotated[Label, Field(description="The class, as in the rows; long text is shortened.")]
+    rows: int
+    weight: Annotated[float, Field(description="The sum of the weights; without weights, the rows.")]
+
+
+class Scored(BaseModel):
+    """How good the predictions of a tree are on rows with their true classes."""
+
+    target: Annotated[str, Field(description="The column with the true classes.")]
+    weight: Annotated[str | None, Field(description="The column with the weights of the rows.")]
+    rows: Annotated[int, Field(description="The rows of the body.")]
+    rows_without_target: Annotated[
+        int, Field(description="Rows that are left out, because their true class is missing.")
+    ]
+    rows_of_unknown_classes: Annotated[
+        int, Field(description="Rows whose true class the model does not know. They count as wrong.")
+    ]
+    unknown_classes: Annotated[
+        list[UnknownClass],
+        Field(description="Up to 20 of these classes, the most frequent first."),
+    ]
+    scores: Annotated[
+        ScoresJson,
+        Field(
+            description="The scores, in the form of those of a job. The log loss, the Brier score and the "
+            "area under the ROC curve are about the rows of known classes only."
+        ),
+    ]
+    warnings: list[PredictionWarning]
+    model_id: Annotated[str | None, Field(description="The model; null for the scores of a job's tree.")]
+
+
+class JobScored(Scored):
+    """How good the predictions of a job's tree are on rows with their true classes."""
 
     job_id: str
     revision: Annotated[int, Field(description="The revision of the tree.")]

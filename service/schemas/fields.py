@@ -33,6 +33,8 @@ NextPageToken = Annotated[
 DESCRIBED_BY = "x-described-by"  # `service.openapi` replaces it by a reference to the schema
 TreeJson = Annotated[dict[str, Any], Field(json_schema_extra={DESCRIBED_BY: "Tree"})]
 MetricsJson = Annotated[dict[str, Any], Field(json_schema_extra={DESCRIBED_BY: "Metrics"})]
+# The schema of `service.schemas.metrics.Scores` has this name, because another one is called `Scores`.
+ScoresJson = Annotated[dict[str, Any], Field(json_schema_extra={DESCRIBED_BY: "ScoresInput"})]
 Objective = Annotated[float, Field(description="The cost of the tree: misclassified weight plus penalties.")]
 ProvenOptimal = Annotated[
     bool, Field(description="Whether the bounds are equal; reaching a gap tolerance is not a proof.")

@@ -41,6 +41,10 @@ SweepId = Annotated[
 ]
 model_name = path_name("model", "model", MODEL, "The id or an alias of the model.", EXAMPLE_MODEL_ID)
 ModelName = Annotated[str, Depends(model_name)]
+TreeRevision = Annotated[
+    int | None,
+    Query(ge=1, le=1 << 53, description="The revision of the tree. By default the best tree so far."),
+]
 NoneMatch = Annotated[
     str | None,
     Header(alias="If-None-Match", description="The ETag of the client's version; 304 if it is current."),

@@ -182,6 +182,7 @@ class _Check:
             fixed=self.fixed,
             trial_limits=self.limits,
             n_folds=n_folds,
+            target=None if dataset is None else dataset.target,
             csv_style=None if dataset is None else dataset.csv_style,
             engine_version=literati.__version__,
             **{name: getattr(request, name) for name in (*same, "select", "limits", "refit")},

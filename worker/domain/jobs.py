@@ -77,6 +77,7 @@ class JobSpec(FrozenModel):
     parent_job_id: str | None = None
     parameters: Parameters = Parameters()
     validation: Validation | None = None
+    target: str | None = None  # the dataset's target column; None in jobs stored by version 0.1.0
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read
     engine_version: str
     sweep: SweepPlace | None = None

@@ -7,8 +7,9 @@ from typing import Any
 
 from worker.domain.base import FrozenModel
 from worker.domain.datasets import CsvStyle
-from worker.domain.jobs import Scores, StopReason
+from worker.domain.jobs import Scores, StopReason, SweepPlace
 from worker.domain.parameters import Parameters
+from worker.domain.validation import Validation
 
 
 class ModelSummary(FrozenModel):
@@ -40,4 +41,7 @@ class Model(ModelSummary):
 
     parameters: Parameters
     metrics: dict[str, Any]
+    validation: Validation | None = None  # how the job split the rows of its dataset
+    sweep: SweepPlace | None = None  # the place of the job in its sweep, which splits the rows then
+    target: str | None = None  # the dataset's target column; None if version 0.1.0 stored the job
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read

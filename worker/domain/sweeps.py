@@ -207,6 +207,7 @@ class SweepSpec(FrozenModel):
     trial_limits: TrialLimits = TrialLimits()
     refit: bool = True
     n_folds: int  # of `validation`, with repeats
+    target: str | None = None  # the dataset's target column
     csv_style: CsvStyle | None = None
     engine_version: str
 

@@ -265,6 +265,9 @@ def model(model_id: str, record: Hash) -> Model:
         **_model_summary(model_id, record),
         parameters=spec.parameters,
         metrics=metrics,
+        validation=spec.validation,
+        sweep=spec.sweep,
+        target=spec.target,
         csv_style=spec.csv_style,
     )
 

@@ -52,6 +52,7 @@ def _job(spec: SweepSpec, settings: SweepSettings, parameters: Parameters, place
         dataset_sha256=spec.dataset_sha256,
         cores=1 if parameters.candidates in SEQUENTIAL else parameters.n_threads,
         parameters=parameters,
+        target=spec.target,
         csv_style=spec.csv_style,
         engine_version=spec.engine_version,
         sweep=place,

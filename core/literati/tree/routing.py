@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from literati._predict._leaves import NODE_DTYPE, route
-from literati.data.columns import Floats
+from literati.data.columns import Floats, Kind
 from literati.data.schema import Schema
 from literati.data.table import Poll
-from literati.tree.nodes import Node
+from literati.tree.nodes import Node, Split
 
 Leaves = npt.NDArray[np.int32]
 
@@ -77,14 +77,19 @@ def leaves_by_numpy(
         if split is None:
             leaves[rows] = index
             continue
-        x = cells(split.column, rows)
-        if schema.columns[split.column].kind == "category":
-            right = np.isin(x, split.right_categories)
-            right[x < 0] = split.unknown_right
-        else:
-            right = np.zeros(len(rows), dtype=bool)
-            for threshold in split.thresholds:
-                right ^= x > threshold
-        right[np.isnan(x)] = split.missing_right
+        right = goes_right(split, schema.columns[split.column].kind, cells(split.column, rows))
         waiting += [(split.left, rows[~right]), (split.right, rows[right])]
     return leaves
+
+
+def goes_right(split: Split, kind: Kind, x: Floats) -> npt.NDArray[np.bool_]:
+    """Return which cells of the split's column go right. `kind` is that of the column."""
+    if kind == "category":
+        right = np.isin(x, split.right_categories)
+        right[x < 0] = split.unknown_right
+    else:
+        right = np.zeros(len(x), dtype=bool)
+        for threshold in split.thresholds:
+            right ^= x > threshold
+    right[np.isnan(x)] = split.missing_right
+    return right

@@ -20,9 +20,7 @@ from service.predict.row_errors import (
     MAX_ERRORS,
     MalformedError,
     RowsError,
-    absent_column,
     check_row_count,
-    raise_absent,
     raise_errors,
     row_error,
 )
@@ -141,11 +139,11 @@ def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dic
 
 
 def _raise_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
-    errors: list[FieldError] = []
+    absent: list[tuple[str, tuple[str | int, ...]]] = []
     for name in layout.by_name:
         rows = (row for row, record in enumerate(records) if name not in record)
-        errors += [absent_column(name, "body", "records", row, name) for row in islice(rows, MAX_ERRORS)]
-    raise_absent(errors)
+        absent += [(name, ("body", "records", row, name)) for row in islice(rows, MAX_ERRORS)]
+    layout.raise_absent(sorted(set().union(*records)), absent)
 
 
 def _has_no_booleans(body: bytes, document: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from service.settings import Settings
 from tests.support.http.service_client import problem
 from tests.support.http.wire import talk
 from tests.support.records import jobs, sweeps
-from tests.support.records.model_maker import mixed_tree
+from tests.support.records.model_maker import mixed_tree, training_table
 from tests.support.records.store_records import SUCCESS, progress_update
 from tests.support.stack.stack import Stack
 from worker.domain.datasets import Dataset
@@ -58,6 +58,10 @@ def predict(world: World) -> dict[str, Any]:
     return {"json": {"records": [ROW]}}
 
 
+def score(world: World) -> dict[str, Any]:
+    return {"json": {"records": [{**ROW, "label": "yes"}]}}
+
+
 def upload(world: World) -> dict[str, Any]:
     return {"content": CSV, "params": {"target": "label"}, "headers": {"Content-Type": "text/csv"}}
 
@@ -66,6 +70,8 @@ READ, TRAIN, ADMIN = Scope.READ, Scope.TRAIN, Scope.ADMIN
 TABLE = [
     Route("POST", "/v1/models/{model}/predict", READ, 200, more=predict),
     Route("POST", "/v1/jobs/{job_id}/predict", READ, 200, more=predict),
+    Route("POST", "/v1/models/{model}/score", READ, 200, more=score),
+    Route("POST", "/v1/jobs/{job_id}/score", READ, 200, more=score),
     Route("POST", "/v1/jobs", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
     Route("GET", "/v1/jobs", READ, 200, "empty"),
     Route("GET", "/v1/jobs/{job_id}", READ, 200),
@@ -75,6 +81,7 @@ TABLE = [
     Route("POST", "/v1/jobs/{job_id}/restore", TRAIN, 200),
     Route("GET", "/v1/jobs/{job_id}/incumbent", READ, 200),
     Route("GET", "/v1/jobs/{job_id}/scores", READ, 200),
+    Route("GET", "/v1/jobs/{job_id}/incumbent/nodes/{node}/rows", READ, 200),
     Route("GET", "/v1/jobs/{job_id}/events", READ, 200),
     Route("POST", "/v1/jobs/{job_id}/finish", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/cancel", TRAIN, 202),
@@ -121,6 +128,7 @@ TABLE = [
     Route("PATCH", "/v1/models/{model}", TRAIN, 200, more=lambda world: {"json": {"notes": "n"}}),
     Route("GET", "/v1/models/{model}/tree.svg", READ, 200),
     Route("GET", "/v1/models/{model}/rules", READ, 200),
+    Route("GET", "/v1/models/{model}/nodes/{node}/rows", READ, 200),
     Route("DELETE", "/v1/models/{model}", TRAIN, 409),
     Route("POST", "/v1/models/{model}/restore", TRAIN, 200),
     Route("GET", "/v1/tenants", ADMIN, 200),
@@ -185,7 +193,12 @@ def closed(
 def world(stack: Stack) -> World:
     """Add a running job with a tree, a model with an alias, and a sweep, of the same dataset."""
     stack.connection.flushall()
-    dataset = jobs.add_dataset(stack.store, stack.blobs, jobs.easy(), tenant=OURS)
+    table = training_table()
+    cells = {
+        **dict(zip(table.column_names, table.columns, strict=True)),
+        "label": mixed_tree().predict(table),
+    }
+    dataset = jobs.add_dataset(stack.store, stack.blobs, cells, tenant=OURS)
     done = start(stack, dataset)
     stack.store.jobs.finish(done.spec.id, done.epoch, SUCCESS)
     job = start(stack, dataset).spec.id
@@ -217,6 +230,7 @@ def ask(client: httpx.Client, route: Route, here: World, headers: dict[str, str]
             "dataset_id": here.dataset,
             "alias": here.alias,
             "tenant": OURS,
+            "node": 0,
         }
     )
     more = route.more(here)

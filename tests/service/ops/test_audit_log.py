@@ -56,6 +56,7 @@ def test_every_change_is_recorded(noted: tuple[Stack, str, str]) -> None:
         client.post("/v1/jobs?validate_only=true", json={"dataset_id": dataset})
         job = client.post("/v1/jobs", json={"dataset_id": dataset, "name": SECRET}).json()["id"]
         client.post(f"/v1/jobs/{job}/predict", json={"records": [{"x": 1, "y": SECRET}]})
+        client.post(f"/v1/jobs/{job}/score", json={"records": [{"x": 1, "y": SECRET, "label": "a"}]})
         client.delete(f"/v1/datasets/{dataset}")
         client.patch(f"/v1/datasets/{dataset}", json={"notes": SECRET})
         client.patch(f"/v1/jobs/{job}", json={"tags": {SECRET: SECRET}})
@@ -66,8 +67,9 @@ def test_every_change_is_recorded(noted: tuple[Stack, str, str]) -> None:
         client.patch("/v1/models/best", json={"name": SECRET})
         client.post(f"/v1/models/{NO_MODEL}/restore")
         client.put("/v1/models/aliases/best", json={"model_id": NO_MODEL})
+        client.put("/v1/models/aliases/predict", json={"model_id": NO_MODEL})
         client.post("/v1/jobs", content=b"{", headers={"Content-Type": "application/json"})
-    found = lines(stack, 13)
+    found = lines(stack, 14)
     assert [(line["action"], line["object"], line["status"], line["outcome"]) for line in found] == [
         ("create_dataset", dataset, 201, "done"),
         ("create_job", job, 202, "done"),
@@ -81,6 +83,7 @@ def test_every_change_is_recorded(noted: tuple[Stack, str, str]) -> None:
         ("update_model", "best", 404, "refused"),
         ("restore_model", NO_MODEL, 404, "refused"),
         ("set_alias", "best", 422, "refused"),
+        ("set_alias", "predict", 422, "refused"),
         ("create_job", None, 400, "refused"),
     ]
     assert {(line["tenant"], line["key"], line["address"]) for line in found} == {

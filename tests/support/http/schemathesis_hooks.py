@@ -43,3 +43,6 @@ def before_call(context: schemathesis.HookContext, case: Any, kwargs: dict[str, 
         }
     elif name in ("predict", "predict_with_job") and positive:
         case.body, case.media_type = {"records": [{"x": 3, "colour": "red"}]}, "application/json"
+    elif name in ("score", "score_job") and positive:
+        row = {"x": 3, "colour": "red", "species": "rose"}
+        case.body, case.media_type, case.query = {"records": [row]}, "application/json", {}

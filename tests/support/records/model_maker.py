@@ -62,10 +62,10 @@ def mixed_tree(labels: tuple[Any, ...] = ("no", "yes"), depth: int = 4) -> Shape
         return classifier.fit(table, y).tree_
 
 
-def add_job(stack: Stack, tree: ShapeTree, *, dataset: Dataset | None = None) -> Job:
-    """Add a job that has found this tree and is still running."""
+def add_job(stack: Stack, tree: ShapeTree, *, dataset: Dataset | None = None, **fields: Any) -> Job:
+    """Add a job with these fields that has found this tree and is still running."""
     dataset = dataset or jobs.add_dataset(stack.store, stack.blobs, jobs.easy())
-    submitted = stack.store.jobs.submit(jobs.spec(dataset, name="made"))
+    submitted = stack.store.jobs.submit(jobs.spec(dataset, name="made", **fields))
     claim = stack.store.jobs.claim("maker")
     assert claim is not None
     assert claim.spec.id == submitted.job.spec.id
