@@ -45,7 +45,7 @@ def test_unknown_names(client: httpx.Client, name: str) -> None:
 def test_every_route_with_options_is_checked(client: httpx.Client) -> None:
     """The check precedes the lookup of records, none of which exists here."""
     records = {"job_id": "job_0", "sweep_id": "swp_0", "dataset_id": "ds_0", "model": "mdl_0"}
-    nothing = {**records, "setting": "0", "fold": "0"}
+    nothing = {**records, "setting": "0", "fold": "0", "node": "0"}
     looked = 0
     for route in (route for router in ROUTERS[:-2] for route in router.routes):
         dependants = [route.dependant, *route.dependant.dependencies]  # type: ignore[attr-defined]
@@ -54,4 +54,4 @@ def test_every_route_with_options_is_checked(client: httpx.Client) -> None:
             path = route.path.format(**nothing)  # type: ignore[attr-defined]
             assert refused(client.request(method, f"{path}?nope=1"))["pointer"] == "/query/nope"
             looked += 1
-    assert looked == 18
+    assert looked == 22
