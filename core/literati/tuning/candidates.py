@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -50,7 +51,7 @@ class FoldResult:
     train_scores: tuple[float, ...]
     weight: float  # of the training rows, as a share of all rows
 
-    @property
+    @cached_property
     def penalties(self) -> list[float]:
         """The smallest penalty of each segment, as a penalty for all rows.
 
