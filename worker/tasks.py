@@ -1,4 +1,4 @@
-"""The Celery task that runs a job, and what a worker process does when it starts and ends."""
+"""The Celery task that runs jobs, and what a worker process does when it starts and ends."""
 
 from __future__ import annotations
 
@@ -50,18 +50,22 @@ def process_context() -> ProcessContext:
 
 # Messages in a queue name the task, so its name TASK, "worker.tasks.work", must not change.
 @app.task(name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
-def run_next_job() -> None:
-    """Claim the next job of the queue, if there is one, and run it to its end."""
+def run_jobs() -> None:
+    """Claim jobs of the queue and run them, one after another, until there are none for this process."""
     context, main = process_context(), main_process()
-    if main.is_shutting_down():
-        return
-    try:
-        job = _claim(context, main)
-    except RedisError as error:
-        log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
-        return
-    if job is None:
-        return
+    while not main.is_shutting_down():
+        try:
+            job = _claim(context, main)
+        except RedisError as error:
+            log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
+            return
+        if job is None:
+            return
+        _run(context, main, job)
+
+
+def _run(context: ProcessContext, main: MainProcess, job: Job) -> None:
+    """Run a claimed job to its end, and wake other processes for what follows from it."""
     try:
         with bound_contextvars(**_log_fields(job)):
             memory = job_memory_limit(context.settings, _cores(job))
@@ -72,7 +76,7 @@ def run_next_job() -> None:
     with suppress(RedisError):  # the reconciler sends wake-ups that are missing, and advances sweeps
         if job.spec.sweep is not None:
             advance(context.store, job.spec.sweep.sweep_id)
-        wake(min(_cores(job), context.store.jobs.wakeups_wanted()))
+        wake(min(_cores(job) - 1, context.store.jobs.wakeups_wanted()))  # one core is for this process
 
 
 def _claim(context: ProcessContext, main: MainProcess) -> Job | None:

@@ -24,7 +24,8 @@ SMALL = {"parameters": {"max_depth": 3}}
 LONG = {"parameters": {"max_depth": 7, "max_changepoints": 3}, "limits": {"time_limit": 3600}}
 MINUTE = {**LONG, "limits": {"time_limit": 60}}
 SWEEP = {  # 20 settings on 10 folds
-    "space": {"max_depth": [3], "max_changepoints": [1, 2], "split_penalty": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
+    "space": {"max_depth": [4], "max_changepoints": [1, 2], "split_penalty": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]},
+    "trial_limits": {"time_limit": None, "max_expansions": 500},
     "validation": {"folds": 10},
 }
 LOAD_SECONDS, WARM_UP = 10.0, 0.2  # of the load generator
@@ -103,7 +104,7 @@ def sweeps() -> None:
             body = {"dataset_id": stack.dataset, **SWEEP}
             sweep_id = stack.client.post("/v1/sweeps", json=body).raise_for_status().json()["id"]
             while (sweep := _sweep(stack, sweep_id))["state"] in ("QUEUED", "RUNNING", "CHOOSING"):
-                pass
+                time.sleep(1.0)  # the API shares the cores with the workers
             found = _pages(stack, f"/v1/jobs?sweep_id={sweep_id}&page_size=100")
             trials = [job for job in found if job["id"] != sweep["refit_job_id"]]
             begin, end = (pick(job[f"{name}_at"] for job in trials) for pick, name in _ENDS)
@@ -118,8 +119,7 @@ def sweeps() -> None:
 
 
 def _sweep(stack: Stack, sweep_id: str) -> dict[str, Any]:
-    response = stack.client.get(f"/v1/sweeps/{sweep_id}", headers={"Prefer": "wait=30"})
-    return dict(response.raise_for_status().json())
+    return dict(stack.client.get(f"/v1/sweeps/{sweep_id}").raise_for_status().json())
 
 
 def _pages(stack: Stack, path: str) -> list[dict[str, Any]]:
