@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Response
 
-from service.dependencies import CallerDep, StoreDep
+from service.dependencies import CallerDep, SettingsDep, StoreDep
 from service.examples import sweeps as examples
 from service.http.etags import json_response, weak_tag
 from service.http.media_types import strict_json
@@ -92,8 +92,11 @@ def resume_sweep(sweep_id: SweepId, caller: CallerDep, store: StoreDep) -> Respo
             409,
             415,
             422,
+            429,
             s409="The sweep has not ended, or its dataset was deleted.",
             s422="The body cannot be used, or there would be nothing to do.",
+            s429="The maximum number of jobs and sweeps that have not ended is reached, or there are too "
+            "many calls.",
         ),
     },
 )
@@ -102,11 +105,12 @@ def extend_sweep(
     body: Annotated[ExtendRequest, Depends(strict_json(ExtendRequest))],
     caller: CallerDep,
     store: StoreDep,
+    settings: SettingsDep,
 ) -> Response:
     """Add trials or time to a sweep that has ended. What is done is kept, and failed jobs are tried again.
 
     When it ends again, it chooses among all trials. Its earlier model is kept, too.
     """
-    sweep = extend(store, caller.tenant, sweep_id, body)
+    sweep = extend(store, caller.tenant, sweep_id, body, settings.max_live_jobs)
     wake_workers(store)
     return _response(store, sweep, 202)

@@ -16,18 +16,18 @@ from worker.sweeps.jobs import trial_jobs
 from worker.sweeps.plan import settings_to_try
 
 
-def extend(store: Store, tenant: str, sweep_id: str, request: ExtendRequest) -> Sweep:
+def extend(store: Store, tenant: str, sweep_id: str, request: ExtendRequest, max_live: int | None) -> Sweep:
     """Return the sweep, which is queued again. Raise the problem 409 or 422 if that is not possible."""
     while True:
         sweep = store.sweeps.get(tenant, sweep_id)
         if sweep is None:
             raise not_found("sweep")
-        extended = _extend_once(store, sweep, request)
+        extended = _extend_once(store, sweep, request, max_live)
         if extended is not None:
             return extended
 
 
-def _extend_once(store: Store, sweep: Sweep, request: ExtendRequest) -> Sweep | None:
+def _extend_once(store: Store, sweep: Sweep, request: ExtendRequest, max_live: int | None) -> Sweep | None:
     """Return None if the sweep has changed since it was read."""
     spec = sweep.spec.model_copy(update={"limits": _limits(sweep, request)})
     if not sweep.state.terminal:
@@ -50,7 +50,7 @@ def _extend_once(store: Store, sweep: Sweep, request: ExtendRequest) -> Sweep | 
     if not jobs:
         raise invalid(_nothing_to_do(spec, len(units)).error)
     try:
-        return store.sweeps.extend(sweep, spec, units, jobs)
+        return store.sweeps.extend(sweep, spec, units, jobs, max_live=max_live)
     except DatasetNotFoundError:
         detail = "The dataset of the sweep was deleted; restore it first."
         raise Problem(409, detail, kind="dataset-deleted") from None

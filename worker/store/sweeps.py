@@ -159,11 +159,18 @@ class SweepStore(StorePart):
         return SweepControlResult(_sweep(codecs.to_dict(answer[1])), repeated=answer[0] == b"REPEATED")
 
     def extend(
-        self, sweep: Sweep, spec: SweepSpec, units: Sequence[Unit], jobs: Sequence[NewJob]
+        self,
+        sweep: Sweep,
+        spec: SweepSpec,
+        units: Sequence[Unit],
+        jobs: Sequence[NewJob],
+        *,
+        max_live: int | None = None,
     ) -> Sweep | None:
         """Go on with a sweep that has ended: with these limits and units, and with these jobs.
 
-        Return None if the sweep has changed since it was read.
+        Return None if the sweep has changed since it was read. Raise LimitReachedError if the tenant has
+        `max_live` jobs and sweeps that have not ended.
         """
         answer = self._scripts.run(
             "control_sweep",
@@ -175,6 +182,7 @@ class SweepStore(StorePart):
             spec.model_dump_json(),
             or_empty(spec.limits.max_failed_trials),
             _milliseconds(spec.limits.time_limit),
+            or_empty(max_live),
             json.dumps(units),
             *map(_job_line, jobs),
         )

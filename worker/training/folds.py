@@ -79,7 +79,7 @@ def _folds_of_column(table: Any, folds: ColumnFolds) -> FoldNumbers:
 def _drawn_folds(y: npt.NDArray[Any], folds: RandomFolds, repetition: int, used: Mask) -> FoldNumbers:
     """Deal out the rows to the folds in random order, one class after another if they are stratified.
 
-    So the folds differ by at most one row, and a class with two rows or more is in two folds or more.
+    So the folds differ by at most one row, and every class has a row to learn from in every fold.
     """
     rows = np.flatnonzero(used)
     codes = np.unique(y[rows], return_inverse=True)[1]
@@ -89,6 +89,10 @@ def _drawn_folds(y: npt.NDArray[Any], folds: RandomFolds, repetition: int, used:
     order = order[np.bincount(codes)[codes[order]] > 1]  # a class with one row is always learned
     numbers = np.full(len(y), NEVER, dtype=np.int64)
     numbers[rows[order]] = np.arange(len(order)) % folds.folds
+    for code in range(codes.max() + 1):
+        of_class = rows[codes == code]
+        if np.ptp(numbers[of_class]) == 0:  # without stratification, all of them may be in one fold
+            numbers[of_class[0]] = NEVER
     return numbers
 
 

@@ -243,8 +243,11 @@ def test_extend_adds_settings_and_repeats_what_did_not_end(store: Store, blobs: 
     made = trial_jobs(spec, sweep.settings, units, done)
     assert len(made) == 3
     assert store.sweeps.extend(sweep, spec, units, made) is None, "it has changed since"
-    extended = store.sweeps.extend(ended, spec, units, made)
+    with pytest.raises(errors.LimitReachedError, match="live_jobs"):
+        store.sweeps.extend(ended, spec, units, made, max_live=0)
+    extended = store.sweeps.extend(ended, spec, units, made, max_live=1)
     assert extended is not None
+    assert store.sweeps.extend(ended, spec, units, made) == extended, "the answer was lost, the call repeated"
     assert (extended.state, extended.choice, extended.stop_reason) == (SweepState.QUEUED, None, None)
     with pytest.raises(errors.WrongStateError):
         store.sweeps.extend(extended, spec, units, made)

@@ -1,6 +1,6 @@
 -- id tenant action model_id
--- For `extend` also: revision(that the sweep must have) spec max_failed(or '') time_limit_ms(or '') units(JSON)
--- jobs(as in submit_sweep.lua)
+-- For `extend` also: revision(that the sweep must have) spec max_failed(or '') time_limit_ms(or '') max_live(or '')
+-- units(JSON) jobs(as in submit_sweep.lua)
 local id, tenant, action, model_id = unpack(ARGV, 1, 4)
 
 local sweep = read_sweep_of_tenant(id, tenant)
@@ -95,8 +95,10 @@ function ACTIONS.resume()
 end
 
 function ACTIONS.extend()
-    local revision, spec, max_failed, time_limit, units = unpack(ARGV, 5, 9)
-    if call('HGET', sweep.key, 'revision') ~= revision then
+    local revision, spec, max_failed, time_limit, max_live, units = unpack(ARGV, 5, 10)
+    if call('HGET', sweep.key, 'extended_from') == revision then
+        return answer('DONE') -- the answer to the first call was lost
+    elseif call('HGET', sweep.key, 'revision') ~= revision then
         return { 'CHANGED_MEANWHILE' }
     elseif not TERMINAL[sweep.state] then
         return wrong_state('')
@@ -104,12 +106,14 @@ function ACTIONS.extend()
         return wrong_state('STOPPING')
     elseif call('HGET', 'literati:dataset:' .. sweep.dataset, 'tenant') ~= tenant then
         return { 'DATASET_GONE' }
+    elseif max_live ~= '' and live_jobs(tenant) >= tonumber(max_live) then
+        return { 'LIMIT_REACHED', 'live_jobs' }
     end
-    call('HSET', sweep.key, 'spec', spec, 'max_failed', max_failed, 'time_limit', time_limit)
+    call('HSET', sweep.key, 'spec', spec, 'max_failed', max_failed, 'time_limit', time_limit, 'extended_from', revision)
     call('HDEL', sweep.key, 'stop_reason', 'error', 'finished_at', 'choice', 'refit_job')
     call('SET', sweep.key .. ':plan', units)
     call('DEL', sweep.key .. ':failures', sweep.key .. ':dropped')
-    for i = 10, #ARGV do
+    for i = 11, #ARGV do
         call('RPUSH', sweep.key .. ':pending', ARGV[i])
     end
     sweep = read_sweep(id)

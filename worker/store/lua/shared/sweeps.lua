@@ -304,5 +304,6 @@ local function child_started(job)
             set_sweep_state(sweep, 'RUNNING', '')
         end
         create_children(sweep)
+        publish_change(sweep)
     end
 end
