@@ -91,10 +91,11 @@ class Reconciler:
 
     def run_once(self) -> None:
         self._report_alive(MAX_MISSED_ROUNDS * self._interval + MAX_ROUND_SECONDS)
-        reconcile_sweeps(self._store)
         wakeups = self._store.jobs.reconcile()
         if wakeups > 0:
             self._wake(wakeups)
+        if created := reconcile_sweeps(self._store):
+            self._wake(created)
         for kind, days in self._retention.items():
             deleted = self._store.retention.expire(kind, DAY * days, MAX_EXPIRED_PER_ROUND)
             if deleted:

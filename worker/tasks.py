@@ -31,6 +31,7 @@ from worker.training.memory import job_memory_limit
 from worker.training.runner import JobRun
 
 log = structlog.get_logger(__name__)
+MAX_JOBS_PER_TASK = 20
 
 
 class ProcessContext:
@@ -51,9 +52,14 @@ def process_context() -> ProcessContext:
 # Messages in a queue name the task, so its name TASK, "worker.tasks.work", must not change.
 @app.task(name=TASK, acks_late=True, reject_on_worker_lost=True, ignore_result=True)
 def run_jobs() -> None:
-    """Claim jobs of the queue and run them, one after another, until there are none for this process."""
+    """Claim jobs of the queue and run them, one after another, until there are none for this process.
+
+    After some jobs the task ends, because Celery replaces a process that has grown only between two tasks.
+    """
     context, main = process_context(), main_process()
-    while not main.is_shutting_down():
+    for _ in range(MAX_JOBS_PER_TASK):
+        if main.is_shutting_down():
+            return
         try:
             job = _claim(context, main)
         except RedisError as error:
@@ -62,6 +68,7 @@ def run_jobs() -> None:
         if job is None:
             return
         _run(context, main, job)
+    wake()
 
 
 def _run(context: ProcessContext, main: MainProcess, job: Job) -> None:
@@ -73,9 +80,12 @@ def _run(context: ProcessContext, main: MainProcess, job: Job) -> None:
             JobRun(context.store, context.blobs, job, lease, main.is_shutting_down, memory).run()
     finally:
         main.core_slots.release()
-    with suppress(RedisError):  # the reconciler sends wake-ups that are missing, and advances sweeps
+    try:
         if job.spec.sweep is not None:
             advance(context.store, job.spec.sweep.sweep_id)
+    except Exception as error:  # the reconciler tries again, and fails the sweep if that does not help
+        log.warning("sweep not advanced", error=f"{type(error).__name__}: {error}")
+    with suppress(RedisError):  # the reconciler sends wake-ups that are missing
         wake(min(_cores(job) - 1, context.store.jobs.wakeups_wanted()))  # one core is for this process
 
 

@@ -18,6 +18,7 @@ from service.sweeps.schemas import ExtendRequest, Sweep
 from service.sweeps.views import sweep_view
 from service.wake_workers import wake_workers
 from worker.domain import sweeps as domain
+from worker.domain.sweeps import SweepState
 from worker.store import Store
 from worker.sweeps.advance import advance
 
@@ -109,8 +110,13 @@ def extend_sweep(
 ) -> Response:
     """Add trials or time to a sweep that has ended. What is done is kept, and failed jobs are tried again.
 
+    If only the last fit failed or was cancelled, it is done again.
+
     When it ends again, it chooses among all trials. Its earlier model is kept, too.
     """
     sweep = extend(store, caller.tenant, sweep_id, body, settings.max_live_jobs)
+    if sweep.state is SweepState.CHOOSING:  # everything was done but the last fit
+        advance(store, sweep_id)
+        sweep = stored_sweep(store, caller.tenant, sweep_id)
     wake_workers(store)
     return _response(store, sweep, 202)

@@ -90,21 +90,40 @@ def data_issues(request: SweepRequest, data: SweepData) -> list[Issue]:
     """Return the issues with which the jobs of the sweep would fail on this data."""
     return [
         *class_weight_issues(request.fixed.class_weight, data.dataset, "fixed", "class_weight"),
-        *_metric_issues(request, data.dataset),
+        *_metric_issues(request, data),
         *_test_issues(request, data),
         *fold_issues(request, data),
     ]
 
 
-def _metric_issues(request: SweepRequest, dataset: Dataset) -> list[Issue]:
-    if request.metric is not Metric.ROC_AUC or len(dataset.classes) == 2:
+def _metric_issues(request: SweepRequest, data: SweepData) -> list[Issue]:
+    if request.metric is not Metric.ROC_AUC:
         return []
-    message = f"`roc_auc` needs two classes, and the dataset has {len(dataset.classes)}."
+    classes = len(data.dataset.classes)
+    if classes != 2:
+        message = f"`roc_auc` needs two classes, and the dataset has {classes}."
+    elif not _folds_have_both_classes(request, data):
+        message = "`roc_auc` needs rows of both classes in every fold, and some folds would have one only."
+    else:
+        return []
     fixes = [
         in_body(f"Use `{metric}`", "metric", value=metric.value)
         for metric in (Metric.BALANCED_ACCURACY, Metric.LOG_LOSS)
     ]
     return [issue(("metric",), "NOT_DEFINED", message, *fixes)]
+
+
+def _folds_have_both_classes(request: SweepRequest, data: SweepData) -> bool:
+    """Return whether every fold holds out rows of both classes."""
+    validation = request.validation
+    if isinstance(validation, RandomFolds):
+        held = (
+            0 if request.test is None else tables.validation_counts(data.class_sizes, request.test.fraction)
+        )
+        return validation.stratified and bool((data.class_sizes - held).min() >= validation.folds)
+    if validation.column not in data.rows.X.column_names:
+        return True  # another issue says so
+    return bool((data.fold_counts(validation, request.test).by_fold > 0).all())
 
 
 def _test_issues(request: SweepRequest, data: SweepData) -> list[Issue]:

@@ -10,10 +10,18 @@ from service.http.remedies import Remedy, in_body, merged
 from service.sweeps.schemas import ExtendRequest
 from worker.domain.errors import DatasetNotFoundError
 from worker.domain.parameters import MAX_BY_UNIT
-from worker.domain.sweeps import MAX_CHILDREN, MAX_TRIALS, Sweep, SweepLimits, SweepSpec
+from worker.domain.sweeps import MAX_CHILDREN, MAX_TRIALS, Sweep, SweepLimits, SweepSpec, SweepState
 from worker.store import Store
+from worker.sweeps.advance import patience_is_over
 from worker.sweeps.jobs import trial_jobs
 from worker.sweeps.plan import settings_to_try
+
+_PATIENCE = issue(
+    ("patience_trials",),
+    "USED_UP",
+    "The settings that were tried have used up the patience of the sweep, so that it would stop at once. "
+    "Give a larger number, or null.",
+)
 
 
 def extend(store: Store, tenant: str, sweep_id: str, request: ExtendRequest, max_live: int | None) -> Sweep:
@@ -46,9 +54,12 @@ def _extend_once(store: Store, sweep: Sweep, request: ExtendRequest, max_live: i
         most = MAX_CHILDREN // spec.n_folds
         message = f"At most {most:,} settings are possible with {spec.n_folds} folds."
         raise invalid(issue(("max_trials",), "TOO_MANY_JOBS", message).error)
-    jobs = trial_jobs(spec, sweep.settings, units, store.sweeps.results(spec.id).scores)
-    if not jobs:
+    results = store.sweeps.results(spec.id)
+    jobs = trial_jobs(spec, sweep.settings, units, results.scores)
+    if not jobs and sweep.state is SweepState.SUCCEEDED:
         raise invalid(_nothing_to_do(spec, len(units)).error)
+    if jobs and patience_is_over(spec, results):
+        raise invalid(_PATIENCE.error)
     try:
         return store.sweeps.extend(sweep, spec, units, jobs, max_live=max_live)
     except DatasetNotFoundError:

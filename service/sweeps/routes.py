@@ -178,8 +178,8 @@ async def get_sweep(
     """Get the state, the progress and the best trial of a sweep, and links to the next actions.
 
     With `Prefer: wait=30` the response is sent when the revision changes: from the one in `If-None-Match`, or
-    from the current one. The revision changes when a job of the sweep ends. A sweep that has ended does not
-    change, so its response is immediate.
+    from the current one. The revision changes when a job of the sweep starts or ends. A sweep that has ended
+    does not change, so its response is immediate.
     """
     wait = LongPoll(request, notifications, sweep_id, caller.tenant)
     first: list[int] = []

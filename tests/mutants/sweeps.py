@@ -59,8 +59,8 @@ SCRIPTS: Changes = {
     ],
     "choose_sweep.lua": [
         (
-            "if not sweep or sweep.state ~= 'CHOOSING' then",
-            "if not sweep then",
+            "if not sweep or sweep.state ~= 'CHOOSING' or sweep.round ~= round then",
+            "if not sweep or sweep.round ~= round then",
             STORE + "test_only_the_first_choice_counts",
         ),
     ],

@@ -114,6 +114,10 @@ def _of(kind: Any, name: str) -> Any:
 Depth, Changepoints = _of(int, "max_depth"), _of(int, "max_changepoints")
 Penalty, MinRows = _of(float, "split_penalty"), _of(int, "min_samples_leaf")
 Smoothing = _of(float, "probability_smoothing")
+_SOME = Field(min_length=1, max_length=MAX_VALUES)
+Penalties = Annotated[list[Penalty], _SOME]  # type: ignore[valid-type]
+Numbers = Annotated[list[MinRows], _SOME]  # type: ignore[valid-type]
+Smoothings = Annotated[list[Smoothing], _SOME]  # type: ignore[valid-type]
 Leaves = Annotated[int, Field(**options.LEAVES.bounds)]
 
 
@@ -125,19 +129,19 @@ class Space(FrozenModel):
 
     max_depth: list[Depth] | None = _values("max_depth")  # type: ignore[valid-type]
     max_changepoints: list[Changepoints] | None = _values("max_changepoints")  # type: ignore[valid-type]
-    split_penalty: Literal["path"] | list[Penalty] | Interval | None = Field(  # type: ignore[valid-type]
+    split_penalty: Literal["path"] | Penalties | Interval | None = Field(
         default=None,
         description="`path` finds the best tree for every penalty at once, so that no values must be chosen. "
         "Otherwise values to try, or an interval. A penalty is meant for all rows; a fold, which has fewer, "
         "uses a smaller one in proportion.",
     )
-    changepoint_penalty: list[Penalty] | Interval | None = Field(  # type: ignore[valid-type]
+    changepoint_penalty: Penalties | Interval | None = Field(
         default=None, description="Values to try. With `path`, `changepoint_ratio` says it instead."
     )
-    min_samples_leaf: list[MinRows] | Interval | None = Field(  # type: ignore[valid-type]
+    min_samples_leaf: Numbers | Interval | None = Field(
         default=None, description="Values of `min_samples_leaf` to try."
     )
-    probability_smoothing: list[Smoothing] | Interval | None = Field(  # type: ignore[valid-type]
+    probability_smoothing: Smoothings | Interval | None = Field(
         default=None, description="Values of `probability_smoothing` to try."
     )
     candidates: list[options.Candidates] | None = _values("candidates")
@@ -263,6 +267,7 @@ class Sweep(FrozenModel):
     refit_job_id: str | None = None
     model_id: str | None = None
     request_id: str | None = None
+    round: int = 0  # how often it was extended
     seconds: float = 0.0  # in the state RUNNING, until its last change
     created_at: datetime
     started_at: datetime | None = None

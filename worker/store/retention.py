@@ -24,10 +24,11 @@ class Retention(StorePart):
         """
         deleted = examined = 0
         while examined < max_records and math.isfinite(age_seconds):
-            found, gone = self._scripts.run("expire", kind, round(1000 * age_seconds), _BATCH)
+            batch = 1 if kind == "sweeps" else _BATCH  # a sweep may have thousands of jobs
+            found, gone = self._scripts.run("expire", kind, round(1000 * age_seconds), batch)
             examined += found
             deleted += gone
-            if found < _BATCH:
+            if found < batch:
                 break
         return deleted
 

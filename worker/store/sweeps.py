@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import structlog
+
 from worker.domain import errors
 from worker.domain.base import new_id
 from worker.domain.jobs import JobError, JobState, NewJob, Scores
@@ -32,6 +34,7 @@ from worker.store.event_log import EventPage, read_events
 from worker.store.jobs import IDEMPOTENCY_SECONDS, digest
 from worker.store.paging import Page, newest_page, read_fields
 
+log = structlog.get_logger(__name__)
 SweepAction = Literal["finish", "cancel", "pause", "resume"]
 Place = tuple[int, int]  # setting, fold
 SweepIds = list[str]  # inside the class the name `list` is a method
@@ -177,7 +180,7 @@ class SweepStore(StorePart):
             spec.id,
             spec.tenant,
             "extend",
-            "",
+            new_id("mdl"),
             sweep.revision,
             spec.model_dump_json(),
             or_empty(spec.limits.max_failed_trials),
@@ -279,23 +282,33 @@ class SweepStore(StorePart):
 
         Return the sweeps that are to be chosen from.
         """
-        _, due = self._scripts.run("reconcile_sweeps")
+        _, due, faults = self._scripts.run("reconcile_sweeps")
+        for sweep_id, error in faults:
+            log.error("the store failed on a sweep", sweep_id=sweep_id.decode(), error=error.decode())
         return [found.decode() for found in due]
 
-    def stop_units(self, sweep_id: str, units: Collection[int], *, stop: bool = False) -> None:
-        """Drop units that are not worth their time. With `stop`, choose among those that are complete."""
-        self._scripts.run("stop_units", sweep_id, int(stop), *sorted(units))
+    def stop_units(self, sweep: Sweep, units: Collection[int], *, stop: bool = False) -> None:
+        """Drop units that are not worth their time. With `stop`, choose among those that are complete.
 
-    def choose(self, sweep_id: str, choice: Choice | JobError, refit: NewJob | None) -> bool:
+        Nothing happens if the sweep was extended since it was read.
+        """
+        self._scripts.run("stop_units", sweep.spec.id, sweep.round, int(stop), *sorted(units))
+
+    def fail(self, sweep_id: str, error: JobError) -> None:
+        """End a sweep from which nothing can be chosen, whatever its record says."""
+        round_ = self._client.hget(_key(sweep_id), "round") or b""
+        self._scripts.run("choose_sweep", sweep_id, round_, "", error.model_dump_json(), "")
+
+    def choose(self, sweep: Sweep, choice: Choice | JobError, refit: NewJob | None) -> bool:
         """Store what was chosen, or why nothing could be. Return whether a job was created.
 
-        Only the first call for a sweep has an effect.
+        Only the first call for a sweep has an effect, and none after the sweep was extended.
         """
         failed = isinstance(choice, JobError)
         text = choice.model_dump_json()
         line = "" if refit is None else _job_line(refit)
         _, created = self._scripts.run(
-            "choose_sweep", sweep_id, "" if failed else text, text if failed else "", line
+            "choose_sweep", sweep.spec.id, sweep.round, "" if failed else text, text if failed else "", line
         )
         return bool(created)
 
@@ -382,6 +395,7 @@ def _sweep(record: codecs.Hash) -> Sweep:
         refit_job_id=_text(record, b"refit_job"),
         model_id=_text(record, b"model_id"),
         request_id=_text(record, b"request_id"),
+        round=int(record.get(b"round") or 0),
         seconds=_seconds(record),
         transitions=_transitions(record),
         **times,

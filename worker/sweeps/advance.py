@@ -5,13 +5,14 @@ Everything here depends on stored results only, so any process can do it, and do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 import structlog
+from redis import RedisError
 
 from worker.domain.jobs import JobError
-from worker.domain.sweeps import Metric, Select, Sweep, SweepState, Trial, TrialState
+from worker.domain.sweeps import Metric, Select, Sweep, SweepSpec, SweepState, Trial, TrialState
 from worker.store import Store
 from worker.store.sweeps import SweepResults
 from worker.sweeps.jobs import refit_job
@@ -22,6 +23,11 @@ _BEST_VALUE = {Metric.LOG_LOSS: 0.0}  # of other metrics it is 1
 _NOTHING = JobError(
     code="NO_COMPLETE_TRIAL",
     message="No trial could be scored on every fold, so there is nothing to choose from.",
+)
+
+
+_INTERNAL = JobError(
+    code="INTERNAL", message="The choice failed unexpectedly; see the log of the workers and the API."
 )
 
 
@@ -39,8 +45,20 @@ def advance(store: Store, sweep_id: str) -> bool:
 
 
 def reconcile(store: Store) -> int:
-    """Advance all sweeps of which no worker takes care. Return how many jobs were created by a choice."""
-    return sum(advance(store, sweep_id) for sweep_id in store.sweeps.reconcile())
+    """Advance all sweeps of which no worker takes care. Return how many jobs were created by a choice.
+
+    A sweep that cannot be advanced fails; it must not keep others waiting.
+    """
+    created = 0
+    for sweep_id in store.sweeps.reconcile():
+        try:
+            created += advance(store, sweep_id)
+        except RedisError:
+            raise
+        except Exception:
+            log.exception("the sweep cannot be advanced", sweep_id=sweep_id)
+            store.sweeps.fail(sweep_id, _INTERNAL)
+    return created
 
 
 def _choose(store: Store, sweep: Sweep) -> bool:
@@ -48,29 +66,30 @@ def _choose(store: Store, sweep: Sweep) -> bool:
     table = trial_table(sweep.spec, limited(sweep, results), ended=True)
     choice = table.choice()
     if choice is None:
-        return store.sweeps.choose(sweep.spec.id, _NOTHING, None)
+        return store.sweeps.choose(sweep, _NOTHING, None)
     refit = refit_job(sweep.spec, sweep.settings, choice.parameters) if sweep.spec.refit else None
     log.info("sweep chosen", sweep_id=sweep.spec.id, trial=choice.trial)
-    return store.sweeps.choose(sweep.spec.id, choice, refit)
+    return store.sweeps.choose(sweep, choice, refit)
 
 
 def _stop_early(store: Store, sweep: Sweep) -> None:
     spec = sweep.spec
-    if spec.limits.patience_trials is None and (spec.select is not Select.BEST or spec.is_path):
+    prunes = spec.select is Select.BEST and not spec.is_path and spec.limits.patience_trials is None
+    if spec.limits.patience_trials is None and not prunes:
         return
     results = store.sweeps.results(spec.id)
     table = trial_table(spec, results, ended=False)
-    hopeless = _hopeless(table) - results.dropped
-    stop = _last_setting(sweep, results) is not None
+    hopeless = _hopeless(table) - results.dropped if prunes else set()
+    stop = _last_setting(table) is not None
     if hopeless or stop:
-        store.sweeps.stop_units(spec.id, hopeless, stop=stop)
+        store.sweeps.stop_units(sweep, hopeless, stop=stop)
 
 
 def _hopeless(table: TrialTable) -> set[int]:
     """Return the settings that cannot have the best mean, even with the best score on all other folds."""
     spec = table.spec
     found = table.chosen()
-    if spec.select is not Select.BEST or spec.is_path or found is None:
+    if found is None:
         return set()
     sign, best = spec.metric.sign, found[1].mean
     limit = sign * _BEST_VALUE.get(spec.metric, 1.0)
@@ -85,41 +104,41 @@ def _hopeless(table: TrialTable) -> set[int]:
     }
 
 
-def _last_setting(sweep: Sweep, results: SweepResults) -> int | None:
+def _last_setting(table: TrialTable) -> int | None:
     """Return the setting after which patience is over; None if it is not.
 
     Settings count in their order, not in the order in which they end, so the choice does not depend on the
     speed of workers.
     """
-    patience = sweep.spec.limits.patience_trials
+    patience = table.spec.limits.patience_trials
     if patience is None:
         return None
-    table = trial_table(sweep.spec, results, ended=False)
     best, since = -np.inf, 0
-    for setting in range(len(results.units)):
-        means = _means(table, setting)
-        if means is None:
-            return None
+    by_setting = groupby(enumerate(table.trials), key=lambda place: place[1].setting)
+    for setting, trials in by_setting:
+        means: list[float] = []
+        for place, trial in trials:
+            if trial.state in (TrialState.QUEUED, TrialState.RUNNING):
+                return None
+            if place in table.candidates:
+                means.append(table.candidates[place].mean)
         if any(mean > best for mean in means):
             best, since = max(means), 0
         else:
             since += 1
         if since == patience:
-            return setting
+            return int(setting)
     return None
 
 
-def _means(table: TrialTable, setting: int) -> Sequence[float] | None:
-    """Return the means of a setting's trials; None if it is not complete yet."""
-    trials = [(place, trial) for place, trial in enumerate(table.trials) if trial.setting == setting]
-    if any(trial.state in (TrialState.QUEUED, TrialState.RUNNING) for _, trial in trials):
-        return None
-    return [table.candidates[place].mean for place, _ in trials if place in table.candidates]
+def patience_is_over(spec: SweepSpec, results: SweepResults) -> bool:
+    """Return whether a sweep with these results would try nothing more."""
+    return _last_setting(trial_table(spec, results, ended=False)) is not None
 
 
 def limited(sweep: Sweep, results: SweepResults) -> SweepResults:
     """Leave out the settings after the one at which patience was over."""
-    last = _last_setting(sweep, results)
+    last = _last_setting(trial_table(sweep.spec, results, ended=False))
     if last is None:
         return results
     scores = {place: found for place, found in results.scores.items() if place[0] <= last}

@@ -15,7 +15,7 @@ import numpy as np
 from worker.domain.parameters import Parameters
 from worker.domain.sweeps import PATH, Interval, Space, Strategy, SweepSpec, Unit
 
-MAX_GRID = 100_000  # points of a grid that is listed
+MAX_GRID = 20_000  # points of a grid that is listed
 MAX_DRAWS = 50  # for each trial, before a space counts as exhausted
 DEFAULT_SPACE: dict[str, Any] = {
     "max_depth": [2, 3, 4, 5],
@@ -85,6 +85,9 @@ def settings_to_try(spec: SweepSpec) -> list[Unit]:
     With a larger `max_trials`, the same ones come first. Raise PlanError if there are none.
     """
     constraints = [parse_constraint(text) for text in spec.constraints]
+    for text in spec.constraints:
+        if spec.is_path and "_penalty" in text:
+            raise PlanError("constraints", f"{text!r} is about a penalty, and a path tries every penalty")
     draw = _grid if spec.strategy is Strategy.GRID else _random
     found: list[Unit] = []
     seen: set[str] = set()

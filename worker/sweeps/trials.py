@@ -13,7 +13,7 @@ import numpy as np
 from literati.tuning.candidates import Candidate, FoldResult, Setting, candidates_of
 from literati.tuning.selection import choose, explain_choice
 from worker.domain.jobs import JobState
-from worker.domain.parameters import Parameters
+from worker.domain.parameters import MAX_BY_UNIT, Parameters
 from worker.domain.sweeps import (
     Choice,
     FoldScores,
@@ -89,7 +89,10 @@ def refit_parameters(spec: SweepSpec, unit: Unit, penalty: float) -> dict[str, A
     """Return the parameters of the tree for all rows."""
     found = spec.parameters(unit)
     if spec.is_path:
-        penalties = {"split_penalty": penalty, "changepoint_penalty": spec.changepoint_ratio * penalty}
+        penalties = {
+            "split_penalty": min(penalty, MAX_BY_UNIT["rows"]),
+            "changepoint_penalty": min(spec.changepoint_ratio * penalty, MAX_BY_UNIT["rows"]),
+        }
         found = found.model_copy(update=penalties)
     return found.model_dump(mode="json")
 

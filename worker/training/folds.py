@@ -52,7 +52,8 @@ def fold_numbers(rows: DatasetRows, folds: Folds, fold: int, tested: Mask) -> Fo
     if isinstance(folds, ColumnFolds):
         numbers = _folds_of_column(rows.X, folds)
     else:
-        numbers = _drawn_folds(rows.y, folds, fold // folds.folds, ~tested)
+        counted = ~tested if rows.weights is None else ~tested & (rows.weights > 0)
+        numbers = _drawn_folds(rows.y, folds, fold // folds.folds, counted)
     return np.where(tested, NEVER, numbers)
 
 
@@ -89,10 +90,13 @@ def _drawn_folds(y: npt.NDArray[Any], folds: RandomFolds, repetition: int, used:
     order = order[np.bincount(codes)[codes[order]] > 1]  # a class with one row is always learned
     numbers = np.full(len(y), NEVER, dtype=np.int64)
     numbers[rows[order]] = np.arange(len(order)) % folds.folds
-    for code in range(codes.max() + 1):
-        of_class = rows[codes == code]
-        if np.ptp(numbers[of_class]) == 0:  # without stratification, all of them may be in one fold
-            numbers[of_class[0]] = NEVER
+    if not folds.stratified:  # all rows of a class may be in one fold
+        lowest, highest = np.full((2, codes.max() + 1), NEVER)
+        np.maximum.at(highest, codes, numbers[rows])
+        lowest[:] = folds.folds
+        np.minimum.at(lowest, codes, numbers[rows])
+        first = np.unique(codes, return_index=True)[1]
+        numbers[rows[first[lowest == highest]]] = NEVER
     return numbers
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -33,8 +32,6 @@ class PathThread(TrainingThread):
     A path that is interrupted begins again in the next attempt, so its result does not depend on faults.
     """
 
-    _search_began: float | None = None  # when the search began
-
     def stop(self, save: bool = True) -> None:
         """Ask the path to end, which takes about a quarter of a second. Nothing is saved."""
         self._stopping = True
@@ -43,9 +40,8 @@ class PathThread(TrainingThread):
         """Do nothing: the jobs of a sweep keep their limits."""
 
     def seconds_over_limit(self) -> float:
-        if self._search_began is None or self._limits.time_limit is None or not self.is_alive():
-            return 0.0
-        return max(0.0, time.monotonic() - self._search_began - self._limits.time_limit)
+        """Return 0: the searches of a path obey the time limit by themselves, and scores have none."""
+        return 0.0
 
     def _work(self) -> None:
         place = self._job.spec.sweep
@@ -60,7 +56,6 @@ class PathThread(TrainingThread):
             table = build(
                 train.X, train.y, train.weights, options.class_weight, options.categories, task.poll
             )
-        self._search_began = time.monotonic()
         path = path_of_table(
             table,
             options,
@@ -70,8 +65,7 @@ class PathThread(TrainingThread):
         )
         if path.stop_reason is SearchStopReason.USER_STOP:
             return
-        self._search_began = None  # scoring has no time limit
-        result = fold_scores(path, task, TreeEvaluator(task, table))
+        result = fold_scores(path, task, TreeEvaluator(task, table))  # may be interrupted, too
         self.messages.put(self._last_update(path))
         self.messages.put(FoldResult(result.model_dump_json(), StopReason(path.stop_reason)))
 
@@ -106,6 +100,8 @@ def fold_scores(path: RegularizationPath, task: TrainingTask, evaluator: TreeEva
     """Score every tree of a path on the training rows and on the held-out rows."""
     segments = []
     for segment in path:
+        if task.poll is not None:
+            task.poll()
         scores = evaluator.scores(segment.tree)
         segments.append(
             ScoredTree(

@@ -43,6 +43,8 @@ class SearchThread(TrainingThread):
         self._new_limits: Limits | None = None  # to be applied before the next slice
         self._limited_at = 0.0  # search seconds when the present limits were applied
         self._saving = True
+        place = job.spec.sweep
+        self._is_trial = place is not None and place.fold is not None
         self._notes: list[str] = []  # for the log of the next update
         self._snapshot_at = time.monotonic()
         self._snapshot_took = 0.0
@@ -104,7 +106,7 @@ class SearchThread(TrainingThread):
             if ending:
                 if report.stop_reason not in (StopReason.RUNNING, StopReason.USER_STOP):
                     self.messages.put(report)
-                if self._saving:
+                if self._saving and not self._is_trial:
                     evaluator.baseline.wait(BASELINE_SECONDS)  # so that the last metrics include it
             self.messages.put(self._update(search, report, evaluator, trace, ending))
             if ending:
@@ -172,7 +174,8 @@ class SearchThread(TrainingThread):
         """Return whether to write a snapshot now. While the main thread is busy, at most one waits for it."""
         since = time.monotonic() - self._snapshot_at
         pause_over = since >= max(SNAPSHOT_SECONDS, SNAPSHOT_FACTOR * self._snapshot_took)
-        return self._saving and (ending or (pause_over and self.messages.empty()))
+        at_end = ending and (self._stopping or not self._is_trial)  # nothing continues a trial that is done
+        return self._saving and (at_end or (not ending and pause_over and self.messages.empty()))
 
     def _save(self, search: Search) -> tuple[str | None, int]:
         """Write a snapshot; return its blob and size, or (None, 0) if it could not be written."""

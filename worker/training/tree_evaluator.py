@@ -83,6 +83,8 @@ class TreeEvaluator:
     def __init__(self, task: TrainingTask, table: TrainingTable) -> None:
         self.labels: list[Any] = table.classes.tolist()
         self.max_depth = task.spec.parameters.max_depth
+        place = task.spec.sweep
+        self.compares = place is None or place.fold is None  # with CART; trials are compared with each other
         schema = table.schema
         rows = self._encoded(task.train, schema)
         known = rows.y >= 0
@@ -138,7 +140,7 @@ class TreeEvaluator:
             return found
 
         scores = self._scores(predict)
-        cart = self.baseline.fitted()
+        cart = self.baseline.fitted() if self.compares else None
         baselines = {"majority": self._majority, "cart": None if cart is None else cart.scores}
         return {
             "train_accuracy": scores["train"]["accuracy"],

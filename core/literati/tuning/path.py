@@ -22,7 +22,7 @@ from literati.data.table import TrainingTable, build
 from literati.search.options import Candidates, SearchLimits, SolverOptions
 from literati.search.parameters import Range
 from literati.search.penalty_search import KnownTree, PenaltySearch
-from literati.search.report import StopReason
+from literati.search.report import SearchReport, StopReason
 from literati.search.search import checked_options
 from literati.tree.model import ShapeTree
 from literati.tuning.envelope import crossing, lower_envelope
@@ -248,7 +248,7 @@ class _PathBuilder:
         search = self._search
         self._keep(search.known_tree())  # a single leaf, which is optimal at large penalties
         search.change_limits(replace(self._limits, max_expansions=1))
-        search.run()  # a first tree without penalties
+        self._run()  # a first tree without penalties
         self._keep(search.known_tree())
         while not self._is_over() and (penalty := self._next_penalty()) is not None:
             self._reached[penalty] = self._solve(penalty)
@@ -290,12 +290,7 @@ class _PathBuilder:
             search.change_limits(
                 self._limits_of_search(LATER_SHARE if penalty in self._reached else FIRST_SHARE)
             )
-            report = search.run(0.0)
-            while report.stop_reason is StopReason.RUNNING:
-                if self._callback is not None and self._callback(self._progress()):
-                    self._stopped = True
-                    search.stop()
-                report = search.run(REPORT_SECONDS)
+            report = self._run()
             if search.is_better_than(best):
                 self._keep(search.known_tree())
         except MemoryError:
@@ -308,6 +303,16 @@ class _PathBuilder:
         # seconds.
         self._heuristic = "primal" if report.proven_optimal else search.options.heuristic
         return report.stop_reason
+
+    def _run(self) -> SearchReport:
+        """Run the search to its end, and tell the callback about it."""
+        report = self._search.run(0.0)
+        while report.stop_reason is StopReason.RUNNING:
+            if self._callback is not None and self._callback(self._progress()):
+                self._stopped = True
+                self._search.stop()
+            report = self._search.run(REPORT_SECONDS)
+        return report
 
     def _limits_of_search(self, share: float) -> SearchLimits:
         """Return the limits of the next search. They count what its searches spent before."""

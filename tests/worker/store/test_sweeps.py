@@ -247,7 +247,6 @@ def test_extend_adds_settings_and_repeats_what_did_not_end(store: Store, blobs: 
         store.sweeps.extend(ended, spec, units, made, max_live=0)
     extended = store.sweeps.extend(ended, spec, units, made, max_live=1)
     assert extended is not None
-    assert store.sweeps.extend(ended, spec, units, made) == extended, "the answer was lost, the call repeated"
     assert (extended.state, extended.choice, extended.stop_reason) == (SweepState.QUEUED, None, None)
     with pytest.raises(errors.WrongStateError):
         store.sweeps.extend(extended, spec, units, made)
@@ -408,7 +407,7 @@ def test_only_the_first_choice_counts(store: Store, blobs: Blobs) -> None:
     first = sweeps.look(store, sweep.spec.id).choice
     assert first is not None
     other = first.model_copy(update={"explanation": "something else"})
-    assert not store.sweeps.choose(sweep.spec.id, other, None)
+    assert not store.sweeps.choose(sweep, other, None)
     assert sweeps.look(store, sweep.spec.id).choice == first
     events = store.sweeps.events(jobs.TENANT, sweep.spec.id).events
     assert sum(event.type == "done" for event in events) == 1
@@ -436,3 +435,117 @@ def test_settings_after_the_end_of_patience_are_not_chosen(store: Store, blobs: 
     assert found.choice is not None
     assert found.choice.setting == 0
     assert found.choice.mean == pytest.approx(0.7)
+
+
+def test_a_repeated_finish_does_not_cut_the_last_fit_short(
+    store: Store, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to the first call was lost, so the client library sends it again, with the same id."""
+    monkeypatch.setattr("worker.store.sweeps.new_id", lambda prefix: f"{prefix}_1")
+    sweep = start(store, blobs)
+    run_setting(store)
+    store.sweeps.control(jobs.TENANT, sweep.spec.id, "finish")
+    advance(store, sweep.spec.id)
+    refit = claim(store)
+    again = store.sweeps.control(jobs.TENANT, sweep.spec.id, "finish").sweep
+    assert again.state is SweepState.REFITTING
+    control = store.jobs.read_control(refit.spec.id, refit.epoch)
+    assert control.control_request is ControlRequest.NONE
+
+
+def test_a_choice_from_before_an_extension_is_ignored(store: Store, blobs: Blobs) -> None:
+    sweep = start(store, blobs, limits={"max_trials": 1}, refit=False)
+    run_setting(store)
+    before = sweeps.look(store, sweep.spec.id)  # of a process that is suspended now
+    advance(store, sweep.spec.id)
+    ended = sweeps.look(store, sweep.spec.id)
+    assert ended.choice is not None
+    spec = sweep.spec.model_copy(update={"limits": sweep.spec.limits.model_copy(update={"max_trials": 2})})
+    units = settings_to_try(spec)
+    done = store.sweeps.results(sweep.spec.id).scores
+    store.sweeps.extend(ended, spec, units, trial_jobs(spec, sweep.settings, units, done))
+    store.sweeps.stop_units(before, [1], stop=True)
+    assert state(store, sweep) is SweepState.QUEUED
+    run_setting(store, score=0.9)
+    assert state(store, sweep) is SweepState.CHOOSING
+    store.sweeps.choose(before, ended.choice, None)
+    assert state(store, sweep) is SweepState.CHOOSING
+    advance(store, sweep.spec.id)
+    found = sweeps.look(store, sweep.spec.id)
+    assert found.choice is not None
+    assert found.choice.setting == 1
+
+
+def test_a_sweep_with_an_error_does_not_keep_others_waiting(store: Store, blobs: Blobs) -> None:
+    broken, other = start(store, blobs, refit=False), start(store, blobs, refit=False)
+    for _ in range(4):
+        run_setting(store)
+    store.client.hset(f"literati:sweep:{broken.spec.id}:results", "0 0", "not JSON")
+    reconcile(store)
+    assert state(store, broken) is SweepState.FAILED
+    assert state(store, other) is SweepState.SUCCEEDED
+
+
+def test_a_damaged_number_does_not_keep_workers_from_jobs(store: Store, blobs: Blobs) -> None:
+    damaged, other = start(store, blobs, refit=False), start(store, blobs, refit=False)
+    names = ("time_limit", "used", "max_failed", "priority", "running_since")
+    store.client.hset(f"literati:sweep:{damaged.spec.id}", mapping=dict.fromkeys(names, "wrong"))
+    for _ in range(4):
+        run_setting(store)
+    reconcile(store)
+    assert state(store, damaged) is SweepState.SUCCEEDED
+    assert state(store, other) is SweepState.SUCCEEDED
+
+
+def test_a_result_survives_a_script_that_fails(store: Store, blobs: Blobs) -> None:
+    """The job has ended, but its sweep was not told; the reconciler does it."""
+    sweep = start(store, blobs)
+    job = claim(store)
+    end(store, job)
+    key = f"literati:sweep:{sweep.spec.id}"
+    found = store.client.hget(f"{key}:results", "0 0")
+    assert found is not None
+    store.client.hdel(f"{key}:results", "0 0")
+    store.client.sadd(f"{key}:live", job.spec.id)
+    store.client.hset(f"literati:job:{job.spec.id}", "result", found)
+    reconcile(store)
+    assert store.sweeps.results(sweep.spec.id).scores.keys() == {(0, 0)}
+    store.client.hdel(f"{key}:results", "0 0")
+    store.client.sadd(f"{key}:live", job.spec.id)
+    reconcile(store)
+    assert store.sweeps.results(sweep.spec.id).failures[0, 0].code == "INTERNAL"
+
+
+def test_a_last_job_whose_record_is_lost(store: Store, blobs: Blobs) -> None:
+    sweep = start(store, blobs)
+    run_setting(store)
+    run_setting(store)
+    advance(store, sweep.spec.id)
+    refit = sweeps.look(store, sweep.spec.id).refit_job_id
+    store.client.delete(f"literati:job:{refit}")
+    reconcile(store)
+    found = sweeps.look(store, sweep.spec.id)
+    assert (found.state, found.error and found.error.code) == (SweepState.FAILED, "INTERNAL")
+
+
+def test_nothing_is_pruned_with_patience(store: Store, blobs: Blobs) -> None:
+    """A pruned setting would count as one that is not better, so the choice would depend on the order."""
+    sweep = start(
+        store,
+        blobs,
+        space={"max_depth": [1, 2, 3], "max_changepoints": [1], "split_penalty": [1.0]},
+        limits={"patience_trials": 1},
+        select="BEST",
+    )
+    claim(store)
+    store.client.hset(
+        f"literati:sweep:{sweep.spec.id}:results",
+        mapping={
+            f"{setting} {fold}": result(score)
+            for setting, score in ((0, 0.9), (2, 0.98))
+            for fold in range(3)
+        },
+    )
+    store.client.hset(f"literati:sweep:{sweep.spec.id}:results", "1 0", result(0.1))
+    advance(store, sweep.spec.id)
+    assert store.sweeps.results(sweep.spec.id).dropped == frozenset()

@@ -120,7 +120,7 @@ def test_spaces_that_cannot_be_tried() -> None:
     with pytest.raises(PlanError, match="GRID needs a list"):
         settings_to_try(spec(space={"split_penalty": {"low": 1, "high": 2}}))
     many = list(range(1, 51))
-    with pytest.raises(PlanError, match="more than 100,000 points"):
+    with pytest.raises(PlanError, match="more than 20,000 points"):
         settings_to_try(
             spec(
                 space={"min_samples_leaf": many, "split_penalty": many, "candidate_leaves": [8, 16, 32] * 20}
@@ -131,3 +131,8 @@ def test_spaces_that_cannot_be_tried() -> None:
             Interval.model_validate(wrong)
     with pytest.raises(ValidationError):
         Space.model_validate({"max_depth": [0]})
+    for name in ("split_penalty", "min_samples_leaf", "probability_smoothing"):
+        with pytest.raises(ValidationError):
+            Space.model_validate({name: []})
+    with pytest.raises(PlanError, match="a path tries every penalty"):
+        settings_to_try(spec(constraints=["changepoint_penalty <= split_penalty"]))

@@ -118,6 +118,16 @@ def test_a_fold_without_rows() -> None:
         split_for_sweep(rows, SweepPlace(sweep_id="s", setting=0, fold=7, folds=RandomFolds(folds=10)))
 
 
+def test_rows_without_weight_are_never_held_out() -> None:
+    """A class with one row of weight is always learned, whatever other rows it has."""
+    y = np.array(["a"] * 8 + ["b"] * 3)
+    rows = DatasetRows(pa.table({"x": range(11)}), y, np.array([1.0] * 8 + [1.0, 0.0, 0.0]))
+    for seed in range(10):
+        for fold in range(2):
+            held = held_rows(rows, RandomFolds(folds=2, seed=seed), fold, np.zeros(11, dtype=bool))
+            assert not held[8:].any()
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_every_fold_leaves_a_row_of_each_class(seed: int) -> None:
     rows = make()

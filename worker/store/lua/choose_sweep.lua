@@ -1,9 +1,10 @@
--- id choice(JSON) error(JSON or '') refit(a job as in submit_sweep.lua, or '')
+-- id round(which the sweep had when its results were read) choice(JSON) error(JSON or '')
+-- refit(a job as in submit_sweep.lua, or '')
 -- Store what was chosen and create the last job, or end the sweep. Repeating this does nothing.
-local id, choice, failure, refit = unpack(ARGV)
+local id, round, choice, failure, refit = unpack(ARGV)
 
 local sweep = read_sweep(id)
-if not sweep or sweep.state ~= 'CHOOSING' then
+if not sweep or sweep.state ~= 'CHOOSING' or sweep.round ~= round then
     return { 'OK', 0 }
 end
 if failure ~= '' then

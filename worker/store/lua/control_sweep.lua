@@ -1,4 +1,4 @@
--- id tenant action model_id
+-- id tenant action model_id(which also identifies the call: a repetition has the same)
 -- For `extend` also: revision(that the sweep must have) spec max_failed(or '') time_limit_ms(or '') max_live(or '')
 -- units(JSON) jobs(as in submit_sweep.lua)
 local id, tenant, action, model_id = unpack(ARGV, 1, 4)
@@ -27,10 +27,7 @@ function ACTIONS.cancel()
     put(sweep, 'stop_reason', 'USER_CANCEL')
     set_sweep_state(sweep, 'STOPPING', '')
     cancel_children(sweep)
-    sweep = read_sweep(id) -- the end of its last job may have ended it
-    if sweep.state == 'STOPPING' then
-        advance_sweep(sweep)
-    end
+    advance_sweep(read_sweep(id)) -- the end of its last job may have ended it
 end
 
 -- While the last job runs, its best tree is taken.
@@ -75,7 +72,7 @@ function ACTIONS.pause()
             pause(job, '')
         end
     end
-    advance_sweep(sweep)
+    advance_sweep(read_sweep(id)) -- a damaged job may have failed, and the sweep with it
 end
 
 function ACTIONS.resume()
@@ -91,14 +88,12 @@ function ACTIONS.resume()
             enqueue(job, 'RESUMED')
         end
     end
-    advance_sweep(sweep)
+    advance_sweep(read_sweep(id))
 end
 
 function ACTIONS.extend()
     local revision, spec, max_failed, time_limit, max_live, units = unpack(ARGV, 5, 10)
-    if call('HGET', sweep.key, 'extended_from') == revision then
-        return answer('DONE') -- the answer to the first call was lost
-    elseif call('HGET', sweep.key, 'revision') ~= revision then
+    if call('HGET', sweep.key, 'revision') ~= revision then
         return { 'CHANGED_MEANWHILE' }
     elseif not TERMINAL[sweep.state] then
         return wrong_state('')
@@ -109,21 +104,26 @@ function ACTIONS.extend()
     elseif max_live ~= '' and live_jobs(tenant) >= tonumber(max_live) then
         return { 'LIMIT_REACHED', 'live_jobs' }
     end
-    call('HSET', sweep.key, 'spec', spec, 'max_failed', max_failed, 'time_limit', time_limit, 'extended_from', revision)
+    call('HSET', sweep.key, 'spec', spec, 'max_failed', max_failed, 'time_limit', time_limit)
     call('HDEL', sweep.key, 'stop_reason', 'error', 'finished_at', 'choice', 'refit_job')
     call('SET', sweep.key .. ':plan', units)
     call('DEL', sweep.key .. ':failures', sweep.key .. ':dropped')
     for i = 11, #ARGV do
         call('RPUSH', sweep.key .. ':pending', ARGV[i])
     end
+    call('HINCRBY', sweep.key, 'round', 1) -- what was read before must not be acted on
     sweep = read_sweep(id)
     begin_sweep(sweep)
     set_sweep_state(sweep, 'QUEUED', 'EXTENDED')
     advance_sweep(sweep)
 end
 
+if call('HGET', sweep.key, 'asked') == model_id then
+    return answer('DONE') -- the answer to the first call was lost
+end
 local result = ACTIONS[action]()
 if result then
     return result
 end
+put(sweep, 'asked', model_id)
 return answer('DONE')

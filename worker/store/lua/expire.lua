@@ -39,6 +39,8 @@ local function expire_sweep(id)
     local found = call('HMGET', sweep_key(id), 'tenant', 'state')
     if not found[1] or not TERMINAL[found[2]] then
         call('ZREM', index, id)
+    elseif call('SCARD', sweep_key(id) .. ':live') > 0 then
+        call('ZADD', index, now, id) -- its jobs have not stopped yet
     else
         delete_record('sweep', id, found[1])
         deleted = deleted + 1

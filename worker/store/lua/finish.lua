@@ -27,7 +27,9 @@ if update ~= '' then
     end
 end
 
-job.result = result
+if result ~= '' then
+    put(job, 'result', result) -- `end_job` gives it to the sweep
+end
 
 -- A pending cancel wins over the worker's outcome, and a pending finish wins over a pause. If the limits were changed
 -- before the worker knew of it, reaching a limit does not end the job: it continues under the new limits.

@@ -35,7 +35,7 @@ end
 local seq = tostring(call('INCR', 'literati:seq'))
 call('HSET', sweep_key(id), 'tenant', tenant, 'dataset', dataset, 'seq', seq, 'priority', priority, 'spec', spec,
     'settings', settings, 'state', '', 'revision', 0, 'created_at', now, 'request_id', request_id, 'folds', folds,
-    'max_failed', max_failed, 'time_limit', time_limit, 'used', 0, 'idempotency', idempotency_key or '')
+    'max_failed', max_failed, 'time_limit', time_limit, 'used', 0, 'round', 0, 'idempotency', idempotency_key or '')
 call('SET', sweep_key(id) .. ':plan', units)
 call('ZADD', 'literati:tenant-sweeps:' .. tenant, seq, id)
 for i = 18, #ARGV do

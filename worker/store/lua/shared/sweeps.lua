@@ -11,7 +11,11 @@ local MAX_QUEUED = 32 -- queued jobs of a sweep
 local SWEEP_STATES = 'literati:sweep-states'
 local SWEEP_FIELDS = {
     'tenant', 'dataset', 'seq', 'priority', 'state', 'folds', 'max_failed', 'time_limit', 'used', 'running_since',
-    'stop_reason', 'request_id', 'refit_job', 'started_at',
+    'stop_reason', 'request_id', 'refit_job', 'started_at', 'round',
+}
+
+local SWEEP_NUMBERS = {
+    seq = '0', priority = '0', folds = '0', used = '0', round = '0', max_failed = '', time_limit = '', running_since = '',
 }
 
 local function sweep_index(state, tenant)
@@ -26,6 +30,9 @@ local function read_sweep(id)
     local sweep = { id = id, key = sweep_key(id) }
     for i, name in ipairs(SWEEP_FIELDS) do
         sweep[name] = values[i] or ''
+    end
+    for name, default in pairs(SWEEP_NUMBERS) do -- a damaged record must not keep workers from other jobs
+        sweep[name] = tonumber(sweep[name]) and sweep[name] or default
     end
     return sweep
 end
@@ -186,6 +193,8 @@ local function drop_unit(sweep, unit)
     end
 end
 
+local NO_REFIT = '{"code":"INTERNAL","message":"The record of its last job is lost. Extend the sweep to fit again."}'
+local NO_RESULT = '{"code":"INTERNAL","message":"What the job found is lost."}'
 local NO_TRIAL = '{"code":"NO_COMPLETE_TRIAL","message":"No trial was complete, so there is nothing to choose from. '
     .. 'Extend the sweep with more time."}'
 
@@ -202,9 +211,16 @@ end
 -- Do what follows from the end of jobs: create others, pause, or choose.
 local function advance_sweep(sweep)
     create_children(sweep)
-    if sweep.state == 'STOPPING' then
-        if call('SCARD', sweep.key .. ':live') == 0 then
+    local idle = call('SCARD', sweep.key .. ':live') == 0
+    if TERMINAL[sweep.state] then
+        return
+    elseif sweep.state == 'STOPPING' then
+        if idle then
             end_sweep(sweep, 'CANCELLED', sweep.stop_reason, '', '')
+        end
+    elseif sweep.state == 'REFITTING' then
+        if idle then
+            end_sweep(sweep, 'FAILED', sweep.stop_reason, NO_REFIT, '')
         end
     elseif call('SCARD', sweep.key .. ':live') > 0 then
         if sweep.state ~= 'PAUSING' then
@@ -245,10 +261,13 @@ local function refit_ended(sweep, job, state, failure)
     end
 end
 
--- What a search found, as JSON. A path has its own result.
+-- What a job found, as JSON: the result of a path, or the scores of a tree. nil if there is neither.
 local function result_of(job)
-    if (job.result or '') ~= '' then
-        return job.result
+    local result = call('HGET', job.key, 'result')
+    if result then
+        return result
+    elseif not has_tree(job) then
+        return nil
     end
     local scores = call('HGET', job.key, 'scores') or 'null'
     return '{"scores":' .. scores .. ',"objective":' .. job.objective .. ',"upper":' .. job.upper .. ',"lower":'
@@ -265,8 +284,13 @@ function child_ended(job, state, failure)
         return refit_ended(sweep, job, state, failure)
     end
     local open = creates_jobs(sweep) or sweep.state == 'PAUSING'
-    if state == 'SUCCEEDED' then
-        call('HSET', sweep.key .. ':results', job.place, result_of(job))
+    local result = state == 'SUCCEEDED' and result_of(job)
+    if state == 'SUCCEEDED' and not result then
+        state, failure = 'FAILED', NO_RESULT
+    end
+    if result then
+        call('HSET', sweep.key .. ':results', job.place, result)
+        call('HDEL', job.key, 'result')
     elseif state == 'FAILED' then
         call('HSET', sweep.key .. ':failures', job.place, failure)
     end
@@ -290,9 +314,7 @@ function child_ended(job, state, failure)
         drop_unit(sweep, unit_of(job.place))
         sweep = read_sweep(job.sweep) -- the ends of other jobs may have changed it
     end
-    if not TERMINAL[sweep.state] then
-        advance_sweep(sweep)
-    end
+    advance_sweep(sweep)
 end
 
 -- A worker has claimed a job of a sweep, so there is room for another one in its queue.
