@@ -17,11 +17,11 @@ from worker.domain.sweeps import (
     Choice,
     Metric,
     PenaltyRange,
-    Progress,
     Select,
     Space,
     Strategy,
     SweepLimits,
+    SweepProgress,
     SweepState,
     SweepStopReason,
     SweepTransition,
@@ -146,7 +146,7 @@ class SweepSummary(BaseModel):
     metric: MetricName
     select: SelectRule
     n_folds: Annotated[int, Field(description="The number of folds, with repetitions.")]
-    progress: Progress
+    progress: SweepProgress
     choice: Annotated[Choice | None, Field(description="What was chosen and why; null before.")]
     refit_job_id: Annotated[str | None, Field(description="The job that fits the choice to all rows.")]
     model_id: Annotated[str | None, Field(description="The model of the chosen tree; null before.")]

@@ -29,8 +29,8 @@ from worker.domain.parameters import WIDENING
 from worker.domain.sweeps import (
     MAX_CHILDREN,
     PATH,
-    Progress,
     Sweep,
+    SweepProgress,
     SweepSettings,
     SweepSpec,
     SweepState,
@@ -313,7 +313,7 @@ def _plan_fixes(field: str) -> list[Remedy]:
     return [in_body("Draw random settings", "strategy", value="RANDOM")]
 
 
-def preview_sweep(planned: PlannedSweep) -> tuple[Sweep, Progress]:
+def preview_sweep(planned: PlannedSweep) -> tuple[Sweep, SweepProgress]:
     """Return the sweep as it would be after submission, and its progress."""
     jobs = len(planned.units) * planned.spec.n_folds
     sweep = Sweep(
@@ -323,5 +323,5 @@ def preview_sweep(planned: PlannedSweep) -> tuple[Sweep, Progress]:
         revision=0,
         created_at=datetime.now(UTC),
     )
-    progress = Progress(settings=len(planned.units), jobs=jobs, done=0, running=0, queued=jobs, failed=0)
+    progress = SweepProgress(settings=len(planned.units), jobs=jobs, done=0, running=0, queued=jobs, failed=0)
     return sweep, progress

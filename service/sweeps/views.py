@@ -7,7 +7,7 @@ from typing import Any
 
 from service.sweeps import schemas
 from worker.domain import sweeps as domain
-from worker.domain.sweeps import FoldScores, Metric, Progress, SweepState, Trial
+from worker.domain.sweeps import FoldScores, Metric, SweepProgress, SweepState, Trial
 from worker.store import Store
 from worker.store.sweeps import SweepResults
 from worker.sweeps.advance import limited
@@ -47,7 +47,7 @@ def sweep_view(store: Store, sweep: domain.Sweep) -> schemas.Sweep:
     return complete_view(sweep, progress, best)
 
 
-def complete_view(sweep: domain.Sweep, progress: Progress, best: Trial | None) -> schemas.Sweep:
+def complete_view(sweep: domain.Sweep, progress: SweepProgress, best: Trial | None) -> schemas.Sweep:
     fields = _fields(sweep, progress, can_finish=best is not None)
     return schemas.Sweep.model_construct(**fields | {"best": best})
 
@@ -62,7 +62,7 @@ def sweep_summary(store: Store, sweep: domain.Sweep) -> schemas.SweepSummary:
     return schemas.SweepSummary.model_construct(**fields | {"error": error})
 
 
-def _fields(sweep: domain.Sweep, progress: Progress, *, can_finish: bool) -> dict[str, Any]:
+def _fields(sweep: domain.Sweep, progress: SweepProgress, *, can_finish: bool) -> dict[str, Any]:
     """Return the fields of the record, with its parts, by name. A schema takes those that it has."""
     parts = {**dict(sweep.spec), **dict(sweep.settings), **dict(sweep)}
     return parts | {"progress": progress, "links": _links(sweep, can_finish)}

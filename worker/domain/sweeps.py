@@ -275,7 +275,7 @@ class Sweep(FrozenModel):
     transitions: list[SweepTransition] = []
 
 
-class Progress(FrozenModel):
+class SweepProgress(FrozenModel):
     """How many jobs of a sweep there are. A job tries one setting on one fold."""
 
     settings: int

@@ -17,9 +17,9 @@ from worker.domain.sweeps import (
     Choice,
     FoldScores,
     Metric,
-    Progress,
     ScoredTree,
     Sweep,
+    SweepProgress,
     SweepSettings,
     SweepSpec,
     SweepState,
@@ -252,7 +252,7 @@ class SweepStore(StorePart):
             dropped=frozenset(map(int, dropped)),
         )
 
-    def progress(self, sweep: Sweep) -> Progress:
+    def progress(self, sweep: Sweep) -> SweepProgress:
         """Return how many jobs there are in each state."""
         key = _key(sweep.spec.id)
         pipeline = self._client.pipeline(transaction=True)
@@ -266,7 +266,7 @@ class SweepStore(StorePart):
         states = [record.get(b"state") for record in read_fields(self._client, keys, (b"state",))]
         waiting = sum(state in (b"QUEUED", b"PAUSED") for state in states)
         settings = len(json.loads(plan or b"[]"))
-        return Progress(
+        return SweepProgress(
             settings=settings,
             jobs=settings * sweep.spec.n_folds,
             done=done,

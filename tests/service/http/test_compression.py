@@ -119,7 +119,7 @@ def test_weak_tags_are_unchanged(api: Stack, client: httpx.Client, dataset: Data
 
 
 def test_small_responses_are_not_compressed(api: Stack, client: httpx.Client, model: str) -> None:
-    for path in ("/v1/jobs", "/healthz", "/nowhere"):
+    for path in ("/v1/sweeps", "/healthz", "/nowhere"):
         head, body = raw(api, path, "gzip")
         assert "content-encoding" not in head
         assert json.loads(body) is not None
