@@ -85,7 +85,7 @@ class Select(StrEnum):
     ONE_STANDARD_ERROR = "ONE_STANDARD_ERROR"
 
 
-class Interval(FrozenModel):
+class RandomValues(FrozenModel):
     """Random values between two ends. Only RANDOM can draw from an interval."""
 
     low: Annotated[float, Field(ge=0, le=MAX_BY_UNIT["rows"])]
@@ -93,7 +93,7 @@ class Interval(FrozenModel):
     log: Annotated[bool, Field(description="Draw the logarithm of the value evenly.")] = False
 
     @model_validator(mode="after")
-    def _check_ends(self) -> Interval:
+    def _check_ends(self) -> RandomValues:
         if not self.low < self.high:
             raise ValueError("low must be below high")
         if self.log and self.low <= 0:
@@ -129,19 +129,19 @@ class Space(FrozenModel):
 
     max_depth: list[Depth] | None = _values("max_depth")  # type: ignore[valid-type]
     max_changepoints: list[Changepoints] | None = _values("max_changepoints")  # type: ignore[valid-type]
-    split_penalty: Literal["path"] | Penalties | Interval | None = Field(
+    split_penalty: Literal["path"] | Penalties | RandomValues | None = Field(
         default=None,
         description="`path` finds the best tree for every penalty at once, so that no values must be chosen. "
         "Otherwise values to try, or an interval. A penalty is meant for all rows; a fold, which has fewer, "
         "uses a smaller one in proportion.",
     )
-    changepoint_penalty: Penalties | Interval | None = Field(
+    changepoint_penalty: Penalties | RandomValues | None = Field(
         default=None, description="Values to try. With `path`, `changepoint_ratio` says it instead."
     )
-    min_samples_leaf: Numbers | Interval | None = Field(
+    min_samples_leaf: Numbers | RandomValues | None = Field(
         default=None, description="Values of `min_samples_leaf` to try."
     )
-    probability_smoothing: Smoothings | Interval | None = Field(
+    probability_smoothing: Smoothings | RandomValues | None = Field(
         default=None, description="Values of `probability_smoothing` to try."
     )
     candidates: list[options.Candidates] | None = _values("candidates")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from worker.domain.parameters import Parameters
-from worker.domain.sweeps import PATH, Interval, Space, Strategy, SweepSpec, Unit
+from worker.domain.sweeps import PATH, RandomValues, Space, Strategy, SweepSpec, Unit
 
 MAX_GRID = 20_000  # points of a grid that is listed
 MAX_DRAWS = 50  # for each trial, before a space counts as exhausted
@@ -106,7 +106,7 @@ def settings_to_try(spec: SweepSpec) -> list[Unit]:
     return found
 
 
-def _choices(spec: SweepSpec) -> dict[str, Sequence[Any] | Interval]:
+def _choices(spec: SweepSpec) -> dict[str, Sequence[Any] | RandomValues]:
     """Return the values of each parameter that the settings vary."""
     return {
         name: value
@@ -115,11 +115,11 @@ def _choices(spec: SweepSpec) -> dict[str, Sequence[Any] | Interval]:
     }
 
 
-def _grid(choices: Mapping[str, Sequence[Any] | Interval], spec: SweepSpec) -> Iterator[Unit]:
+def _grid(choices: Mapping[str, Sequence[Any] | RandomValues], spec: SweepSpec) -> Iterator[Unit]:
     """Yield every combination, small trees first: they take the least time."""
     lists: list[Sequence[Any]] = []
     for name, values in choices.items():
-        if isinstance(values, Interval):
+        if isinstance(values, RandomValues):
             raise PlanError(f"space/{name}", "GRID needs a list of values; use RANDOM for an interval")
         lists.append(values)
     if math.prod(map(len, lists)) > MAX_GRID:
@@ -133,15 +133,15 @@ def _size(spec: SweepSpec, unit: Unit) -> tuple[float, float]:
     return parameters.max_depth, parameters.max_changepoints
 
 
-def _random(choices: Mapping[str, Sequence[Any] | Interval], spec: SweepSpec) -> Iterator[Unit]:
+def _random(choices: Mapping[str, Sequence[Any] | RandomValues], spec: SweepSpec) -> Iterator[Unit]:
     """Yield random settings. Some may come twice."""
     generator = np.random.RandomState(spec.seed)  # its numbers are the same in every version of NumPy
     for _ in range(MAX_DRAWS * spec.limits.max_trials):
         yield {name: _draw(generator, name, values) for name, values in choices.items()}
 
 
-def _draw(generator: np.random.RandomState, name: str, values: Sequence[Any] | Interval) -> Any:
-    if not isinstance(values, Interval):
+def _draw(generator: np.random.RandomState, name: str, values: Sequence[Any] | RandomValues) -> Any:
+    if not isinstance(values, RandomValues):
         return values[generator.randint(len(values))]
     if values.log:
         drawn = math.exp(generator.uniform(math.log(values.low), math.log(values.high)))

@@ -370,6 +370,30 @@ class TestExtend:
         acting.run_scores(api.store, [1.0, 1.0])
         assert look(client, here)["choice"]["mean"] == 1.0
 
+    def test_patience_that_is_used_up(self, api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+        space, limits = {"max_depth": [2, 3, 4], "max_changepoints": [1]}, {"patience_trials": 1}
+        made = start(client, dataset, space=space, validation={"folds": 2}, limits=limits, refit=False)
+        here = made["links"]["self"]
+        acting.run_scores(api.store, [0.5, 0.5, 0.5, 0.5])
+        told = self.refuse(client, here, time_limit=60)
+        assert (told["errors"][0]["pointer"], told["errors"][0]["code"]) == (
+            "/body/patience_trials",
+            "USED_UP",
+        )
+
+    def test_a_failed_last_fit_is_done_again(
+        self, api: Stack, client: httpx.Client, dataset: Dataset
+    ) -> None:
+        space = {"max_depth": [2], "max_changepoints": [1]}
+        made = start(client, dataset, space=space, validation={"folds": 2})
+        here = made["links"]["self"]
+        acting.run_scores(api.store, [0.5, 0.75])
+        acting.end(api.store, acting.claim(api.store), acting.FAILED)
+        assert look(client, here)["state"] == "FAILED"
+        again = do(client, here, "extend")
+        assert (again["state"], again["choice"]["mean"]) == ("REFITTING", 0.625)
+        assert acting.claim(api.store).spec.id == again["refit_job_id"]
+
     def test_the_dataset_was_deleted(self, client: httpx.Client, ended: str, dataset: Dataset) -> None:
         assert client.delete(f"/v1/datasets/{dataset.id}").status_code == 204
         answer = client.post(f"{ended}/extend", json={"max_trials": 2})

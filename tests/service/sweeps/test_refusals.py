@@ -41,6 +41,12 @@ def refusal(client: httpx.Client, body: dict[str, Any]) -> dict[str, Any]:
         ({"space": {"max_depth": [0]}}, "space/max_depth/0", "GREATER_THAN_EQUAL", False),
         ({"space": {"max_depth": []}}, "space/max_depth", "TOO_SHORT", False),
         ({"space": {"max_depth": 2}}, "space/max_depth", "LIST_TYPE", False),
+        (
+            {"space": {"min_samples_leaf": []}, "strategy": "RANDOM"},
+            "space/min_samples_leaf",
+            "TOO_SHORT",
+            False,
+        ),
         ({"space": {"split_penalty": {"low": 2, "high": 1}}}, "space/split_penalty", "VALUE_ERROR", False),
         (
             {"space": {"split_penalty": {"low": 0, "high": 1, "log": True}}},
@@ -240,3 +246,17 @@ def test_a_body_that_is_no_sweep(client: httpx.Client) -> None:
     problem(client.post("/v1/sweeps", content=b"{", headers={"Content-Type": "application/json"}), 400)
     problem(client.post("/v1/sweeps", content=b"{}", headers={"Content-Type": "text/plain"}), 415)
     problem(client.post("/v1/sweeps?validate=true", json={}), 422)
+
+
+def test_an_area_under_the_curve_needs_both_classes_in_every_fold(api: Stack, client: httpx.Client) -> None:
+    rng = np.random.default_rng(0)
+    cells = {"x": rng.normal(size=100), "part": np.arange(100) // 50, "label": ["a"] * 97 + ["b"] * 3}
+    dataset = jobs.add_dataset(api.store, api.blobs, cells)
+    body = {"dataset_id": dataset.id, "metric": "roc_auc"}
+    told = refusal(client, body)
+    assert [error["code"] for error in told["errors"]] == ["NOT_DEFINED"]
+    assert "both classes in every fold" in told["errors"][0]["message"]
+    fewer = {**body, "validation": {"folds": 3}}
+    assert client.post("/v1/sweeps?validate_only=true", json=fewer).status_code == 200
+    for validation in ({"folds": 3, "stratified": False}, {"column": "part"}):
+        assert refusal(client, {**body, "validation": validation})["errors"][0]["code"] == "NOT_DEFINED"

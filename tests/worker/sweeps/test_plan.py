@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from worker.domain.sweeps import Interval, Space, SweepSpec
+from worker.domain.sweeps import RandomValues, Space, SweepSpec
 from worker.sweeps.plan import PlanError, parse_constraint, settings_to_try, with_defaults
 
 
@@ -128,7 +128,7 @@ def test_spaces_that_cannot_be_tried() -> None:
         )
     for wrong in ({"low": 2, "high": 1}, {"low": 0, "high": 1, "log": True}):
         with pytest.raises(ValidationError):
-            Interval.model_validate(wrong)
+            RandomValues.model_validate(wrong)
     with pytest.raises(ValidationError):
         Space.model_validate({"max_depth": [0]})
     for name in ("split_penalty", "min_samples_leaf", "probability_smoothing"):
