@@ -149,7 +149,13 @@ class SweepSummary(BaseModel):
     progress: SweepProgress
     choice: Annotated[Choice | None, Field(description="What was chosen and why; null before.")]
     refit_job_id: Annotated[str | None, Field(description="The job that fits the choice to all rows.")]
-    model_id: Annotated[str | None, Field(description="The model of the chosen tree; null before.")]
+    model_id: Annotated[
+        str | None,
+        Field(
+            description="The latest model of the sweep; null before the first. A sweep that was extended keeps "
+            "its earlier model until it has another one."
+        ),
+    ]
     error: JobError | None
     seconds: Annotated[float, Field(description="Seconds in the state RUNNING, for `time_limit`.")]
     created_at: datetime
