@@ -152,8 +152,8 @@ class SweepSummary(BaseModel):
     model_id: Annotated[
         str | None,
         Field(
-            description="The latest model of the sweep; null before the first. A sweep that was extended keeps "
-            "its earlier model until it has another one."
+            description="The latest model of the sweep; null before the first. A sweep that was extended "
+            "keeps its earlier model until it has another one."
         ),
     ]
     error: JobError | None
