@@ -27,6 +27,7 @@ class Scores:
     """The runs of a method on the splits of a dataset."""
 
     runs: Sequence[RunResult]
+    splits: int  # that are expected
 
     @property
     def measured(self) -> list[RunResult]:
@@ -35,13 +36,13 @@ class Scores:
     @property
     def complete(self) -> bool:
         """Return whether every split was measured."""
-        return len(self.measured) == len(SPLIT_SEEDS)
+        return len(self.measured) == self.splits
 
     @property
     def problem(self) -> str:
         """Return what is missing, or nothing."""
         bad = sorted({run.status for run in self.runs if run.test_accuracy is None})
-        missing = len(SPLIT_SEEDS) - len(self.runs)
+        missing = self.splits - len(self.runs)
         return ", ".join([*bad, *([f"{missing} splits not run"] if missing else [])])
 
     def mean(self, measure: str) -> float | None:
@@ -51,19 +52,39 @@ class Scores:
         return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
+def finished_splits(results: Results, datasets: Sequence[str], limit: float) -> tuple[int, ...]:
+    """Return the seeds of the splits that were run with every method on every dataset; all if there are none.
+
+    Splits are run one after another, so that the page of an unfinished benchmark compares like with like.
+    """
+    finished = tuple(
+        seed
+        for seed in SPLIT_SEEDS
+        if all(
+            results.get(spec_of(method, dataset, seed, limit)) is not None
+            for dataset in datasets
+            for method in (*TREES, *CEILINGS)
+        )
+    )
+    return finished or SPLIT_SEEDS
+
+
 class Comparison:
     """The scores of every method on every dataset that has any run."""
 
     def __init__(self, results: Results, datasets: Iterable[str], limit: float) -> None:
+        names = list(datasets)
+        self.splits = finished_splits(results, names, limit)
         scores = {
             (dataset, method): Scores(
                 [
                     run
-                    for seed in SPLIT_SEEDS
+                    for seed in self.splits
                     if (run := results.get(spec_of(method, dataset, seed, limit))) is not None
-                ]
+                ],
+                len(self.splits),
             )
-            for dataset in datasets
+            for dataset in names
             for method in (*TREES, *CEILINGS)
         }
         begun = {dataset for (dataset, _), found in scores.items() if found.runs}

@@ -274,3 +274,16 @@ def test_datasets_with_missing_runs_do_not_count() -> None:
     nothing = compared({"two": {"contree": None}})
     assert "0 of 1 datasets count" in nothing
     assert "points" not in nothing
+
+
+def test_an_unfinished_benchmark_compares_finished_splits() -> None:
+    """The second split was not run on the last dataset, so it does not count on the first one either."""
+    runs = [
+        fake(protocol.spec_of(method, dataset, seed, 60.0), 0.9 if seed == 0 else 0.1)
+        for method in METHOD_NAMES
+        for dataset, seed in (("toy", 0), ("atoll", 0), ("toy", 1))
+    ]
+    page = table(Results(runs), ["toy", "atoll"], 60.0)
+    assert "counted here: 1 of 5 splits" in page
+    assert "2 of 2 datasets count" in page
+    assert "0.5000" not in page, "the mean of both splits"
