@@ -16,6 +16,7 @@ from worker.domain import errors
 from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome, StopReason
 from worker.domain.sweeps import Sweep, SweepState, SweepStopReason
 from worker.store import Store
+from worker.store.jobs import Quota
 from worker.store.sweeps import SweepQuota
 from worker.sweeps.advance import advance, reconcile
 from worker.sweeps.jobs import trial_jobs
@@ -549,3 +550,13 @@ def test_nothing_is_pruned_with_patience(store: Store, blobs: Blobs) -> None:
     store.client.hset(f"literati:sweep:{sweep.spec.id}:results", "1 0", result(0.1))
     advance(store, sweep.spec.id)
     assert store.sweeps.results(sweep.spec.id).dropped == frozenset()
+
+
+def test_the_jobs_of_sweeps_do_not_fill_the_queue(store: Store, blobs: Blobs) -> None:
+    start(store, blobs, validation={"folds": 50})
+    dataset = jobs.add_dataset(store, blobs, jobs.easy(50))
+    quota = Quota(max_queued=2)
+    for _ in range(2):
+        store.jobs.submit(jobs.spec(dataset), quota=quota)
+    with pytest.raises(errors.LimitReachedError, match="queue"):
+        store.jobs.submit(jobs.spec(dataset), quota=quota)

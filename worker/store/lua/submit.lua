@@ -34,10 +34,10 @@ for _, limit in ipairs({
         return { 'LIMIT_REACHED', limit[1] }
     end
 end
--- Even if the queue is full, a tenant may use its share of it.
-if max_queued ~= '' and call('ZCARD', WAITING) >= tonumber(max_queued) then
+-- Even if the queue is full, a tenant may use its share of it. Jobs of sweeps do not fill it: each sweep has few.
+if max_queued ~= '' and queued_single_jobs() >= tonumber(max_queued) then
     local tenants = call('ZCARD', START_TIMES) + (call('ZSCORE', START_TIMES, tenant) and 0 or 1)
-    if queued_jobs(tenant) >= math.floor(tonumber(max_queued) / tenants) then
+    if call('ZCARD', queue_key(tenant)) >= math.floor(tonumber(max_queued) / tenants) then
         return { 'LIMIT_REACHED', 'queue' }
     end
 end

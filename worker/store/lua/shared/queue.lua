@@ -40,6 +40,14 @@ local function queue_member(job)
     return string.format('%016.0f', tonumber(job.seq)) .. job.id
 end
 
+local function queued_single_jobs()
+    local queued = call('ZCARD', WAITING)
+    for _, id in ipairs(call('SMEMBERS', SWEEPS_LIVE)) do
+        queued = queued - call('ZCARD', queue_key('sweep:' .. id))
+    end
+    return queued
+end
+
 local function virtual_time()
     return tonumber(call('GET', VIRTUAL_TIME) or '0') or 0
 end
