@@ -92,7 +92,7 @@ def test_the_walk(address: str, place: Path) -> None:
     said = "\necho ======\n".join(blocks)
     assert said.count("http://127.0.0.1:8000") == 1
     assert said.count('"limits": {"time_limit": 60}') == 1
-    shorter = said.replace('"limits": {"time_limit": 60}', '"limits": {"time_limit": 15}')
+    shorter = said.replace('"limits": {"time_limit": 60}', '"limits": {"time_limit": 25}')
     whole = run(shorter.replace("http://127.0.0.1:8000", address), place)
     upload, watched, tree, why, finished, changed, scored = whole.split("======\n")
     assert upload == ""
