@@ -138,6 +138,8 @@ def patience_is_over(spec: SweepSpec, results: SweepResults) -> bool:
 
 def limited(sweep: Sweep, results: SweepResults) -> SweepResults:
     """Leave out the settings after the one at which patience was over."""
+    if sweep.spec.limits.patience_trials is None:
+        return results
     last = _last_setting(trial_table(sweep.spec, results, ended=False))
     if last is None:
         return results

@@ -9,27 +9,10 @@ if read_sweep_of_tenant(id, tenant) then
     return { 'CREATED', call('HGETALL', sweep_key(id)) }
 end
 local idempotency_key = idempotency ~= '' and 'literati:idempotency:' .. idempotency or nil
-if idempotency_key then
-    local known = call('HMGET', idempotency_key, 'sweep', 'body')
-    if known[1] and call('EXISTS', sweep_key(known[1])) == 1 then
-        if known[2] ~= body then
-            return { 'IDEMPOTENCY_CONFLICT' }
-        end
-        return { 'KNOWN', call('HGETALL', sweep_key(known[1])) }
-    end
-end
-if call('HGET', 'literati:dataset:' .. dataset, 'tenant') ~= tenant then
-    return { 'DATASET_GONE' }
-end
-local live = live_jobs(tenant)
-for _, limit in ipairs({
-    { 'live_jobs', max_live, live },
-    { 'sweeps', max_sweeps, call('ZCARD', 'literati:tenant-sweeps:' .. tenant) },
-    { 'models', max_models, call('ZCARD', 'literati:tenant-models:' .. tenant) + live },
-}) do
-    if limit[2] ~= '' and limit[3] >= tonumber(limit[2]) then
-        return { 'LIMIT_REACHED', limit[1] }
-    end
+local answer = answer_of_known_key('sweep', idempotency_key, body)
+    or refusal(tenant, dataset, 'sweep', max_live, max_sweeps, max_models)
+if answer then
+    return answer
 end
 
 local seq = tostring(call('INCR', 'literati:seq'))
@@ -41,10 +24,7 @@ call('ZADD', 'literati:tenant-sweeps:' .. tenant, seq, id)
 for i = 18, #ARGV do
     call('RPUSH', sweep_key(id) .. ':pending', ARGV[i])
 end
-if idempotency_key then
-    call('HSET', idempotency_key, 'sweep', id, 'body', body)
-    call('PEXPIRE', idempotency_key, remembered)
-end
+remember_key('sweep', idempotency_key, id, body, remembered)
 count('sweeps_submitted')
 local sweep = read_sweep(id)
 begin_sweep(sweep)
