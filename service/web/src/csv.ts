@@ -58,6 +58,11 @@ function quoted(cell: string, delimiter: string): string {
   return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
+/** Returns rows of cells as CSV. */
+export function csvText(rows: string[][]): string {
+  return `${rows.map((cells) => cells.map((cell) => quoted(cell, ",")).join(",")).join("\n")}\n`;
+}
+
 /** Appends the predictions to the rows; null if their numbers differ. */
 export function joined(rows: string, answers: string): string | null {
   const delimiter = delimiterOf(rows);

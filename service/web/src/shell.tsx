@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { Field } from "./parts/field.tsx";
 import { Icon, IconButton, Logo } from "./parts/icons.tsx";
+import { Undo } from "./parts/undo.tsx";
 import { announcement } from "./state/announcement.ts";
 import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
 import { retry, lost } from "./state/connection.ts";
@@ -48,6 +49,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
         </div>
       )}
       <main id="main" tabIndex={-1}>{children}</main>
+      <Undo />
       {(key === "wanted" || key === "wrong") && <SignIn wrong={key === "wrong"} />}
       <div class="unseen" role="status" aria-live="polite">{said}</div>
     </>
