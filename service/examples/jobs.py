@@ -24,6 +24,7 @@ JOB_SUMMARY: dict[str, Any] = {
     "stop_reason": None,
     "revision": 12,
     "name": JOB_REQUEST["name"],
+    "notes": None,
     "tags": JOB_REQUEST["tags"],
     "priority": 0,
     "progress": {

@@ -13,6 +13,7 @@ MODEL_SUMMARY: dict[str, Any] = {
     "id": EXAMPLE_MODEL_ID,
     "name": JOB["name"],
     "notes": None,
+    "tags": JOB["tags"],
     "job_id": JOB["id"],
     "incumbent_revision": 2,
     "dataset_id": JOB["dataset_id"],

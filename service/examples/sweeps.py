@@ -55,6 +55,7 @@ SWEEP_SUMMARY: dict[str, Any] = {
     "stop_reason": None,
     "revision": 9,
     "name": SWEEP_REQUEST["name"],
+    "notes": None,
     "tags": SWEEP_REQUEST["tags"],
     "priority": 0,
     "dataset_id": SWEEP_REQUEST["dataset_id"],

@@ -72,15 +72,10 @@ class FinishRequest(FrozenModel):
     ] = None
 
 
-class JobPatch(FrozenModel):
+class JobPatch(fields.TaggedPatch):
     """A JSON merge patch (RFC 7396) of a job. Fields that are left out do not change."""
 
-    name: Annotated[fields.Name | None, Field(description="null removes the name.")] = None
-    tags: Annotated[
-        dict[fields.Tag, fields.TagValue | None] | None,
-        Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
-    ] = None
-    priority: Annotated[fields.Priority | None, Field(description="null sets it to 0.")] = None
+    priority: fields.PriorityPatch = None
     limits: Annotated[
         LimitsPatch,
         Field(
@@ -109,6 +104,7 @@ class JobSummary(BaseModel):
     stop_reason: Annotated[StopReason | None, Field(description="Why the job ended; null before.")]
     revision: Annotated[int, Field(description="Increases with every visible change of the job.")]
     name: str | None
+    notes: str | None
     tags: dict[str, str]
     priority: int
     progress: Progress

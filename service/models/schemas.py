@@ -24,6 +24,7 @@ class ModelSummary(BaseModel):
     id: str
     name: Annotated[str | None, Field(description="By default the name of the job that made it.")]
     notes: str | None
+    tags: Annotated[dict[str, str], Field(description="At first the tags of the job that made it.")]
     job_id: str
     incumbent_revision: Annotated[int, Field(description="The revision of the tree among the job's trees.")]
     dataset_id: str
@@ -62,6 +63,10 @@ class ModelWithTree(Model):
             "expects, `nodes` are the nodes in preorder. `ShapeTree.from_dict` reads it."
         ),
     ]
+
+
+class ModelPatch(fields.TaggedPatch):
+    """A JSON merge patch (RFC 7396) of a model. Fields that are left out do not change."""
 
 
 class ModelPage(BaseModel):

@@ -130,6 +130,12 @@ class ExtendRequest(FrozenModel):
     ] = None
 
 
+class SweepPatch(fields.TaggedPatch):
+    """A JSON merge patch (RFC 7396) of a sweep. Fields that are left out do not change."""
+
+    priority: fields.PriorityPatch = None
+
+
 class SweepSummary(BaseModel):
     """A sweep in a list. Get the sweep for its request, its best trial and its transitions."""
 
@@ -140,6 +146,7 @@ class SweepSummary(BaseModel):
     ]
     revision: Annotated[int, Field(description="Increases with every visible change of the sweep.")]
     name: str | None
+    notes: str | None
     tags: dict[str, str]
     priority: int
     dataset_id: str

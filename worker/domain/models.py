@@ -19,6 +19,7 @@ class ModelSummary(FrozenModel):
     tenant: str
     name: str | None = None
     notes: str | None = None
+    tags: dict[str, str] = {}  # at first those of the job
     job_id: str
     incumbent_revision: int
     dataset_id: str

@@ -19,7 +19,7 @@ FIELDS = {
     *("id", "name", "notes", "job_id", "incumbent_revision", "dataset_id", "dataset_sha256", "parameters"),
     *("objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative", "proven_optimal"),
     *("beyond_space", "proven_space", "stop_reason", "metrics", "engine_version", "created_at", "links"),
-    *("explored", "space"),
+    *("explored", "space", "tags"),
 }
 
 
