@@ -59,6 +59,9 @@ SWEEP_SUMMARY: dict[str, Any] = {
     "tags": SWEEP_REQUEST["tags"],
     "priority": 0,
     "dataset_id": SWEEP_REQUEST["dataset_id"],
+    "space": {**Space().model_dump(mode="json"), **SWEEP_REQUEST["space"]},
+    "fixed": SWEEP_REQUEST["fixed"],
+    "strategy": "GRID",
     "metric": SWEEP_REQUEST["metric"],
     "select": "ONE_STANDARD_ERROR",
     "n_folds": 2,
@@ -75,11 +78,8 @@ SWEEP_SUMMARY: dict[str, Any] = {
 }
 SWEEP: dict[str, Any] = {
     **SWEEP_SUMMARY,
-    "space": {**Space().model_dump(mode="json"), **SWEEP_REQUEST["space"]},
     "constraints": [],
-    "fixed": SWEEP_REQUEST["fixed"],
     "changepoint_ratio": 0.5,
-    "strategy": "GRID",
     "seed": 0,
     "validation": {**RandomFolds().model_dump(mode="json"), **SWEEP_REQUEST["validation"]},
     "test": None,

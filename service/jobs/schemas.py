@@ -97,7 +97,7 @@ class JobPatch(fields.TaggedPatch):
 
 
 class JobSummary(BaseModel):
-    """A job in a list. Get the job for its parameters, limits, metrics and transitions."""
+    """A job in a list. Get the job for its limits, metrics and transitions."""
 
     id: str
     state: JobState
@@ -111,6 +111,8 @@ class JobSummary(BaseModel):
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     dataset_id: str
+    parameters: Parameters
+    validation: Validation | None
     parent_job_id: str | None
     sweep_id: Annotated[str | None, Field(description="The sweep that the job belongs to; null for others.")]
     model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
@@ -134,9 +136,7 @@ class JobSummary(BaseModel):
 class Job(JobSummary):
     """A job in its current state."""
 
-    parameters: Parameters
     limits: Limits
-    validation: Validation | None
     dataset_sha256: str
     engine_version: str
     threads: Annotated[

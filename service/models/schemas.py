@@ -19,7 +19,7 @@ ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
 
 
 class ModelSummary(BaseModel):
-    """A model in a list. Get the model for its parameters, metrics and tree."""
+    """A model in a list. Get the model for its metrics and tree."""
 
     id: str
     name: Annotated[str | None, Field(description="By default the name of the job that made it.")]
@@ -29,6 +29,7 @@ class ModelSummary(BaseModel):
     incumbent_revision: Annotated[int, Field(description="The revision of the tree among the job's trees.")]
     dataset_id: str
     dataset_sha256: str
+    parameters: Parameters
     objective: fields.Objective
     upper_bound: float
     lower_bound: float
@@ -49,7 +50,6 @@ class ModelSummary(BaseModel):
 class Model(ModelSummary):
     """A tree that a job has learned, with its metrics and its proof."""
 
-    parameters: Parameters
     metrics: Annotated[fields.MetricsJson, Field(description="The scores of the tree.")]  # type: ignore[assignment]
 
 

@@ -137,7 +137,7 @@ class SweepPatch(fields.TaggedPatch):
 
 
 class SweepSummary(BaseModel):
-    """A sweep in a list. Get the sweep for its request, its best trial and its transitions."""
+    """A sweep in a list. Get the sweep for its whole request, its best trial and its transitions."""
 
     id: str
     state: SweepState
@@ -150,6 +150,9 @@ class SweepSummary(BaseModel):
     tags: dict[str, str]
     priority: int
     dataset_id: str
+    space: Annotated[Space, Field(description="What is tried, with the defaults filled in.")]
+    fixed: Annotated[dict[str, Any], Field(description="The parameters as they were given.")]
+    strategy: StrategyName
     metric: MetricName
     select: SelectRule
     n_folds: Annotated[int, Field(description="The number of folds, with repetitions.")]
@@ -174,11 +177,8 @@ class SweepSummary(BaseModel):
 class Sweep(SweepSummary):
     """A sweep in its current state."""
 
-    space: Annotated[Space, Field(description="What is tried, with the defaults filled in.")]
     constraints: list[str]
-    fixed: Annotated[dict[str, Any], Field(description="The parameters as they were given.")]
     changepoint_ratio: ChangepointRatio
-    strategy: StrategyName
     seed: int
     validation: Validation
     test: Test

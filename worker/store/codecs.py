@@ -267,7 +267,6 @@ def model(model_id: str, record: Hash) -> Model:
     metrics = json.loads(record[b"metrics"])
     return Model(
         **_model_summary(model_id, record),
-        parameters=spec.parameters,
         metrics=metrics,
         validation=spec.validation,
         sweep=spec.sweep,
@@ -293,6 +292,7 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "incumbent_revision": int(record[b"incumbent"]),
         "dataset_id": spec.dataset_id,
         "dataset_sha256": spec.dataset_sha256,
+        "parameters": spec.parameters,
         "objective": float(record[b"objective"]),
         "upper_bound": float(record[b"upper"]),
         "lower_bound": float(record[b"lower"]),

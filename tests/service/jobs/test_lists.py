@@ -33,7 +33,8 @@ def big_metrics() -> dict[str, Any]:
 def test_a_job_with_many_classes_is_small_in_a_list(
     api: Stack, client: httpx.Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = submit(client, dataset, name="wide", parameters={"class_weight": None})
+    held_out = {"fraction": 0.25, "seed": 7}
+    job = submit(client, dataset, name="wide", parameters={"max_depth": 2}, validation=held_out)
     worker = ActingWorker(api.store)
     said = worker._word(10, 0)
     found = NewIncumbent(objective=costs()[0], tree=trees()[0], metrics=big_metrics())
@@ -47,22 +48,18 @@ def test_a_job_with_many_classes_is_small_in_a_list(
     same = set(item) - {"metrics"}
     assert {name: item[name] for name in same} == {name: whole.json()[name] for name in same}
     assert set(whole.json()) - set(item) == {
-        *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
-        *("transitions", "threads"),
+        *("limits", "dataset_sha256", "engine_version", "heartbeat_at", "transitions", "threads"),
     }
+    assert (item["parameters"]["max_depth"], item["validation"]["seed"]) == (2, 7)
     worker.prove()
     (model,) = client.get("/v1/models").json()["items"]
     complete = client.get(f"/v1/models/{model['id']}").json()
-    assert set(complete) - set(model) == {"parameters", "tree"}
+    assert set(complete) - set(model) == {"tree"}
+    assert model["parameters"] == item["parameters"]
     assert model["metrics"] == {
         name: complete["metrics"].get(name) for name in ("train_accuracy", "validation_accuracy")
     }
-    assert {**complete, "metrics": None, "parameters": None, "tree": None} == {
-        **model,
-        "metrics": None,
-        "parameters": None,
-        "tree": None,
-    }
+    assert {**complete, "metrics": None, "tree": None} == {**model, "metrics": None, "tree": None}
 
 
 def test_a_long_error_is_cut_short(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
