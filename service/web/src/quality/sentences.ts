@@ -82,13 +82,13 @@ export function noBoundWords(explored: number | null | undefined, running: boole
 }
 
 /** Says what is proven. A cost is a number of wrong rows only without weights and penalties. */
-export function proofSentence(metrics: Pick<Metrics, "train">, proof: Proof, running = false): string {
+export function proofSentence(metrics: Partial<Pick<Metrics, "train">>, proof: Proof, running = false): string {
   const { objective, upper_bound: upper, lower_bound: lower, proven_optimal: proven } = proof;
-  const { wrong, weighted } = measured(metrics.train);
-  const rows = !weighted && close(objective, wrong);
+  const known = metrics.train && measured(metrics.train);
+  const rows = known && !known.weighted && close(objective, known.wrong);
   const better = rows ? "does better than" : "costs less than";
   const cost = rows ? "" : `The cost of the tree, misclassified weight plus penalties, is ${number(objective)}. `;
-  const none = `no tree over ${proposes(proof.space ?? proof.proven_space) ? "the searched cuts" : "all cuts"}`;
+  const none = `no tree over ${proposes(proof.space || proof.proven_space) ? "the searched cuts" : "all cuts"}`;
   const beyond = proof.beyond_space && objective < upper;
   const saved = `polishing moved cuts beyond them and saved ${number(snapped(upper - objective))} more`;
   if (proven && objective <= 0) return "Proven: no tree can do better.";
@@ -101,7 +101,7 @@ export function proofSentence(metrics: Pick<Metrics, "train">, proof: Proof, run
 
 /** Says what the sentences above mean by cuts, and what a proof is about. */
 export function aboutProof(proof: Proof): string {
-  const space = proof.space ?? proof.proven_space;
+  const space = proof.space || proof.proven_space;
   const parts = [
     proof.proven_optimal && "The proof is about the training rows, not about new ones.",
     space && proposes(space) && `The searched cuts are ${spaceWords(space)}.`,
