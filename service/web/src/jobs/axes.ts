@@ -2,6 +2,7 @@
 import uPlot from "uplot";
 import { number } from "../format.ts";
 import { colour } from "../state/appearance.ts";
+import type { Improvement } from "./moments.ts";
 import type { Trace } from "./trace.ts";
 
 export type Span = [number, number]; // in search seconds
@@ -17,14 +18,16 @@ export interface TimeView {
 const LEFT = 62;
 const RIGHT = 58;
 
-/** Returns the time of the first point that a logarithmic scale can show. */
-export function earliest(trace: Trace): number {
-  return trace.seconds.find((x) => x > 0) ?? 0.001;
+/** Returns the first time that a logarithmic scale can show. */
+export function earliest(trace: Trace, improvements: Improvement[]): number {
+  const times = [trace.seconds.find((x) => x > 0), improvements.find(({ seconds }) => (seconds ?? 0) > 0)?.seconds];
+  return Math.min(...times.filter((x) => x != null), 1e9);
 }
 
-export function timeSpan(trace: Trace, { logTime, zoom }: Pick<TimeView, "logTime" | "zoom">): Span {
+export function timeSpan(trace: Trace, improvements: Improvement[], { logTime, zoom }: Pick<TimeView, "logTime" | "zoom">): Span {
   if (zoom) return zoom;
-  const first = logTime ? earliest(trace) : trace.seconds[0] ?? 0;
+  // A tree is found a little before the bounds are recorded.
+  const first = logTime ? earliest(trace, improvements) : Math.min(trace.seconds[0] ?? 0, improvements[0]?.seconds ?? Infinity);
   const last = trace.seconds[trace.length - 1] ?? 1;
   return [first, last > first ? last : logTime ? 1.01 * first : first + 0.001];
 }

@@ -5,7 +5,7 @@ import { capitalized, number, percent, seconds } from "../format.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
 import { BEYOND_SPACE, spaceWords } from "../words.ts";
-import { timeSpan, type TimeView } from "./axes.ts";
+import { type Span, timeSpan, type TimeView } from "./axes.ts";
 import { shareWords } from "./explored.tsx";
 import { type Improvement, polished } from "./moments.ts";
 import { type Drawn, options, plotted } from "./plot.ts";
@@ -35,7 +35,7 @@ export function BoundChart({ trace, improvements, spaces, time, onLogTime, log, 
   const { host, chart } = usePlot(
     {
       options: (width) => options(width, current, setCursor), data: () => plotted(current.current),
-      span: () => timeSpan(trace, time),
+      span: () => timeSpan(trace, improvements, time),
     },
     [log, time.logTime, isDark, shares],
     [trace, trace.length, trace.seconds[end], improvements, chosen, time.zoom],
@@ -53,13 +53,17 @@ export function BoundChart({ trace, improvements, spaces, time, onLogTime, log, 
         <span class="key mark">Better tree</span>
         {stages > 0 && <span class="key wider">Wider space</span>}
         <span class="row push">
+          {time.zoom && <button type="button" class="small" onClick={() => time.onZoom(null)}>Show all</button>}
           <label><input type="checkbox" checked={log} onChange={(event) => onLog(event.currentTarget.checked)} /> Log scale</label>
           <label><input type="checkbox" checked={time.logTime} onChange={(event) => onLogTime(event.currentTarget.checked)} /> Log time</label>
         </span>
       </figcaption>
       <div
         ref={host} class="plot" tabIndex={0} role="img" aria-label={summary(trace)}
-        onKeyDown={(event) => walk(event, chart.current, trace, cursor, setCursor)}
+        onKeyDown={(event) => {
+          walk(event, chart.current, trace, cursor, setCursor);
+          magnify(event, timeSpan(trace, improvements, { ...time, zoom: null }), time, cursor);
+        }}
         onBlur={() => setCursor(null)}
       />
       <Readout {...{ trace, improvements, spaces, cursor, beyond }} />
@@ -76,8 +80,8 @@ export function BoundChart({ trace, improvements, spaces, time, onLogTime, log, 
 function Readout(
   { trace, improvements, spaces, cursor, beyond }: Pick<Props, "trace" | "improvements" | "spaces"> & { cursor: number | null; beyond: boolean },
 ) {
-  const at = cursor === null ? trace.length - 1 : trace.at(cursor);
-  if (at < 0) return <p class="readout quiet">No bounds yet</p>;
+  const at = cursor === null ? trace.length - 1 : Math.max(0, trace.at(cursor));
+  if (!trace.length) return <p class="readout quiet">No bounds yet</p>;
   const upper = trace.upper[at];
   const lower = trace.lower[at];
   const moment = cursor ?? trace.seconds[at];
@@ -109,7 +113,7 @@ function summary(trace: Trace): string {
     `fell from ${number(trace.upper[first])} to ${number(trace.upper[last])}; the lower bound rose from ` +
     `${number(trace.lower[first])} to ${number(trace.lower[last])}. ` +
     `${share === null ? "" : `${capitalized(shareWords(share))} of the search space is explored. `}` +
-    "The left and right arrow keys move between the points.";
+    "The left and right arrow keys move between the points; plus, minus and 0 zoom.";
 }
 
 /** Moves the cursor with the arrow keys. */
@@ -124,4 +128,16 @@ function walk(
   const next = event.key === "Home" ? 0 : event.key === "End" ? last : Math.min(last, Math.max(0, here + steps[event.key]));
   setCursor(trace.seconds[next]);
   plot.setCursor({ left: plot.valToPos(trace.seconds[next], "x"), top: -10 }, false);
+}
+
+/** Zooms with the keys: plus halves the span around the cursor, minus doubles it, and 0 shows all. */
+function magnify(event: KeyboardEvent, [first, last]: Span, { zoom, onZoom }: TimeView, cursor: number | null): void {
+  const factor = { "+": 0.5, "=": 0.5, "-": 2, "0": Infinity }[event.key];
+  if (factor === undefined || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const [from, to] = zoom ?? [first, last];
+  const span = factor * (to - from);
+  const middle = cursor ?? (from + to) / 2;
+  if (span >= last - first) onZoom(null);
+  else if (span > 1e-6) onZoom([Math.max(first, middle - span / 2), Math.min(last, middle + span / 2)]);
 }

@@ -25,7 +25,7 @@ export function Facts({ job, rate, shown, metrics }: Props) {
           {open ? "none yet" : orDash(progress.lower_bound, number)}
         </Fact>
         <Fact name="Gap" title={open ? NO_BOUND : "The maximum distance to the best tree of the search space"}>
-          {open ? "not known yet" : orDash(progress.gap_relative, percent)}
+          {open ? "unknown" : orDash(progress.gap_relative, percent)}
         </Fact>
         <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
         <Fact name="Expansions/s">{orDash(rate, count)}</Fact>

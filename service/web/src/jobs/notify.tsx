@@ -2,9 +2,8 @@
 import { useState } from "preact/hooks";
 import { get, temporary } from "../api/client.ts";
 import type { Job } from "../api/types.ts";
-import { counted } from "../format.ts";
 import { Icon } from "../parts/icons.tsx";
-import { accuracyWords } from "../quality/sentences.ts";
+import { heldBackWords } from "../quality/sentences.ts";
 import { go } from "../router.ts";
 import { connected } from "../state/connection.ts";
 import { Signal, useSignal } from "../state/signal.ts";
@@ -39,7 +38,7 @@ async function follow(id: string): Promise<void> {
 
 function tell(job: Job): void {
   const held = job.metrics?.validation;
-  const body = held ? `${accuracyWords(held)} right on ${counted(held.rows, "held-back row")}.` : "";
+  const body = held ? `${heldBackWords(held)}.` : "";
   const shown = new Notification(`${title(job)}: ${stateWords(job)}`, { body, tag: job.id });
   shown.onclick = () => {
     focus();

@@ -35,7 +35,7 @@ const raised = <Value extends number | null>(values: Value[], least: number) =>
 
 export function plotted(drawn: Drawn): uPlot.AlignedData {
   const { trace, improvements, log, time } = drawn;
-  const seconds = time.logTime ? raised(trace.seconds, earliest(trace)) : trace.seconds;
+  const seconds = time.logTime ? raised(trace.seconds, earliest(trace, improvements)) : trace.seconds;
   const lines = [trace.upper, trace.lower, costs(trace, improvements)];
   const least = log ? floor(drawn) : -Infinity;
   return [seconds, trace.explored, ...lines.map((values) => raised(values as (number | null)[], least))] as uPlot.AlignedData;
@@ -105,7 +105,7 @@ export function options(width: number, current: Current, setCursor: (at: number 
 /** Returns the positions of the marks: the time and the cost of each tree. */
 function marks(plot: uPlot, drawn: Drawn, canvas: boolean): Mark[] {
   const least = drawn.log ? floor(drawn) : -Infinity;
-  const first = drawn.time.logTime ? earliest(drawn.trace) : -Infinity;
+  const first = drawn.time.logTime ? earliest(drawn.trace, drawn.improvements) : -Infinity;
   return drawn.improvements.flatMap(({ revision, objective, seconds }) => {
     if (seconds === null) return [];
     const x = plot.valToPos(Math.max(first, seconds), "x", canvas);

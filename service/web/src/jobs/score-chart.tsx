@@ -39,7 +39,7 @@ export function ScoreChart({ trace, points, improvements, metrics, time, score, 
   const { host } = usePlot(
     {
       options: (width) => scoreOptions(width, current), data: () => plottedScores(current.current),
-      span: () => timeSpan(trace, time),
+      span: () => timeSpan(trace, improvements, time),
     },
     [score, time.logTime, isDark, shares],
     [trace, trace.length, trace.seconds[trace.length - 1], improvements, baselines.cart, majority, chosen, time.zoom],

@@ -1,6 +1,7 @@
 // Draws the scores of the trees of a job over search time.
 import uPlot from "uplot";
 import type { IncumbentScores } from "../api/types.ts";
+import { number } from "../format.ts";
 import { colour } from "../state/appearance.ts";
 import {
   drawMarks, earliest, leftAxis, type Mark, markAt, rightAxis, sharedCursor, timeAxis, timeScale, type TimeView, zoomHooks,
@@ -28,7 +29,7 @@ export interface CurrentScores { current: DrawnScores }
 
 /** Returns the trees whose time is known, with their scores. */
 function known({ points, improvements, score, time, trace }: DrawnScores) {
-  const first = time.logTime ? earliest(trace) : 0;
+  const first = time.logTime ? earliest(trace, improvements) : 0;
   return points.flatMap((point, i) => {
     const seconds = improvements[i]?.seconds ?? null;
     if (seconds === null) return [];
@@ -43,13 +44,9 @@ export function plottedScores(drawn: DrawnScores): uPlot.AlignedData {
   if (!last) return [[], [], [], [], []];
   const end = drawn.trace.seconds[drawn.trace.length - 1] ?? last.seconds;
   if (end > last.seconds) trees.push({ ...last, seconds: end });
-  const start = drawn.trace.seconds[0] ?? 0;
-  // Baselines are known from the beginning.
-  const level = (value: number | null) => [value, ...trees.map(() => value)];
-  const from = Math.min(trees[0].seconds, drawn.time.logTime ? earliest(drawn.trace) : start);
+  const level = (value: number | null) => trees.map(() => value);
   return [
-    [from, ...trees.map((tree) => tree.seconds)], [null, ...trees.map((tree) => tree.train)], [null, ...trees.map((tree) => tree.held)],
-    level(drawn.cart), level(drawn.majority),
+    trees.map((tree) => tree.seconds), trees.map((tree) => tree.train), trees.map((tree) => tree.held), level(drawn.cart), level(drawn.majority),
   ] as uPlot.AlignedData;
 }
 
@@ -60,12 +57,13 @@ function marks(plot: uPlot, drawn: DrawnScores, canvas: boolean): Mark[] {
   });
 }
 
-/** Leaves room for the marks, but shows no share above 100 %. */
-function range(drawn: DrawnScores, low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null) return [0, 1];
+/** Shows all scores, also those before and after the visible span of time, and leaves room for the marks. */
+function range(drawn: DrawnScores): [number, number] {
+  const all = [...known(drawn).flatMap(({ train, held }) => [train, held]), drawn.cart, drawn.majority].filter((x) => x !== null);
+  if (!all.length) return [0, 1];
+  const [low, high] = [Math.min(...all), Math.max(...all)];
   const room = Math.max(0.1 * (high - low), 0.02);
-  const { lowIsGood } = SCORES[drawn.score];
-  return [Math.max(0, low - room), lowIsGood ? high + room : Math.min(1 + room / 2, high + room)];
+  return [Math.max(-room / 2, low - room), SCORES[drawn.score].lowIsGood ? high + room : Math.min(1 + room / 2, high + room)];
 }
 
 export function scoreOptions(width: number, current: CurrentScores): uPlot.Options {
@@ -75,19 +73,20 @@ export function scoreOptions(width: number, current: CurrentScores): uPlot.Optio
     ({ label: name, stroke: colour(tint), width: thick, dash, paths: stepped, points: { show: false } });
   const zoom = zoomHooks(() => current.current.time);
   const { text, lowIsGood } = SCORES[score];
+  const tick = (x: number) => (x < 0 || (x > 1 && !lowIsGood) ? "" : lowIsGood ? number(x) : text(x));
   return {
     width: width || 600,
     height: HEIGHT,
     legend: { show: false },
     cursor: sharedCursor(time),
-    scales: { x: timeScale(time.logTime), y: { range: (_, low, high) => range(current.current, low, high) } },
+    scales: { x: timeScale(time.logTime), y: { range: () => range(current.current) } },
     series: [
       {}, line("Training rows", "text", 1.5), line("Held-back rows", "accent", 2),
       line("CART", "warn", 1.5, [6, 4]), line("Most frequent class", "quiet", 1.5, [2, 3]),
     ],
     axes: [
       timeAxis(time.logTime),
-      leftAxis({ values: (_, splits) => splits.map((x) => (!lowIsGood && x > 1 ? "" : lowIsGood ? String(Number(x.toFixed(6))) : text(x))) }),
+      leftAxis({ values: (_, splits) => splits.map((x) => tick(Number(x.toFixed(9)))) }),
       rightAxis(trace.hasShares, { scale: "y", ticks: { show: false }, values: () => [] }),
     ],
     hooks: {

@@ -7,8 +7,8 @@ export type ScoreName = "accuracy" | "balanced_accuracy" | "log_loss";
 interface Score { words: string; lowIsGood: boolean; text: (value: number) => string }
 
 export const SCORES: Record<ScoreName, Score> = {
-  accuracy: { words: "Accuracy", lowIsGood: false, text: percent },
-  balanced_accuracy: { words: "Balanced accuracy", lowIsGood: false, text: percent },
+  accuracy: { words: "Accuracy", lowIsGood: false, text: (value) => percent(value) },
+  balanced_accuracy: { words: "Balanced accuracy", lowIsGood: false, text: (value) => percent(value) },
   log_loss: { words: "Log loss", lowIsGood: true, text: (value) => value.toFixed(3) },
 };
 

@@ -85,14 +85,16 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
             </div>
           )}
           <Improvements feed={feed} onPick={choose} />
-          <Accuracy metrics={metrics ?? null} />
-          <Settings job={job} />
           <Log feed={feed} />
         </section>
-        <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
-          <h2>{earlier ? `Tree ${view.revision}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
-          <Incumbents {...{ feed, shown, error }} dataset={dataset.value} onChoose={choose} />
-        </section>
+        <div class="job-side">
+          <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
+            <h2>{earlier ? `Tree ${view.revision}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
+            <Incumbents {...{ feed, shown, error }} dataset={dataset.value} onChoose={choose} />
+          </section>
+          <Accuracy metrics={metrics ?? null} />
+          <Settings job={job} />
+        </div>
       </div>
     </article>
   );

@@ -1,8 +1,8 @@
 // The first sentences about a tree: how often it is wrong on which rows, and what is proven.
 import type { Metrics } from "../api/types.ts";
-import { counted, number } from "../format.ts";
+import { number } from "../format.ts";
 import {
-  aboutProof, accuracyWords, comparisonWords, intervalWords, NOTHING_HELD_BACK, type Proof, proofSentence, trainingWords,
+  aboutProof, comparisonWords, heldBackWords, intervalWords, NOTHING_HELD_BACK, type Proof, proofSentence, trainingWords,
 } from "./sentences.ts";
 
 interface Props {
@@ -21,7 +21,7 @@ export function Headline({ metrics, proof, datasetName, running, later }: Props)
       <p class="headline-main">
         {metrics.train && trainingWords(metrics.train, datasetName)}
         {held && (
-          <>, <strong title={intervalWords(held)}>{accuracyWords(held)} right on {counted(held.rows, "held-back row")}</strong>{comparisonWords(metrics.baselines)}</>
+          <>, <strong title={intervalWords(held)}>{heldBackWords(held)}</strong>{comparisonWords(metrics.baselines)}</>
         )}
         {metrics.train && !held && <>. <strong>{NOTHING_HELD_BACK}</strong></>}
         {metrics.train && ". "}

@@ -55,6 +55,11 @@ export function accuracyWords({ accuracy, accuracy_interval: interval }: Pick<Sc
   return `${percent(accuracy, digits)} ± ${(100 * half).toFixed(digits)}`;
 }
 
+/** "85 % ± 6 right on 120 held-back rows". */
+export function heldBackWords(scores: Scores): string {
+  return `${accuracyWords(scores)}${measured(scores).weighted ? " of the weight" : ""} right on ${counted(scores.rows, "held-back row")}`;
+}
+
 /** "95 % interval: 77.6 % to 90.3 %". */
 export function intervalWords({ accuracy_interval: interval }: Pick<Scores, "accuracy_interval">): string | undefined {
   return interval ? `95 % interval: ${percent(interval.low)} to ${percent(interval.high)}` : undefined;
@@ -104,7 +109,7 @@ export function aboutProof(proof: Proof): string {
   const space = proof.space || proof.proven_space;
   const parts = [
     proof.proven_optimal && "The proof is about the training rows, not about new ones.",
-    space && proposes(space) && `The searched cuts are ${spaceWords(space)}.`,
+    space && proposes(space) && (proof.proven_optimal || !unbounded(proof)) && proof.objective > 0 && `The searched cuts are ${spaceWords(space)}.`,
     !proof.proven_optimal && proof.space && proof.proven_space && proof.space !== proof.proven_space &&
       `Proven before: the best tree over ${spaceWords(proof.proven_space)}.`,
   ];
