@@ -39,7 +39,7 @@ def ask_for_many(page: Page) -> None:
 
 
 def wait_for_both(page: Page) -> None:
-    for part in (".plot canvas", "svg.drawing"):
+    for part in (".bounds .plot canvas", "svg.drawing"):
         expect(page.locator(part)).to_have_count(2)
 
 
@@ -53,8 +53,8 @@ VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "dataset": ("/datasets/{dataset}", "svg.histogram", open_dialog),
     "train": ("/train?dataset={dataset}", "form .field", refuse),
     "jobs": ("/jobs", ".card svg", nothing),
-    "job": ("/jobs/{job}", ".plot canvas", open_leaf),
-    "jobs side by side": ("/jobs/{job},{other_job}", ".plot canvas", wait_for_both),
+    "job": ("/jobs/{job}", ".bounds .plot canvas", open_leaf),
+    "jobs side by side": ("/jobs/{job},{other_job}", ".bounds .plot canvas", wait_for_both),
     "models": ("/models", "table.list", nothing),
     "model": ("/models/{model}", "svg.drawing .node", open_leaf),
     "compare": ("/compare/{model}/{other}", "table.confusion", nothing),

@@ -25,9 +25,9 @@ def green(page: Page) -> int:
     return int(
         page.evaluate(
             """() => {
-              const canvas = document.querySelector(".plot canvas");
+              const canvas = document.querySelector(".bounds .plot canvas");
               const box = canvas.getBoundingClientRect();
-              const over = document.querySelector(".plot .u-over").getBoundingClientRect();
+              const over = document.querySelector(".bounds .plot .u-over").getBoundingClientRect();
               const ratio = canvas.width / box.width;
               const [x, width] = [(over.left - box.left) * ratio, over.width * ratio];
               const { data } = canvas.getContext("2d").getImageData(x, 0, width, canvas.height);
@@ -80,15 +80,15 @@ def test_the_share_in_the_chart(live: Live) -> None:
     page = live.open()
     expect(page.locator(".key.share")).to_be_visible()
     poll(lambda: green(page) > 100, what="the line of the explored share")
-    readout = page.locator("dl.readout")
+    readout = page.locator(".bounds dl.readout")
     expect(readout).to_contain_text("Explored75 %")
-    page.locator(".plot").focus()
+    page.locator(".bounds .plot").focus()
     page.keyboard.press("Home")
     expect(readout).to_contain_text("Explored0 %")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     expect(readout).to_contain_text("Explored50 %")
-    label = page.locator(".plot").get_attribute("aria-label") or ""
+    label = page.locator(".bounds .plot").get_attribute("aria-label") or ""
     assert "75 % of the search space is explored." in label
     expect(page.locator(".key.wider")).to_have_count(0)
     expect(readout).not_to_contain_text("Stage")
@@ -111,7 +111,7 @@ def test_stages_of_ever_wider_spaces(live: Live) -> None:
     page = live.open()
     expect(page.locator(".key.wider")).to_be_visible()
     see(page, re.compile("At each vertical line the search went on to a wider space"))
-    readout = page.locator("dl.readout")
+    readout = page.locator(".bounds dl.readout")
     expect(readout).to_contain_text("Stage2, shape 17")
     expect(live.fact("Lower bound")).to_have_text("30")
     assert "trees of at most 17 leaves" in (
@@ -121,10 +121,10 @@ def test_stages_of_ever_wider_spaces(live: Live) -> None:
     expect(words).to_contain_text("About 25 % of stage 2 of the search is explored")
     expect(words).to_contain_text("The bounds are about trees over the cuts that trees of at most 17 leaves")
     expect(words).to_contain_text("Proven so far: the best tree over the cuts that trees of at most 17")
-    page.locator(".plot").focus()
+    page.locator(".bounds .plot").focus()
     page.keyboard.press("Home")
     expect(readout).to_contain_text("Stage1, adaptive 17")
-    label = page.locator(".plot").get_attribute("aria-label") or ""
+    label = page.locator(".bounds .plot").get_attribute("aria-label") or ""
     assert "In its present stage, the upper bound" in label
     # The mark of the tree that was found in the second stage is where it was found.
     page.get_by_text("When the tree improved").click()
@@ -153,7 +153,7 @@ def test_a_job_of_version_0_1_0_has_no_share(live: Live) -> None:
     live.stack.connection.delete(f"{key}:trace")
     live.stack.connection.rpush(f"{key}:trace", "0.1 10 50.0 10.0", "0.2 20 50.0 20.0")
     page = live.open()
-    expect(page.locator("dl.readout")).to_contain_text("Lower20")
+    expect(page.locator(".bounds dl.readout")).to_contain_text("Lower20")
     expect(page.locator(".explored")).to_have_count(0)
     expect(page.locator(".key.share")).to_have_count(0)
     assert green(page) == 0

@@ -44,7 +44,10 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
 
     live.worker.checkpoint(60.0, tree=4)
     live.worker.prove()
-    see(page, "Proven optimal after")
+    expect(page.locator(".badge.good")).to_have_text("Proven optimal")
+    expect(page.locator(".headline")).to_contain_text(
+        f"Proven: no tree over the searched cuts costs less than {costs()[4]:g}."
+    )
     expect(live.fact("Gap")).to_have_text("0 %")
     expect(page.get_by_role("group", name="Control the job")).to_have_count(0)
     expect(page.get_by_role("link", name="Open the model")).to_be_visible()

@@ -113,8 +113,8 @@ def test_ten_thousand_points_draw_without_a_long_task(
         expect(tab.page.locator(".card")).to_be_visible()
         browser.start_tracing(page=tab.page, categories=["toplevel", "devtools.timeline", "__metadata"])
         page = tab.go(f"/jobs/{long_job.id}")
-        expect(page.locator("dl.readout")).to_contain_text(re.compile(r"Expansions1,000,0[01]0"))
-        plot = page.locator(".plot .u-over")
+        expect(page.locator(".bounds dl.readout")).to_contain_text(re.compile(r"Expansions1,000,0[01]0"))
+        plot = page.locator(".bounds .plot .u-over")
         box = plot.bounding_box()
         assert box is not None
         for step in range(20):  # hovering draws too
@@ -122,7 +122,7 @@ def test_ten_thousand_points_draw_without_a_long_task(
         page.get_by_label("Log scale").check()
         page.wait_for_timeout(300)
         longest = longest_task(browser.stop_tracing())
-        drawn = page.locator(".plot canvas").screenshot()
+        drawn = page.locator(".bounds .plot canvas").screenshot()
         assert len(drawn) > 5_000
         assert tab.complaints == []
         tab.close()

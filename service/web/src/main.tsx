@@ -5,6 +5,8 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/views.css";
 import "./styles/tree.css";
+import "./styles/quality.css";
+import "./styles/job.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
 import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";
@@ -18,6 +20,7 @@ import { Predict } from "./predict/view.tsx";
 import { place, type Place } from "./router.ts";
 import { Shell } from "./shell.tsx";
 import { useSignal } from "./state/signal.ts";
+import { tabTitle } from "./state/tab-title.ts";
 import { Train } from "./train/form.tsx";
 
 const TITLES: Record<string, string> = {
@@ -50,8 +53,9 @@ function Page() {
   const view = at.path[0] ?? "datasets";
   const here = view === "compare" ? "models" : view;
   const first = useRef(true);
+  const said = useSignal(tabTitle);
+  useEffect(() => void (document.title = `${said ?? TITLES[view] ?? "Page not found"} – Literati`), [said, view]);
   useEffect(() => {
-    document.title = `${TITLES[view] ?? "Page not found"} – Literati`;
     if (first.current) first.current = false;
     else document.getElementById("main")?.focus({ preventScroll: true });
     scrollTo(0, 0);

@@ -48,8 +48,12 @@ export function spaceWords(space: string): string {
   return leaves ? words.replace("small trees", `trees of at most ${leaves} leaves`) : words;
 }
 
-/** The colour classes of states; others are "live". */
-export const TONES: Partial<Record<JobState, string>> = { FAILED: "bad", SUCCEEDED: "good", CANCELLED: "rest", PAUSED: "rest" };
+const TONES: Partial<Record<JobState, string>> = { FAILED: "bad", SUCCEEDED: "rest", CANCELLED: "rest", PAUSED: "rest" };
+
+/** Returns the colour class of a job's state. Only a proof is good; a limit that was reached is neither good nor bad. */
+export function tone({ state, stop_reason: reason }: Pick<JobSummary, "state" | "stop_reason">): string {
+  return state === "SUCCEEDED" && reason === "PROVEN_OPTIMAL" ? "good" : TONES[state] ?? "live";
+}
 
 export function ended(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
