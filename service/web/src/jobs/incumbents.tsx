@@ -42,7 +42,7 @@ export function Incumbents(
   if (!shown) return <Loading what="Loading the tree" />;
   const place = feed.improvements.findIndex((entry) => entry.revision === shown.incumbent.revision);
   const found = place < 0 ? null : momentOf(feed.trace, feed.improvements, place);
-  return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job) }} />;
+  return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job), address: `/v1/jobs/${job.id}/incumbent` }} />;
 }
 
 async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {
@@ -53,11 +53,11 @@ async function load(feed: JobFeed, revision: number, newest: number): Promise<Sh
 }
 
 interface FrameProps {
-  shown: Shown; found: number | null; newest: number; over: boolean; dataset: Dataset | undefined; name: string;
+  shown: Shown; found: number | null; newest: number; over: boolean; dataset: Dataset | undefined; name: string; address: string;
   onChoose: (revision: number | null) => void;
 }
 
-function Frame({ shown, found, newest, over, dataset, name, onChoose }: FrameProps) {
+function Frame({ shown, found, newest, over, dataset, name, address, onChoose }: FrameProps) {
   const { before, incumbent: { revision, tree, objective } } = shown;
   const marked = useMemo(() => changes(before?.tree, tree), [shown]);
   const choose = (next: number) => onChoose(next >= newest ? null : next);
@@ -79,7 +79,7 @@ function Frame({ shown, found, newest, over, dataset, name, onChoose }: FramePro
         </div>
         <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
       </div>
-      <TreeView tree={tree} dataset={dataset} changes={marked} name={`${name} tree ${revision}`}>
+      <TreeView tree={tree} dataset={dataset} changes={marked} rowsOf={`${address}?revision=${revision}`} name={`${name} tree ${revision}`}>
         {(over || revision < newest) && <span class="quiet">{proofWords(tree)}</span>}
       </TreeView>
     </>
