@@ -104,7 +104,7 @@ export function apart(numbers: number[], span: number): string[] {
   return numbers.map((x) => plainNumber(x, true));
 }
 
-function plainNumber(value: number, grouped = false): string {
+export function plainNumber(value: number, grouped = false): string {
   const size = Math.abs(value);
   if (value !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential().replace("e+", "e");
   return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: grouped && size >= 10000 }).format(value);

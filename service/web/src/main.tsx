@@ -7,6 +7,7 @@ import "./styles/views.css";
 import "./styles/tree.css";
 import "./styles/quality.css";
 import "./styles/job.css";
+import "./styles/classes.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
 import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";

@@ -56,7 +56,7 @@ function Frame({ feed, shown, newest, dataset, onChoose }: Omit<Props, "shown" |
         </div>
         <p class="quiet">{found != null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
       </div>
-      <TreeView tree={tree} dataset={dataset} changes={marked} name={`${title(feed.job!)} tree ${revision}`} />
+      <TreeView tree={tree} dataset={dataset} changes={marked} rowsOf={`/v1/jobs/${feed.id}/incumbent?revision=${revision}`} name={`${title(feed.job!)} tree ${revision}`} />
     </>
   );
 }

@@ -57,7 +57,7 @@ function Pair({ loaded }: { loaded: Loaded[] }) {
             <h2>{title(model)}</h2>
             {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
             <ConfusionMatrix scores={model.metrics[rows]} caption={caption} of={title(model)} />
-            <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
+            <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)} />
           </section>
         ))}
       </div>

@@ -46,7 +46,7 @@ function Detail({ model, dataset }: Loaded) {
       </ViewHead>
       <section class="panel tree-panel" aria-label="Tree">
         <h2>Tree</h2>
-        <TreeView tree={model.tree} dataset={dataset} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
+        <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
       </section>
       <div class="columns">
         <section class="panel" aria-label="Figures">

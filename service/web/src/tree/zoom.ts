@@ -7,13 +7,17 @@ export interface View { x: number; y: number; scale: number }
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
 export const MARGIN = 14;
+const LEAST_READABLE = 0.7; // scale
 const DRAG = 4; // pixels: a shorter movement is a click
 
-export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number) {
+/** With `held` the drawing keeps its place when the stage changes its size. */
+export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number, held: boolean) {
   const [view, setView] = useState<View>({ x: MARGIN, y: MARGIN, scale: 1 });
   const untouched = useRef(true); // the drawing is fitted until the user moves it
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const travelled = useRef(0);
+  const still = useRef(held);
+  still.current = held;
 
   const fitNow = useCallback(() => {
     const stage = svg.current?.getBoundingClientRect();
@@ -25,7 +29,7 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
 
   useEffect(() => {
     if (untouched.current) fitNow();
-    const sized = new ResizeObserver(() => untouched.current && fitNow());
+    const sized = new ResizeObserver(() => untouched.current && !still.current && fitNow());
     sized.observe(svg.current!);
     return () => sized.disconnect();
   }, [fitNow]);
@@ -103,9 +107,18 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
           (start < MARGIN ? MARGIN - start : start + size > room - MARGIN ? room - MARGIN - start - size : 0);
         const dx = shift(old.x + x * old.scale, partWidth * old.scale, box.width);
         const dy = shift(old.y + y * old.scale, partHeight * old.scale, box.height);
-        if (dx || dy) untouched.current = false;
         return dx || dy ? { ...old, x: old.x + dx, y: old.y + dy } : old;
       });
+    },
+    /** Zooms to a part; a part too large to be read is shown at its end. */
+    frame: (x: number, y: number, partWidth: number, partHeight: number, endX: number) => {
+      const box = svg.current!.getBoundingClientRect();
+      const [roomX, roomY] = [box.width - 2 * MARGIN, box.height - 2 * MARGIN];
+      const scale = Math.min(1, Math.max(LEAST_READABLE, Math.min(roomX / partWidth, roomY / partHeight)));
+      const left = partWidth * scale <= roomX ? x + partWidth / 2 : Math.min(Math.max(endX, x + roomX / scale / 2), x + partWidth - roomX / scale / 2);
+      const top = partHeight * scale <= roomY ? y : y + partHeight - roomY / scale;
+      untouched.current = false;
+      setView({ scale, x: box.width / 2 - left * scale, y: MARGIN - top * scale });
     },
   };
 }
