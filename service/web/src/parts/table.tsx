@@ -11,7 +11,7 @@ const FIRST_SHOWN = 100; // rows that are drawn before the user asks for more
 export interface Column<Row> {
   id: string;
   name: string;
-  value: (row: Row) => string | number | null | undefined; // to sort, to filter and for the CSV file
+  value?: (row: Row) => string | number | null | undefined; // to sort, to filter and for the CSV file; buttons and pictures have none
   cell?: (row: Row) => ComponentChildren; // by default the value
   right?: boolean; // numbers
   descending?: boolean; // the first click sorts from large to small
@@ -74,13 +74,13 @@ export function DataTable<Row>(props: Props<Row>) {
                 {chosen && (
                   <td class="tick">
                     <input
-                      type="checkbox" aria-label={`Choose ${columns[0].value(row)}`} checked={chosen.has(id(row))}
+                      type="checkbox" aria-label={`Choose ${columns[0].value?.(row) ?? ""}`} checked={chosen.has(id(row))}
                       onChange={(event) => choose([id(row)], event.currentTarget.checked)}
                     />
                   </td>
                 )}
                 {columns.map((column, i) => {
-                  const inside = column.cell ? column.cell(row) : column.value(row) ?? "";
+                  const inside = column.cell ? column.cell(row) : column.value?.(row) ?? "";
                   return i === 0 ? <th scope="row">{inside}</th> : <td class={column.right ? "right" : undefined}>{inside}</td>;
                 })}
               </tr>
@@ -103,6 +103,7 @@ export function DataTable<Row>(props: Props<Row>) {
 
 function Head<Row>({ column, order, onOrder }: { column: Column<Row>; order?: Order; onOrder: () => void }) {
   const here = order?.by === column.id;
+  if (!column.value) return <th scope="col">{column.name}</th>;
   return (
     <th scope="col" class={column.right ? "right" : undefined} aria-sort={here ? (order.descending ? "descending" : "ascending") : undefined}>
       <button type="button" class="sort" onClick={onOrder}>
@@ -116,7 +117,7 @@ function filtered<Row>(rows: Row[], columns: Column<Row>[], filter: string): Row
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
   return rows.filter((row) => {
-    const text = columns.map((column) => column.value(row) ?? "").join("\n").toLowerCase();
+    const text = columns.map((column) => column.value?.(row) ?? "").join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }
@@ -124,10 +125,11 @@ function filtered<Row>(rows: Row[], columns: Column<Row>[], filter: string): Row
 /** Sorts the rows; those without a value come last in either direction. */
 function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefined): Row[] {
   const column = columns.find((each) => each.id === order?.by);
-  if (!column || !order) return rows;
+  if (!column?.value || !order) return rows;
+  const { value: valueOf } = column;
   const sign = order.descending ? -1 : 1;
   const empty = (value: unknown) => value === null || value === undefined || value === "";
-  return rows.map((row) => ({ row, value: column.value(row) })).sort((a, b) => {
+  return rows.map((row) => ({ row, value: valueOf(row) })).sort((a, b) => {
     if (empty(a.value) || empty(b.value)) return Number(empty(a.value)) - Number(empty(b.value));
     if (typeof a.value === "number" && typeof b.value === "number") return sign * (a.value - b.value);
     return sign * String(a.value).localeCompare(String(b.value), undefined, { numeric: true });
@@ -135,5 +137,6 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefin
 }
 
 export function tableText<Row>(columns: Column<Row>[], rows: Row[]): string {
-  return csvText([columns.map((column) => column.name), ...rows.map((row) => columns.map((column) => String(column.value(row) ?? "")))]);
+  const saved = columns.filter((column) => column.value);
+  return csvText([saved.map((column) => column.name), ...rows.map((row) => saved.map((column) => String(column.value!(row) ?? "")))]);
 }
