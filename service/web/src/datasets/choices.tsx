@@ -1,7 +1,7 @@
 // The columns of a file with their roles and types, before it is uploaded.
 import { useState } from "preact/hooks";
 import type { ColumnType } from "../api/types.ts";
-import { count, listed } from "../format.ts";
+import { count } from "../format.ts";
 import { Select } from "../parts/field.tsx";
 import type { Guess } from "./guess.ts";
 import { type Role, roleOf, ROLES, TYPES, type UploadOptions, withLeftOut, withRole, withType } from "./options.ts";
@@ -9,7 +9,7 @@ import type { Kind } from "./start.ts";
 
 const KINDS: Record<Kind, string> = { ...TYPES, date: "Date or time", unsupported: "Not supported" };
 const FILTER_FROM = 20; // columns
-const FIRST_SHOWN = 100; // columns
+const FIRST_SHOWN = 40; // columns
 const EXAMPLES = 4; // values
 
 interface Props {
@@ -69,7 +69,6 @@ function Row({ column, options, complaint, onChange }: Omit<Props, "columns" | "
     // The server leaves dates out unless they are read as categories.
     onChange(next === "feature" && kind === "date" ? withType(changed, name, "category") : changed);
   };
-  const shown = listed(values.slice(0, EXAMPLES), ",");
   return (
     <tr class={complaint ? "wrong" : role === "drop" ? "left-out" : role === "feature" ? undefined : "strong"}>
       <th scope="row">
@@ -80,12 +79,13 @@ function Row({ column, options, complaint, onChange }: Omit<Props, "columns" | "
       <td><Select aria-label={`Role of ${name}`} value={role} choices={ROLES} onValue={choose} /></td>
       <td>
         {role === "drop" || role === "weight" ? <span class="quiet">{KINDS[kind]}</span> : (
-          <Select<ColumnType | ""> aria-label={`Type of ${name}`} value={options.types[name] ?? ""} choices={{ "": `Detected: ${KINDS[kind].toLowerCase()}`, ...TYPES }}
+          <Select<ColumnType | "">
+            aria-label={`Type of ${name}`} value={options.types[name] ?? ""} choices={{ "": `${KINDS[kind]} (detected)`, ...TYPES }}
             onValue={(type) => onChange(withType(options, name, type))}
           />
         )}
       </td>
-      <td class="quiet values">{shown}{values.length > EXAMPLES && ", …"}</td>
+      <td class="quiet values">{values.slice(0, EXAMPLES).join(", ")}{values.length > EXAMPLES && ", …"}</td>
     </tr>
   );
 }

@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../parts/table.tsx";
 import { ROLES, TYPES } from "./options.ts";
 
 const FILTER_FROM = 20; // columns
+const FIRST_SHOWN = 40; // columns
 const ORDER = { target: 0, weight: 1, feature: 2 }; // in a long table the target comes first
 
 export function Columns({ dataset }: { dataset: Dataset }) {
@@ -24,7 +25,10 @@ export function Columns({ dataset }: { dataset: Dataset }) {
           <input id="filter" type="search" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
         </p>
       )}
-      <DataTable label="Columns" columns={columns} rows={rows} id={(column) => column.name} filter={filter} saveAs={`${dataset.name ?? "dataset"} columns`} />
+      <DataTable
+        label="Columns" noun="column" columns={columns} rows={rows} id={(column) => column.name} filter={filter} first={FIRST_SHOWN}
+        saveAs={`${dataset.name ?? "dataset"} columns`}
+      />
       {dataset.dropped.length > 0 && <p class="quiet dropped">Left out: {dataset.dropped.join(", ")}</p>}
     </>
   );

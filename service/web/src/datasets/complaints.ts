@@ -1,4 +1,4 @@
-// Errors of an upload that are about one column.
+// The messages of the server about an upload.
 import { ApiError, pointerPart } from "../api/client.ts";
 import type { FieldProblem } from "../api/types.ts";
 
@@ -17,4 +17,16 @@ export function columnComplaint(error: unknown, name: string): string | undefine
 export function atColumns(error: unknown, names: string[]): string[] {
   if (!(error instanceof ApiError)) return [];
   return error.errors.filter((entry) => names.some((name) => isAbout(entry, name))).map((entry) => entry.pointer);
+}
+
+const OPTION = /\b(drop|types|decimal|delimiter|target|charset)=|`(drop|types|delimiter)`|\bContent-Type\b/;
+
+/** Returns a message without advice about options of the API, which the page has as controls. */
+export function withoutOptions(message: string): string {
+  const sentences = message.replace(/\bnull_values\b/, "“Words for a missing cell”").split(/(?<=\.) (?=[A-Z])/).map((sentence) => {
+    const clauses = sentence.split("; ");
+    const plain = clauses.filter((clause) => !OPTION.test(clause));
+    return plain.length === clauses.length ? sentence : plain.length ? `${plain.join("; ").replace(/\.$/, "")}.` : "";
+  });
+  return sentences.filter(Boolean).join(" ") || message;
 }

@@ -7,7 +7,9 @@ export const DELIMITERS: Record<string, string> = { ",": "commas", ";": "semicol
 const DELIMITER_CHOICES: Record<string, string> = { ",": "Comma", ";": "Semicolon", tab: "Tab", "|": "Vertical bar" };
 const DECIMALS: Record<string, string> = { ".": "Point", ",": "Comma" };
 export const CHARSETS: Record<string, string> = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "iso-8859-1": "ISO-8859-1", "utf-16": "UTF-16" };
-export const PLACED = ["/query/target", "/query/weight", "/query/name", "/query/delimiter", "/query/decimal", "/query/null_values"];
+const PLACED = ["/query/delimiter", "/query/decimal", "/query/null_values", "/body/lines"];
+/** The parts of a request whose errors the form shows at their fields. */
+export const PLACED_FIELDS = ["/query/target", "/query/name", ...PLACED];
 
 interface Props {
   options: UploadOptions;
@@ -18,7 +20,7 @@ interface Props {
 
 export function CsvOptions({ options, found, error, onChange }: Props) {
   const detect = (words: string | undefined) => ({ "": words ? `Detect (${words})` : "Detect" });
-  const wrong = PLACED.slice(3).some((place) => complaintAt(error, place));
+  const wrong = PLACED.some((place) => complaintAt(error, place));
   return (
     <details open={wrong || undefined}>
       <summary>CSV options</summary>
@@ -32,7 +34,7 @@ export function CsvOptions({ options, found, error, onChange }: Props) {
         >
           <Select value={options.decimal} choices={{ ...detect(found?.decimal), ...DECIMALS }} onValue={(decimal) => onChange({ decimal })} />
         </Field>
-        <Field name="Encoding" help="The character encoding of the file.">
+        <Field name="Encoding" help="The character encoding of the file." error={complaintAt(error, "/body/lines")}>
           <Select value={options.charset} choices={{ ...detect(found?.charset), ...CHARSETS }} onValue={(charset) => onChange({ charset })} />
         </Field>
         <Field

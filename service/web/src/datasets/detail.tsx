@@ -15,8 +15,9 @@ import { offerUndo } from "../state/undo.ts";
 import { ClassBars } from "../tree/legend.tsx";
 import { title } from "../words.ts";
 import { Change } from "./change.tsx";
+import { withoutOptions } from "./complaints.ts";
 import { Columns } from "./columns.tsx";
-import { Labels } from "./labels.tsx";
+import { LabelsForm } from "./labels.tsx";
 import { freeName, withFix } from "./options.ts";
 import { MadeOf, SameFile } from "./related.tsx";
 import { RowsTable } from "./rows.tsx";
@@ -29,6 +30,7 @@ export function DatasetView({ id }: { id: string }) {
 
 function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
   const all = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
+  const [editing, setEditing] = useState(false);
   const [change, setChange] = useState<{ fix: ProblemFix | null }>();
   const { run, busy, error } = useAction();
   const others = all.value ?? [];
@@ -57,11 +59,13 @@ function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
       >
         <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
         <button type="button" onClick={() => setChange({ fix: null })}>Change roles or types</button>
+        <button type="button" aria-expanded={editing} onClick={() => setEditing(!editing)}>Name and notes</button>
         <button type="button" disabled={busy} onClick={() => void remove()}>Delete</button>
       </ViewHead>
       <Refusal error={error} />
       <SameFile dataset={dataset} all={all} />
-      <Labels dataset={dataset} onSaved={reload} />
+      {editing && <LabelsForm dataset={dataset} onSaved={reload} onClose={() => setEditing(false)} />}
+      {dataset.notes && !editing && <p class="long-text">{dataset.notes}</p>}
       {change && (
         <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={() => setChange(undefined)} />
       )}
@@ -83,7 +87,7 @@ function Warnings({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; o
     <section class="notice warn" aria-label="Warnings about the data">
       <Icon name="warning" />
       <div>
-        <ul>{dataset.warnings.map((text) => <li>{text}</li>)}</ul>
+        <ul>{dataset.warnings.map((text) => <li>{withoutOptions(text)}</li>)}</ul>
         {dataset.fixes.length > 0 && <p class="quiet">Each of these makes a new dataset of the same file:</p>}
         <Fixes fixes={dataset.fixes} busy={busy} onFix={onFix} />
       </div>

@@ -10,7 +10,7 @@ import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { ColumnChoices } from "./choices.tsx";
 import { atColumns, columnComplaint } from "./complaints.ts";
-import { CHARSETS, CsvOptions, DELIMITERS, PLACED } from "./csv-options.tsx";
+import { CHARSETS, CsvOptions, DELIMITERS, PLACED_FIELDS } from "./csv-options.tsx";
 import { guessColumns, type Guesses } from "./guess.ts";
 import { PLAIN, type UploadOptions, withFix, withRole } from "./options.ts";
 import { Progress } from "./progress.tsx";
@@ -115,7 +115,7 @@ export function Draft({ file, base, initial, others, onCancel }: Props) {
         </>
       )}
       <div class="send">
-        <Refusal error={error} placed={[...PLACED, ...atColumns(error, names)]} />
+        <Refusal error={error} placed={[...PLACED_FIELDS, ...atColumns(error, names)]} />
         <Fixes fixes={fixesOf(error)} busy={busy} onFix={fix} />
         {busy && sent !== undefined && <Progress sent={sent} size={file.size} />}
         <div class="row">

@@ -1,24 +1,12 @@
-// The name and the notes of a dataset.
+// The form for the name and the notes of a dataset.
 import { useState } from "preact/hooks";
 import { complaintAt, send } from "../api/client.ts";
 import type { Dataset } from "../api/types.ts";
 import { Field } from "../parts/field.tsx";
-import { Icon } from "../parts/icons.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
 
-export function Labels({ dataset, onSaved }: { dataset: Dataset; onSaved: () => void }) {
-  const [editing, setEditing] = useState(false);
-  if (editing) return <Form dataset={dataset} onSaved={onSaved} onClose={() => setEditing(false)} />;
-  return (
-    <div class="labels">
-      {dataset.notes && <p class="long-text">{dataset.notes}</p>}
-      <button type="button" class="small" onClick={() => setEditing(true)}><Icon name="edit" />{dataset.notes ? "Edit name and notes" : "Rename or add notes"}</button>
-    </div>
-  );
-}
-
-function Form({ dataset, onSaved, onClose }: { dataset: Dataset; onSaved: () => void; onClose: () => void }) {
+export function LabelsForm({ dataset, onSaved, onClose }: { dataset: Dataset; onSaved: () => void; onClose: () => void }) {
   const [name, setName] = useState(dataset.name ?? "");
   const [notes, setNotes] = useState(dataset.notes ?? "");
   const { run, busy, error } = useAction();

@@ -39,14 +39,14 @@ export function Datasets() {
 }
 
 const COLUMNS: Column<DatasetSummary>[] = [
-  { id: "name", name: "Name", value: title, cell: (item) => <a href={`#/datasets/${item.id}`}>{title(item)}</a> },
-  { id: "target", name: "Target", value: ({ target }) => target },
+  { id: "name", name: "Name", value: title, cell: (item) => <a href={`#/datasets/${item.id}`} title={title(item)}>{title(item)}</a> },
+  { id: "target", name: "Target", value: ({ target }) => target, cell: ({ target }) => <span class="short-text" title={target}>{target}</span> },
   { id: "classes", name: "Classes", value: (item) => item.n_classes, cell: (item) => count(item.n_classes), right: true },
   { id: "rows", name: "Rows", value: ({ rows }) => rows, cell: ({ rows }) => count(rows), right: true, descending: true },
   { id: "columns", name: "Columns", value: (item) => item.n_columns, cell: (item) => count(item.n_columns), right: true, descending: true },
   { id: "size", name: "Size", value: (item) => item.bytes, cell: (item) => bytes(item.bytes), right: true, descending: true },
   { id: "added", name: "Added", value: (item) => item.created_at, cell: (item) => moment(item.created_at), descending: true },
-  { id: "notes", name: "Notes", value: ({ notes }) => notes, cell: ({ notes }) => <span class="quiet short-text">{notes}</span> },
+  { id: "notes", name: "Notes", value: ({ notes }) => notes, cell: ({ notes }) => <span class="quiet short-text" title={notes ?? undefined}>{notes}</span> },
   {
     id: "train", name: "Train",
     cell: (item) => <a class="button small" href={`#/train?dataset=${item.id}`} aria-label={`Train on ${title(item)}`}>Train</a>,
@@ -67,7 +67,7 @@ function Table({ items }: { items: DatasetSummary[] }) {
           <input id="filter" type="search" value={filter} onInput={(event) => find(event.currentTarget.value)} />
         </p>
       )}
-      <DataTable label="Datasets" columns={COLUMNS} rows={items} id={({ id }) => id} filter={filter} saveAs="datasets" />
+      <DataTable label="Datasets" noun="dataset" columns={COLUMNS} rows={items} id={({ id }) => id} filter={filter} saveAs="datasets" />
       {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
     </section>
   );

@@ -8,7 +8,7 @@ export function RowsTable({ names, rows }: { names: string[]; rows: unknown[][] 
   return (
     <>
       <div class="scroll" role="region" aria-label="First rows" tabIndex={0}>
-        <table class="list compact">
+        <table class="list compact rows">
           <thead><tr>{shown.map((name) => <th scope="col">{name}</th>)}</tr></thead>
           <tbody>
             {rows.map((row) => (

@@ -1,6 +1,7 @@
 // Uploads files.
-import { request } from "../api/client.ts";
+import { ApiError, request } from "../api/client.ts";
 import type { Dataset } from "../api/types.ts";
+import { withoutOptions } from "./complaints.ts";
 import { queryOf, type UploadOptions } from "./options.ts";
 
 /** The files uploaded since the page was opened; the server does not keep them. */
@@ -18,6 +19,10 @@ export async function upload(file: File, options: UploadOptions, transfer: Trans
   const type = parquet ? "application/vnd.apache.parquet" : `text/csv; charset=${options.charset || "utf-8"}`;
   const answer = await request(`/v1/datasets?${queryOf(options, parquet)}`, {
     method: "POST", body: file, slow: true, headers: { "Content-Type": type }, ...transfer,
+  }).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    const errors = error.errors.map((entry) => ({ ...entry, message: withoutOptions(entry.message) }));
+    throw new ApiError(error.status, withoutOptions(error.message), errors, error.fixes);
   });
   const dataset = (await answer.json()) as Dataset;
   uploaded.set(dataset.id, { file, options });

@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { csvText } from "../csv.ts";
-import { count } from "../format.ts";
+import { count, counted } from "../format.ts";
 import { fileName, save } from "../save.ts";
 import { Icon } from "./icons.tsx";
 
-const FIRST_SHOWN = 100; // rows that are drawn before the user asks for more
+const FIRST_SHOWN = 100; // rows
 
 export interface Column<Row> {
   id: string;
@@ -21,8 +21,10 @@ export interface Order { by: string; descending: boolean }
 
 interface Props<Row> {
   label: string;
+  noun?: string; // what a row is
   columns: Column<Row>[]; // the first one names the row
   rows: Row[];
+  first?: number; // rows that are drawn before the user asks for more
   id: (row: Row) => string;
   order?: Order; // at first
   onOrder?: (order: Order) => void;
@@ -34,9 +36,9 @@ interface Props<Row> {
 }
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, id, filter = "", chosen, onChosen, rowClass, saveAs } = props;
+  const { label, noun = "row", columns, rows, id, filter = "", chosen, onChosen, rowClass, saveAs } = props;
   const [order, setOrder] = useState<Order | undefined>(props.order);
-  const [most, setMost] = useState(FIRST_SHOWN);
+  const [most, setMost] = useState(props.first ?? FIRST_SHOWN);
   const shown = useMemo(() => sorted(filtered(rows, columns, filter), columns, order), [rows, columns, filter, order]);
   const reorder = (column: Column<Row>) => {
     const same = order?.by === column.id;
@@ -90,7 +92,7 @@ export function DataTable<Row>(props: Props<Row>) {
       </div>
       <div class="row table-foot">
         <span class="quiet" role="status">
-          {shown.length === rows.length ? `${count(rows.length)} rows` : `${count(shown.length)} of ${count(rows.length)} rows`}
+          {shown.length === rows.length ? "" : `${count(shown.length)} of `}{counted(rows.length, noun)}
         </span>
         {shown.length > most && <button type="button" class="small" onClick={() => setMost(10 * most)}>Show more</button>}
         {saveAs && (
