@@ -88,15 +88,21 @@ function described(
   };
 }
 
+function isUsable({ kind }: Guess): boolean {
+  return kind !== "date" && kind !== "unsupported";
+}
+
 /** Returns whether the values of a column can be classes. */
-function canBeTarget({ kind, fractional, idLike, values }: Guess): boolean {
-  return kind !== "date" && kind !== "unsupported" && !fractional && !idLike && values.length > 1 && values.length <= MANY_CLASSES;
+function canBeTarget(column: Guess): boolean {
+  const { fractional, idLike, values } = column;
+  return isUsable(column) && !fractional && !idLike && values.length > 1 && values.length <= MANY_CLASSES;
 }
 
 /** Returns the column to predict: one with a usual name, or the last one that can have classes. */
 export function likelyTarget(columns: Guess[]): string {
   const named = columns.find((column) => LIKELY_TARGETS.test(column.name));
-  return (named ?? columns.findLast(canBeTarget) ?? columns[columns.length - 1])?.name ?? "";
+  const words = ({ kind }: Guess) => kind === "category" || kind === "boolean"; // if no rows could be read
+  return (named ?? columns.findLast(canBeTarget) ?? columns.findLast(words) ?? columns.findLast(isUsable))?.name ?? "";
 }
 
 /** Returns other columns that can be the target, the likeliest first. */
