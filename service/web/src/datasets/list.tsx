@@ -60,7 +60,7 @@ function Table({ items }: { items: DatasetSummary[] }) {
     keepInLink({ find: text || null });
   };
   return (
-    <section class="apart" aria-label="Datasets">
+    <div class="apart">
       {items.length > 5 && (
         <p class="row">
           <label for="filter">Find a dataset</label>
@@ -69,6 +69,6 @@ function Table({ items }: { items: DatasetSummary[] }) {
       )}
       <DataTable label="Datasets" noun="dataset" columns={COLUMNS} rows={items} id={({ id }) => id} filter={filter} saveAs="datasets" />
       {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
-    </section>
+    </div>
   );
 }
