@@ -26,9 +26,26 @@ def refuse(page: Page) -> None:
     expect(page.locator(".field.wrong")).to_be_visible()
 
 
-def open_dialog(page: Page) -> None:
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("dialog")).to_be_visible()
+def open_labels(page: Page) -> None:
+    page.get_by_role("button", name="Name and notes").click()
+    expect(page.get_by_label("Notes", exact=True)).to_be_visible()
+
+
+def open_tour(page: Page) -> None:
+    page.get_by_role("button", name="Tour", exact=True).click()
+    expect(page.get_by_role("complementary", name="Tour")).to_be_visible()
+
+
+def choose_file(page: Page) -> None:
+    """Choose a file with a date, an id and a target that the server refuses."""
+    rows = [f"{i},2024-01-{1 + i % 28:02},{'ab'[i % 2]},{i + 0.5}" for i in range(40)]
+    text = "\n".join(["id,day,kind,target", *rows])
+    page.locator("input[type=file]").set_input_files(
+        {"name": "odd.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    )
+    page.locator("summary").click()
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator("tr.wrong")).to_be_visible()
 
 
 def ask_for_many(page: Page) -> None:
@@ -49,8 +66,9 @@ def nothing(_: Page) -> None:
 
 # The address, what must be visible, and what to do before the check.
 VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
-    "datasets": ("/datasets", "table.list", nothing),
-    "dataset": ("/datasets/{dataset}", "svg.histogram", open_dialog),
+    "datasets": ("/datasets", "table.list", open_tour),
+    "new dataset": ("/datasets", "table.list", choose_file),
+    "dataset": ("/datasets/{dataset}", "svg.histogram", open_labels),
     "train": ("/train?dataset={dataset}", "form .field", refuse),
     "jobs": ("/jobs", ".card svg", nothing),
     "job": ("/jobs/{job}", ".bounds .plot canvas", open_leaf),

@@ -8,6 +8,7 @@ import "./styles/tree.css";
 import "./styles/quality.css";
 import "./styles/job.css";
 import "./styles/classes.css";
+import "./styles/datasets.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
 import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";

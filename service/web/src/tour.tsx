@@ -1,0 +1,31 @@
+// Three sentences about what the page is for.
+import { useEffect, useRef } from "preact/hooks";
+import { IconButton } from "./parts/icons.tsx";
+import { useSignal } from "./state/signal.ts";
+import { closeTour, tour } from "./state/tour.ts";
+
+export function Tour({ here }: { here: string }) {
+  const state = useSignal(tour);
+  const element = useRef<HTMLElement>(null);
+  const before = useRef<Element | null>(null);
+  useEffect(() => {
+    if (state !== "open") return;
+    before.current = document.activeElement;
+    element.current?.focus();
+  }, [state]);
+  const close = () => {
+    closeTour();
+    if (before.current instanceof HTMLElement) before.current.focus();
+  };
+  if (state === "closed" || (state === "first" && here !== "datasets")) return null;
+  return (
+    <aside class="tour" aria-label="Tour" tabIndex={-1} ref={element} onKeyDown={(event) => event.key === "Escape" && close()}>
+      <ol>
+        <li>Add a table under <a href="#/datasets">Datasets</a>, or the sample data, and choose the column to predict.</li>
+        <li>Start a search under <a href="#/train">Train</a>: Literati shows the best decision tree so far and proves how much better any other tree could be.</li>
+        <li>Judge the tree on rows that were held back, read it, and <a href="#/predict">predict</a> new rows with it.</li>
+      </ol>
+      <IconButton name="close" label="Close the tour" onClick={close} />
+    </aside>
+  );
+}
