@@ -1,11 +1,11 @@
 // Sends requests to the API and handles keys, problems and lost connections.
 import { markConnected, markLost } from "../state/connection.ts";
 import { anotherKey, currentKey } from "../state/session.ts";
-import type { FieldProblem, ProblemDetails } from "./types.ts";
+import type { FieldProblem, ProblemDetails, ProblemFix } from "./types.ts";
 
 /** The server rejected the request; its message is for users. */
 export class ApiError extends Error {
-  constructor(readonly status: number, detail: string, readonly errors: FieldProblem[]) {
+  constructor(readonly status: number, detail: string, readonly errors: FieldProblem[], readonly fixes: ProblemFix[] = []) {
     super(detail);
   }
 }
@@ -56,7 +56,7 @@ export async function request(path: string, options: Options = {}): Promise<Resp
   if (answer.ok || answer.status === 304) return answer;
   const problem = (await answer.json().catch(() => null)) as Partial<ProblemDetails> | null;
   const detail = problem?.detail ?? `The server responded with status ${answer.status}.`;
-  throw new ApiError(answer.status, detail, problem?.errors ?? []);
+  throw new ApiError(answer.status, detail, problem?.errors ?? [], problem?.fixes ?? []);
 }
 
 export async function get<Body>(path: string, signal?: AbortSignal): Promise<Body> {
