@@ -6,6 +6,7 @@ import "./styles/parts.css";
 import "./styles/views.css";
 import "./styles/tree.css";
 import "./styles/train.css";
+import "./styles/sweeps.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
 import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";
@@ -19,10 +20,11 @@ import { Predict } from "./predict/view.tsx";
 import { place, type Place } from "./router.ts";
 import { Shell } from "./shell.tsx";
 import { useSignal } from "./state/signal.ts";
+import { SweepView } from "./sweeps/view.tsx";
 import { Train } from "./train/form.tsx";
 
 const TITLES: Record<string, string> = {
-  datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", compare: "Models", predict: "Predict",
+  datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", compare: "Models", predict: "Predict", sweeps: "Sweep",
 };
 
 function View({ at }: { at: Place }) {
@@ -40,6 +42,7 @@ function View({ at }: { at: Place }) {
       </>
     );
   }
+  if (view === "sweeps" && rest[0]) return <SweepView key={rest[0]} id={rest[0]} />;
   if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models />;
   if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
   if (view === "predict") return <Predict key={rest.join()} path={rest} />;
@@ -49,7 +52,7 @@ function View({ at }: { at: Place }) {
 function Page() {
   const at = useSignal(place);
   const view = at.path[0] ?? "datasets";
-  const here = view === "compare" ? "models" : view;
+  const here = { compare: "models", sweeps: "jobs" }[view] ?? view;
   const first = useRef(true);
   useEffect(() => {
     document.title = `${TITLES[view] ?? "Page not found"} – Literati`;

@@ -125,21 +125,3 @@ export const CHOICES: Record<ChoiceKey, ChoiceField> = {
     choices: { none: "no, every row weighs the same", balanced: "yes, every class weighs the same" },
   },
 };
-
-interface Meaning { name: string; about: string }
-
-export const METRICS: Record<string, Meaning> = {
-  accuracy: { name: "Accuracy", about: "The share of rows that are right, on rows that the tree has not seen." },
-  balanced_accuracy: { name: "Balanced accuracy", about: "The share of each class that is right, averaged, so that rare classes count as much as frequent ones." },
-  log_loss: { name: "Log loss", about: "How good the probabilities are, on rows that the tree has not seen. Smaller is better." },
-  macro_f1: { name: "Macro F1", about: "Precision and recall of each class in one number, averaged over the classes." },
-  roc_auc: { name: "Area under the ROC curve", about: "How well the probabilities rank rows of two classes." },
-};
-
-export const SELECTS: Record<string, Meaning> = {
-  ONE_STANDARD_ERROR: {
-    name: "The smallest good tree",
-    about: "The smallest tree whose mean score is within one standard error of the best mean. Smaller differences may be chance.",
-  },
-  BEST: { name: "The best score", about: "The tree with the best mean score, whatever its size." },
-};

@@ -1,9 +1,10 @@
 // The two forms: "Find the best tree for me" and "Set the parameters myself".
 import type { Dataset, Job } from "../api/types.ts";
 import { lasting } from "../format.ts";
+import { METRICS, SELECTS } from "../sweeps/words.ts";
 import { title } from "../words.ts";
 import { Check, ChoiceInput, type Form, NumberInput, WordInput } from "./fields.tsx";
-import { about, CHOICES, FOLDS, HELD_BACK, MAIN, METRICS, MORE, type NumberKey, NUMBERS, SELECTS, TOTAL_TIME, TRIAL_LIMITS } from "./parameters.ts";
+import { about, CHOICES, FOLDS, HELD_BACK, MAIN, MORE, type NumberKey, NUMBERS, TOTAL_TIME, TRIAL_LIMITS } from "./parameters.ts";
 import { complaintAbout } from "./request.ts";
 import { type TextKey, trialSeconds } from "./values.ts";
 

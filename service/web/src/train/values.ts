@@ -1,6 +1,7 @@
 // The contents of the form, and how they are read from a job, a sweep or a link.
 import type { Job, Sweep } from "../api/types.ts";
-import { about, CHOICES, type ChoiceKey, definition, METRICS, NUMBERS, type NumberField, type NumberKey, SELECTS } from "./parameters.ts";
+import { METRICS, SELECTS } from "../sweeps/words.ts";
+import { about, CHOICES, type ChoiceKey, definition, NUMBERS, type NumberField, type NumberKey } from "./parameters.ts";
 
 export type TextKey = NumberKey | ChoiceKey | "metric" | "select" | "fold_column";
 
@@ -147,7 +148,7 @@ export function valuesOfSweep(sweep: Partial<Sweep>): { tune: boolean; values: V
 
 /** Returns the entries of a link that preset fields, such as `split_penalty=2`. */
 export function presets(query: URLSearchParams): Partial<Record<TextKey, string>> {
-  const words: Record<string, Record<string, string>> = { metric: METRICS, select: SELECTS };
+  const words: Record<string, object> = { metric: METRICS, select: SELECTS };
   const isField = (key: string, value: string) => key in OWN && typeof OWN[key as TextKey] === "string" && (!words[key] || value in words[key]);
   const unit = (key: string) => NUMBERS.find((field) => field.group === "limits" && field.key === key)?.factor;
   return Object.fromEntries([...query].filter(([key, value]) => isField(key, value)).map(([key, value]) => {
