@@ -9,8 +9,10 @@ import { sweepEnded, sweepWords } from "./words.ts";
 
 const REFRESH_INTERVAL = 1500; // milliseconds: a job that starts has no event, and the time goes on
 const HIDDEN_INTERVAL = 5000; // for the title of a hidden tab
-const RELOAD_INTERVAL = 1500; // milliseconds between two loads of the trials, and more if there are many
-const MAX_TRIALS = 10_000; // that the API returns at once
+const RELOAD_INTERVAL = 1500; // milliseconds between two loads of the trials
+const RELOAD_SHARE = 5; // and so many times as long as the last load took
+const PAGE = 1000; // trials in one request, so that reading them does not block the page
+const MAX_TRIALS = 20_000; // that are shown
 
 export class SweepFeed {
   sweep: Sweep | undefined;
@@ -18,7 +20,7 @@ export class SweepFeed {
   board: Leaderboard | undefined;
   trials: Trial[] = [];
   total = 0; // trials that there are
-  round = 0; // how often the trials were loaded
+  round = 0; // how often the trials were loaded; 0: not yet
   stream: "opening" | "live" | "waiting" | "ended" = "opening";
   error: unknown;
 
@@ -27,6 +29,7 @@ export class SweepFeed {
   #timer = 0;
   #reload = 0;
   #loadedAt = -Infinity;
+  #loadTime = 0;
   #frame = 0;
 
   constructor(readonly id: string, private readonly redraw: () => void) {
@@ -88,15 +91,23 @@ export class SweepFeed {
   }
 
   async #load(): Promise<void> {
-    this.#loadedAt = performance.now();
+    const start = performance.now();
     const here = `/v1/sweeps/${this.id}`;
     const { signal } = this.#stopped;
-    const [board, list] = await Promise.all([
-      get<Leaderboard>(`${here}/leaderboard`, signal), get<TrialList>(`${here}/trials?limit=${MAX_TRIALS}`, signal),
+    const [board, first] = await Promise.all([
+      get<Leaderboard>(`${here}/leaderboard`, signal), get<TrialList>(`${here}/trials?limit=${PAGE}`, signal),
     ]);
+    const trials = [...first.items];
+    while (trials.length < Math.min(first.total, MAX_TRIALS)) {
+      const next = await get<TrialList>(`${here}/trials?limit=${PAGE}&offset=${trials.length}`, signal);
+      if (!next.items.length) break;
+      trials.push(...next.items);
+    }
+    this.#loadedAt = performance.now();
+    this.#loadTime = this.#loadedAt - start;
     this.board = board;
-    this.trials = list.items;
-    this.total = list.total;
+    this.trials = trials;
+    this.total = first.total;
     this.round += 1;
     this.#changed();
   }
@@ -104,7 +115,7 @@ export class SweepFeed {
   /** Loads the trials soon, but not more often than their number allows. */
   #later(): void {
     if (this.#reload || this.#stopped.signal.aborted) return;
-    const interval = RELOAD_INTERVAL * Math.max(1, this.trials.length / 500);
+    const interval = Math.max(RELOAD_INTERVAL, RELOAD_SHARE * this.#loadTime);
     this.#reload = window.setTimeout(() => {
       this.#reload = 0;
       void this.#load().catch((error) => error instanceof ApiError && this.#fail(error));

@@ -4,7 +4,8 @@ import { lasting } from "../format.ts";
 import { Icon } from "../parts/icons.tsx";
 import { sweepEnded } from "./words.ts";
 
-export function Outcome({ sweep, complete, trials }: { sweep: Sweep; complete: number; trials: Trial[] }) {
+export function Outcome({ sweep, trials }: { sweep: Sweep; trials: Trial[] }) {
+  const complete = trials.filter((trial) => trial.state === "SUCCEEDED").length;
   if (sweep.state === "FAILED") return <Notice tone="bad" title="This sweep failed" texts={failure(sweep, complete, trials)} />;
   if (sweep.state === "CANCELLED") {
     const kept = complete ? "The trials that were complete are kept below." : "No trial was complete.";

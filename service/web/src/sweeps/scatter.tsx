@@ -15,11 +15,12 @@ interface Props {
   metric: string;
   select: Select;
   chosen: Trial | null; // by the sweep
+  final: boolean; // whether the choice is made
   shown: Trial | undefined; // its tree is shown
   onShow: (trial: Trial) => void;
 }
 
-export function Scatter({ trials, metric, select, chosen, shown, onShow }: Props) {
+export function Scatter({ trials, metric, select, chosen, final, shown, onShow }: Props) {
   const [host, width] = useWidth();
   const [at, setAt] = useState<number | null>(null);
   const dots = useMemo(() => dotsOf(trials), [trials]);
@@ -69,7 +70,7 @@ export function Scatter({ trials, metric, select, chosen, shown, onShow }: Props
         <span class="key dot">Trial with its standard error</span>
         <span class="key front">Best for its size (Pareto front)</span>
         {band && <span class="key within">Within one standard error of the best</span>}
-        {chosenAt >= 0 && <span class="key chosen">Chosen</span>}
+        {chosenAt >= 0 && <span class="key chosen">{final ? "Chosen" : "Would be chosen now"}</span>}
       </figcaption>
       <div
         ref={host} class="scatter" tabIndex={0} role="img" aria-label={summary(dots, front, best, metric)} onKeyDown={keys}

@@ -31,10 +31,10 @@ export function BestTrials({ board, ...props }: { board: Leaderboard | undefined
   const { rowClass, name, badge } = useNames(props);
   const { metric } = props.sweep;
   const columns: Column<Trial>[] = [
-    { id: "rank", name: "Rank", value: (trial) => trial.rank, cell: (trial) => name(trial, `${trial.rank ?? ""}`) },
+    { id: "rank", name: "Rank", value: (trial) => trial.rank },
     {
       id: "parameters", name: "Parameters", value: (trial) => settingWords(trial.parameters, trial.penalty),
-      cell: (trial) => <>{settingWords(trial.parameters, trial.penalty)}{badge(trial)}</>,
+      cell: (trial) => <>{name(trial, settingWords(trial.parameters, trial.penalty))}{badge(trial)}</>,
     },
     score(metric), leaves,
   ];
@@ -46,34 +46,53 @@ export function BestTrials({ board, ...props }: { board: Leaderboard | undefined
   );
 }
 
-/** All trials, with a column for each parameter that varies. */
+/** A column for each parameter that varies. */
+function parameterColumns(trials: Trial[]): Column<Trial>[] {
+  const keys = new Set(trials.flatMap((trial) => Object.keys(trial.parameters)));
+  const columns = [...keys].map((key): Column<Trial> => ({
+    id: key, name: parameterName(key), right: trials.some((trial) => typeof trial.parameters[key] === "number"),
+    value: ({ parameters }) => (typeof parameters[key] === "number" ? parameters[key] : parameterText(parameters[key])),
+    cell: (trial) => parameterText(trial.parameters[key]),
+  }));
+  if (trials.some((trial) => trial.penalty_range)) {
+    columns.push({ id: "penalty", name: "Penalty per split", right: true, value: (trial) => trial.penalty, cell: (trial) => orDash(trial.penalty, number) });
+  }
+  return columns;
+}
+
+/** What was found. */
+function resultColumns(metric: string): Column<Trial>[] {
+  const figure = (id: string, name: string, value: (trial: Trial) => number | null | undefined, format: (value: number) => string, descending = false): Column<Trial> => ({
+    id, name, right: true, descending, value, cell: (trial) => {
+      const found = value(trial);
+      return found == null ? "" : format(found);
+    },
+  });
+  return [
+    figure("rank", "Rank", (trial) => trial.rank, String),
+    score(metric),
+    figure("error", "Standard error", (trial) => trial.standard_error, (value) => value.toFixed(4)),
+    figure("train", "On training rows", (trial) => trial.train_mean, (value) => scoreWords(metric, value), largerIsBetter(metric)),
+    leaves,
+    figure("changepoints", "Further cuts", (trial) => trial.changepoints, number),
+    figure("proven", "Folds proven", (trial) => trial.proven_folds, String, true),
+    figure("seconds", "Search time", (trial) => trial.seconds, seconds, true),
+  ];
+}
+
+/** All trials, with filters. */
 export function AllTrials({ trials, total, ...props }: { trials: Trial[]; total: number } & Props) {
   const [filter, setFilter] = useState("");
   const [state, setState] = useState("");
   const { rowClass, name, badge } = useNames(props);
   const { metric } = props.sweep;
-  const varied = useMemo(() => [...new Set(trials.flatMap((trial) => Object.keys(trial.parameters)))], [trials]);
-  const isPath = trials.some((trial) => trial.penalty_range);
   const rows = useMemo(() => (state ? trials.filter((trial) => trial.state === state) : trials), [trials, state]);
-  const present = new Set(trials.map((trial) => trial.state));
-  const columns: Column<Trial>[] = [
+  const present = useMemo(() => new Set<string>(trials.map((trial) => trial.state)), [trials]);
+  const columns = useMemo((): Column<Trial>[] => [
     { id: "number", name: "Trial", value: (trial) => trial.number ?? `setting ${trial.setting}`, cell: (trial) => <>{name(trial, trialName(trial))}{badge(trial)}</> },
-    { id: "state", name: "State", value: (trial) => TRIAL_STATES[trial.state], cell: (trial) => <span title={trial.reason ?? undefined}>{TRIAL_STATES[trial.state]}{trial.reason && `: ${trial.reason}`}</span> },
-    ...varied.map((key): Column<Trial> => ({
-      id: key, name: parameterName(key), right: typeof trials[0]?.parameters[key] === "number",
-      value: (trial) => { const value = trial.parameters[key]; return typeof value === "number" ? value : parameterText(value); },
-      cell: (trial) => parameterText(trial.parameters[key]),
-    })),
-    ...(isPath ? [{ id: "penalty", name: "Penalty per split", right: true, value: (trial: Trial) => trial.penalty, cell: (trial: Trial) => orDash(trial.penalty, number) }] : []),
-    { id: "rank", name: "Rank", right: true, value: (trial) => trial.rank },
-    score(metric),
-    { id: "error", name: "Standard error", right: true, value: (trial) => trial.standard_error, cell: (trial) => (trial.standard_error == null ? "" : trial.standard_error.toFixed(4)) },
-    { id: "train", name: "On training rows", right: true, descending: largerIsBetter(metric), value: (trial) => trial.train_mean, cell: (trial) => (trial.train_mean == null ? "" : scoreWords(metric, trial.train_mean)) },
-    leaves,
-    { id: "changepoints", name: "Further cuts", right: true, value: (trial) => trial.changepoints, cell: (trial) => (trial.changepoints == null ? "" : number(trial.changepoints)) },
-    { id: "proven", name: "Folds proven", right: true, descending: true, value: (trial) => trial.proven_folds },
-    { id: "seconds", name: "Search time", right: true, descending: true, value: (trial) => trial.seconds, cell: (trial) => seconds(trial.seconds) },
-  ];
+    { id: "state", name: "State", value: (trial) => TRIAL_STATES[trial.state], cell: (trial) => `${TRIAL_STATES[trial.state]}${trial.reason ? `: ${trial.reason}` : ""}` },
+    ...parameterColumns(trials), ...resultColumns(metric),
+  ], [trials, metric, props.chosen && trialKey(props.chosen)]);
   return (
     <>
       <div class="fields narrow">
@@ -81,7 +100,7 @@ export function AllTrials({ trials, total, ...props }: { trials: Trial[]; total:
         <Field name="State of trials">
           <select value={state} onChange={(event) => setState(event.currentTarget.value)}>
             <option value="">All</option>
-            {Object.entries(TRIAL_STATES).filter(([each]) => present.has(each as Trial["state"])).map(([each, words]) => <option value={each}>{words}</option>)}
+            {Object.entries(TRIAL_STATES).filter(([each]) => present.has(each)).map(([each, words]) => <option value={each}>{words}</option>)}
           </select>
         </Field>
       </div>
