@@ -15,13 +15,15 @@ import { Compare } from "./models/compare.tsx";
 import { ModelView } from "./models/detail.tsx";
 import { Models } from "./models/list.tsx";
 import { ViewHead } from "./parts/head.tsx";
+import { lazy } from "./parts/lazy.tsx";
 import { Empty } from "./parts/states.tsx";
 import { Predict } from "./predict/view.tsx";
 import { place, type Place } from "./router.ts";
 import { Shell } from "./shell.tsx";
 import { useSignal } from "./state/signal.ts";
-import { SweepView } from "./sweeps/view.tsx";
 import { Train } from "./train/form.tsx";
+
+const SweepView = lazy(() => import("./sweeps/view.tsx").then((part) => part.SweepView));
 
 const TITLES: Record<string, string> = {
   datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", compare: "Models", predict: "Predict", sweeps: "Sweep",

@@ -7,11 +7,11 @@ import { connected } from "../state/connection.ts";
 import { title } from "../words.ts";
 import { sweepEnded, sweepWords } from "./words.ts";
 
-const REFRESH_INTERVAL = 1500; // milliseconds: a job that starts has no event, and the time goes on
+const REFRESH_INTERVAL = 1500; // milliseconds: a job that starts has no event
 const HIDDEN_INTERVAL = 5000; // for the title of a hidden tab
 const RELOAD_INTERVAL = 1500; // milliseconds between two loads of the trials
-const RELOAD_SHARE = 5; // and so many times as long as the last load took
-const PAGE = 1000; // trials in one request, so that reading them does not block the page
+const SHARE = 5; // the pause is at least so many times as long as the last load took: a sweep with many trials takes time
+const PAGE = 5000; // trials in one request, so that reading them does not block the page
 const MAX_TRIALS = 20_000; // that are shown
 
 export class SweepFeed {
@@ -30,6 +30,8 @@ export class SweepFeed {
   #reload = 0;
   #loadedAt = -Infinity;
   #loadTime = 0;
+  #refreshTime = 0;
+  #tag = "";
   #frame = 0;
 
   constructor(readonly id: string, private readonly redraw: () => void) {
@@ -72,8 +74,13 @@ export class SweepFeed {
   }
 
   async refresh(): Promise<void> {
-    const answer = await request(`/v1/sweeps/${this.id}`, { signal: this.#stopped.signal });
+    const start = performance.now();
+    const headers: Record<string, string> = this.#tag ? { "If-None-Match": this.#tag } : {};
+    const answer = await request(`/v1/sweeps/${this.id}`, { headers, signal: this.#stopped.signal });
+    this.#refreshTime = performance.now() - start;
     this.error = undefined;
+    if (answer.status === 304) return;
+    this.#tag = answer.headers.get("etag") ?? "";
     this.take((await answer.json()) as Sweep);
   }
 
@@ -115,7 +122,7 @@ export class SweepFeed {
   /** Loads the trials soon, but not more often than their number allows. */
   #later(): void {
     if (this.#reload || this.#stopped.signal.aborted) return;
-    const interval = Math.max(RELOAD_INTERVAL, RELOAD_SHARE * this.#loadTime);
+    const interval = Math.max(RELOAD_INTERVAL, SHARE * this.#loadTime);
     this.#reload = window.setTimeout(() => {
       this.#reload = 0;
       void this.#load().catch((error) => error instanceof ApiError && this.#fail(error));
@@ -126,7 +133,7 @@ export class SweepFeed {
     if (this.#stopped.signal.aborted || (this.sweep && sweepEnded(this.sweep.state))) return;
     this.#timer = window.setTimeout(() => {
       this.refresh().catch((error) => error instanceof ApiError && this.#fail(error)).finally(() => this.#schedule());
-    }, document.hidden ? HIDDEN_INTERVAL : REFRESH_INTERVAL);
+    }, Math.max(document.hidden ? HIDDEN_INTERVAL : REFRESH_INTERVAL, SHARE * this.#refreshTime));
   }
 
   /** Loads everything once more when the sweep has ended. */
