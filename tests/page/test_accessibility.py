@@ -20,6 +20,7 @@ def open_leaf(page: Page) -> None:
 
 
 def refuse(page: Page) -> None:
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_text("More parameters").click()
     page.get_by_label("Depth").fill("99")
     page.get_by_role("button", name="Start").click()

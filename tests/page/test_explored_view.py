@@ -163,6 +163,7 @@ def test_a_job_of_version_0_1_0_has_no_share(live: Live) -> None:
 def test_threads_in_the_form(tab: Tab, service: Service, given: str) -> None:
     """The worker of these tests has two cores."""
     page = tab.go(f"/train?dataset={service.dataset}")
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_text("More parameters").click()
     page.get_by_label("Threads").fill(given)
     page.get_by_role("button", name="Start").click()
@@ -175,6 +176,7 @@ def test_threads_in_the_form(tab: Tab, service: Service, given: str) -> None:
 def test_threads_that_cannot_be(tab: Tab, service: Service) -> None:
     tab.refusals.add(422)
     page = tab.go(f"/train?dataset={service.dataset}")
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_text("More parameters").click()
     page.get_by_label("Threads").fill("0")
     page.get_by_role("button", name="Start").click()

@@ -141,6 +141,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
     dataset = service.upload(as_csv(rows, tuple(cells)), "label", name="noise")
     page = tab.go(f"/train?dataset={dataset}")
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_label("Depth").fill("6")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", level=1, name="noise, depth 6")).to_be_visible()

@@ -56,6 +56,13 @@ export function seconds(value: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Formats a limit of seconds in words: "15 seconds", "5 minutes", "1.5 hours". */
+export function lasting(value: number): string {
+  const [size, word] = value < 120 && value !== 60 ? [1, "second"] : value < 7200 && value !== 3600 ? [60, "minute"] : [3600, "hour"];
+  const amount = Number((value / size).toFixed(value / size < 10 ? 1 : 0));
+  return `${amount.toLocaleString("en")} ${amount === 1 ? word : `${word}s`}`;
+}
+
 /** Formats an estimate of seconds with about two digits. */
 export function roughly(value: number): string {
   if (value < 1) return "1 s";

@@ -9,6 +9,8 @@ import "./styles/quality.css";
 import "./styles/job.css";
 import "./styles/classes.css";
 import "./styles/datasets.css";
+import "./styles/train.css";
+import "./styles/sweeps.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
 import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";
@@ -17,6 +19,7 @@ import { Compare } from "./models/compare.tsx";
 import { ModelView } from "./models/detail.tsx";
 import { Models } from "./models/list.tsx";
 import { ViewHead } from "./parts/head.tsx";
+import { lazy } from "./parts/lazy.tsx";
 import { Empty } from "./parts/states.tsx";
 import { Predict } from "./predict/view.tsx";
 import { place, type Place } from "./router.ts";
@@ -25,8 +28,10 @@ import { useSignal } from "./state/signal.ts";
 import { tabTitle } from "./state/tab-title.ts";
 import { Train } from "./train/form.tsx";
 
+const SweepView = lazy(() => import("./sweeps/view.tsx").then((part) => part.SweepView));
+
 const TITLES: Record<string, string> = {
-  datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", compare: "Models", predict: "Predict",
+  datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", compare: "Models", predict: "Predict", sweeps: "Sweep",
 };
 
 function View({ at }: { at: Place }) {
@@ -44,6 +49,7 @@ function View({ at }: { at: Place }) {
       </>
     );
   }
+  if (view === "sweeps" && rest[0]) return <SweepView key={rest[0]} id={rest[0]} />;
   if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models />;
   if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
   if (view === "predict") return <Predict key={rest.join()} path={rest} />;
@@ -53,7 +59,7 @@ function View({ at }: { at: Place }) {
 function Page() {
   const at = useSignal(place);
   const view = at.path[0] ?? "datasets";
-  const here = view === "compare" ? "models" : view;
+  const here = { compare: "models", sweeps: "jobs" }[view] ?? view;
   const first = useRef(true);
   const said = useSignal(tabTitle);
   useEffect(() => void (document.title = `${said ?? TITLES[view] ?? "Page not found"} – Literati`), [said, view]);
