@@ -4,9 +4,10 @@ import { getIfFound } from "../api/client.ts";
 import type { Dataset, Job } from "../api/types.ts";
 import { counted, moment, number, orDash, seconds } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
-import { ViewHead } from "../parts/head.tsx";
+import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
+import { Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
 import { BoundChart } from "./chart.tsx";
@@ -51,6 +52,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           <Improvements feed={feed} onPick={setChosen} />
           <Accuracy metrics={job.metrics} />
           <Log feed={feed} />
+          <Labels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
         </section>
         <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
           <h2>{chosen !== null ? `Tree ${chosen}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
@@ -83,6 +85,7 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
       {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
       {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
       <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
+      {alone && ended(job.state) && !job.sweep_id && <DeleteButton kind="job" id={job.id} />}
     </ViewHead>
   );
 }
