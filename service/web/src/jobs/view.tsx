@@ -7,7 +7,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
-import { Labels } from "../runs/labels.tsx";
+import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
 import { BoundChart } from "./chart.tsx";
@@ -68,6 +68,7 @@ function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; datas
   const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
   const badges = (
     <>
+      <EditLabels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
       <StateBadge job={job} />
       {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Reconnecting…</span>}
     </>

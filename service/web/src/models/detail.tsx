@@ -7,7 +7,7 @@ import { Accuracy } from "../jobs/facts.tsx";
 import { Fact } from "../parts/badge.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
-import { Labels } from "../runs/labels.tsx";
+import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
@@ -43,10 +43,15 @@ function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: Model
       {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {REASONS[model.stop_reason]}.
     </>
   );
-  const proven = model.proven_optimal && <span class="badge good">Proven optimal</span>;
+  const beside = (
+    <>
+      <EditLabels kind="models" record={model} onChange={onChange} />
+      {model.proven_optimal && <span class="badge good">Proven optimal</span>}
+    </>
+  );
   return (
     <>
-      <ViewHead title={title(model)} list="Models" beside={proven} about={about}>
+      <ViewHead title={title(model)} list="Models" beside={beside} about={about}>
         <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
         <DeleteButton kind="model" id={model.id} />
       </ViewHead>

@@ -93,7 +93,7 @@ function modelColumns(
   return [
     nameColumn(name, (model) => (
       <span class="run-name">
-        <a href={`#/models/${model.id}`}>{name(model)}</a>
+        <a href={`#/models/${model.id}`} title={name(model)}>{name(model)}</a>
         <EditLabels kind="models" record={model} name={name(model)} onChange={(next) => onChange({ ...model, name: next.name, tags: next.tags, notes: next.notes })} />
       </span>
     )),

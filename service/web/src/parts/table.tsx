@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { csvText } from "../csv.ts";
-import { count } from "../format.ts";
+import { count, counted } from "../format.ts";
 import { fileName, save } from "../save.ts";
 import { Icon } from "./icons.tsx";
 
@@ -35,11 +35,11 @@ interface Props<Row> {
   rowClass?: (row: Row) => string | undefined;
   saveAs?: string; // with it, a button saves the rows as CSV
   saved?: Column<Row>[]; // the columns of that file, if it has others
-  plural?: string; // what the rows are
+  word?: string; // what a row is
 }
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, id, filter = "", total = props.rows.length, chosen, onChosen, rowClass, saveAs, saved = columns, plural = "rows" } = props;
+  const { label, columns, rows, id, filter = "", total = props.rows.length, chosen, onChosen, rowClass, saveAs, saved = columns, word = "row" } = props;
   const [order, setOrder] = useState<Order | undefined>(props.order);
   const [most, setMost] = useState(FIRST_SHOWN);
   const shown = useMemo(
@@ -98,7 +98,7 @@ export function DataTable<Row>(props: Props<Row>) {
       </div>
       <div class="row table-foot">
         <span class="quiet" role="status">
-          {shown.length === total ? `${count(total)} ${plural}` : `${count(shown.length)} of ${count(total)} ${plural}`}
+          {shown.length < total && `${count(shown.length)} of `}{counted(total, word)}
         </span>
         {shown.length > most && <button type="button" class="small" onClick={() => setMost(10 * most)}>Show more</button>}
         {saveAs && (

@@ -30,7 +30,7 @@ export function ChosenBar({ kind, ids, hidden, compare, keep, onClear, children 
     if (await run(() => remove(kind, ids))) onClear();
   };
   return (
-    <div class="chosen-bar" role="group" aria-label={`Chosen ${kind}`}>
+    <div class={none ? "chosen-bar" : "chosen-bar some"} role="group" aria-label={`Chosen ${kind}`}>
       <div class="row">
         {!none && <strong>{counted(ids.length, kind.slice(0, -1))} chosen</strong>}
         {hidden > 0 && <span class="quiet">{count(hidden)} of them hidden by the filters</span>}
@@ -40,8 +40,8 @@ export function ChosenBar({ kind, ids, hidden, compare, keep, onClear, children 
         {children}
         <button type="button" class="small" disabled={busy || none || keep.length > 0} onClick={() => void clear()}>{busy ? "Deleting…" : "Delete"}</button>
         {!none && <button type="button" class="small" onClick={onClear}>Clear the choice</button>}
+        <span class="quiet" role="status">{notes.join(" ")}</span>
       </div>
-      {notes.length > 0 && <p class="help" role="status">{notes.join(" ")}</p>}
       <Refusal error={error} />
     </div>
   );

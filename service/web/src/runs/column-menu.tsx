@@ -28,7 +28,7 @@ export function ColumnMenu({ columns, shown, onShown }: Props) {
       }}
     >
       <summary class="button">Columns</summary>
-      <div class="menu-body" role="group" aria-label="Columns">
+      <div class="menu-body" role="group" aria-label="Columns" tabIndex={-1}>
         {columns.map((column) => (
           <label key={column.id}>
             <input type="checkbox" checked={shown.includes(column.id)} onChange={(event) => toggle(column.id, event.currentTarget.checked)} />

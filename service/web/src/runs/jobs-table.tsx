@@ -93,7 +93,7 @@ function jobColumns(
   return [
     nameColumn(name, (job) => (
       <span class="run-name">
-        <a href={`#/jobs/${job.id}`}>{name(job)}</a>
+        <a href={`#/jobs/${job.id}`} title={name(job)}>{name(job)}</a>
         <EditLabels kind="jobs" record={job} name={name(job)} onChange={(next) => onChange({ ...job, name: next.name, tags: next.tags, notes: next.notes })} />
       </span>
     )),

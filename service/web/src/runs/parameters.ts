@@ -1,6 +1,6 @@
 // The parameters of runs: columns for tables, and words for names.
 import type { Parameters } from "../api/types.ts";
-import { counted } from "../format.ts";
+import { counted, number } from "../format.ts";
 import definitions from "../train/parameters.json";
 
 export type Given = Partial<Record<keyof Parameters, unknown>>;
@@ -16,8 +16,8 @@ export const PARAMETERS: Parameter[] = [
   { key: "max_depth", name: "Depth", words: (value: number) => `depth ${value}` },
   { key: "max_changepoints", name: "Change points", words: (value: number) => counted(value, "change point") },
   { key: "candidates", name: "Candidates", words: (value: string) => `${value} candidates` },
-  { key: "split_penalty", name: "Penalty per split", words: (value: number) => `penalty ${value}` },
-  { key: "changepoint_penalty", name: "Penalty per further cut", words: (value: number) => `penalty ${value} per further cut` },
+  { key: "split_penalty", name: "Penalty per split", words: (value: number) => `penalty ${number(value)}` },
+  { key: "changepoint_penalty", name: "Penalty per further cut", words: (value: number) => `penalty ${number(value)} per further cut` },
   { key: "min_samples_leaf", name: "Rows per interval", words: (value: number) => `at least ${counted(value, "row")}` },
   { key: "candidate_leaves", name: "Proposed cuts" },
   { key: "class_weight", name: "Class weights" },

@@ -64,12 +64,14 @@ export function useRecords<Item extends { id: string; state?: string }>(path: st
         add(items);
         for (const { id } of items) seen.add(id);
       };
-      const newest = get<Page<Item>>(`${path}?page_size=${NEWEST}`, signal);
-      const all = await readPages<Item>(`${path}?${live.map((each) => `state=${each}`).join("&")}`, signal, (items) => {
-        note(items);
-        return seen.size >= MAX_RECORDS;
-      });
-      note((await newest).items);
+      const [newest, all] = await Promise.all([
+        get<Page<Item>>(`${path}?page_size=${NEWEST}`, signal),
+        readPages<Item>(`${path}?${live.map((each) => `state=${each}`).join("&")}`, signal, (items) => {
+          note(items);
+          return seen.size >= MAX_RECORDS;
+        }),
+      ]);
+      note(newest.items);
       // The others have ended: they are among the records of any state, mostly on the first page.
       const gone = new Set([...found.values()].filter((item) => alive(item) && !seen.has(item.id)).map((item) => item.id));
       if (all && gone.size) {

@@ -45,7 +45,7 @@ function sweepColumns(
   return [
     nameColumn(name, (sweep) => (
       <span class="run-name">
-        <a href={`#/sweeps/${sweep.id}`}>{name(sweep)}</a>
+        <a href={`#/sweeps/${sweep.id}`} title={name(sweep)}>{name(sweep)}</a>
         <EditLabels kind="sweeps" record={sweep} name={name(sweep)} onChange={(next) => onChange({ ...sweep, name: next.name, tags: next.tags, notes: next.notes })} />
       </span>
     )),

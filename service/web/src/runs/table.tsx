@@ -63,7 +63,7 @@ export function RunsTable<Row extends Run>(props: Props<Row>) {
         )
         : (
           <DataTable
-            label={`Table of ${plural}`} columns={drawn} rows={found} id={(row) => row.id} total={rows.length} plural={plural}
+            label={`Table of ${plural}`} columns={drawn} rows={found} id={(row) => row.id} total={rows.length} word={plural.slice(0, -1)}
             order={orderOf(sort || "-created")} onOrder={(order) => setSort(orderText(order))}
             chosen={chosen} onChosen={onChosen} saveAs={plural} saved={columns}
           />

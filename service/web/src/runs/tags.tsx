@@ -40,11 +40,12 @@ export function TagEditor({ tags, busy, error, onChange }: Props) {
         {Object.keys(tags).length === 0 && <li class="quiet">None</li>}
       </ul>
       <div class="row bottom">
-        <Field name="New tag" help="A word, or a key and a value such as team: credit." error={error}>
+        <Field name="New tag" error={error}>
           <input value={text} autocomplete="off" onInput={(event) => setText(event.currentTarget.value)} />
         </Field>
         <button disabled={busy || !text.split(":")[0].trim()}>Add</button>
       </div>
+      <p class="help">A word, or a key and a value such as team: credit.</p>
     </form>
   );
 }
