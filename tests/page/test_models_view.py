@@ -20,7 +20,7 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
     small, large = service.model(1), service.model(3)
     page = tab.go("/models")
     expect(page.get_by_role("button", name="Compare")).to_be_disabled()
-    for name in ("flowers 3", "flowers 1"):
+    for name in ("flowers 1", "flowers 3"):
         page.get_by_role("checkbox", name=f"Choose {name}", exact=True).check()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", name="Compare two models")).to_be_visible()

@@ -5,7 +5,7 @@ import { number } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty } from "../parts/states.tsx";
 import type { Column } from "../parts/table.tsx";
-import { ChosenBar } from "../runs/chosen.tsx";
+import { ChosenBar, pickedOf } from "../runs/chosen.tsx";
 import {
   createdColumn, datasetColumn, gapColumn, idColumn, mainScoreColumns, moreScoreColumns, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords,
 } from "../runs/columns.tsx";
@@ -54,10 +54,10 @@ function ModelsTable({ models, complete, onChange }: { models: ModelSummary[]; c
   );
   const shown = ["dataset", "aliases", "max_depth", ...different, "validation_accuracy", "train_accuracy", "leaves", "gap", "created", "tags"];
   const text = useMemo(() => (model: ModelSummary) => [
-    title(model, datasets.get(model.dataset_id)), model.id, datasets.get(model.dataset_id), REASONS[model.stop_reason], model.notes,
+    title(model, datasets.get(model.dataset_id)), datasets.get(model.dataset_id), REASONS[model.stop_reason], model.notes,
     ...(names.get(model.id) ?? []), ...tagWords(model.tags), model.parameters && parameterWords(model.parameters),
   ].join("\n"), [datasets, names]);
-  const picked = models.filter((model) => chosen.has(model.id));
+  const picked = pickedOf(models, chosen);
   const kept = picked.filter((model) => names.has(model.id));
   return (
     <>

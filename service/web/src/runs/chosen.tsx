@@ -15,6 +15,12 @@ interface Props {
   children?: ComponentChildren; // more actions
 }
 
+/** Returns the chosen records in the order in which they were chosen. */
+export function pickedOf<Item extends { id: string }>(items: Item[], chosen: Set<string>): Item[] {
+  const found = new Map(items.filter(({ id }) => chosen.has(id)).map((item) => [item.id, item]));
+  return [...chosen].flatMap((id) => found.get(id) ?? []);
+}
+
 export function ChosenBar({ kind, ids, hidden, compare, keep, onClear, children }: Props) {
   const { run, busy, error } = useAction();
   const few = ids.length < 2;

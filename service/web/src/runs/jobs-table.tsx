@@ -7,7 +7,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import type { Column } from "../parts/table.tsx";
 import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, stateWords, title } from "../words.ts";
-import { ChosenBar } from "./chosen.tsx";
+import { ChosenBar, pickedOf } from "./chosen.tsx";
 import {
   createdColumn, datasetColumn, gapColumn, idColumn, mainScoreColumns, moreScoreColumns, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords,
 } from "./columns.tsx";
@@ -52,10 +52,10 @@ export function JobsTable({ jobs, complete, sweeps, datasets, chosen, onChosen, 
   const columns = useMemo(() => jobColumns(datasets, sweepNames, different, onChange), [datasets, sweepNames, [...different].join()]);
   const shown = ["state", "dataset", "max_depth", ...different, "validation_accuracy", "train_accuracy", "leaves", "gap", "time", "created", "tags", ...(withSweeps ? ["sweep"] : [])];
   const text = useMemo(() => (job: JobSummary) => [
-    title(job, datasets.get(job.dataset_id)), job.id, datasets.get(job.dataset_id), stateWords(job), job.notes, ...tagWords(job.tags),
+    title(job, datasets.get(job.dataset_id)), datasets.get(job.dataset_id), stateWords(job), job.notes, ...tagWords(job.tags),
     job.parameters && parameterWords(job.parameters),
   ].join("\n"), [datasets]);
-  const picked = [...jobs, ...(withSweeps ? swept : [])].filter((job) => chosen.has(job.id));
+  const picked = pickedOf([...jobs, ...(withSweeps ? swept : [])], chosen);
   return (
     <RunsTable
       plural="jobs" rows={rows} complete={complete} columns={columns} shown={shown} datasets={datasets} text={text} chosen={chosen} onChosen={onChosen}

@@ -4,7 +4,7 @@ import type { SweepSummary } from "../api/types.ts";
 import { count, number, percent, seconds } from "../format.ts";
 import type { Column } from "../parts/table.tsx";
 import { title } from "../words.ts";
-import { ChosenBar } from "./chosen.tsx";
+import { ChosenBar, pickedOf } from "./chosen.tsx";
 import { createdColumn, datasetColumn, idColumn, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords } from "./columns.tsx";
 import { EditLabels } from "./labels.tsx";
 import { differing } from "./parameters.ts";
@@ -24,10 +24,10 @@ export function SweepsTable({ sweeps, complete, datasets, onChange }: Props) {
   const different = useMemo(() => differing(rows.map((sweep) => sweep.choice?.parameters)), [rows]);
   const columns = useMemo(() => sweepColumns(datasets, different, onChange), [datasets, [...different].join()]);
   const text = useMemo(() => (sweep: SweepSummary) => [
-    title(sweep, datasets.get(sweep.dataset_id)), sweep.id, datasets.get(sweep.dataset_id), sweepState(sweep).words, sweep.notes,
+    title(sweep, datasets.get(sweep.dataset_id)), datasets.get(sweep.dataset_id), sweepState(sweep).words, sweep.notes,
     METRICS[sweep.metric], ...tagWords(sweep.tags),
   ].join("\n"), [datasets]);
-  const picked = rows.filter((sweep) => chosen.has(sweep.id)).map((sweep) => sweep.id);
+  const picked = pickedOf(rows, chosen).map((sweep) => sweep.id);
   const shown = ["state", "dataset", "score", "metric", "leaves", "max_depth", ...different, "jobs", "time", "created", "tags"];
   return (
     <RunsTable

@@ -7,6 +7,8 @@ import { ColumnMenu } from "./column-menu.tsx";
 import { orderOf, orderText, useLinked } from "./linked.ts";
 import { MAX_RECORDS } from "./records.ts";
 
+const LONG = /\S{6}/; // shorter words would be part of many ids
+
 interface Run { id: string; dataset_id: string }
 
 interface Props<Row extends Run> {
@@ -36,7 +38,7 @@ export function RunsTable<Row extends Run>(props: Props<Row>) {
   const used = useMemo(() => new Map(rows.map((row) => [row.dataset_id, datasets.get(row.dataset_id) ?? `Deleted (${row.dataset_id})`])), [rows, datasets]);
   const found = useMemo(() => {
     const some = rows.filter((row) => (!code || state(row).code === code) && (!dataset || row.dataset_id === dataset));
-    return matching(some, text, words);
+    return matching(some, LONG.test(words) ? (row) => `${text(row)}\n${row.id}` : text, words);
   }, [rows, text, words, code, dataset]);
   const ids = useMemo(() => (picked ? picked.split(",") : shown), [picked, shown.join()]);
   const drawn = useMemo(() => columns.filter((column, i) => i === 0 || ids.includes(column.id)), [columns, ids]);
