@@ -129,7 +129,7 @@ class JobSummary(BaseModel):
             "and objective belong, unless `finish` named an earlier one."
         ),
     ]
-    metrics: Annotated[Scores | None, Field(description="The accuracies of the best tree.")]
+    metrics: Annotated[Scores | None, Field(description="The scores and the size of the best tree.")]
     error: Annotated[JobError | None, Field(description="The error; a long message is shortened in a list.")]
     created_at: datetime
     queued_at: datetime

@@ -41,7 +41,7 @@ class ModelSummary(BaseModel):
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     stop_reason: StopReason
-    metrics: Annotated[Scores, Field(description="The accuracies of the tree.")]
+    metrics: Annotated[Scores, Field(description="The scores and the size of the tree.")]
     engine_version: str
     created_at: datetime
     links: Annotated[dict[str, str], Field(description="URLs of related resources, by name.")]

@@ -49,6 +49,22 @@ def choose_file(page: Page) -> None:
     expect(page.locator("tr.wrong")).to_be_visible()
 
 
+def choose_columns(page: Page) -> None:
+    page.get_by_role("checkbox", name="Choose all rows").check()
+    page.locator("summary").filter(has_text="Columns").click()
+    expect(page.get_by_role("group", name="Columns")).to_be_visible()
+
+
+def rename(page: Page) -> None:
+    page.get_by_role("button", name="Rename or tag").first.click()
+    expect(page.get_by_role("dialog").get_by_label("New tag")).to_be_visible()
+
+
+def put_in_production(page: Page) -> None:
+    page.get_by_role("button", name="in production").first.click()
+    expect(page.get_by_role("dialog").locator("tbody tr")).to_have_count(6)
+
+
 def ask_for_many(page: Page) -> None:
     page.get_by_role("button", name="Many rows").click()
     page.get_by_label("Or paste rows").fill("length,width,zip,colour,fresh\n3,,10115,red,true\n")
@@ -71,10 +87,11 @@ VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "new dataset": ("/datasets", "table.list", choose_file),
     "dataset": ("/datasets/{dataset}", "svg.histogram", open_labels),
     "train": ("/train?dataset={dataset}", "form .field", refuse),
-    "jobs": ("/jobs", ".card svg", nothing),
+    "jobs": ("/jobs", "table.data tbody tr", choose_columns),
+    "rename": ("/models", "table.data tbody tr", rename),
     "job": ("/jobs/{job}", ".bounds .plot canvas", open_leaf),
     "jobs side by side": ("/jobs/{job},{other_job}", ".bounds .plot canvas", wait_for_both),
-    "models": ("/models", "table.list", nothing),
+    "models": ("/models", "table.data tbody tr", put_in_production),
     "model": ("/models/{model}", "svg.drawing .node", open_leaf),
     "compare": ("/compare/{model}/{other}", "table.confusion", nothing),
     "predict": ("/predict/{model}", ".verdict", nothing),

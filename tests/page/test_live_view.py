@@ -124,8 +124,8 @@ def test_a_job_that_fails_says_why(live: Live) -> None:
     expect(notice).to_contain_text("As told.")
     expect(notice).to_contain_text("INTERNAL")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Jobs").click()
-    expect(page.locator(".card")).to_contain_text("As told.")
-    expect(page.locator(".card .badge.bad")).to_have_text("Failed")
+    expect(page.locator("tbody tr")).to_contain_text("As told.")
+    expect(page.locator("tbody .badge.bad")).to_have_text("Failed")
 
 
 def test_the_log_of_the_search(live: Live) -> None:
@@ -157,7 +157,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Finish").click()
     see(page, "Finished by you")
     page.get_by_role("link", name="Open the model").click()
-    expect(page.get_by_role("button", name="Use in production")).to_be_visible()
+    expect(page.get_by_role("button", name="Put in production")).to_be_visible()
     assert service.client.get(f"/v1/models/{page.url.rpartition('/')[2]}").status_code == 200
 
 

@@ -45,7 +45,7 @@ def places(api: Stack) -> dict[str, str]:
         "/jobs": "made",
         f"/jobs/{job.spec.id}": "Best tree so far",
         "/models": "made",
-        f"/models/{model}": "Use in production",
+        f"/models/{model}": "Put in production",
         f"/compare/{model}/{model}": "Balanced accuracy",
         f"/predict/{model}": "with probability",
     }

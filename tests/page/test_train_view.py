@@ -1,4 +1,4 @@
-"""Train: a form with defaults and descriptions, and jobs side by side."""
+"""Train: a form with defaults and descriptions."""
 
 from __future__ import annotations
 
@@ -280,33 +280,3 @@ def test_folds_of_a_column(tab: Tab, service: Service) -> None:
     expect(wrong).to_have_count(0)
     page.get_by_label("Where folds come from").select_option("colour")
     expect(page.locator(".plan")).to_contain_text("× 4 folds")
-
-
-def test_several_jobs_side_by_side(tab: Tab, service: Service) -> None:
-    names = [f"side {depth}" for depth in (2, 3, 1)]
-    jobs = [service.job(name, parameters={"max_depth": int(name[-1])}) for name in names]
-    page = tab.go("/jobs")
-    cards = page.locator(".card").filter(has=page.locator("h2", has_text="side"))
-    expect(cards).to_have_count(3)
-    for name in names:
-        card = cards.filter(has_text=name)
-        expect(card).to_contain_text("Proven optimal")
-        expect(card.locator("svg.sparkline path.upper")).to_be_visible()
-        card.get_by_role("checkbox").check()
-    page.get_by_role("link", name="Compare 3 jobs").click()
-    articles = page.locator("article.job")
-    expect(articles).to_have_count(3)
-    for i in range(3):
-        expect(articles.nth(i).locator("svg.drawing .node").first).to_be_visible()
-    left = [articles.nth(i).bounding_box()["x"] for i in range(3)]  # type: ignore[index]
-    assert left == sorted(set(left))
-    assert page.url.endswith(",".join(jobs))
-
-
-def test_jobs_of_the_list_are_deleted(tab: Tab, service: Service) -> None:
-    job = service.job("short-lived", parameters={"max_depth": 1})
-    service.wait(job)
-    page = tab.go("/jobs")
-    page.get_by_role("button", name="Delete short-lived").click()
-    expect(page.locator(".card").filter(has_text="short-lived")).to_have_count(0)
-    assert service.client.get(f"/v1/jobs/{job}").status_code == 404

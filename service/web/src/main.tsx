@@ -11,14 +11,15 @@ import "./styles/classes.css";
 import "./styles/datasets.css";
 import "./styles/train.css";
 import "./styles/sweeps.css";
+import "./styles/runs.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";
-import { Jobs, MAX_TOGETHER } from "./jobs/list.tsx";
+import { Jobs } from "./jobs/list.tsx";
+import { Together } from "./jobs/together.tsx";
 import { JobView } from "./jobs/view.tsx";
 import { Compare } from "./models/compare.tsx";
 import { ModelView } from "./models/detail.tsx";
 import { Models } from "./models/list.tsx";
-import { ViewHead } from "./parts/head.tsx";
 import { lazy } from "./parts/lazy.tsx";
 import { Empty } from "./parts/states.tsx";
 import { Predict } from "./predict/view.tsx";
@@ -38,19 +39,10 @@ function View({ at }: { at: Place }) {
   const [view = "datasets", ...rest] = at.path;
   if (view === "datasets") return rest[0] ? <DatasetView key={rest[0]} id={rest[0]} /> : <Datasets />;
   if (view === "train") return <Train key={at.query.toString()} query={at.query} />;
-  if (view === "jobs" && !rest[0]) return <Jobs />;
-  if (view === "jobs") {
-    const ids = rest[0].split(",").slice(0, MAX_TOGETHER);
-    if (ids.length === 1) return <JobView key={ids[0]} id={ids[0]} alone />;
-    return (
-      <>
-        <ViewHead title="Compare jobs" list="Jobs" />
-        <div class="together">{ids.map((id) => <JobView key={id} id={id} alone={false} />)}</div>
-      </>
-    );
-  }
+  if (view === "jobs" && !rest[0]) return <Jobs key={at.visit} />;
+  if (view === "jobs") return rest[0].includes(",") ? <Together ids={rest[0].split(",")} /> : <JobView key={rest[0]} id={rest[0]} alone />;
   if (view === "sweeps" && rest[0]) return <SweepView key={rest[0]} id={rest[0]} />;
-  if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models />;
+  if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models key={at.visit} />;
   if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
   if (view === "predict") return <Predict key={rest.join()} path={rest} />;
   return <Empty title="Page not found"><p><a href="#/">Go to the start page</a></p></Empty>;

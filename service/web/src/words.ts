@@ -1,5 +1,6 @@
 // Job states, stop reasons and search spaces in words.
 import type { JobState, JobSummary, StopReason } from "./api/types.ts";
+import { type Given, parameterWords } from "./runs/parameters.ts";
 
 const STATES: Record<JobState, string> = {
   QUEUED: "Waiting for a worker",
@@ -59,7 +60,15 @@ export function ended(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
 }
 
-/** Returns the name of a record, or the first characters of its id. */
-export function title({ id, name }: { id: string; name: string | null }): string {
-  return name || id.slice(0, id.indexOf("_") + 7);
+interface Titled { id: string; name: string | null; parameters?: Given; n_folds?: number }
+
+/**
+ * Returns the name of a record. A run without one is described by its dataset, if that is known, and its parameters, and the
+ * first characters of its id, so that no two are alike.
+ */
+export function title({ id, name, parameters, n_folds: folds }: Titled, dataset?: string): string {
+  if (name) return name;
+  const start = id.indexOf("_") + 1;
+  const about = [dataset, parameters && parameterWords(parameters), folds && `sweep of ${folds} folds`].filter(Boolean);
+  return about.length ? `${about.join(", ")} (${id.slice(start, start + 6)})` : id.slice(0, start + 6);
 }

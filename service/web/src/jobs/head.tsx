@@ -2,8 +2,9 @@
 import type { Dataset, Job } from "../api/types.ts";
 import { counted, moment, number } from "../format.ts";
 import { StateBadge } from "../parts/badge.tsx";
-import { ViewHead } from "../parts/head.tsx";
+import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
+import { EditLabels } from "../runs/labels.tsx";
 import { ended, stateWords, title } from "../words.ts";
 import { Controls } from "./controls.tsx";
 import { shareWords } from "./explored.tsx";
@@ -17,6 +18,7 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
   const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
   const badges = (
     <>
+      <EditLabels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
       <StateBadge job={job} />
       {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Reconnecting…</span>}
     </>
@@ -35,6 +37,7 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
       {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
       {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
       <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
+      {alone && ended(job.state) && !job.sweep_id && <DeleteButton kind="job" id={job.id} />}
     </ViewHead>
   );
 }

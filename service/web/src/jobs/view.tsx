@@ -5,6 +5,7 @@ import type { Dataset } from "../api/types.ts";
 import { Failure, Loading } from "../parts/states.tsx";
 import { Headline } from "../quality/headline.tsx";
 import { Notices } from "../quality/notices.tsx";
+import { Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { useTabTitle } from "../state/tab-title.ts";
 import { ended, title } from "../words.ts";
@@ -86,6 +87,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           )}
           <Improvements feed={feed} onPick={choose} />
           <Log feed={feed} />
+          <Labels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
         </section>
         <div class="job-side">
           <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>

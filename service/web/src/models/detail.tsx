@@ -1,11 +1,13 @@
 // The view of one model: tree, figures and names.
+import { useState } from "preact/hooks";
 import { get, getIfFound } from "../api/client.ts";
-import type { AliasList, Dataset, ModelWithTree } from "../api/types.ts";
+import type { Dataset, ModelWithTree } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Accuracy } from "../jobs/facts.tsx";
 import { Fact } from "../parts/badge.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
+import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
@@ -25,11 +27,15 @@ export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded
 
 export function ModelView({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => loadModel(id, signal));
-  return <Await from={loaded} what="Loading the model">{(value) => <Detail {...value} />}</Await>;
+  const [changed, setChanged] = useState<ModelWithTree>(); // its name, tags or notes
+  return (
+    <Await from={loaded} what="Loading the model">
+      {(value) => <Detail model={changed ?? value.model} dataset={value.dataset} onChange={setChanged} />}
+    </Await>
+  );
 }
 
-function Detail({ model, dataset }: Loaded) {
-  const aliases = useResource("aliases", (signal) => get<AliasList>("/v1/models/aliases", signal));
+function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: ModelWithTree) => void }) {
   const broad = model.tree.classes.labels.length > MAX_CLASSES_IN_A_COLUMN;
   const about = (
     <>
@@ -37,12 +43,17 @@ function Detail({ model, dataset }: Loaded) {
       {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {REASONS[model.stop_reason]}.
     </>
   );
-  const proven = model.proven_optimal && <span class="badge good">Proven optimal</span>;
+  const beside = (
+    <>
+      <EditLabels kind="models" record={model} onChange={onChange} />
+      {model.proven_optimal && <span class="badge good">Proven optimal</span>}
+    </>
+  );
   return (
     <>
-      <ViewHead title={title(model)} list="Models" beside={proven} about={about}>
+      <ViewHead title={title(model)} list="Models" beside={beside} about={about}>
         <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
-        <DeleteButton kind="model" id={model.id} text="Its job is kept." />
+        <DeleteButton kind="model" id={model.id} />
       </ViewHead>
       <section class="panel tree-panel" aria-label="Tree">
         <h2>Tree</h2>
@@ -59,7 +70,8 @@ function Detail({ model, dataset }: Loaded) {
         </section>
         <Importances model={model} />
         {!broad && <Confusion model={model} />}
-        <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />
+        <Aliases model={model} />
+        <Labels kind="models" record={model} onChange={onChange} />
       </div>
       {broad && <Confusion model={model} />}
     </>

@@ -2,16 +2,15 @@
 import type { SweepSummary } from "../api/types.ts";
 import { moment, number, orDash, seconds } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
-import { title } from "../words.ts";
 import { JobsBar, SweepBadge } from "./progress.tsx";
 import { METRICS, progressWords, scoreRange } from "./words.ts";
 
-export function SweepCard({ sweep }: { sweep: SweepSummary }) {
+export function SweepCard({ sweep, name }: { sweep: SweepSummary; name: string }) {
   const { choice, metric } = sweep;
   return (
     <li class="card sweep-card">
       <div class="row">
-        <h2><a href={`#/sweeps/${sweep.id}`}>{title(sweep)}</a></h2>
+        <h3><a href={`#/sweeps/${sweep.id}`}>{name}</a></h3>
         <SweepBadge sweep={sweep} />
       </div>
       <JobsBar sweep={sweep} />

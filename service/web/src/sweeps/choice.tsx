@@ -3,13 +3,15 @@ import { useState } from "preact/hooks";
 import { getIfFound, request } from "../api/client.ts";
 import type { Leaderboard, Model, Sweep } from "../api/types.ts";
 import { count, number, orDash, percent } from "../format.ts";
+import { productionAlias } from "../models/alias.ts";
+import { Promote } from "../models/promote.tsx";
 import { Fact } from "../parts/badge.tsx";
 import { Refusal } from "../parts/states.tsx";
+import { useDatasetNames } from "../runs/datasets.ts";
 import { fileName, save } from "../save.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { Promote } from "./promote.tsx";
 import { METRICS, parameterName, parameterText, scoreRange, scoreWords } from "./words.ts";
 
 export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard | undefined }) {
@@ -34,6 +36,7 @@ export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard 
 
 function OfModel({ sweep, modelId }: { sweep: Sweep; modelId: string }) {
   const model = useResource(modelId, (signal) => getIfFound<Model>(`/v1/models/${modelId}`, signal));
+  const datasets = useDatasetNames();
   const [promoting, setPromoting] = useState(false);
   const { run, busy, error } = useAction();
   const savePredictions = () => run(async () => {
@@ -47,11 +50,11 @@ function OfModel({ sweep, modelId }: { sweep: Sweep; modelId: string }) {
       <div class="row">
         <a class="button primary" href={`#/models/${modelId}`}>Open the model</a>
         <a class="button" href={`#/predict/${modelId}`}>Predict</a>
-        <button type="button" onClick={() => setPromoting(true)}>Promote</button>
+        <button type="button" onClick={() => setPromoting(true)}>Put in production</button>
         <button type="button" disabled={busy} title="What the tree of each fold predicts for the rows that it did not see" onClick={() => void savePredictions()}>Held-out predictions</button>
       </div>
       <Refusal error={error} />
-      {promoting && <Promote modelId={modelId} datasetId={sweep.dataset_id} onClose={() => setPromoting(false)} />}
+      {promoting && <Promote modelId={modelId} alias={productionAlias(datasets.get(sweep.dataset_id))} datasets={datasets} onClose={() => setPromoting(false)} />}
     </>
   );
 }

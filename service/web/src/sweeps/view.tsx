@@ -6,6 +6,7 @@ import { counted, moment, percent } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
+import { useTabTitle } from "../state/tab-title.ts";
 import { title } from "../words.ts";
 import { SweepControls } from "./controls.tsx";
 import { SweepFeed } from "./feed.ts";
@@ -25,20 +26,17 @@ function useFeed(id: string): SweepFeed {
   return feed.current;
 }
 
-/** The tab's title tells the progress of a sweep that runs. */
-function useTitle(sweep: Sweep | undefined): void {
-  const { done = 0, jobs = 0 } = sweep?.progress ?? {};
-  const progress = sweep?.state === "RUNNING" ? percent(done / Math.max(1, jobs), 0) : sweep && sweepWords(sweep);
-  const text = sweep && `${progress} – ${title(sweep)} – Literati`;
-  useEffect(() => {
-    if (text) document.title = text;
-  }, [text]);
+/** The state for the title of the tab: "62 % tried, loans". */
+function titleWords(sweep: Sweep): string {
+  const { done, jobs } = sweep.progress;
+  const state = sweep.state === "RUNNING" ? `${percent(done / Math.max(1, jobs), 0)} tried` : sweepWords(sweep);
+  return `${state}, ${title(sweep)}`;
 }
 
 export function SweepView({ id }: { id: string }) {
   const feed = useFeed(id);
   const { sweep, trials } = feed;
-  useTitle(sweep);
+  useTabTitle(sweep ? titleWords(sweep) : null);
   // If the dataset is deleted, only the distributions in the tree are missing.
   const dataset = useResource(`of ${sweep?.dataset_id}`, async (signal) =>
     sweep && getIfFound<Dataset>(`/v1/datasets/${sweep.dataset_id}`, signal));

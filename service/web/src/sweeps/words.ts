@@ -35,8 +35,10 @@ export const TRIAL_STATES: Record<TrialState, string> = {
 
 type Stated = Pick<SweepSummary, "state" | "stop_reason">;
 
+export const LIVE_SWEEPS: SweepState[] = ["QUEUED", "RUNNING", "PAUSING", "PAUSED", "CHOOSING", "REFITTING", "STOPPING"];
+
 export function sweepEnded(state: SweepState): boolean {
-  return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
+  return !LIVE_SWEEPS.includes(state);
 }
 
 export function sweepWords({ state, stop_reason: reason }: Stated): string {
