@@ -5,6 +5,7 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/views.css";
 import "./styles/tree.css";
+import "./styles/evaluation.css";
 import "./styles/quality.css";
 import { Datasets } from "./datasets/list.tsx";
 import { DatasetView } from "./datasets/detail.tsx";

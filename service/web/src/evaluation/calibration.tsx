@@ -22,7 +22,7 @@ export function Calibration({ scores, name }: { scores: ScoresInput; name: strin
     <>
       <p>{sentence(scores, bins)}</p>
       <UnitPlot
-        title="Calibration" across="Probability of the predicted class" up="Right predictions"
+        across="Probability of the predicted class" up="Right predictions"
         label={`Calibration plot. ${bins.map((bin) => `${percent(bin.mean_probability)} probability: ${percent(bin.accuracy)} right`).join("; ")}.`}
       >
         <path class="chance" d={line([[0, 0], [1, 1]])} />
@@ -41,7 +41,7 @@ export function Calibration({ scores, name }: { scores: ScoresInput; name: strin
       </p>
       <details>
         <summary>Calibration as a table</summary>
-        <DataTable label="Calibration" columns={COLUMNS} rows={bins} id={(bin) => String(bin.from)} saveAs={`${name} calibration`} />
+        <DataTable label="Calibration table" columns={COLUMNS} rows={bins} id={(bin) => String(bin.from)} saveAs={`${name} calibration`} />
       </details>
     </>
   );

@@ -7,7 +7,8 @@ import { confusions, confusionWords, shareWords } from "./words.ts";
 export const MODES = { counts: "Counts", shares: "Row %", errors: "Errors only" };
 export type Mode = keyof typeof MODES;
 
-const MAX_LEVEL = 8; // in a table with more columns their names are written upwards
+export const MAX_LEVEL = 8; // in a table with more columns their names are written upwards
+const ZEROS: Record<Mode, string> = { counts: "0", shares: "0 %", errors: "" };
 const MAX_WORDED = 5; // pairs of classes that are described in a sentence
 const FAINTEST = 12; // per cent of colour in a cell with a single error
 const STRONGEST = 45;
@@ -75,7 +76,7 @@ function Cell({ matrix, actual, predicted, total, most, mode }: CellProps) {
     const text = mode === "errors" ? "" : mode === "shares" ? (total ? shareWords(share) : "–") : number(weight);
     return <td class="hit" style={{ background: mode === "errors" ? undefined : tint(Math.round(40 * share)) }}>{text}</td>;
   }
-  if (!weight) return <td class="miss quiet">{mode === "counts" ? 0 : ""}</td>;
+  if (!weight) return <td class="miss quiet">{ZEROS[mode]}</td>;
   const words = confusionWords(matrix, { actual, predicted, weight, of: total });
   return (
     <td class="miss some" title={words} style={{ background: tint(FAINTEST + Math.round((STRONGEST - FAINTEST) * Math.sqrt(weight / most))) }}>

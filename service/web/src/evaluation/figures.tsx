@@ -1,7 +1,7 @@
 // The scores of a tree in one table, beside those of other classifiers or other rows.
 import type { ScoresInput } from "../api/types.ts";
 import { number, orDash, percent } from "../format.ts";
-import { intervalWords, withInterval } from "./words.ts";
+import { accuracyWords, intervalWords } from "../quality/sentences.ts";
 
 export interface Beside { name: string; scores: ScoresInput }
 
@@ -20,7 +20,7 @@ export function Figures({ scores, name, beside }: { scores: ScoresInput; name: s
   const columns = [{ name, scores }, ...beside];
   const lines = LINES.filter((line) => columns.some((column) => column.scores[line.key] != null));
   return (
-    <div class="scroll" role="region" aria-label="Scores" tabIndex={0}>
+    <div class="scroll" role="region" aria-label="Table of scores" tabIndex={0}>
       <table class="list compact figures">
         <thead>
           <tr><th scope="col">Score</th>{columns.map((column) => <th scope="col" class="right">{column.name}</th>)}</tr>
@@ -31,7 +31,7 @@ export function Figures({ scores, name, beside }: { scores: ScoresInput; name: s
               <th scope="row" title={line.about}>{line.name}{line.less && <span class="quiet"> (less is better)</span>}</th>
               {columns.map((column, i) => (
                 <td class={i === 0 ? "right strong" : "right"} title={line.key === "accuracy" ? intervalWords(column.scores) : undefined}>
-                  {line.key === "accuracy" ? withInterval(column.scores) : orDash(column.scores[line.key], line.show)}
+                  {line.key === "accuracy" ? accuracyWords(column.scores) : orDash(column.scores[line.key], line.show)}
                 </td>
               ))}
             </tr>

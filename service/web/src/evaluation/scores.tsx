@@ -2,14 +2,14 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ConfusionMatrix as Matrix, ScoresInput } from "../api/types.ts";
 import { percent } from "../format.ts";
+import { measured } from "../quality/sentences.ts";
 import { keepInLink, place } from "../router.ts";
 import { Calibration } from "./calibration.tsx";
 import { classScores, ClassTable } from "./classes.tsx";
-import { ConfusionMatrix, LargestConfusions, ModeChoice, modeOf } from "./confusion.tsx";
+import { ConfusionMatrix, LargestConfusions, MAX_LEVEL, ModeChoice, modeOf } from "./confusion.tsx";
 import { type Beside, Figures } from "./figures.tsx";
 import { countsAt, curveOf, cutAt, matrixOf, type Positive } from "./operating.ts";
 import { Threshold } from "./threshold.tsx";
-import { weighted } from "./words.ts";
 
 interface Props {
   scores: ScoresInput;
@@ -43,9 +43,9 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
         <h2>Scores</h2>
         <Figures scores={scores} name={column} beside={beside} />
         {scores.accuracy_interval && <p class="help">The figure after ± is half the width of the 95 % interval of the accuracy on new rows like these.</p>}
-        {weighted(scores) && <p class="help">The rows have weights: every count below is a sum of weights.</p>}
+        {measured(scores).weighted && <p class="help">The rows have weights: every count below is a sum of weights.</p>}
       </section>
-      <section class="panel" aria-label="Confusion matrix">
+      <section class={labels.length > MAX_LEVEL ? "panel wide" : "panel"} aria-label="Confusion matrix">
         <div class="row">
           <h2>Confusion matrix</h2>
           {matrix && (
@@ -75,13 +75,13 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
             : <p class="quiet">These scores were computed by an older version, which kept no operating points. Score a file to see the curves, or train the tree again.</p>}
         </section>
       )}
-      <section class="panel" aria-label="Classes">
-        <h2>Classes{moved && ` at a threshold of ${percent(threshold!)}`}</h2>
-        <ClassTable classes={moved ? classScores(moved) : scores.per_class} name={name} />
-      </section>
       <section class="panel" aria-label="Calibration">
         <h2>Calibration</h2>
         <Calibration scores={scores} name={name} />
+      </section>
+      <section class="panel" aria-label="Classes">
+        <h2>Classes{moved && ` at a threshold of ${percent(threshold!)}`}</h2>
+        <ClassTable classes={moved ? classScores(moved) : scores.per_class} name={name} />
       </section>
     </div>
   );

@@ -18,7 +18,7 @@ export function line(points: [number, number][], stepped = false): string {
 }
 
 interface Props {
-  title: string;
+  title?: string;
   label: string; // what the plot shows, for screen readers
   across: string; // the name of the horizontal axis
   up: string;
@@ -36,7 +36,7 @@ export function UnitPlot({ title, label, across, up, onPick, children }: Props) 
   };
   return (
     <figure class="unit-plot">
-      <figcaption>{title}</figcaption>
+      {title && <figcaption>{title}</figcaption>}
       <svg
         ref={svg} viewBox={`0 0 ${LEFT + SIZE + 14} ${TOP + SIZE + BELOW}`} role="img" aria-label={label}
         class={onPick ? "pickable" : undefined} onClick={onPick && pick}

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
 import { ROW_FILES, type RowFile, rowFile } from "../api/rows.ts";
-import type { Dataset, ModelWithTree, Scored } from "../api/types.ts";
+import type { Dataset, ModelWithTree } from "../api/types.ts";
 import { counted } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
 import { DropZone } from "../parts/drop.tsx";
@@ -12,17 +12,14 @@ import { Refusal } from "../parts/states.tsx";
 import { keepInLink, place } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { title } from "../words.ts";
-import { rowNotes, type ScoreColumns, scoreFile } from "./file.ts";
+import { type ScoreColumns, scoreFile } from "./file.ts";
+import { FileReport, type ScoredFile } from "./file-report.tsx";
 import type { Beside } from "./figures.tsx";
 import { ScoreView } from "./scores.tsx";
-import { accuracyWords } from "./words.ts";
 
 type Rows = "validation" | "train" | "file";
 
 const NAMES: Record<Rows, string> = { validation: "Held-back rows", train: "Training rows", file: "A file" };
-
-/** A file that was scored; the server does not keep it. */
-interface ScoredFile { name: string; scored: Scored }
 
 export function Evaluation({ model, dataset }: { model: ModelWithTree; dataset: Dataset | undefined }) {
   const { metrics } = model;
@@ -70,17 +67,6 @@ function baselines({ metrics: { baselines: { cart, majority } } }: ModelWithTree
 
 function besideFile({ metrics: { validation, train } }: ModelWithTree): Beside[] {
   return [validation ? { name: NAMES.validation, scores: validation } : { name: NAMES.train, scores: train }];
-}
-
-/** What a scored file says about the tree. */
-export function FileReport({ file: { name, scored } }: { file: ScoredFile }) {
-  const notes = rowNotes(scored);
-  return (
-    <>
-      <p class="headline" role="status">The tree is right in {accuracyWords(scored.scores)} of {name}.</p>
-      {notes.length > 0 && <ul class="notes warn">{notes.map((note) => <li>{note}</li>)}</ul>}
-    </>
-  );
 }
 
 function FileScores({ model, dataset, onScored }: { model: ModelWithTree; dataset: Dataset | undefined; onScored: (file: ScoredFile) => void }) {
