@@ -1,9 +1,9 @@
-"""Models and their aliases. Jobs create models; only the name and notes of a model can change."""
+"""Models and their aliases. Jobs create models; only the name, notes and tags of a model can change."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
@@ -12,6 +12,7 @@ from worker.store import codecs
 from worker.store.client import StorePart, or_empty, read_hash
 from worker.store.paging import OLDER_SCORES, Page, newest_page, read_fields
 
+Change = Callable[[Model], Mapping[str, Any]]
 # All fields but the tree, which may be large.
 _FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage")
@@ -51,11 +52,20 @@ class ModelStore(StorePart):
         found = read_fields(self._client, keys, codecs.MODEL_SUMMARY, older=OLDER_SCORES)
         return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
-    def change(self, tenant: str, model_id_or_alias: str, changes: Mapping[str, str | None]) -> Model:
-        """Change the `name` or `notes` of a model; None removes them."""
-        fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
-        _, model_id = self._scripts.run("change_model", tenant, model_id_or_alias, *fields)
-        return self._existing(tenant, model_id.decode())
+    def change(self, tenant: str, model_id_or_alias: str, change: Change) -> Model:
+        """Change the `name`, `notes` and `tags` of a model to those that `change` returns; None removes one.
+
+        `change` is called again if another client changes the tags at the same time.
+        """
+        while True:
+            model_id, record = self._read(tenant, model_id_or_alias, _FIELDS)
+            if not record:
+                raise ModelNotFoundError
+            changes = change(codecs.model(model_id, record))
+            fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
+            status = self._scripts.run("change_model", tenant, model_id, record.get(b"tags", b""), *fields)
+            if status[0] == b"OK":
+                return self._existing(tenant, model_id)
 
     def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
         """Delete a model. With `keep` it can be restored."""

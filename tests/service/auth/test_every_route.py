@@ -90,6 +90,7 @@ TABLE = [
     Route("POST", "/v1/sweeps", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
     Route("GET", "/v1/sweeps", READ, 200, "empty"),
     Route("GET", "/v1/sweeps/{sweep_id}", READ, 200),
+    Route("PATCH", "/v1/sweeps/{sweep_id}", TRAIN, 200, more=lambda world: {"json": {"name": "renamed"}}),
     Route("GET", "/v1/sweeps/{sweep_id}/trials", READ, 200),
     Route("GET", "/v1/sweeps/{sweep_id}/leaderboard", READ, 200),
     Route("GET", "/v1/sweeps/{sweep_id}/paths", READ, 200),
