@@ -2,7 +2,7 @@
 import { request } from "../api/client.ts";
 import type { RowFile } from "../api/rows.ts";
 import type { Scored } from "../api/types.ts";
-import { cell, counted, listed } from "../format.ts";
+import { cell, count, counted, listed } from "../format.ts";
 
 export interface ScoreColumns { target: string; weight: string } // empty: as the server chooses
 
@@ -19,7 +19,7 @@ export async function scoreFile(path: string, rows: RowFile, { target, weight }:
 export function rowNotes(scored: Scored): string[] {
   const notes: string[] = [];
   const { rows_without_target: without, rows_of_unknown_classes: foreign, unknown_classes: unknown, target } = scored;
-  if (without) notes.push(`${counted(without, "row")} of ${counted(scored.rows, "row")} ${without === 1 ? "has" : "have"} no value in ${target} and ${without === 1 ? "is" : "are"} left out.`);
+  if (without) notes.push(`${count(without)} of ${counted(scored.rows, "row")} ${without === 1 ? "has" : "have"} no value in ${target} and ${without === 1 ? "is" : "are"} left out.`);
   if (foreign) {
     const names = listed(unknown.map((entry) => `${cell(entry.label)}: ${entry.rows}`));
     notes.push(

@@ -1,5 +1,5 @@
 // Counts at every threshold of a classifier of two classes, from the operating points of its scores.
-import type { OperatingPoint } from "../api/types.ts";
+import type { ScoresInput } from "../api/types.ts";
 
 /** The class that a threshold is about: 1 for the second class, 0 for the first one. */
 export type Positive = 0 | 1;
@@ -11,13 +11,18 @@ export interface Curve {
   hits: number[]; // by cut: rows of the positive class that are predicted positive
   alarms: number[]; // by cut: rows of the other class that are predicted positive
   own: number; // the cut of the tree itself, which predicts the class with the larger share
+  ownCounts: Counts; // exact, also where the server has merged neighbouring points
 }
 
 export interface Counts { hits: number; alarms: number; misses: number; rejections: number }
 
+/** Shares across and up. */
+export type Point = [number, number];
+
 export interface Rates { precision: number | null; recall: number | null; alarmRate: number | null }
 
-export function curveOf(points: OperatingPoint[], positive: Positive): Curve {
+export function curveOf({ operating_points: points, confusion_matrix: matrix }: ScoresInput, positive: Positive): Curve | undefined {
+  if (!points?.length) return undefined;
   const mirrored = positive === 0;
   const ordered = mirrored ? [...points].reverse() : points;
   const hits = [0];
@@ -26,15 +31,24 @@ export function curveOf(points: OperatingPoint[], positive: Positive): Curve {
     hits.push(hits[i] + (mirrored ? point.negatives : point.positives));
     alarms.push(alarms[i] + (mirrored ? point.positives : point.negatives));
   });
-  return {
+  const curve = {
     positive, hits, alarms,
     probabilities: ordered.map(({ probability }) => (mirrored ? 1 - probability : probability)),
     // With equal shares the tree predicts the first class.
     own: ordered.filter(({ probability }) => (mirrored ? probability <= 0.5 : probability > 0.5)).length,
   };
+  return { ...curve, ownCounts: matrix ? countsIn(matrix.counts, positive) : countsAt(curve, curve.own) };
 }
 
-export function countsAt({ hits, alarms }: Curve, cut: number): Counts {
+/** Returns the counts of a confusion matrix, without the rows of classes that the tree does not know. */
+export function countsIn(matrix: number[][], positive: Positive): Counts {
+  const other = 1 - positive;
+  return {
+    hits: matrix[positive][positive], alarms: matrix[other][positive], misses: matrix[positive][other], rejections: matrix[other][other],
+  };
+}
+
+export function countsAt({ hits, alarms }: Pick<Curve, "hits" | "alarms">, cut: number): Counts {
   const last = hits.length - 1;
   return { hits: hits[cut], alarms: alarms[cut], misses: hits[last] - hits[cut], rejections: alarms[last] - alarms[cut] };
 }
@@ -71,18 +85,23 @@ export function averagePrecision(curve: Curve): number | null {
   }, 0);
 }
 
-/** Returns the points of the ROC curve: shares of the other class and of the positive class that are predicted positive. */
-export function rocPoints(curve: Curve): [number, number][] {
-  return curve.hits.map((_, cut) => {
-    const { alarmRate, recall } = ratesOf(countsAt(curve, cut));
-    return [alarmRate ?? 0, recall ?? 0];
-  });
+/** Returns a point of the ROC curve: shares of the other class and of the positive class that are predicted positive. */
+export function rocPoint(counts: Counts): Point {
+  const { alarmRate, recall } = ratesOf(counts);
+  return [alarmRate ?? 0, recall ?? 0];
 }
 
-/** Returns recall and precision at every cut; before the first row the precision is that of the first cut. */
-export function precisionPoints(curve: Curve): [number, number][] {
-  return curve.hits.map((_, cut) => {
-    const { recall, precision } = ratesOf(countsAt(curve, Math.max(1, cut)));
-    return [cut === 0 ? 0 : recall ?? 0, precision ?? 0];
-  });
+/** Returns a point of the precision-recall curve. */
+export function precisionPoint(counts: Counts): Point {
+  const { recall, precision } = ratesOf(counts);
+  return [recall ?? 0, precision ?? 1];
+}
+
+export function rocPoints(curve: Curve): Point[] {
+  return curve.hits.map((_, cut) => rocPoint(countsAt(curve, cut)));
+}
+
+/** Before the first row, the precision is that of the first cut. */
+export function precisionPoints(curve: Curve): Point[] {
+  return curve.hits.map((_, cut) => (cut === 0 ? [0, precisionPoint(countsAt(curve, 1))[1]] : precisionPoint(countsAt(curve, cut))));
 }

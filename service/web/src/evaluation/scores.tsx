@@ -8,7 +8,7 @@ import { Calibration } from "./calibration.tsx";
 import { classScores, ClassTable } from "./classes.tsx";
 import { ConfusionMatrix, LargestConfusions, MAX_LEVEL, ModeChoice, modeOf } from "./confusion.tsx";
 import { type Beside, Figures } from "./figures.tsx";
-import { countsAt, curveOf, cutAt, matrixOf, type Positive } from "./operating.ts";
+import { countsAt, countsIn, curveOf, cutAt, matrixOf, type Positive } from "./operating.ts";
 import { Threshold } from "./threshold.tsx";
 
 interface Props {
@@ -25,8 +25,8 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
   const [mode, setMode] = useState(() => modeOf(place.value.query.get("cells")));
   const [positive, setPositive] = useState<Positive>(() => (place.value.query.get("positive") === "0" ? 0 : 1));
   const [threshold, setThreshold] = useState(() => thresholdIn(place.value.query.get("threshold")));
-  const curve = useMemo(() => scores.operating_points?.length ? curveOf(scores.operating_points, positive) : undefined, [scores, positive]);
-  const cartCurve = useMemo(() => cart?.operating_points?.length ? curveOf(cart.operating_points, positive) : undefined, [cart, positive]);
+  const curve = useMemo(() => curveOf(scores, positive), [scores, positive]);
+  const cartCounts = cart?.confusion_matrix ? countsIn(cart.confusion_matrix.counts, positive) : undefined;
   const labels = scores.per_class.slice(0, classes).map((entry) => entry.label);
   const cut = curve && threshold !== null ? cutAt(curve, threshold) : undefined;
   const moved: Matrix | null = curve && cut !== undefined && cut !== curve.own
@@ -64,7 +64,7 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
           {curve
             ? (
               <Threshold
-                curve={curve} cart={cartCurve} labels={labels} area={scores.roc_auc} threshold={threshold} onThreshold={choose}
+                curve={curve} cart={cartCounts} labels={labels} area={scores.roc_auc} threshold={threshold} onThreshold={choose}
                 onPositive={(next) => {
                   setPositive(next);
                   choose(null);

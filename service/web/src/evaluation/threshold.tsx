@@ -4,7 +4,8 @@ import { cell, number, orDash, percent } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
 import { Field, Select } from "../parts/field.tsx";
 import {
-  averagePrecision, countsAt, type Curve, cutAt, type Positive, precisionPoints, ratesOf, rocPoints, thresholdsOf,
+  averagePrecision, type Counts, countsAt, type Curve, cutAt, type Point, type Positive, precisionPoint, precisionPoints, ratesOf, rocPoint, rocPoints,
+  thresholdsOf,
 } from "./operating.ts";
 import { at, line, UnitPlot } from "./unit-plot.tsx";
 
@@ -14,7 +15,7 @@ type Label = string | number | boolean;
 
 interface Props {
   curve: Curve;
-  cart?: Curve; // CART on the same rows
+  cart?: Counts; // of CART on the same rows
   labels: Label[];
   area: number | null | undefined; // under the ROC curve
   threshold: number | null; // null: the decision of the tree
@@ -25,7 +26,9 @@ interface Props {
 export function Threshold({ curve, cart, labels, area, threshold, onThreshold, onPositive }: Props) {
   const cut = threshold === null ? curve.own : cutAt(curve, threshold);
   const name = cell(labels[curve.positive]);
-  const pickNearest = (points: [number, number][]) => (x: number, y: number) => {
+  const counts = cut === curve.own ? curve.ownCounts : countsAt(curve, cut);
+  const marks = (of: (counts: Counts) => Point): Marked => ({ here: of(counts), own: of(curve.ownCounts), cart: cart && of(cart) });
+  const pickNearest = (points: Point[]) => (x: number, y: number) => {
     const distances = points.map((point) => (point[0] - x) ** 2 + (point[1] - y) ** 2);
     distances[0] += Number(curve.probabilities[0] >= 1); // no threshold leaves out a probability of 1
     const nearest = distances.indexOf(Math.min(...distances));
@@ -46,25 +49,23 @@ export function Threshold({ curve, cart, labels, area, threshold, onThreshold, o
         </Field>
         <Slider curve={curve} cut={cut} threshold={threshold} onThreshold={onThreshold} />
       </div>
-      <Outcome curve={curve} cut={cut} threshold={threshold} name={name} />
       <div class="curves">
+        <Outcome counts={counts} threshold={threshold} own={cut === curve.own} name={name} />
         <UnitPlot
           title={`ROC curve${area == null ? "" : `, area ${percent(area)}`}`} across={`False positives among the others`} up={`Found rows of ${name}`} onPick={pickNearest(roc)}
           label={`ROC curve of ${name}.${area == null ? "" : ` The area under it is ${percent(area)}.`} The threshold above moves along it.`}
         >
           <path class="chance" d={line([[0, 0], [1, 1]])} />
-          {cart && <path class="cart" d={line(rocPoints(cart))} />}
           <path class="curve" d={line(roc)} />
-          <Marks points={roc} own={curve.own} cut={cut} />
+          <Marks {...marks(rocPoint)} />
         </UnitPlot>
         <UnitPlot
           title={`Precision and recall${mean === null ? "" : `, average precision ${percent(mean)}`}`} across={`Recall: found rows of ${name}`} up="Precision" onPick={pickNearest(precision)}
           label={`Precision-recall curve of ${name}.${mean === null ? "" : ` The average precision is ${percent(mean)}.`}`}
         >
           <path class="chance" d={line([[0, share], [1, share]])} />
-          {cart && <path class="cart" d={line(precisionPoints(cart), true)} />}
           <path class="curve" d={line(precision, true)} />
-          <Marks points={precision} own={curve.own} cut={cut} />
+          <Marks {...marks(precisionPoint)} />
         </UnitPlot>
       </div>
       <ul class="legend">
@@ -81,13 +82,17 @@ export function Threshold({ curve, cart, labels, area, threshold, onThreshold, o
   );
 }
 
-function Marks({ points, own, cut }: { points: [number, number][]; own: number; cut: number }) {
-  const [x, y] = at(...points[own]);
-  const [cx, cy] = at(...points[cut]);
+interface Marked { here: Point; own: Point; cart?: Point }
+
+function Marks({ here, own, cart }: Marked) {
+  const diamond = ([x, y]: Point) => `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z`;
+  const square = ([x, y]: Point) => `M${x - 4} ${y - 4}h8v8h-8Z`;
+  const [x, y] = at(...here);
   return (
     <>
-      <path class="own" d={`M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z`}><title>The tree's own decision</title></path>
-      <circle class="here" cx={cx} cy={cy} r={4.5}><title>This threshold</title></circle>
+      {cart && <path class="cart" d={square(at(...cart))}><title>CART of the same depth</title></path>}
+      <path class="own" d={diamond(at(...own))}><title>The tree's own decision</title></path>
+      <circle class="here" cx={x} cy={y} r={4.5}><title>This threshold</title></circle>
     </>
   );
 }
@@ -96,16 +101,15 @@ function Slider({ curve, cut, threshold, onThreshold }: { curve: Curve; cut: num
   const id = useId();
   const thresholds = thresholdsOf(curve);
   const index = thresholds.findIndex((each) => cutAt(curve, each) === cut);
-  const shown = threshold ?? (cut === 0 ? 1 : curve.probabilities[cut - 1]);
-  const choose = (value: number) => onThreshold(cutAt(curve, value) === curve.own ? null : value);
+  const shown = threshold ?? 0.5;
   return (
     <>
       <div class="field slider">
         <label for={id}>Threshold</label>
         <div class="control">
           <input
-            id={id} type="range" min={0} max={thresholds.length - 1} step={1} value={index} aria-valuetext={percent(shown)}
-            onInput={(event) => choose(thresholds[Number(event.currentTarget.value)])}
+            id={id} type="range" min={0} max={thresholds.length - 1} step={1} value={index} aria-valuetext={threshold === null ? "The tree's own decision" : percent(threshold)}
+            onInput={(event) => onThreshold(thresholds[Number(event.currentTarget.value)])}
           />
         </div>
       </div>
@@ -114,25 +118,24 @@ function Slider({ curve, cut, threshold, onThreshold }: { curve: Curve; cut: num
           type="number" min={0} max={100} step="any" value={Number((100 * shown).toFixed(2))}
           onChange={(event) => {
             const typed = Math.min(1, Math.max(0, Number(event.currentTarget.value) / 100));
-            choose(curve.probabilities.find((each) => Math.abs(each - typed) <= SHOWN_EXACTLY) ?? typed);
+            onThreshold(curve.probabilities.find((each) => Math.abs(each - typed) <= SHOWN_EXACTLY) ?? typed);
           }}
         />
       </Field>
-      <button type="button" disabled={cut === curve.own} onClick={() => onThreshold(null)}>The tree's own decision</button>
+      <button type="button" disabled={threshold === null} onClick={() => onThreshold(null)}>The tree's own decision</button>
     </>
   );
 }
 
 /** Says what a threshold means for the rows. */
-function Outcome({ curve, cut, threshold, name }: { curve: Curve; cut: number; threshold: number | null; name: string }) {
-  const counts = countsAt(curve, cut);
+function Outcome({ counts, threshold, own, name }: { counts: Counts; threshold: number | null; own: boolean; name: string }) {
   const { precision, recall, alarmRate } = ratesOf(counts);
   const { hits, misses, alarms, rejections } = counts;
-  const rule = cut === curve.own
+  const rule = threshold === null
     ? `The tree's own decision: a row is predicted as ${name} if that is the larger share of its leaf.`
-    : `A row is predicted as ${name} if its probability of ${name} is at least ${percent(threshold!)}.`;
+    : `A row is predicted as ${name} if its probability of ${name} is at least ${percent(threshold)}.${own ? " These are the predictions of the tree itself." : ""}`;
   return (
-    <div aria-live="polite">
+    <div class="outcome" aria-live="polite">
       <p class="threshold-words">
         {rule} Of {number(hits + misses)} rows of {name}, {number(hits)} {hits === 1 ? "is" : "are"} found and {number(misses)} {misses === 1 ? "is" : "are"} missed.
         Of {number(hits + alarms)} rows that are predicted as {name}, {number(alarms)} {alarms === 1 ? "is" : "are"} not: {alarms === 1 ? "a false positive" : "false positives"}.

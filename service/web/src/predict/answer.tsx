@@ -14,7 +14,7 @@ export function PredictionPanel({ source, predictions }: { source: Source; predi
   const leaf = source.tree.nodes[predictions.leaf_ids[0]];
   return (
     <div class="answer" aria-live="polite">
-      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with a probability of {percent(bars[0]?.weight ?? 0)}</span></p>
+      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(bars[0]?.weight ?? 0)}</span></p>
       {leaf && <p>{leafWords(leaf, label(labels[leaf.label]))}</p>}
       <ClassBars bars={bars} most={8} full={1} figure={percent} label="Probabilities of the classes" />
       {leaf && <p class="help">{smoothingWords(source.tree.settings.probability_smoothing ?? 0)}</p>}
