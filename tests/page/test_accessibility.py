@@ -93,6 +93,9 @@ VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
     "jobs side by side": ("/jobs/{job},{other_job}", ".bounds .plot canvas", wait_for_both),
     "models": ("/models", "table.data tbody tr", put_in_production),
     "model": ("/models/{model}", "svg.drawing .node", open_leaf),
+    "model's evaluation": ("/models/{model}?part=evaluation", "table.confusion", nothing),
+    "model's use": ("/models/{model}?part=use", ".code pre", nothing),
+    "model's details": ("/models/{model}?part=about", ".origin", nothing),
     "compare": ("/compare/{model}/{other}", "table.confusion", nothing),
     "predict": ("/predict/{model}", ".verdict", nothing),
     "predict many": ("/predict/{model}", ".verdict", ask_for_many),
@@ -124,7 +127,7 @@ def test_axe_finds_no_violations(browser: Browser, page_stack: Stack, service: S
             for entry in violations
             for node in entry["nodes"]
         ]
-        tab.shoot(f"axe-{theme}-{name}".replace(" ", "-"))
+        tab.shoot(f"axe-{theme}-{name}".replace(" ", "-").replace("'", ""))
         page.keyboard.press("Escape")
     tab.close()
     (SCREENSHOTS / f"axe-{theme}.json").write_text(json.dumps(findings, indent=2))

@@ -1,10 +1,12 @@
-"""Models: compare two, put one in production, aliases, delete."""
+"""Models: compare, parts of a model, put one in production, aliases, delete."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.page.browser import Tab, see
@@ -23,31 +25,88 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
     for name in ("flowers 1", "flowers 3"):
         page.get_by_role("checkbox", name=f"Choose {name}", exact=True).check()
     page.get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", name="Compare two models")).to_be_visible()
+    expect(page.get_by_role("heading", name="Compare models")).to_be_visible()
     models = [service.client.get(f"/v1/models/{model}").json() for model in (small, large)]
-    table = page.get_by_role("region", name="Figures").locator("tbody tr")
-    expect(table).to_have_count(8)
-    cells = {
-        line.locator("th").inner_text(): line.locator("td").all_text_contents()
-        for line in (table.nth(i) for i in range(table.count()))
-    }
+    cells = figures(page)
     for name, metric in (("Held-back accuracy", "validation"), ("Training accuracy", "train")):
         for model, text in zip(models, cells[name], strict=True):
-            shown = float(re.sub(r"[^\d.]", "", text))
-            assert abs(shown - 100 * model["metrics"][metric]["accuracy"]) < 0.06
+            scores = model["metrics"][metric]
+            interval = scores["accuracy_interval"]
+            shown = [float(part) for part in re.findall(r"[\d.]+", text)]
+            assert shown == pytest.approx(
+                [100 * scores["accuracy"], 50 * (interval["high"] - interval["low"])], abs=0.51
+            )
     leaves = [sum(node["split"] is None for node in model["tree"]["nodes"]) for model in models]
     assert [int(re.sub(r"\D", "", text)) for text in cells["Leaves"]] == leaves
     assert "Balanced accuracy, held-back rows" in cells
     # The better value of each line is highlighted.
     winners = page.locator("table.compare td.strong")
     assert winners.count() >= 2
+    check_matrices(page, models, "validation")
+    page.get_by_role("group", name="Rows").get_by_role("button", name="Training rows").click()
+    assert "Balanced accuracy, training rows" in figures(page)
+    check_matrices(page, models, "train")
+    expect(page.locator("svg.drawing")).to_have_count(2)
+    page.get_by_role("button", name="Row %").click()
+    page.reload()  # the link keeps the choices
+    expect(page.locator("table.confusion caption").first).to_have_text("Training rows")
+    expect(page.get_by_role("button", name="Row %")).to_have_attribute("aria-pressed", "true")
+
+
+def figures(page: Page) -> dict[str, list[str]]:
+    expect(page.get_by_role("region", name="Figures").locator("tbody tr")).to_have_count(11)
+    table = page.get_by_role("region", name="Figures").locator("tbody tr")
+    return {
+        line.locator("th").inner_text(): line.locator("td").all_text_contents()
+        for line in (table.nth(i) for i in range(table.count()))
+    }
+
+
+def check_matrices(page: Page, models: list[dict[str, Any]], rows: str) -> None:
     matrices = page.locator("table.confusion")
     expect(matrices).to_have_count(2)
     for i, model in enumerate(models):
-        counts = [int(text) for text in matrices.nth(i).locator("td").all_text_contents()]
-        expected = model["metrics"]["validation"]["confusion_matrix"]["counts"]
+        counts = [int(text) for text in matrices.nth(i).locator("td:not(.total)").all_text_contents()]
+        expected = model["metrics"][rows]["confusion_matrix"]["counts"]
         assert counts == [count for row in expected for count in row]
-    expect(page.locator("svg.drawing")).to_have_count(2)
+
+
+def test_parameters_are_compared(tab: Tab, service: Service) -> None:
+    ids = [service.model(depth) for depth in (1, 2, 3)]
+    page = tab.go(f"/compare/{'/'.join(ids)}")
+    changed = page.get_by_role("region", name="Parameters", exact=True).locator("tbody tr")
+    expect(changed).to_have_count(1)
+    assert changed.locator("th").inner_text() == "max_depth"
+    assert changed.locator("td").all_text_contents() == ["1", "2", "3"]
+    parameters = service.client.get(f"/v1/models/{ids[0]}").json()["parameters"]
+    page.get_by_text(f"{len(parameters) - 1} parameters that are the same").click()
+    same = page.get_by_role("region", name="Equal parameters").locator("tbody tr")
+    assert set(same.locator("th").all_text_contents()) == set(parameters) - {"max_depth"}
+    expect(page.locator("svg.drawing")).to_have_count(3)
+
+
+def test_parts_of_a_model(tab: Tab, service: Service) -> None:
+    model = service.client.get(f"/v1/models/{service.model()}").json()
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = tab.go(f"/models/{model['id']}")
+    held = model["metrics"]["validation"]
+    expect(page.locator(".headline")).to_contain_text(f"right on {held['rows']} held-back rows")
+    page.get_by_role("tab", name="About").click()
+    assert "part=about" in page.url
+    page.reload()
+    origin = page.get_by_role("region", name="Origin")
+    for name, key in (("Model", "id"), ("Dataset", "dataset_id"), ("SHA-256 of the data", "dataset_sha256")):
+        expect(origin).to_contain_text(model[key])
+        origin.get_by_role("button", name=f"Copy the id: {name}").click()
+        assert page.evaluate("navigator.clipboard.readText()") == model[key]
+    parameters = page.get_by_role("region", name="Parameters")
+    shown = parameters.locator("tbody tr")
+    assert sorted(shown.locator("th").all_text_contents()) == sorted(model["parameters"])
+    assert shown.first.locator("th").inner_text() == "max_depth"  # not the default, so it comes first
+    parameters.get_by_role("button", name="Copy max_depth").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "max_depth=3"
+    parameters.get_by_role("button", name="Copy as JSON").click()
+    assert json.loads(page.evaluate("navigator.clipboard.readText()")) == model["parameters"]
 
 
 def shown_model(model: dict[str, Any]) -> list[str]:

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -83,6 +85,16 @@ def test_the_answer_and_its_path(page: Page, service: Service, changes: dict[str
     expect(verdict).to_contain_text(str(expected["predictions"][0]))
     share = 100 * max(expected["probabilities"][0].values())
     expect(verdict).to_contain_text(f"probability {share:g} %" if share.is_integer() else f"{share:.1f} %")
+    # The probability is explained with the training rows of the leaf and the smoothing.
+    tree = service.tree(service.model())
+    leaf = tree["nodes"][expected["leaf_ids"][0]]
+    smoothing = tree["settings"]["probability_smoothing"]
+    mine = leaf["counts"][leaf["label"]]
+    assert share / 100 == pytest.approx((mine + smoothing) / (sum(leaf["counts"]) + 2 * smoothing))
+    answer = page.locator(".answer")
+    expect(answer).to_contain_text(f"{leaf['rows']} training rows ended in the same leaf.")
+    expect(answer).to_contain_text("All of them are" if mine == leaf["rows"] else f"{mine:g} of them (")
+    expect(answer).to_contain_text(f"after {smoothing:g} rows of every class are added")
     steps = expected["explanations"][0]["steps"]
     expect(page.locator(".steps li")).to_have_count(len(steps))
     for i, step in enumerate(steps):
@@ -171,6 +183,65 @@ def test_many_rows_are_pasted(page: Page) -> None:
     table = list(csv.DictReader(io.StringIO(answers), delimiter=";"))
     assert [row["note"] for row in table] == ['a; "b"', "c"]
     assert all(row["prediction"] in ("rose", "tulip") for row in table)
+
+
+def test_rows_with_their_class_are_scored(page: Page, service: Service, tab: Tab, tmp_path: Path) -> None:
+    rows = flowers(80, seed=11)
+    text = as_csv(rows)
+    (tmp_path / "labelled.csv").write_text(text)
+    page.get_by_role("button", name="Many rows").click()
+    drop(page, ".drop", tmp_path / "labelled.csv", "text/csv")
+    expect(page.get_by_role("heading", name="80 predictions")).to_be_visible()
+    expected = service.client.post(
+        f"/v1/models/{service.model()}/predict", content=text, headers={"Content-Type": "text/csv"}
+    ).json()["predictions"]
+    wrong = [guess != row[-1] for guess, row in zip(expected, rows, strict=True)]
+    report = page.locator(".file-report")
+    expect(report).to_contain_text(f"right on 80 rows of labelled.csv: {sum(wrong)} rows are wrong.")
+    expect(page.get_by_text("is not a column of the model")).to_have_count(0)
+    marked = page.get_by_role("region", name="Predictions").locator("tbody tr.wrong th").all_text_contents()
+    assert [int(row) for row in marked] == [i + 1 for i in range(20) if wrong[i]]
+    page.get_by_text("Evaluation", exact=True).click()
+    cells = page.locator("table.confusion td:not(.total)").all_text_contents()
+    counts = [
+        sum(guess == b and row[-1] == a for guess, row in zip(expected, rows, strict=True))
+        for a in ("rose", "tulip")
+        for b in ("rose", "tulip")
+    ]
+    assert [int(cell) for cell in cells] == counts
+    # Classes that the model does not know: the predictions are shown, and why they are not scored.
+    tab.refusals.add(422)
+    other = text.replace("rose", "oak").replace("tulip", "elm")
+    (tmp_path / "trees.csv").write_text(other)
+    drop(page, ".drop", tmp_path / "trees.csv", "text/csv")
+    expect(page.locator(".notice.warn")).to_contain_text("The predictions are not scored: No row has a class")
+    expect(page.get_by_role("heading", name="80 predictions")).to_be_visible()
+
+
+def test_a_parquet_file_is_not_read_as_csv(page: Page, service: Service, tab: Tab, tmp_path: Path) -> None:
+    rows = flowers(50, seed=12)
+    (tmp_path / "rows.csv").write_text(as_csv(rows))
+    table = pyarrow.csv.read_csv(tmp_path / "rows.csv")
+    pyarrow.parquet.write_table(table.drop_columns(["kind"]), tmp_path / "new.parquet", compression="zstd")
+    pyarrow.parquet.write_table(table, tmp_path / "labelled.parquet")
+    expected = service.client.post(
+        f"/v1/models/{service.model()}/predict", content=as_csv(rows), headers={"Content-Type": "text/csv"}
+    ).json()["predictions"]
+    page.get_by_role("button", name="Many rows").click()
+    page.locator("input[type=file]").set_input_files(tmp_path / "new.parquet")
+    expect(page.get_by_role("heading", name="50 predictions")).to_be_visible()
+    assert tab.sent("POST", "/predict")[-1].headers["content-type"] == "application/vnd.apache.parquet"
+    assert not tab.sent("POST", "/score")
+    expect(page.get_by_label("Or paste rows")).to_have_value("")
+    name, answers = saved(page, lambda: page.get_by_role("button", name="Download the predictions").click())
+    assert name == "new-predictions.csv"
+    assert [row["prediction"] for row in csv.DictReader(io.StringIO(answers))] == expected
+    page.locator("input[type=file]").set_input_files(tmp_path / "labelled.parquet")
+    wrong = sum(guess != row[-1] for guess, row in zip(expected, rows, strict=True))
+    expect(page.locator(".file-report")).to_contain_text(
+        f"right on 50 rows of labelled.parquet: {wrong} rows are wrong."
+    )
+    assert tab.sent("POST", "/score")[-1].headers["content-type"] == "application/vnd.apache.parquet"
 
 
 def test_invalid_rows_are_rejected_with_a_reason(page: Page, tab: Tab) -> None:

@@ -107,7 +107,7 @@ def test_from_the_form_to_a_model(tab: Tab, service: Service) -> None:
     expect(why.locator(".test-score")).to_contain_text(percent(tested["accuracy"]))
     expect(why.locator(".test-score")).to_contain_text(f"{tested['rows']} test rows")
     expect(page.locator(".sweep-progress")).to_contain_text("12 of 12 jobs done")
-    expect(page).to_have_title(re.compile("^Everything tried – "))
+    expect(page).to_have_title(re.compile("^Everything tried, "))
     page.get_by_role("link", name="Open the model").click()
     assert page.url.endswith(record["model_id"])
 
@@ -285,11 +285,11 @@ def test_held_out_predictions_are_saved(tab: Tab, service: Service, done: str) -
 def test_pause_resume_and_cancel(tab: Tab, service: Service, long_sweep: str) -> None:
     page = tab.go(f"/sweeps/{long_sweep}")
     expect(page.locator(".view-head .badge")).to_have_text("Trying parameters")
-    expect(page).to_have_title(re.compile(r"^\d+ % – long sweep – Literati$"))
+    expect(page).to_have_title(re.compile(r"^\d+ % tried, long sweep – Literati$"))
     page.get_by_role("button", name="Pause").click()
     expect(page.locator(".view-head .badge")).to_have_text("Paused")
     assert look(service, long_sweep)["state"] == "PAUSED"
-    expect(page).to_have_title("Paused – long sweep – Literati")
+    expect(page).to_have_title("Paused, long sweep – Literati")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".view-head .badge")).to_have_text("Trying parameters")
     page.get_by_role("button", name="Cancel").click()
@@ -356,7 +356,7 @@ def test_the_leaderboard_is_live(api: Stack, api_tab: Tab) -> None:
     expect(board).to_contain_text("60 % ± 10.0")
     expect(page.get_by_role("region", name="Best so far")).to_be_visible()
     expect(page.locator(".sweep-progress")).to_contain_text("2 of 4 jobs done, 2 waiting")
-    expect(page).to_have_title("50 % – acted – Literati")
+    expect(page).to_have_title("50 % tried, acted – Literati")
     see(page, "Would be chosen now")
     api_tab.refusals.add(404)  # an acting worker stores no trees
 
@@ -376,7 +376,7 @@ def test_a_failed_sweep_explains_itself(api: Stack, api_tab: Tab) -> None:
     expect(alert).to_contain_text("As told.")
     expect(page.get_by_role("button", name="Extend")).to_be_visible()
     expect(page.get_by_role("region", name="All trials")).to_contain_text("failed: As told.")
-    expect(page).to_have_title("Failed – hopeless – Literati")
+    expect(page).to_have_title("Failed, hopeless – Literati")
 
 
 def test_an_unknown_sweep(api_tab: Tab) -> None:

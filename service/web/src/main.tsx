@@ -5,6 +5,7 @@ import "./styles/base.css";
 import "./styles/parts.css";
 import "./styles/views.css";
 import "./styles/tree.css";
+import "./styles/evaluation.css";
 import "./styles/quality.css";
 import "./styles/job.css";
 import "./styles/classes.css";

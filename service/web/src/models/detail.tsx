@@ -1,4 +1,4 @@
-// The view of one model: tree, figures and names.
+// The view of one model: tree, evaluation, use and details.
 import { useState } from "preact/hooks";
 import { get, getIfFound } from "../api/client.ts";
 import type { Dataset, ModelWithTree } from "../api/types.ts";
@@ -7,16 +7,23 @@ import { Accuracy } from "../jobs/facts.tsx";
 import { Fact } from "../parts/badge.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { Headline } from "../quality/headline.tsx";
+import { Notices } from "../quality/notices.tsx";
+import { keepInLink, place } from "../router.ts";
 import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
-import { BEYOND_SPACE, REASONS, spaceWords, title } from "../words.ts";
+import { Exports } from "../use/exports.tsx";
+import { UseIt } from "../use/use-it.tsx";
+import { BEYOND_SPACE, REASONS, title } from "../words.ts";
+import { About } from "./about.tsx";
 import { Aliases } from "./aliases.tsx";
-import { ConfusionMatrix } from "./confusion.tsx";
 import { Importances } from "./importances.tsx";
 
-const MAX_CLASSES_IN_A_COLUMN = 5; // larger matrices get a row of their own
+const PARTS = { tree: "Tree", evaluation: "Evaluation", use: "Use it", about: "About" };
+type Part = keyof typeof PARTS;
 
 export interface Loaded { model: ModelWithTree; dataset: Dataset | undefined }
 
@@ -36,25 +43,43 @@ export function ModelView({ id }: { id: string }) {
 }
 
 function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: ModelWithTree) => void }) {
-  const broad = model.tree.classes.labels.length > MAX_CLASSES_IN_A_COLUMN;
+  const [part, setPart] = useState<Part>(() => {
+    const wanted = place.value.query.get("part");
+    return wanted && wanted in PARTS ? (wanted as Part) : "tree";
+  });
+  const choose = (next: Part) => {
+    setPart(next);
+    keepInLink({ part: next === "tree" ? null : next });
+  };
   const about = (
     <>
       Created {moment(model.created_at)} by <a href={`#/jobs/${model.job_id}`}>its job</a>
       {dataset && <> from <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a></>}. {REASONS[model.stop_reason]}.
     </>
   );
-  const beside = (
-    <>
-      <EditLabels kind="models" record={model} onChange={onChange} />
-      {model.proven_optimal && <span class="badge good">Proven optimal</span>}
-    </>
-  );
   return (
     <>
-      <ViewHead title={title(model)} list="Models" beside={beside} about={about}>
+      <ViewHead
+        title={title(model)} list="Models" about={about} beside={<EditLabels kind="models" record={model} onChange={onChange} />}
+      >
         <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
         <DeleteButton kind="model" id={model.id} />
       </ViewHead>
+      <Headline metrics={model.metrics} proof={model} />
+      <Notices metrics={model.metrics} jobId={model.job_id} datasetId={model.dataset_id} parameters={model.parameters} />
+      <Tabs<Part> label="Parts of the model" names={PARTS} value={part} onValue={choose}>
+        {part === "tree" && <TreePart model={model} dataset={dataset} onChange={onChange} />}
+        {part === "evaluation" && <EvaluationPart model={model} dataset={dataset} />}
+        {part === "use" && <><UseIt of={{ model, dataset }} /><Exports model={model} /></>}
+        {part === "about" && <About model={model} dataset={dataset} />}
+      </Tabs>
+    </>
+  );
+}
+
+function TreePart({ model, dataset, onChange }: Loaded & { onChange: (model: ModelWithTree) => void }) {
+  return (
+    <>
       <section class="panel tree-panel" aria-label="Tree">
         <h2>Tree</h2>
         <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
@@ -62,50 +87,26 @@ function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: Model
       <div class="columns">
         <section class="panel" aria-label="Figures">
           <h2>Figures</h2>
-          <ModelFacts model={model} />
+          <dl class="facts">
+            <Fact name="Leaves">{leafCount(model.tree)}</Fact>
+            <Fact name="Depth">{depthOf(model.tree)}</Fact>
+            <Fact name="Cost">{number(model.objective)}</Fact>
+            <Fact name="Upper bound">{number(model.upper_bound)}</Fact>
+            <Fact name="Lower bound">{number(model.lower_bound)}</Fact>
+            <Fact name="Gap">{percent(model.gap_relative)}</Fact>
+          </dl>
           <Accuracy metrics={model.metrics} />
-          <p class="quiet note">
-            {provenWords(model)}{model.beyond_space && ` ${BEYOND_SPACE}`}
-          </p>
+          {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
         </section>
         <Importances model={model} />
-        {!broad && <Confusion model={model} />}
         <Aliases model={model} />
         <Labels kind="models" record={model} onChange={onChange} />
       </div>
-      {broad && <Confusion model={model} />}
     </>
   );
 }
 
-/** Says what the bounds are about and, for a search of ever wider spaces, what was proven before. */
-function provenWords(model: ModelWithTree): string {
-  const { space, proven_space: proven } = model;
-  if (space === proven || !proven) return `The ${model.proven_optimal ? "proof is" : "bounds are"} about trees over ${spaceWords(space)}.`;
-  return `The bounds are about trees over ${spaceWords(space)}. Proven before: the best tree over ${spaceWords(proven)}.`;
-}
-
-function Confusion({ model }: { model: ModelWithTree }) {
-  return (
-    <section class="panel" aria-label="Confusion">
-      <h2>Confusion matrix</h2>
-      <div class="matrices">
-        {model.metrics.validation && <ConfusionMatrix scores={model.metrics.validation} caption="Held-back rows" />}
-        <ConfusionMatrix scores={model.metrics.train} caption="Training rows" />
-      </div>
-    </section>
-  );
-}
-
-function ModelFacts({ model }: { model: ModelWithTree }) {
-  return (
-    <dl class="facts">
-      <Fact name="Leaves">{leafCount(model.tree)}</Fact>
-      <Fact name="Depth">{depthOf(model.tree)}</Fact>
-      <Fact name="Cost">{number(model.objective)}</Fact>
-      <Fact name="Upper bound">{number(model.upper_bound)}</Fact>
-      <Fact name="Lower bound">{number(model.lower_bound)}</Fact>
-      <Fact name="Gap">{percent(model.gap_relative)}</Fact>
-    </dl>
-  );
+function EvaluationPart(loaded: Loaded) {
+  const parts = useResource("parts", () => import("./parts.ts"));
+  return <Await from={parts} what="Loading the evaluation">{({ Evaluation }) => <Evaluation {...loaded} />}</Await>;
 }

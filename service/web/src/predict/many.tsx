@@ -1,114 +1,122 @@
-// Predicts many rows of a CSV file or of pasted text.
+// Predicts many rows of a file or of pasted text, and scores them if they have their true class.
 import { useState } from "preact/hooks";
-import { request } from "../api/client.ts";
-import type { PredictionWarning } from "../api/types.ts";
-import { firstRows, joined } from "../csv.ts";
-import { bytes, cell, counted, percent } from "../format.ts";
+import { ApiError, request } from "../api/client.ts";
+import { pastedRows, ROW_FILES, type RowFile, rowFile } from "../api/rows.ts";
+import type { PredictionWarning, Scored } from "../api/types.ts";
+import { firstRows } from "../csv.ts";
+import { scoreFile } from "../evaluation/file.ts";
+import { FileReport } from "../evaluation/file-report.tsx";
+import { bytes, counted } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
-import { Refusal } from "../parts/states.tsx";
-import { fileName, save } from "../save.ts";
+import { Await, Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
+import { useResource } from "../state/resource.ts";
+import { PredictionTable } from "./predictions.tsx";
 import type { Source } from "./source.ts";
 
-const SHOWN = 20;
-const MAX_SHOWN_LENGTH = 200_000; // characters; longer pasted text is not shown in the field
+const MAX_SHOWN_LENGTH = 200_000; // characters; longer text is not shown in the field
 
 /** A warning in the response header, which has no message. */
 type HeaderWarning = Omit<PredictionWarning, "message">;
 
-interface PredictedRows { rows: string; csv: string; warnings: HeaderWarning[]; name: string }
+export interface PredictedRows { rows: RowFile; csv: string; warnings: HeaderWarning[]; target?: string; scored?: Scored; unscored?: string }
 
 export function ManyRows({ source }: { source: Source }) {
   const [text, setText] = useState("");
-  const [file, setFile] = useState<File>();
+  const [file, setFile] = useState<RowFile>();
   const [predicted, setPredicted] = useState<PredictedRows>();
   const { run, busy, error } = useAction();
 
-  const predict = (rows: string, name: string) => run(async () => {
+  const predict = (rows: RowFile) => run(async () => {
     setPredicted(undefined);
-    const response = await request(`${source.path}/predict`, {
-      method: "POST", body: rows, slow: true, headers: { "Content-Type": "text/csv", Accept: "text/csv" },
-    });
-    const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
-    setPredicted({ rows, csv: await response.text(), warnings, name });
+    setPredicted(await predictAndScore(source, rows));
   });
   const take = async (chosen: File) => {
-    setFile(chosen);
-    const rows = await chosen.text();
-    setText(rows.length <= MAX_SHOWN_LENGTH ? rows : "");
-    await predict(rows, chosen.name);
+    const rows = await rowFile(chosen);
+    setFile(rows);
+    setText(rows.text !== undefined && rows.text.length <= MAX_SHOWN_LENGTH ? rows.text : "");
+    await predict(rows);
+  };
+  const type = (next: string) => {
+    setText(next);
+    setFile(undefined);
   };
 
   const names = source.tree.columns.filter((column) => !column.constant).map((column) => column.name);
   return (
     <section class="panel many" aria-label="Many rows">
-      <DropZone accept=".csv,.txt,text/csv" label="Choose a CSV file" onFile={(chosen) => void take(chosen)}>
-        <p>or drop one here. Its header names the columns: {names.slice(0, 12).join(", ")}{names.length > 12 ? " …" : ""}</p>
+      <DropZone accept={ROW_FILES} label="Choose a file" onFile={(chosen) => void take(chosen)}>
+        <p>
+          or drop one here: CSV, TSV or Parquet. Its columns: {names.slice(0, 12).join(", ")}{names.length > 12 ? " …" : ""}
+          {source.dataset && <>. If it has <strong>{source.dataset.target}</strong> too, the predictions are scored</>}.
+        </p>
       </DropZone>
       <div class="field">
         <label for="pasted">Or paste rows with their header</label>
-        <textarea id="pasted" rows={6} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea id="pasted" rows={6} spellcheck={false} value={text} onInput={(event) => type(event.currentTarget.value)} />
       </div>
       <div class="row">
-        <button type="button" class="primary" disabled={busy || !text.trim()} onClick={() => void predict(text, file?.name ?? "rows.csv")}>
+        <button type="button" class="primary" disabled={busy || !(file || text.trim())} onClick={() => void predict(file ?? pastedRows(text))}>
           {busy ? "Predicting…" : "Predict"}
         </button>
-        {file && !text && <span class="quiet">{file.name}, {bytes(file.size)}</span>}
+        {file && <span class="quiet">{file.name}, {bytes(file.body.size)}</span>}
       </div>
       <Refusal error={error} />
+      {predicted?.scored && <ScoredRows source={source} name={predicted.rows.name} scored={predicted.scored} />}
+      {predicted?.unscored && <p class="notice warn">The predictions are not scored: {predicted.unscored}</p>}
       {predicted && <PredictionTable predicted={predicted} />}
     </section>
   );
 }
 
-function warningWords({ code, column, count }: HeaderWarning): string {
-  const rows = counted(count, "row");
-  if (code === "UNKNOWN_COLUMN") return `${column} is not a column of the model and was ignored.`;
-  if (code === "ABSENT_COLUMN") return `${column ?? "Several columns"} ${column ? "is" : "are"} absent; the tree does not use ${column ? "it" : "them"}.`;
-  if (code === "READ_AS") return `${column} was read as numbers with a decimal comma or thousands separators.`;
-  if (code === "MISSING_VALUE") return `${column} is missing in ${rows}; each node has a side for missing values.`;
-  if (code === "UNSEEN_CATEGORY") return `${column} has a value in ${rows} that is not in the training data; it goes to the side of most rows.`;
-  if (code === "OUT_OF_RANGE") return `${column} is outside the training range in ${rows}.`;
-  return "There are more warnings.";
+async function predictAndScore(source: Source, rows: RowFile): Promise<PredictedRows> {
+  const response = await request(`${source.path}/predict`, {
+    method: "POST", body: rows.body, slow: true, headers: { "Content-Type": rows.type, Accept: "text/csv" },
+  });
+  const csv = await response.text();
+  const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
+  const target = source.dataset?.target;
+  if (!target || !hasColumn(rows, target, warnings)) return { rows, csv, warnings };
+  const others = warnings.filter((warning) => !(warning.code === "UNKNOWN_COLUMN" && warning.column === target));
+  try {
+    const scored = await scoreFile(source.path, rows, { target: "", weight: "" });
+    return { rows, csv, target, scored, warnings: others.filter((each) => !isRepeated(each, scored)) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    return { rows, csv, warnings: others, unscored: error.errors[0]?.message ?? error.message };
+  }
 }
 
-function PredictionTable({ predicted }: { predicted: PredictedRows }) {
-  const [head = [], ...body] = firstRows(predicted.csv, SHOWN + 1);
-  const given = firstRows(predicted.rows, SHOWN + 1);
-  const total = predicted.csv.trimEnd().split("\n").length - 1;
-  const stem = fileName(predicted.name.replace(/\.[^.]*$/, ""));
-  const shares = head.slice(2);
-  // If the rows cannot be split here, the file has only the predictions.
-  const download = () => save(`${stem}-predictions.csv`, "text/csv", joined(predicted.rows, predicted.csv) ?? predicted.csv);
+/** Returns whether rows have a column beside those of the model: text has it in its header, of other columns the server warns. */
+function hasColumn({ text }: RowFile, target: string, warnings: HeaderWarning[]): boolean {
+  if (text !== undefined) return (firstRows(text.slice(0, 1 << 18), 1)[0] ?? []).some((name) => name.trim() === target);
+  return warnings.some(({ code, column }) => code === "UNKNOWN_COLUMN" && column === target);
+}
+
+function isRepeated({ code, column }: HeaderWarning, { warnings }: Scored): boolean {
+  return warnings.some((warning) => warning.code === code && warning.column === column);
+}
+
+/** The summary of the scores, with the whole evaluation on request. */
+function ScoredRows({ source, name, scored }: { source: Source; name: string; scored: Scored }) {
+  const [open, setOpen] = useState(false);
   return (
     <>
-      <div class="row">
-        <h2>{counted(total, "prediction")}</h2>
-        <button type="button" class="primary push" onClick={download}>Download the predictions</button>
-      </div>
-      <p class="quiet">The file has each row with its prediction at the end.</p>
-      {predicted.warnings.length > 0 && <ul class="notes warn">{predicted.warnings.map((warning) => <li>{warningWords(warning)}</li>)}</ul>}
-      <div class="scroll" role="region" aria-label="Predictions" tabIndex={0}>
-        <table class="list compact">
-          <thead>
-            <tr>
-              <th scope="col">Row</th><th scope="col">Prediction</th><th scope="col" class="right">Probability</th>
-              {given[0]?.map((name) => <th scope="col">{name}</th>)}
-            </tr>
-          </thead>
-          <tbody>
-            {body.map((cells, i) => (
-              <tr>
-                <th scope="row">{i + 1}</th>
-                <td class="strong">{cells[0]}</td>
-                <td class="right">{percent(Math.max(...shares.map((_, k) => Number(cells[k + 2]))))}</td>
-                {(given[i + 1] ?? []).map((value) => <td class="quiet">{cell(value === "" ? null : value)}</td>)}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {total > SHOWN && <p class="quiet">The first {SHOWN} are shown; the file has all of them.</p>}
+      <h2>{counted(scored.scores.rows, "row")} with {scored.target}</h2>
+      <FileReport file={{ name, scored }} />
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>Evaluation</summary>
+        {open && <Evaluated source={source} name={name} scored={scored} />}
+      </details>
     </>
+  );
+}
+
+function Evaluated({ source, name, scored }: { source: Source; name: string; scored: Scored }) {
+  const parts = useResource("parts", () => import("../models/parts.ts"));
+  return (
+    <Await from={parts} what="Loading the evaluation">
+      {({ ScoreView }) => <ScoreView scores={scored.scores} rows={name} name={name} column={name} classes={source.tree.classes.labels.length} />}
+    </Await>
   );
 }

@@ -1,13 +1,13 @@
 // Predicts one row: a form with the model's columns, the prediction, and the path in the tree.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { complaintAt, LostError, pointerPart, send } from "../api/client.ts";
-import type { Predictions, Step, TreeColumn, TreeNumberColumn } from "../api/types.ts";
-import { cell, count, counted, exact, label, labelKey, listed, percent } from "../format.ts";
+import type { Predictions, TreeColumn, TreeNumberColumn } from "../api/types.ts";
+import { cell, count, counted, exact } from "../format.ts";
 import { Field } from "../parts/field.tsx";
 import { Empty, Refusal } from "../parts/states.tsx";
 import { connected } from "../state/connection.ts";
-import { ClassBars } from "../tree/legend.tsx";
 import { TreeView } from "../tree/view.tsx";
+import { PredictionPanel } from "./answer.tsx";
 import type { Source } from "./source.ts";
 
 const PAUSE = 200; // milliseconds after the last change
@@ -148,41 +148,5 @@ function Input(
         {choices.map((choice) => <option value={choice}>{cell(choice)}</option>)}
       </select>
     </Field>
-  );
-}
-
-/** Explains the side that a row takes at a node. */
-function stepWords({ feature, value, status, side, interval, categories, more_categories: more, seen }: Step): string {
-  const way = `: ${side}`;
-  if (status === "missing") return `${feature} is missing${seen ? "" : ", unlike in every training row of this node"}${way}`;
-  if (status === "unknown") return `${feature} is ${cell(value)}, which is not in the training data${way}`;
-  if (categories) {
-    const names = categories.map(cell);
-    const others = names.length + more > 1 ? `, one of ${listed(names, "and")}${more ? ` and ${more} more` : ""}` : "";
-    return `${feature} is ${cell(value)}${others}${way}`;
-  }
-  if (typeof value === "boolean" || !interval) return `${feature} is ${cell(value)}${way}`;
-  const low = interval.above === null ? "" : `above ${exact(interval.above)}`;
-  const high = interval.up_to === null ? "" : `at most ${exact(interval.up_to)}`;
-  const range = [low, high].filter(Boolean).join(" and ");
-  return `${feature} is ${exact(Number(value))}${range && `, ${range}`}${way}`;
-}
-
-function PredictionPanel({ source, predictions }: { source: Source; predictions: Predictions }) {
-  const { labels } = source.tree.classes;
-  const shares = predictions.probabilities[0];
-  const bars = labels.map((entry, index) => ({ index, name: label(entry), weight: shares[labelKey(entry)] ?? 0 }))
-    .filter((bar) => bar.weight > 0).sort((a, b) => b.weight - a.weight);
-  return (
-    <div class="answer" aria-live="polite">
-      <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(bars[0]?.weight ?? 0)}</span></p>
-      <ClassBars bars={bars} most={8} full={1} figure={percent} />
-      <ol class="steps">
-        {predictions.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
-      </ol>
-      {predictions.warnings.length > 0 && (
-        <ul class="notes warn">{predictions.warnings.map((warning) => <li>{warning.message}</li>)}</ul>
-      )}
-    </div>
   );
 }

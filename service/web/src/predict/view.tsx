@@ -3,9 +3,10 @@ import { useState } from "preact/hooks";
 import { getAll } from "../api/client.ts";
 import type { ModelSummary } from "../api/types.ts";
 import { NoModels } from "../models/list.tsx";
+import { Choice } from "../parts/choice.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
-import { go } from "../router.ts";
+import { go, keepInLink, place } from "../router.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
 import { ManyRows } from "./many.tsx";
@@ -45,21 +46,22 @@ function Chooser({ id, name }: { id?: string; name?: string }) {
 
 function Loaded({ kind, id }: { kind: "model" | "job"; id: string }) {
   const source = useResource(`${kind} ${id}`, (signal) => sourceOf(kind, id, signal));
-  const [many, setMany] = useState(false);
+  const [rows, setRows] = useState<"one" | "many">(() => (place.value.query.get("rows") === "many" ? "many" : "one"));
+  const choose = (next: "one" | "many") => {
+    setRows(next);
+    keepInLink({ rows: next === "many" ? next : null });
+  };
   return (
     <>
       <div class="row">
         {kind === "model" && <Chooser id={id} name={source.value?.name} />}
         {source.value && <a href={source.value.address}>{kind === "model" ? "Open the model" : source.value.name}</a>}
         {source.value && (
-          <div class="tabs push" role="group" aria-label="How many rows">
-            <button type="button" aria-pressed={!many} onClick={() => setMany(false)}>One row</button>
-            <button type="button" aria-pressed={many} onClick={() => setMany(true)}>Many rows</button>
-          </div>
+          <span class="push"><Choice label="How many rows" choices={{ one: "One row", many: "Many rows" }} value={rows} onValue={choose} /></span>
         )}
       </div>
       <Await from={source} what="Loading the model">
-        {(value) => (many ? <ManyRows source={value} /> : <OneRow source={value} />)}
+        {(value) => (rows === "many" ? <ManyRows source={value} /> : <OneRow source={value} />)}
       </Await>
     </>
   );

@@ -1,0 +1,31 @@
+// Files of rows as bodies of requests: CSV, TSV, Parquet and Arrow.
+
+export const ROW_FILES = ".csv,.tsv,.txt,.parquet,.arrow,.feather,text/csv,text/tab-separated-values,application/vnd.apache.parquet";
+
+const CSV = "text/csv";
+const TSV = "text/tab-separated-values";
+
+/** The content types of binary files, by the bytes that they begin with. */
+const MAGIC: Record<string, string> = {
+  PAR1: "application/vnd.apache.parquet",
+  ARROW1: "application/vnd.apache.arrow.file",
+};
+
+/** Rows to predict or to score. */
+export interface RowFile {
+  name: string;
+  body: Blob;
+  type: string;
+  text?: string; // of CSV and TSV
+}
+
+export async function rowFile(file: File): Promise<RowFile> {
+  const head = await file.slice(0, 6).text();
+  const magic = Object.keys(MAGIC).find((sign) => head.startsWith(sign));
+  if (magic) return { name: file.name, body: file, type: MAGIC[magic] };
+  return { name: file.name, body: file, type: /\.tsv$/i.test(file.name) ? TSV : CSV, text: await file.text() };
+}
+
+export function pastedRows(text: string): RowFile {
+  return { name: "rows.csv", body: new Blob([text]), type: CSV, text };
+}
