@@ -25,7 +25,7 @@ def _fields(model: domain.ModelSummary) -> dict[str, Any]:
     """Return the fields of the record by name. A schema takes those that it has."""
     url = f"/v1/models/{model.id}"
     return {
-        "metrics": model.scores.accuracies,
+        "metrics": model.scores,
         **dict(model),
         **bounds(model.objective, model.upper_bound, model.lower_bound),
         "links": {

@@ -87,7 +87,6 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           )}
           <Improvements feed={feed} onPick={choose} />
           <Log feed={feed} />
-          <Labels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
         </section>
         <div class="job-side">
           <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
@@ -95,7 +94,10 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
             <Incumbents {...{ feed, shown, error }} dataset={dataset.value} onChoose={choose} />
           </section>
           <Accuracy metrics={metrics ?? null} />
-          <Settings job={job} />
+          <div class="columns">
+            <Settings job={job} />
+            <Labels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
+          </div>
         </div>
       </div>
     </article>
