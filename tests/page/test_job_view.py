@@ -32,7 +32,7 @@ def test_parameters(tab: Tab, service: Service) -> None:
     found = service.wait(job)
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = tab.go(f"/jobs/{job}")
-    panel = page.get_by_role("region", name="Parameters", exact=True)
+    panel = page.get_by_role("region", name="Parameters of with parameters")
     first = {
         term.inner_text(): value.inner_text()
         for term, value in zip(

@@ -152,7 +152,7 @@ class TestNotices:
         )
         end(live, WRONG, WRONG, True, made, explored=1.0)
         page = live.open()
-        notices = page.get_by_role("region", name="Reasons to doubt this tree")
+        notices = page.get_by_role("group", name="Reasons to doubt this tree")
         expect(notices.locator("li")).to_have_text(
             [
                 "The tree decides by customer, which has 300 different values in 300 rows, as an identifier "

@@ -1,22 +1,24 @@
 // The figures of a job: those of the shown tree, and those of the search.
-import type { Job, Metrics } from "../api/types.ts";
+import type { Metrics } from "../api/types.ts";
 import { bytes, count, number, orDash, percent, seconds } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
 import { accuracyWords, intervalWords, unbounded } from "../quality/sentences.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
 import { BEYOND_SPACE, spaceWords } from "../words.ts";
+import type { JobFeed } from "./feed.ts";
+import { foundAt, foundWords } from "./moments.ts";
 import type { Shown } from "./shown.ts";
 
 const NO_BOUND = "The search has not yet proven that any tree has a cost";
 
-interface Props { job: Job; rate: number | null; shown: Shown | undefined; metrics: Metrics | undefined }
+interface Props { feed: JobFeed; shown: Shown | undefined; metrics: Metrics | undefined }
 
-export function Facts({ job, rate, shown, metrics }: Props) {
-  const { progress } = job;
+export function Facts({ feed, shown, metrics }: Props) {
+  const { progress } = feed.job!;
   const open = unbounded(progress);
   return (
     <div class="job-facts">
-      {shown && <TreeFacts shown={shown} metrics={metrics} beyond={shown.incumbent.objective < (progress.upper_bound ?? 0)} />}
+      {shown && <TreeFacts {...{ shown, metrics, feed }} />}
       <dl class="facts" aria-label="Search">
         <Fact name="Upper bound" title="The cost of the best tree that the search has found">
           {orDash(progress.upper_bound, number)}
@@ -28,7 +30,7 @@ export function Facts({ job, rate, shown, metrics }: Props) {
           {open ? "unknown" : orDash(progress.gap_relative, percent)}
         </Fact>
         <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
-        <Fact name="Expansions/s">{orDash(rate, count)}</Fact>
+        <Fact name="Expansions/s">{orDash(feed.trace.rate(), count)}</Fact>
         <Fact name="Memory" title="The memory that the search uses">{bytes(progress.memory_bytes)}</Fact>
         <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
         <Fact name="Trees found">{count(progress.incumbents)}</Fact>
@@ -37,8 +39,9 @@ export function Facts({ job, rate, shown, metrics }: Props) {
   );
 }
 
-function TreeFacts({ shown: { incumbent }, metrics, beyond }: { shown: Shown; metrics: Metrics | undefined; beyond: boolean }) {
-  const { tree, objective, found_seconds: found, revision } = incumbent;
+function TreeFacts({ shown: { incumbent }, metrics, feed }: Props & { shown: Shown }) {
+  const { tree, objective, revision } = incumbent;
+  const beyond = objective < (feed.job!.progress.upper_bound ?? 0);
   const held = metrics?.validation;
   return (
     <dl class="facts" aria-label={`Tree ${revision}`}>
@@ -49,7 +52,7 @@ function TreeFacts({ shown: { incumbent }, metrics, beyond }: { shown: Shown; me
       <Fact name="Training accuracy">{orDash(metrics?.train_accuracy, percent)}</Fact>
       <Fact name="Leaves">{leafCount(tree)}</Fact>
       <Fact name="Depth">{depthOf(tree)}</Fact>
-      <Fact name="Found after">{orDash(found, seconds)}</Fact>
+      <Fact name="Found after">{orDash(foundAt(feed.improvements, incumbent), foundWords)}</Fact>
     </dl>
   );
 }

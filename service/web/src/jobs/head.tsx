@@ -33,7 +33,7 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
     <ViewHead title={title(job)} list={alone ? "Jobs" : undefined} level={alone ? "h1" : "h2"} beside={badges} about={about}>
       <Controls job={job} onJob={(next) => feed.take(next)} />
       <NotifyButton job={job} />
-      {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with this tree</a>}
+      {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with the best tree</a>}
       {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
       {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
       <a class="button" href={`#/train?from=${job.id}`}>Train again</a>

@@ -1,8 +1,9 @@
 // Tables of what happened during the search.
-import { moment, number, orDash, seconds } from "../format.ts";
+import { moment, number, orDash } from "../format.ts";
 import { title } from "../words.ts";
 import { shareWords } from "./explored.tsx";
 import type { JobFeed } from "./feed.ts";
+import { foundWords } from "./moments.ts";
 
 /** Shows the improvements of the chart as a table, for screen readers and exact figures. */
 export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number) => void }) {
@@ -19,7 +20,7 @@ export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revisio
             {shown.map((entry) => (
               <tr key={entry.revision}>
                 <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
-                <td class="right">{orDash(entry.seconds, seconds)}</td>
+                <td class="right">{orDash(entry.seconds, foundWords)}</td>
                 <td class="right">{number(entry.objective)}</td>
                 <td class="right">{orDash(entry.lower, number)}</td>
                 {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}

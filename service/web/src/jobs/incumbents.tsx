@@ -1,7 +1,7 @@
 // Shows one of a job's trees and what changed since the one before.
 import { useMemo } from "preact/hooks";
 import type { Dataset } from "../api/types.ts";
-import { number, seconds } from "../format.ts";
+import { counted, number } from "../format.ts";
 import { IconButton } from "../parts/icons.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
 import { changes, changeWords, depthOf, leafCount } from "../tree/shape.ts";
@@ -9,6 +9,7 @@ import { TreeView } from "../tree/view.tsx";
 import { ended, title } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
 import { MakeModel } from "./make-model.tsx";
+import { foundAt, foundWords } from "./moments.ts";
 import type { Shown } from "./shown.ts";
 
 interface Props {
@@ -35,7 +36,7 @@ export function Incumbents({ feed, dataset, shown, error, onChoose }: Props) {
 function Frame({ feed, shown, newest, dataset, onChoose }: Omit<Props, "shown" | "error"> & { shown: Shown; newest: number }) {
   const { before, incumbent: { revision, tree, objective } } = shown;
   const marked = useMemo(() => changes(before?.tree, tree), [shown]);
-  const found = feed.improvements.find((entry) => entry.revision === revision)?.seconds ?? shown.incumbent.found_seconds;
+  const found = foundAt(feed.improvements, shown.incumbent);
   const choose = (next: number) => onChoose(next >= newest ? null : next);
   const words = before
     ? `Cost ${number(before.objective)} to ${number(objective)}: ${changeWords(marked) || "the same shape"}.`
@@ -52,9 +53,9 @@ function Frame({ feed, shown, newest, dataset, onChoose }: Omit<Props, "shown" |
           <IconButton name="forward" label="Later tree" disabled={revision >= newest} onClick={() => choose(revision + 1)} />
           <strong class="figure">Tree {revision} of {newest}</strong>
           {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Show the newest</button>}
-          <MakeModel job={feed.job!} revision={revision} onMade={() => void feed.refresh().catch(() => undefined)} />
+          <MakeModel job={feed.job!} revision={revision} />
         </div>
-        <p class="quiet">{found != null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
+        <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${foundWords(found)}`}. `}{words} {counted(leafCount(tree), "leaf", "leaves")}, depth {depthOf(tree)}.</p>
       </div>
       <TreeView tree={tree} dataset={dataset} changes={marked} rowsOf={`/v1/jobs/${feed.id}/incumbent?revision=${revision}`} name={`${title(feed.job!)} tree ${revision}`} />
     </>

@@ -6,7 +6,7 @@ import { Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
 import { announcement } from "../state/announcement.ts";
 
-export function MakeModel({ job, revision, onMade }: { job: Job; revision: number; onMade: () => void }) {
+export function MakeModel({ job, revision }: { job: Job; revision: number }) {
   const [made, setMade] = useState(new Map<number, string>()); // the models of this visit
   const { run, busy, error } = useAction();
   const known = made.get(revision) ?? (job.model_revision === revision ? job.model_id : null);
@@ -15,7 +15,6 @@ export function MakeModel({ job, revision, onMade }: { job: Job; revision: numbe
     const model = await send<Model>("POST", `/v1/jobs/${job.id}/models`, { revision });
     setMade((old) => new Map(old).set(revision, model.id));
     announcement.set(`The model of tree ${revision} is made.`);
-    onMade();
   });
   return (
     <>

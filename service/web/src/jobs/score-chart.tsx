@@ -1,13 +1,13 @@
 // The chart of how good each tree is on training rows and on held-back rows, below the chart of the bounds.
 import { useRef, useState } from "preact/hooks";
 import type { IncumbentScores, Metrics } from "../api/types.ts";
-import { orDash, seconds } from "../format.ts";
+import { orDash } from "../format.ts";
 import { Select } from "../parts/field.tsx";
 import { NOTHING_HELD_BACK } from "../quality/sentences.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
 import { timeSpan, type TimeView } from "./axes.ts";
-import type { Improvement } from "./moments.ts";
+import { foundWords, type Improvement } from "./moments.ts";
 import { type DrawnScores, plottedScores, scoreOptions } from "./score-plot.ts";
 import { baselineScores, bestHeldBack, heldScore, type ScoreName, SCORES, trainScore } from "./scoring.ts";
 import type { Trace } from "./trace.ts";
@@ -75,7 +75,7 @@ export function ScoreChart({ trace, points, improvements, metrics, time, score, 
       {place >= 0 && (
         <dl class="readout score-readout">
           <div><dt>Tree</dt><dd>{chosen}</dd></div>
-          {improvements[place]?.seconds != null && <div><dt>After</dt><dd>{seconds(improvements[place].seconds)}</dd></div>}
+          {improvements[place]?.seconds != null && <div><dt>After</dt><dd>{foundWords(improvements[place].seconds)}</dd></div>}
           {held && <div><dt>Held-back</dt><dd class="upper">{orDash(heldScore(points[place], score), text)}</dd></div>}
           <div><dt>Training</dt><dd>{orDash(trainScore(points[place], score), text)}</dd></div>
           {baselines.cart !== null && <div><dt>CART</dt><dd>{text(baselines.cart)}</dd></div>}

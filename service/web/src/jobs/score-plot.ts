@@ -72,8 +72,8 @@ export function scoreOptions(width: number, current: CurrentScores): uPlot.Optio
   const line = (name: string, tint: string, thick: number, dash?: number[]): uPlot.Series =>
     ({ label: name, stroke: colour(tint), width: thick, dash, paths: stepped, points: { show: false } });
   const zoom = zoomHooks(() => current.current.time);
-  const { text, lowIsGood } = SCORES[score];
-  const tick = (x: number) => (x < 0 || (x > 1 && !lowIsGood) ? "" : lowIsGood ? number(x) : text(x));
+  const { lowIsGood } = SCORES[score];
+  const tick = (x: number) => (x < 0 || (x > 1 && !lowIsGood) ? "" : lowIsGood ? number(x) : `${number(Number((100 * x).toFixed(6)))} %`);
   return {
     width: width || 600,
     height: HEIGHT,

@@ -2,13 +2,14 @@
 import type { Job } from "../api/types.ts";
 import { counted } from "../format.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { title } from "../words.ts";
 import { type Setting, settingsJson, settingsOf } from "./setting-list.ts";
 
 export function Settings({ job }: { job: Job }) {
   const all = settingsOf(job);
   const usual = all.filter((setting) => setting.usual);
   return (
-    <section class="panel settings" aria-label="Parameters">
+    <section class="panel settings" aria-label={`Parameters of ${title(job)}`}>
       <div class="row">
         <h2>Parameters</h2>
         <span class="push"><CopyButton text={() => settingsJson(job)} label="Copy as JSON" /></span>

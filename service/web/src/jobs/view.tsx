@@ -66,7 +66,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
         </>
       )}
       <Explored job={job} />
-      <Facts job={job} rate={trace.rate()} shown={shown} metrics={metrics} />
+      <Facts {...{ feed, shown, metrics }} />
       <div class="job-body">
         <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
           <div class="panel">
