@@ -16,7 +16,7 @@ from tests.support.stack.stack import Stack
 
 def open_leaf(page: Page) -> None:
     page.locator("svg.drawing .node.leaf").first.click()
-    expect(page.locator(".rule")).to_be_visible()
+    expect(page.locator(".rule").first).to_be_visible()
 
 
 def refuse(page: Page) -> None:

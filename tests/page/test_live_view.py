@@ -149,7 +149,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     figures = page.locator(".job-facts .fact")
     expect(figures.filter(has_text="Expansions/s").locator("dd")).to_have_text(re.compile(r"[1-9]"))
     expect(figures.filter(has_text="Memory").locator("dd")).to_have_text(re.compile(r"[1-9].* [kM]B"))
-    expect(page.locator("svg.drawing .bar").first).to_be_attached()  # distributions of the dataset
+    expect(page.locator("svg.drawing path.rows").first).to_be_attached()  # the rows of the nodes
     page.get_by_role("button", name="Pause").click()
     see(page, "Paused")
     page.get_by_role("button", name="Resume").click()

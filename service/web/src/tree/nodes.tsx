@@ -67,7 +67,7 @@ function SplitDrawing({ box, rows }: { box: SplitBox; rows: NodeRows | undefined
       <rect class={`${side(missing.right)}${missing.seen ? "" : " guess"}`} x={missing.x} y={top} width={missing.width} height={high} rx="2" />
       <Arrow x={middle} y={top + high / 2} right={missing.right} />
       {detail.ends && <text class="soft near" x={middle} y={top + high + 14} font-size={detail.small} text-anchor="middle">missing</text>}
-      <g class="near"><Shares box={box} y={under} height={6} /></g>
+      <g class="near shares"><Shares box={box} y={under} height={6} /></g>
       <Footer box={box} />
     </>
   );

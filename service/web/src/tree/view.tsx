@@ -1,6 +1,6 @@
 // The view of a tree: its drawing, its rules and its features.
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Dataset, Tree } from "../api/types.ts";
 import { Loading } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
@@ -40,6 +40,12 @@ function tabInLink(): Tab {
   return tab !== null && tab in TABS ? (tab as Tab) : "tree";
 }
 
+/** Returns whether the rows of the nodes can be counted: a dataset may be deleted, or belong to another tree. */
+function hasColumns(dataset: Dataset | undefined, tree: Tree): boolean {
+  const names = new Set(dataset?.columns.map((column) => column.name));
+  return tree.nodes.every(({ split }) => !split || names.has(tree.columns[split.column].name));
+}
+
 /** Loads the parts that most visits do not need. */
 function useMore(wanted: boolean): typeof More | undefined {
   const [parts, setParts] = useState<typeof More>();
@@ -74,6 +80,7 @@ export function TreeView({ tree, name, dataset, changes, path, rowsOf, children 
     shown.current = tree;
   }, [tree]);
 
+  const counted = useMemo(() => dataset !== undefined && hasColumns(dataset, tree), [dataset, tree]);
   const within = selected !== null && selected < tree.nodes.length ? selected : null;
   return (
     <div class={`tree-view${leavesBelow(tree)[0] > MAX_LEAVES_BESIDE ? " wide" : ""}`}>
@@ -81,7 +88,7 @@ export function TreeView({ tree, name, dataset, changes, path, rowsOf, children 
       <Tabs label="Views of the tree" names={TABS} value={tab} onValue={turn}>
         {tab === "tree" && (
           <TreeTab
-            tree={tree} name={name} changes={changes} path={path} rowsOf={dataset && rowsOf}
+            tree={tree} name={name} changes={changes} path={path} rowsOf={counted ? rowsOf : undefined}
             selected={within} onSelect={choose} Icicle={more?.Icicle} onIcicle={() => setWantsMore(true)}
           />
         )}

@@ -7,10 +7,11 @@ export interface View { x: number; y: number; scale: number }
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
 export const MARGIN = 14;
+const LEAST_HELD = 0.65; // scale
 const LEAST_READABLE = 0.7; // scale
 const DRAG = 4; // pixels: a shorter movement is a click
 
-/** With `held` the drawing keeps its place when the stage changes its size. */
+/** With `held` the drawing keeps its place when the stage becomes so small that the fitted drawing could not be read. */
 export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number, held: boolean) {
   const [view, setView] = useState<View>({ x: MARGIN, y: MARGIN, scale: 1 });
   const untouched = useRef(true); // the drawing is fitted until the user moves it
@@ -19,17 +20,18 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
   const still = useRef(held);
   still.current = held;
 
-  const fitNow = useCallback(() => {
+  const fitNow = useCallback((least = 0) => {
     const stage = svg.current?.getBoundingClientRect();
     if (!stage?.width || !stage.height) return;
     const scale = Math.min(1, (stage.width - 2 * MARGIN) / width, (stage.height - 2 * MARGIN) / height);
+    if (scale < least) return;
     const top = Math.max(MARGIN, Math.min((stage.height - height * scale) / 2, 40));
     setView({ scale, x: (stage.width - width * scale) / 2, y: top });
   }, [width, height]);
 
   useEffect(() => {
     if (untouched.current) fitNow();
-    const sized = new ResizeObserver(() => untouched.current && !still.current && fitNow());
+    const sized = new ResizeObserver(() => untouched.current && fitNow(still.current ? LEAST_HELD : 0));
     sized.observe(svg.current!);
     return () => sized.disconnect();
   }, [fitNow]);
