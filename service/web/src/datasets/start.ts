@@ -32,6 +32,7 @@ export async function readStart(file: File, options: Pick<UploadOptions, "charse
   const [head = [], ...rows] = firstRows(text, MAX_ROWS + 1, delimiter);
   const whole = file.size <= HEAD_BYTES;
   if (!whole && rows.length < MAX_ROWS) rows.pop(); // it may be cut off
+  await nextTask();
   const missing = new Set(["", ...(options.nullValues.trim() ? options.nullValues.split(",").map((word) => word.trim()) : NULL_WORDS)]);
   const cells = rows.map((row) => head.map((_, i) => {
     const word = (row[i] ?? "").trim();
@@ -39,6 +40,11 @@ export async function readStart(file: File, options: Pick<UploadOptions, "charse
   }));
   const names = head.map((name, i) => name.trim() || `column_${i + 1}`);
   return { names, rows: cells, complete: whole && rows.length < MAX_ROWS, csv: { delimiter, charset } };
+}
+
+/** Lets the browser draw, so that no task is long. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve));
 }
 
 /** Returns the likely encoding of a text: UTF-8 unless it has bytes that UTF-8 does not. */
