@@ -227,6 +227,17 @@ def test_semicolons_decimal_commas_and_windows_1252(api: Stack, api_tab: Tab, tm
     assert found["name"] == "größen"
 
 
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be"])
+def test_utf_16(api: Stack, api_tab: Tab, tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "wide-letters.csv"
+    mark = "\ufeff" if codec == "utf-16-be" else ""  # Python writes it for utf-16
+    path.write_bytes((mark + as_csv(flowers()).replace("rose", "róse")).encode(codec))
+    page = choose(api_tab, path)
+    see(page, "6 columns; separated by commas; decimal sign: point; encoding: UTF-16")
+    send(page)
+    assert {entry["label"] for entry in stored(api, page)["classes"]} == {"róse", "tulip"}
+
+
 def test_numbers_whose_decimal_sign_is_not_clear(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
     path = tmp_path / "unclear.csv"
     path.write_text("price;kind\n" + "".join(f"{1 + i % 9},{100 + i};{'ab'[i % 2]}\n" for i in range(60)))
