@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -77,7 +78,7 @@ def test_the_first_rows_and_the_types_are_shown_before_the_upload(
 def test_the_guess_agrees_with_the_server(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
     """Numbers in many styles, codes, booleans and words: the form shows what the server then reads."""
     rng = random.Random(3)
-    makers = {
+    makers: dict[str, Callable[[], str]] = {
         "whole": lambda: str(rng.randint(-500, 500)),
         "comma": lambda: f"{rng.uniform(0, 9):.2f}".replace(".", ","),
         "thousands": lambda: f"{rng.randint(1, 9)}.{rng.randint(100, 999)},{rng.randint(1, 9)}",
@@ -224,6 +225,17 @@ def test_semicolons_decimal_commas_and_windows_1252(api: Stack, api_tab: Tab, tm
     )
     assert {entry["label"] for entry in found["classes"]} == {"groß", "klein"}
     assert found["name"] == "größen"
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be"])
+def test_utf_16(api: Stack, api_tab: Tab, tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "wide-letters.csv"
+    mark = "\ufeff" if codec == "utf-16-be" else ""  # Python writes it for utf-16
+    path.write_bytes((mark + as_csv(flowers()).replace("rose", "róse")).encode(codec))
+    page = choose(api_tab, path)
+    see(page, "6 columns; separated by commas; decimal sign: point; encoding: UTF-16")
+    send(page)
+    assert {entry["label"] for entry in stored(api, page)["classes"]} == {"róse", "tulip"}
 
 
 def test_numbers_whose_decimal_sign_is_not_clear(api: Stack, api_tab: Tab, tmp_path: Path) -> None:

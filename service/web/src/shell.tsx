@@ -51,7 +51,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
           <button type="button" class="small" onClick={retry}>Try now</button>
         </div>
       )}
-      <Tour here={here} />
+      <Tour />
       <main id="main" tabIndex={-1}>{children}</main>
       <Undo />
       {(key === "wanted" || key === "wrong") && <SignIn wrong={key === "wrong"} />}

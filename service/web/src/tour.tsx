@@ -1,11 +1,13 @@
 // Three sentences about what the page is for.
 import { useEffect, useRef } from "preact/hooks";
 import { IconButton } from "./parts/icons.tsx";
+import { place } from "./router.ts";
 import { useSignal } from "./state/signal.ts";
 import { closeTour, tour } from "./state/tour.ts";
 
-export function Tour({ here }: { here: string }) {
+export function Tour() {
   const state = useSignal(tour);
+  const { path } = useSignal(place);
   const element = useRef<HTMLElement>(null);
   const before = useRef<Element | null>(null);
   useEffect(() => {
@@ -17,7 +19,8 @@ export function Tour({ here }: { here: string }) {
     closeTour();
     if (before.current instanceof HTMLElement) before.current.focus();
   };
-  if (state === "closed" || (state === "first" && here !== "datasets")) return null;
+  const start = path.length === 0 || (path.length === 1 && path[0] === "datasets");
+  if (state === "closed" || (state === "first" && !start)) return null;
   return (
     <aside class="tour" aria-label="Tour" tabIndex={-1} ref={element} onKeyDown={(event) => event.key === "Escape" && close()}>
       <ol>

@@ -64,6 +64,7 @@ export function ColumnChoices({ columns, options, complaints, onChange }: Props)
 function Row({ column, options, complaint, onChange }: Omit<Props, "columns" | "complaints"> & { column: Guess; complaint?: string }) {
   const { name, kind, values, remark } = column;
   const role = roleOf(options, name);
+  const typed = role === "feature" || role === "target";
   const choose = (next: Role) => {
     const changed = withRole(options, name, next);
     // The server leaves dates out unless they are read as categories.
@@ -76,12 +77,12 @@ function Row({ column, options, complaint, onChange }: Omit<Props, "columns" | "
         {complaint && <p class="error">{complaint}</p>}
         {remark && <p class="remark">{remark}</p>}
       </th>
-      <td><Select aria-label={`Role of ${name}`} value={role} choices={ROLES} onValue={choose} /></td>
+      <td><Select aria-label={`Role of ${name}`} value={role} choices={ROLES} onValue={choose} aria-invalid={complaint && !typed ? true : undefined} /></td>
       <td>
-        {role === "drop" || role === "weight" ? <span class="quiet">{KINDS[kind]}</span> : (
+        {!typed ? <span class="quiet">{KINDS[kind]}</span> : (
           <Select<ColumnType | "">
             aria-label={`Type of ${name}`} value={options.types[name] ?? ""} choices={{ "": `${KINDS[kind]} (detected)`, ...TYPES }}
-            onValue={(type) => onChange(withType(options, name, type))}
+            onValue={(type) => onChange(withType(options, name, type))} aria-invalid={complaint ? true : undefined}
           />
         )}
       </td>

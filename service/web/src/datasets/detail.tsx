@@ -69,7 +69,15 @@ function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
       {change && (
         <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={() => setChange(undefined)} />
       )}
-      <Warnings dataset={dataset} busy={busy} onFix={fix} />
+      {!change && <Parts dataset={dataset} busy={busy} onFix={fix} />}
+    </>
+  );
+}
+
+function Parts({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFix: (fix: ProblemFix) => void }) {
+  return (
+    <>
+      <Warnings dataset={dataset} busy={busy} onFix={onFix} />
       <Classes dataset={dataset} />
       <section class="panel">
         <h2>Columns</h2>

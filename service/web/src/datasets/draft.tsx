@@ -1,5 +1,5 @@
 // The form for a chosen file: the roles and types of its columns, and how it is read.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
 import type { Dataset, DatasetSummary, ProblemFix } from "../api/types.ts";
 import { bytes, counted } from "../format.ts";
@@ -16,7 +16,7 @@ import { PLAIN, type UploadOptions, withFix, withRole } from "./options.ts";
 import { Progress } from "./progress.tsx";
 import { proposed, usualName } from "./proposal.ts";
 import { RowsTable } from "./rows.tsx";
-import { readStart, type Start } from "./start.ts";
+import { nextTask, readStart, type Start } from "./start.ts";
 import { TargetRemark } from "./target-remark.tsx";
 import { upload } from "./upload.ts";
 
@@ -31,29 +31,31 @@ interface Props {
 }
 
 export function Draft({ file, base, initial, others, onCancel }: Props) {
-  const [start, setStart] = useState<Start>();
+  const [read, setRead] = useState<{ start: Start; guesses: Guesses }>();
   const [options, setOptions] = useState<UploadOptions>({ ...PLAIN, ...initial, name: "" });
   const [sent, setSent] = useState<number>();
   const { run, busy, error, setError } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const stopped = useRef(new AbortController());
-  const guesses = useMemo(() => start && guessColumns(start, options.decimal), [start, options.decimal]);
+  const { start, guesses } = read ?? {};
   useEffect(() => () => stopped.current.abort(), []);
 
   useEffect(() => {
     let current = true;
-    readStart(file, options).then((found) => {
+    readStart(file, options).then(async (found) => {
+      const guessed = guessColumns(found, options.decimal);
+      await nextTask();
       if (!current) return;
       setError(undefined);
-      setOptions((old) => proposed(old, start, found, base !== undefined));
-      setStart(found);
-    }, () => {
+      setOptions((old) => proposed(old, start, found, guessed.columns, base !== undefined));
+      setRead({ start: found, guesses: guessed });
+    }).catch(() => {
       if (!current) return;
-      setStart(undefined);
+      setRead(undefined);
       setError(new Error("This file cannot be read as a table. Choose a CSV or a Parquet file."));
     });
     return () => void (current = false);
-  }, [file, options.charset, options.delimiter, options.nullValues]);
+  }, [file, options.charset, options.delimiter, options.decimal, options.nullValues]);
 
   const names = start?.names ?? [];
   const usual = usualName(file, options, others, base);

@@ -1,6 +1,6 @@
 // Guesses the type of each column and which one to predict from the first rows, as the server does from all rows.
 import { count } from "../format.ts";
-import { chooseStyle, detectSign, possibleStyles, type Sign, type Style, styleWords, valueOf } from "./numbers.ts";
+import { chooseStyle, detectSign, possibleStyles, type Sign, type Style, styleWords, valueOf, type Words } from "./numbers.ts";
 import type { Kind, Start } from "./start.ts";
 
 const LIKELY_TARGETS = /^(target|class|label|y|outcome|species|diagnosis|default(ed)?|churn(ed)?|survived)$/i;
@@ -24,11 +24,14 @@ export interface Guess {
 export interface Guesses { columns: Guess[]; decimal: string } // `decimal` in words, for the form
 
 export function guessColumns(start: Start, given: string): Guesses {
-  const words = start.names.map((_, i) => [...new Set(start.rows.map((row) => row[i]).filter((cell) => cell !== null))]);
-  const sign = start.csv ? detectSign(words, start.csv.delimiter) : ".";
+  const read = start.names.map((_, i) => {
+    const words = [...new Set(start.rows.map((row) => row[i]).filter((cell) => cell !== null))];
+    return { words, styles: start.csv ? possibleStyles(words) : [] };
+  });
+  const sign = start.csv ? detectSign(read, start.csv.delimiter) : ".";
   const columns = start.names.map((name, i) => {
-    const found = start.kinds ? declared(start.kinds[i], words[i]) : fromText(words[i], given, sign);
-    return described(name, words[i], found, start, start.rows.some((row) => row[i] === null));
+    const found = start.kinds ? declared(start.kinds[i], read[i].words) : fromText(read[i], given, sign);
+    return described(name, read[i].words, found, start, start.rows.some((row) => row[i] === null));
   });
   return { columns, decimal: signWords(columns, sign) };
 }
@@ -52,9 +55,8 @@ function declared(kind: Kind, words: string[]): Found {
   return kind === "number" ? { kind, style: possibleStyles(["0"])[0] } : { kind };
 }
 
-function fromText(words: string[], given: string, sign: Sign | null): Found {
+function fromText({ words, styles }: Words, given: string, sign: Sign | null): Found {
   if (!words.length) return { kind: "number" };
-  const styles = possibleStyles(words);
   const style = chooseStyle(styles, given, sign);
   if (style) return { kind: "number", style, remark: styleWords(style) && `Read with ${styleWords(style)}.` };
   if (words.every((word) => BOOLEANS.has(word))) return { kind: "boolean" };

@@ -18,6 +18,7 @@ const STYLES = [PLAIN, COMMA, style(".", ","), style(".", "'"), style(".", " "),
 const NAMES: Record<string, string> = { ".": "points", ",": "commas", "'": "apostrophes", " ": "spaces" };
 
 function normalized(word: string): string {
+  if (!/[\u00a0\u2009\u202f\u2019`]/.test(word)) return word;
   return word.replace(/[\u00a0\u2009\u202f]/g, " ").replace(/[\u2019`]/g, "'");
 }
 
@@ -37,12 +38,14 @@ export function chooseStyle(styles: Style[], given: string, detected: Sign | nul
   return styles.find(({ decimal }) => allowed(decimal)) ?? null;
 }
 
+export interface Words { words: string[]; styles: Style[] } // the values of a column and the styles in which they are numbers
+
 /** Returns the decimal sign that the columns of a file use, or null if that is not clear. */
-export function detectSign(columns: string[][], delimiter: string): Sign | null {
-  const styles = columns.map((words) => chooseStyle(possibleStyles(words), "", null)).filter((found) => found !== null);
-  const signs = new Set(styles.filter((found) => found !== PLAIN).map(({ decimal }) => decimal));
+export function detectSign(columns: Words[], delimiter: string): Sign | null {
+  const chosen = columns.map(({ styles }) => chooseStyle(styles, "", null)).filter((found) => found !== null);
+  const signs = new Set(chosen.filter((found) => found !== PLAIN).map(({ decimal }) => decimal));
   if (signs.size === 1) return [...signs][0];
-  const points = columns.some((words) => possibleStyles(words).includes(PLAIN) && words.some((word) => word.includes(".")));
+  const points = columns.some(({ words, styles }) => styles.includes(PLAIN) && words.some((word) => word.includes(".")));
   return !signs.size && (points || delimiter === ",") ? "." : null;
 }
 

@@ -1,13 +1,12 @@
 // What the form proposes for a file.
 import type { Dataset, DatasetSummary } from "../api/types.ts";
-import { guessColumns, likelyTarget } from "./guess.ts";
+import { type Guess, likelyTarget } from "./guess.ts";
 import { freeName, type UploadOptions } from "./options.ts";
 import type { Start } from "./start.ts";
 
 /** Returns the options for a file that was read: if it has other columns than before, with a proposed target and without dates. */
-export function proposed(options: UploadOptions, before: Start | undefined, start: Start, changing: boolean): UploadOptions {
+export function proposed(options: UploadOptions, before: Start | undefined, start: Start, columns: Guess[], changing: boolean): UploadOptions {
   if (before && before.names.join("\0") === start.names.join("\0")) return options;
-  const { columns } = guessColumns(start, options.decimal);
   const has = (name: string | null) => name !== null && start.names.includes(name);
   const target = has(options.target) ? options.target : likelyTarget(columns);
   const unusable = columns.filter(({ kind, name }) => (kind === "date" || kind === "unsupported") && name !== target).map(({ name }) => name);

@@ -40,7 +40,7 @@ export function MadeOf({ dataset }: { dataset: Dataset }) {
       <Await from={made} what="Loading the jobs and models">
         {(items) => items.length === 0
           ? <p class="quiet">No tree was trained on this dataset yet.</p>
-          : <DataTable label="Jobs and models" columns={COLUMNS} rows={items} id={({ id }) => id} order={{ by: "at", descending: true }} />}
+          : <DataTable label="Jobs and models" noun="record" columns={COLUMNS} rows={items} id={({ id }) => id} order={{ by: "at", descending: true }} />}
       </Await>
     </section>
   );

@@ -1,7 +1,7 @@
 // The first rows of a table.
 import { cell, count } from "../format.ts";
 
-const MAX_COLUMNS = 200; // that are drawn
+const MAX_COLUMNS = 60; // that are drawn
 
 export function RowsTable({ names, rows }: { names: string[]; rows: unknown[][] }) {
   const shown = names.slice(0, MAX_COLUMNS);

@@ -5,7 +5,7 @@ import { isParquet } from "./upload.ts";
 
 const HEAD_BYTES = 1 << 18;
 export const MAX_ROWS = 1000; // that are read
-const BOMS: Record<string, string> = { "fffe": "utf-16le", "feff": "utf-16be" };
+const MARKS: Record<string, string> = { "255,254": "utf-16le", "254,255": "utf-16be" }; // the first bytes of UTF-16
 // service.ingest.options.NULL_WORDS
 const NULL_WORDS = [
   "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN",
@@ -26,12 +26,14 @@ export async function readStart(file: File, options: Pick<UploadOptions, "charse
   if (await isParquet(file)) return (await import("./parquet.ts")).readParquet(file);
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const charset = options.charset || charsetOf(bytes);
-  const text = new TextDecoder(charset).decode(bytes, { stream: true });
+  const order = charset === "utf-16" ? MARKS[bytes.slice(0, 2).join()] : undefined;
+  const text = new TextDecoder(order ?? charset).decode(bytes, { stream: true });
   if (text.includes("\0")) throw new Error("This file is not text.");
   const delimiter = (options.delimiter === "tab" ? "\t" : options.delimiter) || delimiterOf(text);
   const [head = [], ...rows] = firstRows(text, MAX_ROWS + 1, delimiter);
   const whole = file.size <= HEAD_BYTES;
   if (!whole && rows.length < MAX_ROWS) rows.pop(); // it may be cut off
+  await nextTask();
   const missing = new Set(["", ...(options.nullValues.trim() ? options.nullValues.split(",").map((word) => word.trim()) : NULL_WORDS)]);
   const cells = rows.map((row) => head.map((_, i) => {
     const word = (row[i] ?? "").trim();
@@ -41,10 +43,14 @@ export async function readStart(file: File, options: Pick<UploadOptions, "charse
   return { names, rows: cells, complete: whole && rows.length < MAX_ROWS, csv: { delimiter, charset } };
 }
 
+/** Lets the browser draw, so that no task is long. */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve));
+}
+
 /** Returns the likely encoding of a text: UTF-8 unless it has bytes that UTF-8 does not. */
 function charsetOf(bytes: Uint8Array): string {
-  const mark = [...bytes.slice(0, 2)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (BOMS[mark]) return "utf-16";
+  if (MARKS[bytes.slice(0, 2).join()]) return "utf-16";
   try {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
     return "utf-8";
