@@ -1,4 +1,4 @@
-"""Sweeps: progress, the choice and its reason, leaderboard, charts, trials and trees, compared with the API."""
+"""Sweeps: progress, the choice, leaderboard, charts, trials and trees are those of the API."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -71,11 +74,13 @@ def opened(tab: Tab, sweep: str, query: str = "") -> Page:
 
 def percent(share: float) -> str:
     value = 100 * share
-    return f"{value:g} %" if value == int(value) else f"{value:.1f} %"
+    rounded = Decimal(value).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return f"{value:g} %" if value == int(value) else f"{rounded} %"
 
 
 def score(trial: dict[str, Any]) -> str:
-    return f"{percent(trial['mean'])} ± {100 * trial['standard_error']:.1f}"
+    error = Decimal(100 * trial["standard_error"]).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return f"{percent(trial['mean'])} ± {error}"
 
 
 def complete(service: Service, sweep: str) -> list[dict[str, Any]]:
@@ -200,7 +205,7 @@ def test_the_path_of_a_fold(tab: Tab, service: Service, done: str) -> None:
     page.get_by_role("tab", name="Path of a combination").click()
     chosen = look(service, done, "/leaderboard")["chosen"]
     see(page, "Chosen penalty")
-    page.get_by_label("Combination").select_option("3")
+    page.get_by_label("Combination", exact=True).select_option("3")
     paths = look(service, done, "/paths?setting=3")["settings"][0]
     plot = page.locator(".steps-plot")
 
@@ -215,11 +220,10 @@ def test_the_path_of_a_fold(tab: Tab, service: Service, done: str) -> None:
     until(page, lambda: len(levels(1)) == len(segments), "the path of the fold")
     # The lines fall and rise as the scores and leaves do.
     for line, name in ((0, "score"), (1, "leaves")):
-        ups = [b < a for a, b in zip(levels(line), levels(line)[1:], strict=False)]
-        values = [segment[name] for segment in segments]
-        assert [b > a for a, b in zip(values, values[1:], strict=False) if a != b] == [
-            up for up, a, b in zip(ups, values, values[1:], strict=False) if a != b
-        ]
+        for (y, next_y), (value, next_value) in zip(
+            pairwise(levels(line)), pairwise(segment[name] for segment in segments), strict=True
+        ):
+            assert (next_y < y) == (next_value > value)
     plot.focus()
     page.keyboard.press("End")
     expect(page.locator(".sweep-chart .readout")).to_contain_text("and more")
@@ -346,6 +350,7 @@ def acted(api: Stack, name: str, **fields: Any) -> str:
 
 def test_the_leaderboard_is_live(api: Stack, api_tab: Tab) -> None:
     """The test ends the jobs one by one."""
+    api_tab.refusals.add(404)  # no trees are stored
     sweep = acted(api, "acted", validation={"folds": 2})
     page = api_tab.go(f"/sweeps/{sweep}")
     see(page, "The best trials appear here")
@@ -358,7 +363,6 @@ def test_the_leaderboard_is_live(api: Stack, api_tab: Tab) -> None:
     expect(page.locator(".sweep-progress")).to_contain_text("2 of 4 jobs done, 2 waiting")
     expect(page).to_have_title("50 % – acted – Literati")
     see(page, "Would be chosen now")
-    api_tab.refusals.add(404)  # an acting worker stores no trees
 
 
 def test_a_failed_sweep_explains_itself(api: Stack, api_tab: Tab) -> None:
@@ -448,7 +452,7 @@ def test_axe_and_narrow_windows(
             page.set_viewport_size({"width": width, "height": 900})
             until(
                 page,
-                lambda: page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+                partial(page.evaluate, "document.documentElement.scrollWidth <= innerWidth"),
                 f"{place} in a window of {width} px",
             )
             tab.shoot(f"sweeps-{theme}-{name}-{width}")
