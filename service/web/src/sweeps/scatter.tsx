@@ -4,7 +4,7 @@ import type { Select, Trial } from "../api/types.ts";
 import { number } from "../format.ts";
 import { BottomAxis, type Frame, LeftAxis, linear, logarithmic, roundTicks, useWidth } from "./axes.tsx";
 import { bestOf, type Dot, dotsOf, frontOf } from "./front.ts";
-import { largerIsBetter, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
+import { largerIsBetter, leafWords, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
 
 const HEIGHT = 340;
 const REACH = 30; // pixels from the pointer within which a trial is meant
@@ -96,7 +96,7 @@ export function Scatter({ trials, metric, select, chosen, final, shown, onShow }
       </div>
       <p class="readout" role="status">
         {read
-          ? `${trialName(read.trial)}: ${scoreRange(metric, read.mean, read.error)} with ${number(read.leaves)} leaves, ${settingWords(read.trial.parameters, read.trial.penalty)}`
+          ? `${trialName(read.trial)}: ${scoreRange(metric, read.mean, read.error)} with ${leafWords(read.leaves)}, ${settingWords(read.trial.parameters, read.trial.penalty)}`
           : dots.length ? "" : "No trial is complete yet."}
       </p>
       <p class="help">Click a trial to show its tree. The arrow keys left and right move through the trials, up and down along the front, and Enter shows the tree.</p>
@@ -129,7 +129,7 @@ function placed(dots: Dot[], frame: Frame) {
 
 function summary(dots: Dot[], front: Dot[], best: Dot | undefined, metric: string): string {
   if (!dots.length || !best) return "Chart of score against leaves. No trial is complete yet.";
-  const steps = front.map((dot) => `${number(dot.leaves)} leaves ${scoreWords(metric, dot.mean)}`).slice(0, 12).join(", ");
+  const steps = front.map((dot) => `${leafWords(dot.leaves)} ${scoreWords(metric, dot.mean)}`).slice(0, 12).join(", ");
   return `Chart of ${METRICS[metric].name} against leaves of ${dots.length} trials. The best for their size: ${steps}. ` +
     "The table of trials has the same figures.";
 }

@@ -80,6 +80,11 @@ export function scoreRange(metric: string, mean: number, error: number | null): 
   return `${scoreWords(metric, mean)} ± ${isShare ? (100 * error).toFixed(1) : error.toFixed(3)}`;
 }
 
+/** Formats a mean number of leaves or cuts. */
+export const meanCount = (value: number) => number(Number(value.toFixed(1)));
+
+export const leafWords = (value: number) => `${meanCount(value)} ${value === 1 ? "leaf" : "leaves"}`;
+
 /** Whether a larger score is better. */
 export const largerIsBetter = (metric: string) => metric !== "log_loss";
 
