@@ -259,6 +259,39 @@ def test_trials_are_filtered_sorted_and_saved(tab: Tab, service: Service, done: 
     )
 
 
+def test_a_random_sweep_is_copied(tab: Tab, service: Service) -> None:
+    """The form has no fields for intervals and constraints, but copies them."""
+    given = {
+        "space": {"max_depth": [1, 2], "split_penalty": {"low": 1, "high": 64, "log": True}},
+        "fixed": {"max_changepoints": 1, "heuristic": "impurity"},
+        "constraints": ["max_depth <= split_penalty"],
+        "strategy": "RANDOM",
+        "seed": 3,
+        "limits": {"max_trials": 4},
+        "validation": {"folds": 2, "repeats": 2},
+        "metric": "log_loss",
+        "select": "BEST",
+        "trial_limits": {"time_limit": 4},
+    }
+    sweep = start(service, "random", **given)
+    page = tab.go(f"/train?from={sweep}")
+    expect(page.locator(".plan")).to_contain_text("4 combinations × 4 folds = 16 jobs of at most 4 seconds")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("article.sweep")).to_be_visible()
+    before, after = look(service, sweep), look(service, page.url.rpartition("/")[2])
+    same = ("space", "fixed", "constraints", "strategy", "seed", "limits", "validation", "metric", "select")
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    assert after["trial_limits"] == before["trial_limits"]
+    assert after["name"] == "random (2)"
+    # A smaller log loss is better, so the front falls from left to right.
+    expect(page.locator(".view-head .badge")).to_have_text("Everything tried", timeout=60_000)
+    line = page.locator(".scatter path.front").get_attribute("d") or ""
+    heights = [float(y) for y in re.findall(r"(?:V|M[\d.]+ )([\d.]+)", line)]
+    assert heights == sorted(heights)
+    best = min(trial["mean"] for trial in complete(service, after["id"]))
+    expect(page.get_by_role("region", name="Why this one")).to_contain_text(f"{best:.3f} ±")
+
+
 def test_promote_and_undo(tab: Tab, service: Service, done: str) -> None:
     model = look(service, done)["model_id"]
     other = service.model(1)
@@ -354,7 +387,7 @@ def test_the_leaderboard_is_live(api: Stack, api_tab: Tab) -> None:
     sweep = acted(api, "acted", validation={"folds": 2})
     page = api_tab.go(f"/sweeps/{sweep}")
     see(page, "The best trials appear here")
-    see(page, "No trial is complete yet")
+    see(page, "The chart appears here")
     sweep_results.run_scores(api.store, [0.5, 0.7])
     board = page.get_by_role("region", name="Leaderboard", exact=True)
     expect(board.locator("tbody tr")).to_have_count(1)
@@ -381,6 +414,7 @@ def test_a_failed_sweep_explains_itself(api: Stack, api_tab: Tab) -> None:
     expect(page.get_by_role("button", name="Extend")).to_be_visible()
     expect(page.get_by_role("region", name="All trials")).to_contain_text("failed: As told.")
     expect(page).to_have_title("Failed – hopeless – Literati")
+    expect(page.get_by_role("region", name="Charts")).to_have_count(0)  # there is nothing to draw
 
 
 def test_an_unknown_sweep(api_tab: Tab) -> None:

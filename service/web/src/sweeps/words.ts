@@ -127,8 +127,9 @@ export const trialName = (trial: Trial) => (trial.number === null ? `Setting ${t
 
 export function progressWords({ progress }: Pick<Sweep, "progress">): string {
   const { done, jobs, running, queued, failed } = progress;
+  const others = jobs - done - running - queued - failed; // of combinations that were given up
   return [
     `${count(done)} of ${count(jobs)} jobs done`, running && `${count(running)} running`, queued && `${count(queued)} waiting`,
-    failed && `${count(failed)} failed`,
+    failed && `${count(failed)} failed`, others > 0 && `${count(others)} left out`,
   ].filter(Boolean).join(", ");
 }
