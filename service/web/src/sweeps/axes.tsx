@@ -1,5 +1,5 @@
 // Scales, ticks and axes of the charts of a sweep.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 export interface Frame { left: number; right: number; top: number; bottom: number } // in pixels
 export type Scale = (value: number) => number;
@@ -63,12 +63,13 @@ export function BottomAxis({ frame, ticks, scale, format, name }: { frame: Frame
 
 /** Returns a reference for an element and its width in pixels, which is 0 before it is known. */
 export function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
+  const [element, setElement] = useState<HTMLDivElement | null>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
-    const measured = new ResizeObserver(() => setWidth(element.current?.clientWidth ?? 0));
-    measured.observe(element.current!);
+    if (!element) return undefined;
+    const measured = new ResizeObserver(() => setWidth(element.clientWidth));
+    measured.observe(element);
     return () => measured.disconnect();
-  }, []);
-  return [element, width] as const;
+  }, [element]);
+  return [setElement, width] as const;
 }

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { getIfFound, request } from "../api/client.ts";
 import type { Leaderboard, Model, Sweep } from "../api/types.ts";
-import { count, number, orDash, percent } from "../format.ts";
+import { count, orDash, percent } from "../format.ts";
 import { productionAlias } from "../models/alias.ts";
 import { Promote } from "../models/promote.tsx";
 import { Fact } from "../parts/badge.tsx";
@@ -12,7 +12,7 @@ import { fileName, save } from "../save.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { METRICS, parameterName, parameterText, scoreRange, scoreWords } from "./words.ts";
+import { meanCount, METRICS, parameterName, parameterText, scoreRange, scoreWords } from "./words.ts";
 
 export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard | undefined }) {
   const { metric } = sweep;
@@ -25,7 +25,7 @@ export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard 
       <p>{board.explanation}</p>
       <dl class="facts">
         <Fact name={METRICS[metric].name}>{scoreRange(metric, chosen.mean, chosen.standard_error ?? null)}</Fact>
-        <Fact name="Leaves">{orDash(chosen.leaves, number)}</Fact>
+        <Fact name="Leaves">{orDash(chosen.leaves, meanCount)}</Fact>
         {Object.entries(parameters).map(([key, value]) => <Fact key={key} name={parameterName(key)}>{parameterText(value)}</Fact>)}
       </dl>
       <p class="quiet">± is one standard error of the mean over {sweep.n_folds} folds. Leaves are a mean over the folds, too.</p>

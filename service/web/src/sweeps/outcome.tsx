@@ -25,10 +25,8 @@ function failure(sweep: Sweep, complete: number, trials: Trial[]): string[] {
   texts.push(...reasons.filter((reason) => reason !== texts[0]).slice(0, 3));
   if (!complete && sweep.stop_reason === "TIME_LIMIT") {
     const { time_limit: each } = sweep.trial_limits;
-    texts.push(
-      "The time was over before one combination was scored on every fold." +
-      `${each === null ? "" : ` Each job may take ${lasting(each)}.`} Extend the sweep by more time, or train again with smaller depths.`,
-    );
+    const most = each === null ? "" : ` of up to ${lasting(each)}`;
+    texts.push(`A combination is complete when its ${sweep.n_folds} jobs${most} are done. Smaller depths take less time.`);
   } else if (sweep.links.extend) texts.push("Extend the sweep to try the failed jobs again, or train again with other parameters.");
   return texts;
 }

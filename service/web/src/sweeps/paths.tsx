@@ -7,7 +7,7 @@ import { Select } from "../parts/field.tsx";
 import { Failure } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
 import { BottomAxis, type Frame, LeftAxis, linear, logarithmic, logTicks, roundTicks, type Scale, useWidth } from "./axes.tsx";
-import { METRICS, scoreWords, settingWords } from "./words.ts";
+import { leafWords, METRICS, scoreWords, settingWords } from "./words.ts";
 
 const TOP: [number, number] = [26, 190];
 const BELOW: [number, number] = [226, 320];
@@ -127,7 +127,7 @@ function Steps({ steps, metric, chosen, shown, label, onPick }: StepsProps) {
         {chosen !== null && <span class="key chosen-line">Chosen penalty {number(chosen)}</span>}
       </figcaption>
       <p class="readout" role="status">
-        {read && `Penalty ${number(read.from)} ${read.to === Infinity ? "and more" : `to ${number(read.to)}`}: ${read.score === null ? "no score" : scoreWords(metric, read.score)}, ${number(read.leaves)} leaves`}
+        {read && `Penalty ${number(read.from)} ${read.to === Infinity ? "and more" : `to ${number(read.to)}`}: ${read.score === null ? "no score" : scoreWords(metric, read.score)}, ${leafWords(read.leaves)}`}
       </p>
     </figure>
   );

@@ -9,7 +9,7 @@ import { PathChart } from "./paths.tsx";
 import { Scatter } from "./scatter.tsx";
 import { TrialTree } from "./tree.tsx";
 import { AllTrials, BestTrials } from "./trials.tsx";
-import { trialKey, trialName } from "./words.ts";
+import { sweepEnded, trialKey, trialName } from "./words.ts";
 
 type Chart = "size" | "path";
 
@@ -34,27 +34,29 @@ export function Results({ feed, sweep, dataset }: { feed: SweepFeed; sweep: Swee
   const charts = { size: "Score and leaves", ...(isPath && { path: "Path of a combination" }) } as Record<Chart, string>;
   return (
     <>
-      <div class="sweep-body">
-        <div class="sweep-figures">
-          <WhyThisOne sweep={sweep} board={board} />
-          <section class="panel" aria-label="Best trials">
-            <h2>Leaderboard</h2>
-            <BestTrials board={board} {...shared} onShow={showBelow} />
+      {(chosen || !sweepEnded(sweep.state)) && (
+        <div class="sweep-body">
+          <div class="sweep-figures">
+            <WhyThisOne sweep={sweep} board={board} />
+            <section class="panel" aria-label="Best trials">
+              <h2>Leaderboard</h2>
+              <BestTrials board={board} {...shared} onShow={showBelow} />
+            </section>
+          </div>
+          <section class="panel" aria-label="Charts">
+            <Tabs
+              label="Charts" names={charts} value={chart} onValue={(name) => {
+                setChart(name);
+                keepInLink({ chart: name === "path" ? name : null });
+              }}
+            >
+              {chart === "path"
+                ? <PathChart {...shared} trials={trials} round={feed.round} onShow={show} />
+                : <Scatter trials={trials} metric={sweep.metric} select={sweep.select} chosen={chosen} final={Boolean(board?.final)} shown={shown} onShow={show} />}
+            </Tabs>
           </section>
         </div>
-        <section class="panel" aria-label="Charts">
-          <Tabs
-            label="Charts" names={charts} value={chart} onValue={(name) => {
-              setChart(name);
-              keepInLink({ chart: name === "path" ? name : null });
-            }}
-          >
-            {chart === "path"
-              ? <PathChart {...shared} trials={trials} round={feed.round} onShow={show} />
-              : <Scatter trials={trials} metric={sweep.metric} select={sweep.select} chosen={chosen} final={Boolean(board?.final)} shown={shown} onShow={show} />}
-          </Tabs>
-        </section>
-      </div>
+      )}
       {shown && (
         <section class="panel tree-panel" aria-label="Tree of a trial" ref={below}>
           <h2>{trialName(shown)}{isChosen && (board?.final ? ", the chosen one" : ", the best so far")}</h2>

@@ -4,7 +4,7 @@ import type { Select, Trial } from "../api/types.ts";
 import { number } from "../format.ts";
 import { BottomAxis, type Frame, LeftAxis, linear, logarithmic, roundTicks, useWidth } from "./axes.tsx";
 import { bestOf, type Dot, dotsOf, frontOf } from "./front.ts";
-import { largerIsBetter, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
+import { largerIsBetter, leafWords, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
 
 const HEIGHT = 340;
 const REACH = 30; // pixels from the pointer within which a trial is meant
@@ -59,6 +59,7 @@ export function Scatter({ trials, metric, select, chosen, final, shown, onShow }
     event.preventDefault();
   };
 
+  if (!dots.length) return <p class="quiet">The chart appears here as soon as all folds of a combination are done.</p>;
   const name = METRICS[metric].name;
   const read = dots[here ?? shownAt] as Dot | undefined;
   const mark = (i: number, kind: string, size: number) => i >= 0 && <circle class={kind} cx={plot.spots[i].x} cy={plot.spots[i].y} r={size} />;
@@ -73,14 +74,14 @@ export function Scatter({ trials, metric, select, chosen, final, shown, onShow }
         {chosenAt >= 0 && <span class="key chosen">{final ? "Chosen" : "Would be chosen now"}</span>}
       </figcaption>
       <div
-        ref={host} class="scatter" tabIndex={0} role="img" aria-label={summary(dots, front, best, metric)} onKeyDown={keys}
+        ref={host} class="scatter" tabIndex={0} role="img" aria-label={summary(dots, front, metric)} onKeyDown={keys}
         onBlur={() => setAt(null)} onMouseMove={(event) => setAt(nearest(event))} onMouseLeave={() => setAt(null)}
         onClick={(event) => {
           const found = nearest(event);
           if (found !== null) onShow(dots[found].trial);
         }}
       >
-        {width > 0 && dots.length > 0 && (
+        {width > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden="true">
             <LeftAxis frame={frame} ticks={plot.scores} scale={plot.y} format={(value) => scoreWords(metric, value)} name={largerIsBetter(metric) ? name : `${name} (smaller is better)`} />
             <BottomAxis frame={frame} ticks={plot.sizes} scale={plot.x} format={number} name="Leaves, mean over the folds" />
@@ -96,8 +97,8 @@ export function Scatter({ trials, metric, select, chosen, final, shown, onShow }
       </div>
       <p class="readout" role="status">
         {read
-          ? `${trialName(read.trial)}: ${scoreRange(metric, read.mean, read.error)} with ${number(read.leaves)} leaves, ${settingWords(read.trial.parameters, read.trial.penalty)}`
-          : dots.length ? "" : "No trial is complete yet."}
+          ? `${trialName(read.trial)}: ${scoreRange(metric, read.mean, read.error)} with ${leafWords(read.leaves)}, ${settingWords(read.trial.parameters, read.trial.penalty)}`
+          : ""}
       </p>
       <p class="help">Click a trial to show its tree. The arrow keys left and right move through the trials, up and down along the front, and Enter shows the tree.</p>
     </figure>
@@ -127,9 +128,8 @@ function placed(dots: Dot[], frame: Frame) {
   };
 }
 
-function summary(dots: Dot[], front: Dot[], best: Dot | undefined, metric: string): string {
-  if (!dots.length || !best) return "Chart of score against leaves. No trial is complete yet.";
-  const steps = front.map((dot) => `${number(dot.leaves)} leaves ${scoreWords(metric, dot.mean)}`).slice(0, 12).join(", ");
+function summary(dots: Dot[], front: Dot[], metric: string): string {
+  const steps = front.map((dot) => `${leafWords(dot.leaves)} ${scoreWords(metric, dot.mean)}`).slice(0, 12).join(", ");
   return `Chart of ${METRICS[metric].name} against leaves of ${dots.length} trials. The best for their size: ${steps}. ` +
     "The table of trials has the same figures.";
 }

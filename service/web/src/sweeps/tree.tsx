@@ -2,7 +2,6 @@
 import { useState } from "preact/hooks";
 import { get } from "../api/client.ts";
 import type { Dataset, Sweep, Tree, Trial } from "../api/types.ts";
-import { number } from "../format.ts";
 import { Select } from "../parts/field.tsx";
 import { Await } from "../parts/states.tsx";
 import { keepInLink, place } from "../router.ts";
@@ -10,7 +9,7 @@ import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
 import { title } from "../words.ts";
-import { METRICS, scoreRange, scoreWords, settingWords, trialName } from "./words.ts";
+import { leafWords, METRICS, scoreRange, scoreWords, settingWords, trialName } from "./words.ts";
 
 export function TrialTree({ sweep, trial, dataset, chosen }: { sweep: Sweep; trial: Trial; dataset: Dataset | undefined; chosen: boolean }) {
   const [wanted, setWanted] = useState(() => Math.max(0, Number(place.value.query.get("fold")) || 0));
@@ -40,7 +39,7 @@ export function TrialTree({ sweep, trial, dataset, chosen }: { sweep: Sweep; tri
                 }}
               />
             </label>
-            <span class="quiet">{number(leafCount(found))} leaves, depth {depthOf(found)}. {proofWords(found)}</span>
+            <span class="quiet">{leafWords(leafCount(found))}, depth {depthOf(found)}. {proofWords(found)}</span>
           </TreeView>
         )}
       </Await>

@@ -5,7 +5,7 @@ import { number, orDash, seconds } from "../format.ts";
 import { Field } from "../parts/field.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { title } from "../words.ts";
-import { largerIsBetter, METRICS, parameterName, parameterText, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
+import { largerIsBetter, meanCount, METRICS, parameterName, parameterText, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
 
 interface Props { sweep: Sweep; chosen: Trial | null; shown: Trial | undefined; onShow: (trial: Trial) => void }
 
@@ -24,7 +24,7 @@ const score = (metric: string): Column<Trial> => ({
   cell: (trial) => (trial.mean == null ? "" : scoreRange(metric, trial.mean, trial.standard_error ?? null)),
 });
 
-const leaves: Column<Trial> = { id: "leaves", name: "Leaves", right: true, value: (trial) => trial.leaves, cell: (trial) => (trial.leaves == null ? "" : number(trial.leaves)) };
+const leaves: Column<Trial> = { id: "leaves", name: "Leaves", right: true, value: (trial) => trial.leaves, cell: (trial) => (trial.leaves == null ? "" : meanCount(trial.leaves)) };
 
 /** The best complete trials, by rank. */
 export function BestTrials({ board, ...props }: { board: Leaderboard | undefined } & Props) {
@@ -74,7 +74,7 @@ function resultColumns(metric: string): Column<Trial>[] {
     figure("error", "Standard error", (trial) => trial.standard_error, (value) => value.toFixed(4)),
     figure("train", "On training rows", (trial) => trial.train_mean, (value) => scoreWords(metric, value), largerIsBetter(metric)),
     leaves,
-    figure("changepoints", "Further cuts", (trial) => trial.changepoints, number),
+    figure("changepoints", "Further cuts", (trial) => trial.changepoints, meanCount),
     figure("proven", "Folds proven", (trial) => trial.proven_folds, String, true),
     figure("seconds", "Search time", (trial) => trial.seconds, seconds, true),
   ];

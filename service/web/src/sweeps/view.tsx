@@ -5,7 +5,9 @@ import type { Dataset, Sweep } from "../api/types.ts";
 import { counted, moment, percent } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
+import { place } from "../router.ts";
 import { useResource } from "../state/resource.ts";
+import { useSignal } from "../state/signal.ts";
 import { useTabTitle } from "../state/tab-title.ts";
 import { title } from "../words.ts";
 import { SweepControls } from "./controls.tsx";
@@ -37,18 +39,19 @@ export function SweepView({ id }: { id: string }) {
   const feed = useFeed(id);
   const { sweep, trials } = feed;
   useTabTitle(sweep ? titleWords(sweep) : null);
+  const { visit } = useSignal(place); // another link of this view may open another trial
   // If the dataset is deleted, only the distributions in the tree are missing.
   const dataset = useResource(`of ${sweep?.dataset_id}`, async (signal) =>
     sweep && getIfFound<Dataset>(`/v1/datasets/${sweep.dataset_id}`, signal));
   if (!sweep) return feed.error === undefined ? <Loading what="Loading the sweep" /> : <Failure error={feed.error} />;
-
   return (
     <article class="sweep" aria-label={title(sweep)}>
       <SweepHead sweep={sweep} feed={feed} dataset={dataset.value} />
       {feed.error !== undefined && <Failure error={feed.error} />}
       {feed.round > 0 && <Outcome sweep={sweep} trials={trials} />}
       <SweepProgress sweep={sweep} receivedAt={feed.receivedAt} />
-      {feed.round === 0 ? feed.error === undefined && <Loading what="Loading the trials" /> : <Results feed={feed} sweep={sweep} dataset={dataset.value} />}
+      {feed.round === 0 && feed.error === undefined && <Loading what="Loading the trials" />}
+      {feed.round > 0 && <Results key={visit} feed={feed} sweep={sweep} dataset={dataset.value} />}
     </article>
   );
 }

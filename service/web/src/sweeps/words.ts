@@ -82,6 +82,11 @@ export function scoreRange(metric: string, mean: number, error: number | null): 
   return `${scoreWords(metric, mean)} ± ${isShare ? (100 * error).toFixed(1) : error.toFixed(3)}`;
 }
 
+/** Formats a mean number of leaves or cuts. */
+export const meanCount = (value: number) => number(Number(value.toFixed(1)));
+
+export const leafWords = (value: number) => `${meanCount(value)} ${value === 1 ? "leaf" : "leaves"}`;
+
 /** Whether a larger score is better. */
 export const largerIsBetter = (metric: string) => metric !== "log_loss";
 
@@ -124,8 +129,9 @@ export const trialName = (trial: Trial) => (trial.number === null ? `Setting ${t
 
 export function progressWords({ progress }: Pick<Sweep, "progress">): string {
   const { done, jobs, running, queued, failed } = progress;
+  const others = jobs - done - running - queued - failed; // of combinations that were given up
   return [
     `${count(done)} of ${count(jobs)} jobs done`, running && `${count(running)} running`, queued && `${count(queued)} waiting`,
-    failed && `${count(failed)} failed`,
+    failed && `${count(failed)} failed`, others > 0 && `${count(others)} left out`,
   ].filter(Boolean).join(", ");
 }

@@ -48,18 +48,16 @@ export function ChoiceInput({ field, form }: { field: ChoiceField; form: Form })
     if (value !== MANY) choose([value]);
   };
   const boxes = (
-    <ul class="several" role="group" aria-label={`${field.label}: values to try`}>
+    <div class="several" role="group" aria-label={`${field.label}: values to try`}>
       {Object.entries(field.choices).map(([value, meaning]) => (
-        <li>
-          <label>
-            <input
-              type="checkbox" checked={chosen.includes(value)} disabled={chosen.length === 1 && chosen[0] === value}
-              onChange={(event) => choose(event.currentTarget.checked ? [...chosen, value] : chosen.filter((each) => each !== value))}
-            /> {capitalized(meaning)}
-          </label>
-        </li>
+        <label>
+          <input
+            type="checkbox" checked={chosen.includes(value)} disabled={chosen.length === 1 && chosen[0] === value}
+            onChange={(event) => choose(event.currentTarget.checked ? [...chosen, value] : chosen.filter((each) => each !== value))}
+          /> {capitalized(meaning)}
+        </label>
       ))}
-    </ul>
+    </div>
   );
   return (
     <Field name={field.label} help={field.help} error={complaintAbout(form.error, field.key, form.path)} below={many && boxes}>

@@ -16,7 +16,7 @@ import { distinct, latestNames, proposedName } from "./names.ts";
 import { CopiedParts, Fixes, Plan } from "./plan.tsx";
 import { placedAt, repaired, requestKey, requestOf } from "./request.ts";
 import { IN_MORE, IN_TUNE_MORE, OwnSection, TuneSection } from "./sections.tsx";
-import { type Mode, MODES, ModeChoice, type Start, startOf } from "./start.tsx";
+import { type Mode, ModeChoice, type Start, startOf } from "./start.tsx";
 import { OWN, several, type TextKey, type Values } from "./values.ts";
 
 type Origin = Job | Sweep | null;
@@ -109,7 +109,7 @@ function Form({ datasets, start, origin }: { datasets: DatasetSummary[]; start: 
             ))}
           </select>
         </Field>
-        <Field name="Name" error={complaintAt(error, "/body/name")} help={MODES[mode].named}>
+        <Field name="Name" error={complaintAt(error, "/body/name")} help={`A name to find the ${request.path === "/v1/jobs" ? "job" : "sweep"} again.`}>
           <input
             value={values.name ?? proposed} placeholder={proposed} maxLength={200}
             onInput={(event) => form.change({ name: event.currentTarget.value })}

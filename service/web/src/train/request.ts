@@ -78,8 +78,10 @@ export function requestOf(values: Values, datasetId: string, name: string, paren
   const { kept } = values;
   const head = { dataset_id: datasetId, name: name.slice(0, 200) || null };
   if (several(values)) {
-    const body = merged({ ...head, ...sweepBody(values), }, { fixed: kept?.parameters ?? {} });
-    return { path: "/v1/sweeps", body: kept?.of === "sweep" ? merged(body, kept.rest) : body };
+    const body = merged({ ...head, ...sweepBody(values) }, { fixed: kept?.parameters ?? {} });
+    if (kept?.of !== "sweep") return { path: "/v1/sweeps", body };
+    const tried = Object.keys((kept.rest.space as Body | undefined) ?? {}); // intervals, instead of the values of the fields
+    return { path: "/v1/sweeps", body: merged(merged(body, { fixed: Object.fromEntries(tried.map((name) => [name, null])) }), kept.rest) };
   }
   const body = merged({ ...head, ...(parent && { parent_job_id: parent }), ...jobBody(values) }, { parameters: kept?.parameters ?? {} });
   return { path: "/v1/jobs", body: kept?.of === "job" ? { ...body, ...kept.rest } : body };

@@ -5,16 +5,14 @@ import { OWN, presets, TUNE, type TextKey, type Values, valuesOfJob, valuesOfSwe
 
 export type Mode = "tune" | "own";
 
-export const MODES: Record<Mode, { title: string; about: string; named: string }> = {
+export const MODES: Record<Mode, { title: string; about: string }> = {
   tune: {
     title: "Find the best tree for me",
     about: "Tries several depths, numbers of change points and penalties, scores each on rows that its tree has not seen, and makes a model of the best.",
-    named: "A name to find the sweep again.",
   },
   own: {
     title: "Set the parameters myself",
     about: "Searches for the best tree with parameters that you give, and proves how good it is.",
-    named: "A name to find the job again.",
   },
 };
 

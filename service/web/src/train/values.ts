@@ -29,7 +29,8 @@ export function entries(text: string): string[] {
 /** Returns whether the values ask for a sweep. */
 export function several(values: Values): boolean {
   const listed = [...NUMBERS.filter((field) => field.listed).map((field) => field.key), ...Object.keys(CHOICES) as ChoiceKey[]];
-  return values.split_penalty.trim() === PATH || listed.some((key) => entries(values[key]).length > 1);
+  const intervals = values.kept?.of === "sweep" && "space" in values.kept.rest;
+  return intervals || values.split_penalty.trim() === PATH || listed.some((key) => entries(values[key]).length > 1);
 }
 
 const usual = (field: NumberField) => (field.group ? shown(definition(field.group, field.key).default, field.factor) : "");
