@@ -65,6 +65,14 @@ class ModelWithTree(Model):
     ]
 
 
+class ModelRequest(FrozenModel):
+    """The tree to make a model of."""
+
+    revision: Annotated[
+        int, Field(ge=1, le=1 << 53, description="The revision of the tree among the job's trees.")
+    ]
+
+
 class ModelPatch(fields.TaggedPatch):
     """A JSON merge patch (RFC 7396) of a model. Fields that are left out do not change."""
 
