@@ -378,6 +378,7 @@ def test_jobs_of_sweeps_are_shown_on_request(tab: Tab, service: Service, runs: R
     expect(page.locator("table.data tbody tr")).to_have_count(single + len(swept))
     page.reload()
     expect(page.locator("table.data tbody tr")).to_have_count(single + len(swept))
+    assert len(set(names(page))) == single + len(swept)  # although they all have the name of the sweep
     page.locator("table.data tbody tr").filter(
         has=page.locator(f'a[href="#/sweeps/{sweep}"]')
     ).first.get_by_role("checkbox").check()

@@ -148,7 +148,7 @@ def test_thousands_of_jobs_are_listed_without_a_long_task(browser: Browser, api:
         expect(page.locator(".table-foot")).to_contain_text(f"{JOBS:,} jobs")
         page.get_by_role("columnheader", name="Depth").get_by_role("button").click()
         page.get_by_role("searchbox").press_sequentially("job 77")
-        matches = sum("job 77" in f"job {number}" for number in range(JOBS))
+        matches = sum("77" in str(number) for number in range(JOBS))
         expect(page.locator(".table-foot")).to_contain_text(f"{matches} of {JOBS:,} jobs")
         longest = longest_task(browser.stop_tracing())
         assert tab.complaints == []

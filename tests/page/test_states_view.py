@@ -192,8 +192,10 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     assert poll(streams, what="the stream")[-1].headers["authorization"] == f"Bearer {key}"
     # An action that the key does not allow shows an error where it was tried.
     tab.go("/models")
-    page.get_by_role("button", name="Use made in production").click()
+    page.get_by_role("button", name="Put made in production").click()
+    page.get_by_role("dialog").get_by_role("button", name="Set the alias").click()
     expect(page.locator(".refusal")).to_contain_text("lacks the scope")
+    page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     page.get_by_role("button", name="Sign out").click()
     expect(dialog).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0

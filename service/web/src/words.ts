@@ -60,15 +60,15 @@ export function ended(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
 }
 
-interface Titled { id: string; name: string | null; parameters?: Given; n_folds?: number }
+interface Titled { id: string; name: string | null; parameters?: Given; n_folds?: number; sweep_id?: string | null }
 
 /**
  * Returns the name of a record. A run without one is described by its dataset, if that is known, and its parameters, and the
- * first characters of its id, so that no two are alike.
+ * first characters of its id, so that no two are alike. So are the jobs of a sweep, which all have the name of the sweep.
  */
-export function title({ id, name, parameters, n_folds: folds }: Titled, dataset?: string): string {
-  if (name) return name;
+export function title({ id, name, parameters, n_folds: folds, sweep_id: sweep }: Titled, dataset?: string): string {
+  if (name && !sweep) return name;
   const start = id.indexOf("_") + 1;
-  const about = [dataset, parameters && parameterWords(parameters), folds && `sweep of ${folds} folds`].filter(Boolean);
+  const about = [name ?? dataset, parameters && parameterWords(parameters), folds && `sweep of ${folds} folds`].filter(Boolean);
   return about.length ? `${about.join(", ")} (${id.slice(start, start + 6)})` : id.slice(0, start + 6);
 }

@@ -20,7 +20,7 @@ export function datasetColumn<Row extends { dataset_id: string }>(names: Map<str
     id: "dataset", name: "Dataset", value: (row) => names.get(row.dataset_id) ?? row.dataset_id,
     cell: (row) => {
       const name = names.get(row.dataset_id);
-      return name === undefined ? <span class="quiet">{shortId(row.dataset_id)}</span> : <a href={`#/datasets/${row.dataset_id}`}>{name}</a>;
+      return name === undefined ? <span class="quiet">{shortId(row.dataset_id)}</span> : <a class="cut-link" title={name} href={`#/datasets/${row.dataset_id}`}>{name}</a>;
     },
   };
 }

@@ -110,7 +110,7 @@ function jobColumns(
     tagsColumn(),
     {
       id: "sweep", name: "Sweep", value: (job) => job.sweep_id,
-      cell: (job) => job.sweep_id && <a href={`#/sweeps/${job.sweep_id}`}>{sweeps.get(job.sweep_id) ?? "Sweep"}</a>,
+      cell: (job) => job.sweep_id && <a class="cut-link" href={`#/sweeps/${job.sweep_id}`}>{sweeps.get(job.sweep_id) ?? "Sweep"}</a>,
     },
     {
       id: "cost", name: "Cost", right: true, help: "The weight of the misclassified rows plus penalties.", value: (job) => job.progress.objective,

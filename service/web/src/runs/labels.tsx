@@ -23,7 +23,7 @@ interface Props<Item extends Labelled> {
 /** The panel of a record's own view. */
 export function Labels<Item extends Labelled>(props: Props<Item>) {
   return (
-    <section class="panel" aria-label="About">
+    <section class="panel" aria-label={`About ${title(props.record)}`}>
       <h2>About</h2>
       <LabelFields {...props} />
     </section>

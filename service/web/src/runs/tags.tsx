@@ -25,7 +25,7 @@ export function TagEditor({ tags, busy, error, onChange }: Props) {
     });
   };
   return (
-    <form class="tags" aria-label="Tags" onSubmit={(event) => {
+    <form class="tags" onSubmit={(event) => {
       event.preventDefault();
       void add();
     }}>
