@@ -11,6 +11,7 @@ import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { ClassBars } from "../tree/legend.tsx";
+import { UseIt } from "../use/use-it.tsx";
 import { title } from "../words.ts";
 import { type Change, type Changes, Schema } from "./schema.tsx";
 import { PLAIN, upload, uploaded, type UploadOptions } from "./upload.ts";
@@ -34,6 +35,7 @@ function Detail({ dataset }: { dataset: Dataset }) {
       <Classes dataset={dataset} />
       <Columns dataset={dataset} />
       <FirstRows id={dataset.id} />
+      <UseIt of={{ dataset }} folded />
     </>
   );
 }

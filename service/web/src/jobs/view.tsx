@@ -8,6 +8,7 @@ import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
+import { UseIt } from "../use/use-it.tsx";
 import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
 import { BoundChart } from "./chart.tsx";
 import { Controls } from "./controls.tsx";
@@ -57,6 +58,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           <Incumbents feed={feed} dataset={dataset.value} chosen={chosen} onChoose={setChosen} />
         </section>
       </div>
+      {alone && <UseIt of={{ job }} folded />}
     </article>
   );
 }
