@@ -202,11 +202,10 @@ def test_the_key_is_a_placeholder(
         expected = client.post(f"/v1/models/{model}/predict", json={"records": [row]}).json()
     tab = Tab(browser, stack.url)
     tab.refusals.add(401)
-    tab.go("/models")
-    tab.page.get_by_label("API key").fill(key)
-    tab.page.get_by_role("button", name="Sign in").click()
-    expect(tab.page.get_by_role("link", name="flowers 1")).to_be_visible()
-    page = open_use(tab, model)
+    page = tab.go(f"/models/{model}?part=use")
+    page.get_by_label("API key").fill(key)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".code pre")).to_be_visible()
     for task in ("Predict rows", "Predict without the server") if language == "Python" else ("Predict rows",):
         text = program(page, task, language)
         assert key not in page.content()
@@ -219,6 +218,55 @@ def test_the_key_is_a_placeholder(
             assert expected["predictions"][0] in printed
     tab.close()
     assert tab.complaints == []
+
+
+def open_folded(page: Page) -> None:
+    page.get_by_text("Use it from a program").click()
+    expect(page.locator(".code pre")).to_be_visible()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_train_on_a_dataset(tab: Tab, service: Service, tmp_path: Path, language: str) -> None:
+    page = tab.go(f"/datasets/{service.dataset}")
+    open_folded(page)
+    text = program(page, "Train a tree", language)
+    assert service.dataset in text
+    printed = run(
+        language,
+        text.replace('max_depth": 4', 'max_depth": 2').replace("max_depth: 4", "max_depth: 2"),
+        tmp_path,
+    )
+    if language == "curl":  # it does not wait
+        job = json.loads(printed)
+        service.wait(job["id"])
+    else:
+        state, model = printed.split()
+        assert state == "SUCCEEDED"
+        job = service.look(service.client.get(f"/v1/models/{model}").json()["job_id"])
+    assert job["parameters"]["max_depth"] == 2
+    assert job["validation"]["fraction"] == 0.2
+    rows = run("Python", program(page, "Read the first rows", "Python"), tmp_path)
+    assert (
+        ast.literal_eval(rows) == service.client.get(f"/v1/datasets/{service.dataset}/preview?rows=5").json()
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_wait_for_a_job_and_predict_with_it(
+    tab: Tab, service: Service, tmp_path: Path, language: str
+) -> None:
+    model = service.client.get(f"/v1/models/{service.model()}").json()
+    page = tab.go(f"/jobs/{model['job_id']}")
+    open_folded(page)
+    printed = run(language, program(page, "Wait for the model", language), tmp_path)
+    if language == "curl":
+        assert json.loads(printed)["model_id"] == model["id"]
+    else:
+        assert printed.split() == ["SUCCEEDED", model["id"]]
+    row = first_row(service, list(COLUMNS[:-1]))
+    expected = service.client.post(f"/v1/jobs/{model['job_id']}/predict", json={"records": [row]}).json()
+    text = program(page, "Predict rows", language).replace("await response.json()", "await response.text()")
+    assert answer(language, run(language, text, tmp_path)) == expected
 
 
 def test_columns_of_the_example(use: Page, service: Service) -> None:

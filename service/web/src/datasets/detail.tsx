@@ -13,6 +13,7 @@ import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { offerUndo } from "../state/undo.ts";
 import { ClassBars } from "../tree/legend.tsx";
+import { UseIt } from "../use/use-it.tsx";
 import { title } from "../words.ts";
 import { Change } from "./change.tsx";
 import { withoutOptions } from "./complaints.ts";
@@ -85,6 +86,7 @@ function Parts({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFi
       </section>
       <FirstRows id={dataset.id} />
       <MadeOf dataset={dataset} />
+      <UseIt of={{ dataset }} folded />
     </>
   );
 }

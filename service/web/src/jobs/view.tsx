@@ -8,6 +8,7 @@ import { Notices } from "../quality/notices.tsx";
 import { Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { useTabTitle } from "../state/tab-title.ts";
+import { UseIt } from "../use/use-it.tsx";
 import { ended, title } from "../words.ts";
 import type { TimeView } from "./axes.ts";
 import { BoundChart } from "./chart.tsx";
@@ -100,6 +101,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           </div>
         </div>
       </div>
+      {alone && <UseIt of={{ job }} folded />}
     </article>
   );
 }

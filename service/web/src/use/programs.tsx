@@ -22,12 +22,7 @@ export function Programs({ of }: { of: Used }) {
     ]);
     return { row: exampleRow(preview, data, model && "tree" in model ? model.tree : undefined) };
   });
-  return (
-    <section class="panel use-it" aria-label="Use it from a program">
-      <h2>Use it from a program</h2>
-      <Await from={row} what="Loading an example">{(example) => <Source tasks={tasksOf(of, example.row)} />}</Await>
-    </section>
-  );
+  return <Await from={row} what="Loading an example">{(example) => <Source tasks={tasksOf(of, example.row)} />}</Await>;
 }
 
 function Source({ tasks }: { tasks: Task[] }) {
