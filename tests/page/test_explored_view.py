@@ -182,32 +182,3 @@ def test_threads_that_cannot_be(tab: Tab, service: Service) -> None:
     page.get_by_label("Threads").fill("0")
     page.get_by_role("button", name="Start").click()
     see(page, re.compile("-1 or an integer from 1 to 16"))
-
-
-def test_feature_importances_of_a_model(tab: Tab, service: Service) -> None:
-    """They are shown if the tree has them; trees of version 0.1.0 do not."""
-    model = service.model()
-    whole = service.client.get(f"/v1/models/{model}").json()
-    bars = tab.page.get_by_role("region", name="Feature importances")
-
-    def show(summary: dict[str, Any] | None) -> None:
-        tree = {**whole["tree"], "summary": summary}
-        answer = {**whole, "tree": {name: part for name, part in tree.items() if part is not None}}
-        tab.page.unroute_all()
-        tab.page.route(f"**/v1/models/{model}", lambda route: route.fulfill(json=answer))
-        tab.go("/models")
-        tab.go(f"/models/{model}")
-        expect(tab.page.get_by_role("region", name="Figures")).to_be_visible()
-
-    entries = [
-        {"column": 0, "feature": "length", "errors_saved": 60.0, "importance": 0.75},
-        {"column": 3, "feature": "colour", "errors_saved": 20.0, "importance": 0.25},
-    ]
-    show({"feature_importances": entries})
-    expect(bars.locator("th")).to_have_text(["length", "colour"])
-    expect(bars.locator("td.right")).to_have_text(["75 %", "25 %"])
-    widths = [fill.bounding_box() for fill in bars.locator(".fill").all()]
-    assert all(widths)
-    assert widths[0]["width"] == pytest.approx(3 * widths[1]["width"], rel=0.02)  # type: ignore[index]
-    show(None)
-    expect(bars).to_have_count(0)

@@ -301,7 +301,7 @@ def test_name_tags_and_notes_in_the_view(tab: Tab, service: Service, runs: Runs,
         found = service.client.get(f"/v1{path}").json()
         return found["name"], found["notes"], found["tags"]
 
-    page = tab.go(path)
+    page = tab.go(path if kind == "jobs" else f"{path}?part=about")
     about = page.get_by_role("region", name="About")
     expect(about.get_by_label("Name")).to_have_value("to label")
     expect(about.get_by_role("button", name="Save")).to_be_disabled()

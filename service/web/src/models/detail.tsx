@@ -20,7 +20,6 @@ import { UseIt } from "../use/use-it.tsx";
 import { BEYOND_SPACE, REASONS, title } from "../words.ts";
 import { About } from "./about.tsx";
 import { Aliases } from "./aliases.tsx";
-import { Importances } from "./importances.tsx";
 
 const PARTS = { tree: "Tree", evaluation: "Evaluation", use: "Use it", about: "About" };
 type Part = keyof typeof PARTS;
@@ -68,16 +67,18 @@ function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: Model
       <Headline metrics={model.metrics} proof={model} />
       <Notices metrics={model.metrics} jobId={model.job_id} datasetId={model.dataset_id} parameters={model.parameters} />
       <Tabs<Part> label="Parts of the model" names={PARTS} value={part} onValue={choose}>
-        {part === "tree" && <TreePart model={model} dataset={dataset} onChange={onChange} />}
+        {part === "tree" && <TreePart model={model} dataset={dataset} />}
         {part === "evaluation" && <EvaluationPart model={model} dataset={dataset} />}
         {part === "use" && <><UseIt of={{ model, dataset }} /><Exports model={model} /></>}
-        {part === "about" && <About model={model} dataset={dataset} />}
+        {part === "about" && (
+          <About model={model} dataset={dataset}><Labels kind="models" record={model} onChange={onChange} /></About>
+        )}
       </Tabs>
     </>
   );
 }
 
-function TreePart({ model, dataset, onChange }: Loaded & { onChange: (model: ModelWithTree) => void }) {
+function TreePart({ model, dataset }: Loaded) {
   return (
     <>
       <section class="panel tree-panel" aria-label="Tree">
@@ -98,9 +99,7 @@ function TreePart({ model, dataset, onChange }: Loaded & { onChange: (model: Mod
           <Accuracy metrics={model.metrics} />
           {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
         </section>
-        <Importances model={model} />
         <Aliases model={model} />
-        <Labels kind="models" record={model} onChange={onChange} />
       </div>
     </>
   );
