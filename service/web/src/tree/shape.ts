@@ -125,6 +125,6 @@ export function proofWords(tree: Tree): string {
   if (proven && !beyond) return `Proven optimal: no tree of the search space costs less than ${number(objective)}.`;
   const known = proven
     ? `Proven: no tree of the search space costs less than ${number(upper)}; this tree costs ${number(objective)}.`
-    : `Costs ${number(objective)}; every tree of the search space costs at least ${number(lower)}.`;
+    : `Costs ${number(objective)}; ${lower > 0 ? `every tree of the search space costs at least ${number(lower)}` : "no bound is known"}.`;
   return beyond ? `${known} ${BEYOND_SPACE}` : known;
 }
