@@ -39,15 +39,15 @@ def overfit(scores: dict[str, Any]) -> list[dict[str, Any]]:
 def not_better(
     name: str, scores: dict[str, Any], baseline: dict[str, Any], right: Right, baseline_right: Right
 ) -> list[dict[str, Any]]:
-    """Warn if a baseline is as good on the held-out rows. A paired test says whether it is better."""
+    """Warn unless a paired test on the held-out rows shows that the tree is better than a baseline."""
     mine, other = scores["validation"]["accuracy"], baseline["validation"]["accuracy"]
-    if mine > other:
-        return []
     only_tree = int(np.count_nonzero(right & ~baseline_right))
     only_baseline = int(np.count_nonzero(baseline_right & ~right))
     differing = only_tree + only_baseline
     p_value = float(binomtest(only_tree, differing).pvalue) if differing else 1.0
-    worse = p_value < SIGNIFICANT
+    if mine > other and p_value < SIGNIFICANT:
+        return []
+    worse = mine < other and p_value < SIGNIFICANT
     text = (
         f"On the {scores['validation']['rows']} held-out rows, the tree is right on {mine:.1%} and "
         f"{NAMES[name]} on {other:.1%}. "
@@ -55,7 +55,7 @@ def not_better(
     text += (
         "A paired test says that the tree is worse."
         if worse
-        else "The difference may be chance, but the tree is not shown to be better."
+        else "The difference may be chance: a paired test does not show that the tree is better."
     )
     evidence = {
         "accuracy": mine,

@@ -52,8 +52,16 @@ def test_a_baseline_that_is_as_good() -> None:
     (same,) = not_better("majority", *paired(0, 0))
     assert same["evidence"]["p_value"] == 1.0
     assert same["code"] == "NOT_BETTER_THAN_MAJORITY"
-    assert not_better("cart", *paired(5, 3)) == []
 
+
+def test_a_lead_that_a_paired_test_does_not_show() -> None:
+    """Nothing is said only of a tree that is better by more than chance."""
+    (warning,) = not_better("cart", *paired(5, 3))
+    assert warning["code"] == "NOT_BETTER_THAN_CART"
+    assert "does not show that the tree is better" in warning["text"]
+    assert warning["evidence"]["p_value"] == binomtest(5, 8).pvalue
+    assert not_better("cart", *paired(12, 1)) == []
+    assert binomtest(12, 13).pvalue < 0.05
 
 def test_worse_is_said_only_when_the_paired_test_says_so() -> None:
     (warning,) = not_better("cart", *paired(1, 12))

@@ -1,7 +1,6 @@
 // Reasons to doubt that a tree is good on new rows, from the server's warnings and from the scores.
 import type { Metrics, TreeWarning } from "../api/types.ts";
 import { count, counted, percent } from "../format.ts";
-import { measured } from "./sentences.ts";
 
 /** What can be done about it. */
 export type Way = "penalty" | "smoothing" | "tune" | { leaveOut: string };
@@ -10,11 +9,9 @@ export interface Doubt { text: string; ways: Way[] }
 
 const MAX_DIFFERENCE = 0.1; // between the accuracy on training rows and on held-back rows
 const MIN_OVERFIT = 0.03; // a larger penalty helps only a tree that is better on the training rows
-const MAX_CHANCE = 5; // a lead of at most five rows is never significant at 5 % in a paired test, since 2 / 2 ** 5 > 0.05
 const OTHERS = { MAJORITY: "the most frequent class alone", CART: "a CART tree of the same depth" };
 const WORSE = "A paired test says that the tree is worse.";
-const NOT_BETTER = "The tree is not shown to be better.";
-const chance = (lead: number) => `A lead of ${counted(lead, "row")} is too small for a paired test to show that the tree is better.`;
+const NOT_BETTER = "A paired test does not show that the tree is better.";
 const ABOUT_PROOF = " A proof of optimality is about the training rows and does not change this.";
 
 type Other = keyof typeof OTHERS;
@@ -64,10 +61,7 @@ function unwarned(metrics: Metrics, name: Other): Doubt[] {
   const other = baseline(metrics, name);
   const warned = metrics.warnings?.some(({ code }) => code.endsWith(`THAN_${name}`));
   if (!held || !other || warned) return [];
-  if (held.accuracy <= other.accuracy) return [compared(metrics, name, NOT_BETTER)];
-  const [mine, theirs] = [measured(held), measured(other)];
-  const lead = theirs.wrong - mine.wrong;
-  return mine.weighted || lead > MAX_CHANCE ? [] : [compared(metrics, name, chance(lead))];
+  return held.accuracy <= other.accuracy ? [compared(metrics, name, "The tree is not shown to be better.")] : [];
 }
 
 export function doubts(metrics: Metrics): Doubt[] {
