@@ -292,6 +292,17 @@ def test_a_random_sweep_is_copied(tab: Tab, service: Service) -> None:
     expect(page.get_by_role("region", name="Why this one")).to_contain_text(f"{best:.3f} ±")
 
 
+def test_the_last_job_of_a_sweep_is_copied(tab: Tab, service: Service, done: str) -> None:
+    """Its parameters are those of the choice. The job does not say which rows the sweep held back."""
+    record = look(service, done)
+    page = tab.go(f"/train?from={record['refit_job_id']}")
+    chosen = record["choice"]["parameters"]
+    expect(page.get_by_label("Depth", exact=True)).to_have_value(str(chosen["max_depth"]))
+    shown = float(page.get_by_label("Penalty per split").input_value())
+    assert shown == pytest.approx(chosen["split_penalty"])
+    expect(page.get_by_label("Rows held back")).to_have_value("20")
+
+
 def test_promote_and_undo(tab: Tab, service: Service, done: str) -> None:
     model = look(service, done)["model_id"]
     other = service.model(1)

@@ -21,10 +21,13 @@ const WORDS: [TextKey, (text: string) => string][] = [
 ];
 const ALWAYS = 2;
 
+/** Shortens a number to four digits. */
+const short = (text: string) => (Number.isFinite(Number(text)) ? String(Number(Number(text).toPrecision(4))) : text);
+
 export function proposedName(dataset: string, values: Values, tune: boolean): string {
   const usual = tune ? TUNE : OWN;
   const words = WORDS.filter(([key], i) => (!tune && i < ALWAYS) || values[key] !== usual[key])
-    .map(([key, say]) => say(entries(values[key]).join("/")));
+    .map(([key, say]) => say(entries(values[key]).map(short).join("/")));
   if (tune) words.unshift("best tree");
   if (several(values)) {
     if (values.metric !== OWN.metric) words.push(values.metric.replaceAll("_", " "));

@@ -14,7 +14,7 @@ export function Plan({ checked, current }: { checked: Checked | undefined; curre
 }
 
 /** Says how many jobs a sweep has and how long it may take, as far as that is known. */
-function sweepWords({ progress, n_folds: folds, limits, trial_limits: trial, space, refit }: Sweep): ComponentChildren {
+function sweepWords({ progress, n_folds: folds, limits, trial_limits: trial, space, refit, strategy }: Sweep): ComponentChildren {
   const every = space.split_penalty === "path" ? ", with every penalty" : "";
   const each = trial.time_limit === null ? "without a time limit" : `of at most ${lasting(trial.time_limit)} each`;
   const most = trial.time_limit === null ? Infinity : progress.jobs * trial.time_limit;
@@ -25,7 +25,7 @@ function sweepWords({ progress, n_folds: folds, limits, trial_limits: trial, spa
     <>
       <strong>{counted(progress.settings, "combination")} × {folds} folds = {counted(progress.jobs, "job")}</strong> {each}{every}. {end}
       {refit && trial.time_limit !== null && ` Finally, the chosen parameters are fitted to all rows, which takes at most ${lasting(trial.time_limit)} more.`}
-      {progress.settings === limits.max_trials && ` There are more combinations than the maximum of ${count(limits.max_trials)}; only the first ones are tried.`}
+      {progress.settings === limits.max_trials && strategy === "GRID" && ` At most ${count(limits.max_trials)} combinations are tried, small trees first.`}
     </>
   );
 }

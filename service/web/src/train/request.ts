@@ -2,7 +2,7 @@
 import { ApiError, isAt } from "../api/client.ts";
 import type { Job, ProblemFix, Sweep } from "../api/types.ts";
 import { CHOICES, type ChoiceKey, definition, type Group, NUMBERS, TRIAL_LIMITS } from "./parameters.ts";
-import { entries, OWN, PATH, several, type TextKey, trialSeconds, type Values, valuesOfJob, valuesOfSweep } from "./values.ts";
+import { entries, intervalsOf, OWN, PATH, several, type TextKey, trialSeconds, type Values, valuesOfJob, valuesOfSweep } from "./values.ts";
 
 export type Body = Record<string, unknown>;
 export interface Request { path: "/v1/jobs" | "/v1/sweeps"; body: Body }
@@ -80,8 +80,8 @@ export function requestOf(values: Values, datasetId: string, name: string, paren
   if (several(values)) {
     const body = merged({ ...head, ...sweepBody(values) }, { fixed: kept?.parameters ?? {} });
     if (kept?.of !== "sweep") return { path: "/v1/sweeps", body };
-    const tried = Object.keys((kept.rest.space as Body | undefined) ?? {}); // intervals, instead of the values of the fields
-    return { path: "/v1/sweeps", body: merged(merged(body, { fixed: Object.fromEntries(tried.map((name) => [name, null])) }), kept.rest) };
+    const drawn = Object.fromEntries(intervalsOf(values).map((name) => [name, null])); // not fixed
+    return { path: "/v1/sweeps", body: merged(merged(body, { fixed: drawn }), kept.rest) };
   }
   const body = merged({ ...head, ...(parent && { parent_job_id: parent }), ...jobBody(values) }, { parameters: kept?.parameters ?? {} });
   return { path: "/v1/jobs", body: kept?.of === "job" ? { ...body, ...kept.rest } : body };

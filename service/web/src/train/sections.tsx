@@ -6,7 +6,7 @@ import { title } from "../words.ts";
 import { Check, ChoiceInput, type Form, NumberInput, WordInput } from "./fields.tsx";
 import { about, CHOICES, FOLDS, HELD_BACK, MAIN, MORE, type NumberKey, NUMBERS, TOTAL_TIME, TRIAL_LIMITS } from "./parameters.ts";
 import { complaintAbout } from "./request.ts";
-import { type TextKey, trialSeconds } from "./values.ts";
+import { intervalsOf, type TextKey, trialSeconds } from "./values.ts";
 
 const field = (key: NumberKey) => NUMBERS.find((each) => each.key === key)!;
 
@@ -85,7 +85,8 @@ export function OwnSection(
 ) {
   const { values, change } = form;
   const isPath = values.split_penalty.trim() === "path";
-  const shown = (key: string) => !(sweeps && ONLY_JOBS.includes(key)) && !(isPath && key === "changepoint_penalty");
+  const drawn = intervalsOf(values);
+  const shown = (key: string) => !(sweeps && ONLY_JOBS.includes(key)) && !(isPath && key === "changepoint_penalty") && !drawn.includes(key);
   return (
     <>
       <p class="quiet">To compare several values of a parameter, separate them by commas, such as 2, 3, 4.</p>

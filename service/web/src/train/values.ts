@@ -26,11 +26,15 @@ export function entries(text: string): string[] {
   return text.split(/[,;\s]+/).filter(Boolean);
 }
 
+/** Returns the parameters that are drawn from an interval, which was copied from a sweep. */
+export function intervalsOf({ kept }: Values): string[] {
+  return kept?.of === "sweep" ? Object.keys((kept.rest.space as object | undefined) ?? {}) : [];
+}
+
 /** Returns whether the values ask for a sweep. */
 export function several(values: Values): boolean {
   const listed = [...NUMBERS.filter((field) => field.listed).map((field) => field.key), ...Object.keys(CHOICES) as ChoiceKey[]];
-  const intervals = values.kept?.of === "sweep" && "space" in values.kept.rest;
-  return intervals || values.split_penalty.trim() === PATH || listed.some((key) => entries(values[key]).length > 1);
+  return intervalsOf(values).length > 0 || values.split_penalty.trim() === PATH || listed.some((key) => entries(values[key]).length > 1);
 }
 
 const usual = (field: NumberField) => (field.group ? shown(definition(field.group, field.key).default, field.factor) : "");
@@ -93,14 +97,15 @@ function limitTexts(limits: Loose): Partial<Values> {
 }
 
 /** Returns the form for a job, or for the body of a request for one. */
-export function valuesOfJob(job: Pick<Job, "parameters" | "limits" | "validation">): Values {
+export function valuesOfJob(job: Pick<Job, "parameters" | "limits" | "validation"> & { sweep_id?: string | null }): Values {
   const { parameters, limits, validation } = job;
   const kept = keptParameters(parameters);
   const byColumn = validation && "column" in validation ? { validation } : {};
   return {
     ...OWN,
     ...parameterTexts(without(parameters, kept)), ...limitTexts(limits),
-    held_back: validation && "fraction" in validation ? shown(validation.fraction, 0.01) : "0",
+    // The sweep of a job, and not the job itself, says which rows it held back.
+    held_back: validation && "fraction" in validation ? shown(validation.fraction, 0.01) : job.sweep_id ? OWN.held_back : "0",
     kept: some({ of: "job", parameters: kept, rest: byColumn }),
   };
 }
