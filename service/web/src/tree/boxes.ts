@@ -9,6 +9,7 @@ import { type Strip, stripOf } from "./strips.ts";
 
 const MAX_BARS = 5;
 const SHARES = 6; // height of the shares of the classes
+export const MARK = 16; // width of the mark of a folded subtree
 
 interface Share { from: number; share: number; style: string } // as parts of the row's width
 interface Common { width: number; height: number; detail: Detail; shares: Share[] }
@@ -79,7 +80,7 @@ function chipBox(tree: Tree, index: number, detail: Detail): ChipBox {
   const lines = [
     counted(leavesBelow(tree)[index], "leaf", "leaves"), counted(node.rows, "row"), `${number(wrongBelow(tree)[index])} wrong`,
   ];
-  const inner = Math.max(width(lines[0], detail.cut, true) + 18, ...lines.slice(1).map((line) => width(line, detail.small)));
+  const inner = Math.max(width(lines[0], detail.cut, true), ...lines.slice(1).map((line) => width(line, detail.small) + MARK));
   return {
     kind: "chip", lines, detail, shares: shares(node), width: inner + 2 * detail.pad,
     height: 2 * detail.pad + detail.cut + 2 * (detail.small + 4) + 4 + SHARES,

@@ -116,7 +116,7 @@ function ChipDrawing({ box }: { box: ChipBox }) {
     <>
       <rect class="chip-box" width={box.width} height={box.height} rx="12" />
       <text class="name near" x={pad} y={pad + cut - 1} font-size={cut}>{box.lines[0]}</text>
-      <path class="chip-mark near" d={`M${right - 10} ${pad + cut / 2}h10m-5 -5v10`} />
+      <path class="chip-mark near" d={`M${right - 10} ${pad + cut + small + 3}h10m-5 -5v10`} />
       {box.lines.slice(1).map((line, i) => <text class="soft near" x={pad} y={pad + cut + (small + 4) * (i + 1)} font-size={small}>{line}</text>)}
       <Largest class="name far" text={box.lines[0]} size={FAR} room={box.width - 2 * pad} x={pad} y={pad + FAR} />
       <path class="chip-mark afar" d={`M${box.width / 2 - 14} ${box.height / 2 - 4}h28m-14 -14v28`} />

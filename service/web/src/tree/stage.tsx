@@ -107,12 +107,13 @@ export function Stage({ tree, rowsOf, changes, path, open, onOpen, whole, select
     } else onSelect(index === selected ? null : index);
   };
   const keys = (event: KeyboardEvent) => {
-    const next = step(tree, active, event.key);
+    const at = Number((event.target as Element).closest("[data-node]")?.getAttribute("data-node") ?? active);
+    const next = step(tree, at, event.key);
     if (next !== null && layout.spots[next]) {
       setActive(next);
       reveal(next);
       svg.current?.querySelector<SVGGElement>(`[data-node="${next}"]`)?.focus({ preventScroll: true });
-    } else if (event.key === "Enter" || event.key === " ") choose(active);
+    } else if (event.key === "Enter" || event.key === " ") choose(at);
     else if (event.key === "+" || event.key === "=") zoom.by(1.25);
     else if (event.key === "-") zoom.by(0.8);
     else if (event.key === "0") zoom.fit();

@@ -81,7 +81,9 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
         const distance = (point: { x: number; y: number }) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
         zoomAt(distance(now) / distance(before), other.x, other.y);
       } else {
-        setView((old) => ({ ...old, x: old.x + now.x - before.x, y: old.y + now.y - before.y }));
+        // Until the browser takes over a vertical swipe to scroll the page, the drawing must not follow it.
+        const scrolls = event.pointerType === "touch" && getComputedStyle(svg.current!).touchAction !== "none";
+        setView((old) => ({ ...old, x: old.x + now.x - before.x, y: old.y + (scrolls ? 0 : now.y - before.y) }));
       }
     },
     onPointerUp: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
