@@ -41,9 +41,9 @@ function View({ at }: { at: Place }) {
       </>
     );
   }
-  if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models />;
-  if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
-  if (view === "predict") return <Predict key={rest.join()} path={rest} />;
+  if (view === "models") return rest[0] ? <ModelView key={`${rest[0]} ${at.query}`} id={rest[0]} /> : <Models />;
+  if (view === "compare" && rest.length > 1) return <Compare key={`${rest.join()} ${at.query}`} ids={rest} />;
+  if (view === "predict") return <Predict key={`${rest.join()} ${at.query}`} path={rest} />;
   return <Empty title="Page not found"><p><a href="#/">Go to the start page</a></p></Empty>;
 }
 
