@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from literati.tree.model_schema import tree_definitions
 from service.auth.authentication import is_public
 from service.jobs.schemas import FinishRequest, JobPatch, JobRequest
-from service.models.schemas import AliasRequest, ModelPatch
+from service.models.schemas import AliasRequest, ModelPatch, ModelRequest
 from service.openapi_links import LINKS
 from service.predict.schemas import Arrays, Records
 from service.schemas.fields import DESCRIBED_BY, LabelsPatch
@@ -36,6 +36,7 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     ExtendRequest,
     LabelsPatch,
     ModelPatch,
+    ModelRequest,
     AliasRequest,
     TenantRequest,
     Records,

@@ -115,7 +115,13 @@ class JobSummary(BaseModel):
     validation: Validation | None
     parent_job_id: str | None
     sweep_id: Annotated[str | None, Field(description="The sweep that the job belongs to; null for others.")]
-    model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
+    model_id: Annotated[
+        str | None,
+        Field(
+            description="The model that the job made at its end or that `finish` made last; null before. "
+            "`POST /v1/jobs/{id}/models` does not change it."
+        ),
+    ]
     model_revision: Annotated[
         int | None,
         Field(
@@ -123,7 +129,7 @@ class JobSummary(BaseModel):
             "and objective belong, unless `finish` named an earlier one."
         ),
     ]
-    metrics: Annotated[Scores | None, Field(description="The accuracies of the best tree.")]
+    metrics: Annotated[Scores | None, Field(description="The scores and the size of the best tree.")]
     error: Annotated[JobError | None, Field(description="The error; a long message is shortened in a list.")]
     created_at: datetime
     queued_at: datetime

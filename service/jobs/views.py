@@ -32,7 +32,7 @@ def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
     if error is not None and len(error.message) > MAX_MESSAGE_LENGTH:
         error = error.model_copy(update={"message": f"{error.message[:MAX_MESSAGE_LENGTH]}…"})
     return schemas.JobSummary.model_construct(
-        **_fields(job) | {"metrics": job.scores and job.scores.accuracies, "error": error}
+        **_fields(job) | {"metrics": job.scores, "error": error}
     )
 
 

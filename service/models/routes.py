@@ -16,10 +16,9 @@ from service.http.media_types import MERGE_PATCH, strict_json
 from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.models import schemas
-from service.schemas.fields import bounds
+from service.models.views import model_summary, model_view, model_with_tree
 from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch, PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
-from worker.domain import models as domain
 
 router = APIRouter(prefix="/v1/models", tags=["models"], dependencies=[CHECKED_OPTIONS])
 _ETAG = {"ETag": examples.header("The entity tag of the model with its name, notes and tags.")}
@@ -36,23 +35,6 @@ ModelId = Annotated[
 ]
 
 
-def _fields(model: domain.ModelSummary) -> dict[str, Any]:
-    """Return the fields of the record by name. A schema takes those that it has."""
-    url = f"/v1/models/{model.id}"
-    return {
-        "metrics": model.scores.accuracies,
-        **dict(model),
-        **bounds(model.objective, model.upper_bound, model.lower_bound),
-        "links": {
-            "self": url,
-            "tree_svg": f"{url}/tree.svg",
-            "rules": f"{url}/rules",
-            "predict": f"{url}/predict",
-            "job": f"/v1/jobs/{model.job_id}",
-        },
-    }
-
-
 @router.get(
     "",
     operation_id="list_models",
@@ -65,7 +47,7 @@ def list_models(
 ) -> Response:
     """List summaries of the models, the newest first. `next_page_token` leads to the next page."""
     page = store.models.list(caller.tenant, page_size=page_size, page_token=page_token)
-    items = [schemas.ModelSummary.model_construct(**_fields(model)) for model in page.items]
+    items = [model_summary(model) for model in page.items]
     return json_response(schemas.ModelPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
@@ -93,7 +75,7 @@ def get_model(
     tree = store.models.tree(caller.tenant, found.id)
     if tree is None:  # deleted in the meantime
         raise not_found("model")
-    return json_response(schemas.ModelWithTree.model_construct(**_fields(found), tree=tree), tag=tag)
+    return json_response(model_with_tree(found, tree), tag=tag)
 
 
 @router.get(
@@ -184,7 +166,7 @@ def update_model(
     found = store.models.change(
         caller.tenant, model, lambda current: patched_fields(patch, current.tags, "model")
     )
-    return json_response(schemas.Model.model_construct(**_fields(found)))
+    return json_response(model_view(found))
 
 
 @router.delete(
@@ -220,4 +202,4 @@ def delete_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: S
 def restore_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
     """Restore a deleted model. A model that is not deleted is returned unchanged."""
     found = store.models.restore(caller.tenant, model, max_models=settings.max_models)
-    return json_response(schemas.Model.model_construct(**_fields(found)))
+    return json_response(model_view(found))

@@ -41,7 +41,7 @@ class ModelSummary(BaseModel):
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     stop_reason: StopReason
-    metrics: Annotated[Scores, Field(description="The accuracies of the tree.")]
+    metrics: Annotated[Scores, Field(description="The scores and the size of the tree.")]
     engine_version: str
     created_at: datetime
     links: Annotated[dict[str, str], Field(description="URLs of related resources, by name.")]
@@ -62,6 +62,14 @@ class ModelWithTree(Model):
             description="The JSON model (docs/model-format.md). `columns` are the columns that predict "
             "expects, `nodes` are the nodes in preorder. `ShapeTree.from_dict` reads it."
         ),
+    ]
+
+
+class ModelRequest(FrozenModel):
+    """The tree to make a model of."""
+
+    revision: Annotated[
+        int, Field(ge=1, le=1 << 53, description="The revision of the tree among the job's trees.")
     ]
 
 

@@ -49,7 +49,7 @@ await mkdir(ASSETS, { recursive: true });
 
 const results = await Promise.all([
   build({ ...SHARED, entryPoints: ["src/main.tsx"], format: "esm", splitting: true, chunkNames: "part-[hash]",
-    jsx: "automatic", jsxImportSource: "preact" }),
+    jsx: "automatic", jsxImportSource: "preact", loader: { ".csv": "file" }, assetNames: "[name]-[hash]", publicPath: "/assets" }),
   // A classic script: it runs before the first paint.
   build({ ...SHARED, entryPoints: ["src/theme.ts"], format: "iife" }),
 ]);

@@ -18,9 +18,10 @@ from service.http.problems import Problem
 PAGE = Path(__file__).resolve().parent
 _REVALIDATE = "no-cache"
 _FOREVER = "public, max-age=31536000, immutable"
-_HASHED = re.compile(r"[a-z]+-[0-9A-Z]{8}\.(js|css)")  # a file name with a hash of the content
+_HASHED = re.compile(r"[a-z]+-[0-9A-Z]{8}\.(js|css|csv)")  # a file name with a hash of the content
 _TYPES = {
     ".css": "text/css; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",

@@ -16,19 +16,53 @@ from tests.support.stack.stack import Stack
 
 def open_leaf(page: Page) -> None:
     page.locator("svg.drawing .node.leaf").first.click()
-    expect(page.locator(".rule")).to_be_visible()
+    expect(page.locator(".rule").first).to_be_visible()
 
 
 def refuse(page: Page) -> None:
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_text("More parameters").click()
     page.get_by_label("Depth").fill("99")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".field.wrong")).to_be_visible()
 
 
-def open_dialog(page: Page) -> None:
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("dialog")).to_be_visible()
+def open_labels(page: Page) -> None:
+    page.get_by_role("button", name="Name and notes").click()
+    expect(page.get_by_label("Notes", exact=True)).to_be_visible()
+
+
+def open_tour(page: Page) -> None:
+    page.get_by_role("button", name="Tour", exact=True).click()
+    expect(page.get_by_role("complementary", name="Tour")).to_be_visible()
+
+
+def choose_file(page: Page) -> None:
+    """Choose a file with a date, an id and a target that the server refuses."""
+    rows = [f"{i},2024-01-{1 + i % 28:02},{'ab'[i % 2]},{i + 0.5}" for i in range(40)]
+    text = "\n".join(["id,day,kind,target", *rows])
+    page.locator("input[type=file]").set_input_files(
+        {"name": "odd.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    )
+    page.locator("summary").click()
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator("tr.wrong")).to_be_visible()
+
+
+def choose_columns(page: Page) -> None:
+    page.get_by_role("checkbox", name="Choose all rows").check()
+    page.locator("summary").filter(has_text="Columns").click()
+    expect(page.get_by_role("group", name="Columns")).to_be_visible()
+
+
+def rename(page: Page) -> None:
+    page.get_by_role("button", name="Rename or tag").first.click()
+    expect(page.get_by_role("dialog").get_by_label("New tag")).to_be_visible()
+
+
+def put_in_production(page: Page) -> None:
+    page.get_by_role("button", name="in production").first.click()
+    expect(page.get_by_role("dialog").locator("tbody tr")).to_have_count(6)
 
 
 def ask_for_many(page: Page) -> None:
@@ -39,7 +73,7 @@ def ask_for_many(page: Page) -> None:
 
 
 def wait_for_both(page: Page) -> None:
-    for part in (".plot canvas", "svg.drawing"):
+    for part in (".bounds .plot canvas", "svg.drawing"):
         expect(page.locator(part)).to_have_count(2)
 
 
@@ -49,13 +83,15 @@ def nothing(_: Page) -> None:
 
 # The address, what must be visible, and what to do before the check.
 VIEWS: dict[str, tuple[str, str, Callable[[Page], None]]] = {
-    "datasets": ("/datasets", "table.list", nothing),
-    "dataset": ("/datasets/{dataset}", "svg.histogram", open_dialog),
+    "datasets": ("/datasets", "table.list", open_tour),
+    "new dataset": ("/datasets", "table.list", choose_file),
+    "dataset": ("/datasets/{dataset}", "svg.histogram", open_labels),
     "train": ("/train?dataset={dataset}", "form .field", refuse),
-    "jobs": ("/jobs", ".card svg", nothing),
-    "job": ("/jobs/{job}", ".plot canvas", open_leaf),
-    "jobs side by side": ("/jobs/{job},{other_job}", ".plot canvas", wait_for_both),
-    "models": ("/models", "table.list", nothing),
+    "jobs": ("/jobs", "table.data tbody tr", choose_columns),
+    "rename": ("/models", "table.data tbody tr", rename),
+    "job": ("/jobs/{job}", ".bounds .plot canvas", open_leaf),
+    "jobs side by side": ("/jobs/{job},{other_job}", ".bounds .plot canvas", wait_for_both),
+    "models": ("/models", "table.data tbody tr", put_in_production),
     "model": ("/models/{model}", "svg.drawing .node", open_leaf),
     "model's evaluation": ("/models/{model}?part=evaluation", "table.confusion", nothing),
     "model's use": ("/models/{model}?part=use", ".code pre", nothing),

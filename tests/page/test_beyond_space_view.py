@@ -17,12 +17,16 @@ def test_a_polished_tree_is_explained(tab: Tab, service: Service) -> None:
     dataset = service.upload(as_csv(rows, header), name="cells")
     polished = {"max_depth": 3, "candidate_leaves": 2}
     job = service.job("polished", dataset, parameters=polished)
-    model = service.wait(job)["model_id"]
+    found = service.wait(job)
+    model, progress = found["model_id"], found["progress"]
     plain = service.wait(service.job("plain", dataset, parameters={**polished, "polish": False}))["model_id"]
 
     page = tab.go(f"/jobs/{job}")
-    for place in (".notice.good", "figure.chart .help", "article.job .job-tree"):
-        expect(page.locator(place)).to_contain_text(BEYOND_SPACE)
+    expect(page.locator(".bounds .help")).to_contain_text(BEYOND_SPACE)
+    expect(page.locator(".headline")).to_contain_text(
+        f"Proven: no tree over the searched cuts does better than {progress['upper_bound']:g}; polishing "
+        f"moved cuts beyond them and saved {progress['upper_bound'] - progress['objective']:g} more."
+    )
     cost = page.locator(".fact", has_text="Cost of the tree")
     assert BEYOND_SPACE in str(cost.get_attribute("title"))
 

@@ -41,6 +41,11 @@ def test_the_committed_page_is_current() -> None:
     assert {f"assets/{path.name}" for path in (PAGE / "assets").iterdir()} == known
 
 
+def test_the_sample_data_is_the_example() -> None:
+    [name] = [name for name in RECORD["files"] if name.endswith(".csv")]
+    assert (PAGE / name).read_bytes() == (ROOT / "examples" / "loans.csv").read_bytes(), HOW
+
+
 if NPM and NODE:  # without Node, the test above checks the digests
 
     @pytest.mark.slow
@@ -49,7 +54,8 @@ if NPM and NODE:  # without Node, the test above checks the digests
         npm, node = str(NPM), str(NODE)
         here = tmp_path / "service" / "web"
         shutil.copytree(PAGE, here, ignore=shutil.ignore_patterns("node_modules"))
-        shutil.copytree(ROOT / "openapi", tmp_path / "openapi")
+        for folder in ("openapi", "examples"):
+            shutil.copytree(ROOT / folder, tmp_path / folder)
         environment = {**os.environ, "npm_config_update_notifier": "false"}
 
         def run(*words: str) -> None:
@@ -101,6 +107,7 @@ class TestServing:
         types = {
             "js": "text/javascript; charset=utf-8",
             "css": "text/css; charset=utf-8",
+            "csv": "text/csv; charset=utf-8",
             "txt": "text/plain; charset=utf-8",
         }
         packed = client.get(f"/{name}", headers={"Accept-Encoding": "br, gzip"})

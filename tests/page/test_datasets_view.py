@@ -1,16 +1,14 @@
-"""Datasets: drop a file, choose the target, see the columns, correct types, read errors."""
+"""Datasets: add one, see its columns, change roles and types, name it, delete it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.csv
-import pyarrow.parquet
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.page.browser import Tab, drop, see
 from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers, write_csv
+from tests.support.stack.stack import Stack
 
 
 def dataset_id(page: Page) -> str:
@@ -21,30 +19,39 @@ def upload(page: Page, file: Path) -> None:
     """Upload a file with the proposed options."""
     page.locator("input[type=file]").first.set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_role("heading", name="Columns")).to_be_visible()
+    expect(page.get_by_role("heading", name="Classes of")).to_be_visible()
+
+
+def columns(page: Page) -> Locator:
+    """Return the rows of the table of a dataset's columns."""
+    return page.get_by_role("region", name="Columns").locator("tbody tr")
+
+
+def types(page: Page) -> dict[str, str]:
+    cells = [row.locator("th, td").all_text_contents() for row in columns(page).all()]
+    return {row[0]: row[2] for row in cells}
 
 
 def test_nothing_yet(api_tab: Tab) -> None:
     page = api_tab.go("/datasets")
     see(page, "No datasets yet")
-    expect(page.locator(".first-steps li")).to_have_count(3)
+    expect(page.get_by_role("button", name="Try it with sample data")).to_be_visible()
     expect(page.get_by_text("drop a CSV or Parquet file here")).to_be_visible()
 
 
 def test_a_dropped_csv_becomes_a_dataset_with_its_schema(api_tab: Tab, tmp_path: Path) -> None:
     page = api_tab.go("/datasets")
     drop(page, ".drop", write_csv(tmp_path, rows=150), "text/csv")
-    target = page.get_by_label("Target")
+    target = page.get_by_label("Target", exact=True)
     expect(target).to_have_value("kind")  # the last column, unless the name of another one suggests a target
     assert target.locator("option").all_text_contents() == list(COLUMNS)
     page.get_by_role("button", name="Upload").click()
 
     expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()
-    rows = page.locator("table.schema tbody tr")
+    rows = columns(page)
     assert rows.locator("th").all_text_contents() == list(COLUMNS)
-    types = [rows.nth(i).get_by_label("Type of").input_value() for i in range(len(COLUMNS))]
-    assert types == ["number", "number", "number", "category", "boolean", "category"]
-    expect(rows.nth(5).get_by_label("Role of kind")).to_have_value("target")
+    assert list(types(page).values()) == [*3 * ["Number"], "Category", "True or false", "Category"]
+    expect(rows.nth(5)).to_contain_text("Target")
     pictures = rows.locator("svg.histogram")
     assert pictures.count() == len(COLUMNS)
     assert pictures.nth(0).locator("rect").count() == 20
@@ -68,55 +75,80 @@ def test_a_file_dropped_outside_the_zone_does_not_replace_the_page(api_tab: Tab)
     assert opened == [False, False]  # the page prevents the browser from opening the file
 
 
-def test_a_parquet_file(api_tab: Tab, tmp_path: Path) -> None:
-    table = pyarrow.csv.read_csv(write_csv(tmp_path))
-    pyarrow.parquet.write_table(table, tmp_path / "blooms.parquet")
-    page = api_tab.go("/datasets")
-    page.locator("input[type=file]").set_input_files(tmp_path / "blooms.parquet")
-    # Read in the browser: nothing was sent yet.
-    options = page.get_by_label("Target").locator("option")
-    expect(options).to_have_count(len(COLUMNS))
-    assert options.all_text_contents() == list(COLUMNS)
-    assert not api_tab.sent("POST", "/v1/datasets")
-    page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_role("heading", level=1, name="blooms")).to_be_visible()
-    request = api_tab.sent("POST", "/v1/datasets")[0]
-    assert request.headers["content-type"] == "application/vnd.apache.parquet"
-
-
-def test_target_and_types_are_corrected(tab: Tab, service: Service, tmp_path: Path) -> None:
+def test_a_change_makes_a_new_dataset(tab: Tab, service: Service, tmp_path: Path) -> None:
+    """The old dataset stays with its jobs and models, and each of the two links to the other."""
     page = tab.go("/datasets")
     upload(page, write_csv(tmp_path, seed=6))
     before = dataset_id(page)
+    job = service.job("on the old one", before, parameters={"max_depth": 1})
+    model = service.wait(job)["model_id"]
+    page.get_by_role("button", name="Change roles or types").click()
+    see(page, "This makes a new dataset.")
     page.get_by_label("Type of zip").select_option("category")
     page.get_by_label("Role of colour").select_option("target")
     expect(page.get_by_label("Role of kind")).to_have_value("feature")  # there is one target
     page.get_by_label("Role of length").select_option("drop")
-    see(page, "4 columns changed")
-    page.get_by_role("button", name="Apply").click()
+    page.get_by_role("button", name="Make a new dataset").click()
     expect(page.get_by_role("heading", name="Classes of colour")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="flowers, target colour")).to_be_visible()
     after = service.client.get(f"/v1/datasets/{dataset_id(page)}").json()
     assert (after["target"], after["dropped"]) == ("colour", ["length"])
     assert {c["name"]: c["type"] for c in after["columns"]}["zip"] == "category"
-    assert service.client.get(f"/v1/datasets/{before}").status_code == 404  # the one it replaces is gone
+    old = service.client.get(f"/v1/datasets/{before}").json()
+    assert (old["target"], old["dropped"]) == ("kind", [])
+    assert service.client.get(f"/v1/models/{model}").status_code == 200
+
+    page.locator(".same-file a").first.click()
+    expect(page.get_by_role("heading", name="Classes of kind")).to_be_visible()
+    assert dataset_id(page) == before
+    made = page.get_by_role("region", name="Jobs and models").locator("tbody tr")
+    expect(made).to_have_count(2)
+    links = {link.get_attribute("href") for link in made.locator("a").all()}
+    assert links == {f"#/jobs/{job}", f"#/models/{model}"}
+    page.locator(".same-file a").get_by_text("flowers, target colour").click()
     # A column that was left out can be included again.
+    expect(page.get_by_role("heading", name="Classes of colour")).to_be_visible()
+    page.get_by_role("button", name="Change roles or types").click()
     page.get_by_label("Role of length").select_option("feature")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_label("Type of length")).to_have_value("number")
+    page.get_by_role("button", name="Make a new dataset").click()
+    expect(page.get_by_role("heading", level=1, name="flowers, target colour 2")).to_be_visible()
+    assert types(page)["length"] == "Number"
 
 
 def test_changing_an_earlier_dataset_needs_its_file(tab: Tab, service: Service, tmp_path: Path) -> None:
     text = as_csv(flowers(seed=8))
-    here = service.upload(text, name="older")
+    here = service.upload(text, name="older", types="fresh:category")
     page = tab.go(f"/datasets/{here}")
-    see(page, "choose the file again")
-    expect(page.get_by_label("Type of zip")).to_have_count(0)
+    page.get_by_role("button", name="Change roles or types").click()
+    see(page, "Choose the file again")
     (tmp_path / "older.csv").write_text(text)
     page.locator("input[type=file]").set_input_files(tmp_path / "older.csv")
+    expect(page.get_by_label("Type of fresh")).to_have_value("category")  # as it is stored
     page.get_by_label("Type of zip").select_option("category")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_label("Type of zip")).to_have_value("category")
-    expect(page.get_by_label("Type of length")).to_have_value("number")
+    page.get_by_role("button", name="Make a new dataset").click()
+    expect(page.get_by_role("heading", level=1, name="older 2")).to_be_visible()
+    found = types(page)
+    assert (found["zip"], found["fresh"], found["length"]) == ("Category", "Category", "Number")
+    assert service.client.get(f"/v1/datasets/{here}").json()["name"] == "older"
+    # Only types that the server would not detect are sent.
+    assert tab.sent("POST", "/v1/datasets")[-1].url.count("types=") == 2
+
+
+def test_name_and_notes(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
+    page = api_tab.go("/datasets")
+    upload(page, write_csv(tmp_path))
+    page.get_by_role("button", name="Name and notes").click()
+    page.get_by_label("Name", exact=True).fill("roses")
+    page.get_by_label("Notes", exact=True).fill("From the garden.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1, name="roses")).to_be_visible()
+    see(page, "From the garden.")
+    with api.client() as client:
+        stored = client.get(f"/v1/datasets/{dataset_id(page)}").json()
+    assert (stored["name"], stored["notes"]) == ("roses", "From the garden.")
+    api_tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the id").click()
+    assert page.evaluate("navigator.clipboard.readText()") == stored["id"]
 
 
 def test_warnings_about_the_data_are_shown(api_tab: Tab, tmp_path: Path) -> None:
@@ -130,66 +162,76 @@ def test_warnings_about_the_data_are_shown(api_tab: Tab, tmp_path: Path) -> None
     expect(notes).to_contain_text("the same value in every row")
 
 
-@pytest.mark.parametrize(
-    ("text", "target", "place", "message"),
-    [
-        ("a,b\n1,2\n1,2,3\n", "b", ".refusal", "row 2"),
-        ("a,b\n1.5,2.25\n2.5,3.75\n0.1,0.2\n", "b", ".refusal, .field .error", "target"),
-        ("", "", ".refusal", "column"),
-    ],
-    ids=["ragged", "target-is-no-class", "empty"],
-)
-def test_files_without_a_table_are_rejected_with_a_reason(
-    api_tab: Tab, tmp_path: Path, text: str, target: str, place: str, message: str
-) -> None:
-    api_tab.refusals.add(422)
-    path = tmp_path / "bad.csv"
-    path.write_text(text)
+def test_a_fix_of_a_warning_makes_a_new_dataset(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("code,size,kind\n" + "".join(f"{i:04},{i % 7},{'ab'[i % 2]}\n" for i in range(60)))
     page = api_tab.go("/datasets")
-    page.locator("input[type=file]").set_input_files(path)
-    if target:
-        expect(page.get_by_label("Target")).to_have_value(target)
-        page.get_by_role("button", name="Upload").click()
-        expect(page.locator(place).first).to_contain_text(message, ignore_case=True)
-    else:
-        see(page, "0 columns")
-        expect(page.get_by_role("button", name="Upload")).to_be_disabled()
+    upload(page, path)
+    before = dataset_id(page)
+    notes = page.get_by_label("Warnings about the data")
+    expect(notes).to_contain_text("leading zeros")
+    expect(notes).not_to_contain_text("types=")  # the page has buttons in place of options
+    notes.get_by_role("button", name="Read 'code' as numbers").click()
+    expect(page.get_by_role("heading", level=1, name="codes 2")).to_be_visible()
+    with api.client() as client:
+        found = [client.get(f"/v1/datasets/{each}").json() for each in (before, dataset_id(page))]
+    assert [each["columns"][0]["type"] for each in found] == ["category", "number"]
 
 
-def test_a_wrong_type_is_shown_at_its_column(api_tab: Tab, tmp_path: Path) -> None:
-    api_tab.refusals.add(422)
+def test_delete_and_undo(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
     page = api_tab.go("/datasets")
     upload(page, write_csv(tmp_path))
-    page.get_by_label("Type of colour").select_option("number")
-    page.get_by_role("button", name="Apply").click()
-    expect(page.locator(".refusal")).to_be_visible()
-    expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()  # the dataset stays
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_label("Type of colour")).to_have_value("category")
-
-
-def test_delete(api_tab: Tab, tmp_path: Path) -> None:
-    page = api_tab.go("/datasets")
-    upload(page, write_csv(tmp_path))
+    here = dataset_id(page)
     page.get_by_role("button", name="Delete").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Delete this dataset?")
-    dialog.get_by_role("button", name="Go back").click()
-    expect(dialog).to_have_count(0)
-    page.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    see(page, "flowers is deleted.")
     see(page, "No datasets yet")
+    with api.client() as client:
+        assert client.get(f"/v1/datasets/{here}").status_code == 404
+        page.get_by_role("group", name="Undo").get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()
+        assert client.get(f"/v1/datasets/{here}").status_code == 200
+
+
+def test_a_dataset_of_a_running_job_is_not_deleted(api: Stack, api_tab: Tab) -> None:
+    api_tab.refusals.add(409)
+    with api.client() as client:
+        service = Service(client)
+        service.job("waiting")  # no worker runs
+        page = api_tab.go(f"/datasets/{service.dataset}")
+        page.get_by_role("button", name="Delete").click()
+        expect(page.locator(".refusal")).to_be_visible()
+        expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()
 
 
 def test_a_wide_table_is_searched(api_tab: Tab, tmp_path: Path) -> None:
-    names = [f"feature_{i}" for i in range(150)]
-    rows = [[*range(i, i + 150), "yes" if i % 2 else "no"] for i in range(30)]
+    names = [f"feature_{i}" for i in range(200)]
+    rows = [[*range(i, i + 200), "yes" if i % 2 else "no"] for i in range(30)]
     path = tmp_path / "wide.csv"
     path.write_text(as_csv(rows, (*names, "answer")))
     page = api_tab.go("/datasets")
     upload(page, path)
-    lines = page.locator("table.schema tbody tr")
-    expect(lines).to_have_count(100)
+    lines = columns(page)
+    expect(lines).to_have_count(40)
     expect(lines.first).to_contain_text("answer")  # the target comes first
     page.get_by_label("Find a column").fill("feature_14")
     expect(lines).to_have_count(11)
+    see(page, "11 of 201 columns")
+
+
+def test_the_list_is_sorted_and_searched(api: Stack, api_tab: Tab) -> None:
+    with api.client() as client:
+        service = Service(client)
+        for rows, name in ((30, "b"), (50, "c"), (40, "a"), (60, "d"), (70, "e"), (80, "f tulips")):
+            service.upload(as_csv(flowers(rows)), name=name)
+    page = api_tab.go("/datasets")
+    names = page.get_by_role("region", name="Datasets").locator("tbody th")
+    expect(names).to_have_count(6)
+    page.get_by_role("button", name="Rows").click()
+    assert names.all_text_contents() == ["f tulips", "e", "d", "c", "a", "b"]
+    page.get_by_role("button", name="Name").click()
+    assert names.all_text_contents() == ["a", "b", "c", "d", "e", "f tulips"]
+    page.get_by_label("Find a dataset").fill("tul")
+    expect(names).to_have_count(1)
+    page.reload()  # the link keeps the search
+    expect(names).to_have_count(1)
+    expect(page.get_by_label("Find a dataset")).to_have_value("tul")

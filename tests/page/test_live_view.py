@@ -44,7 +44,10 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
 
     live.worker.checkpoint(60.0, tree=4)
     live.worker.prove()
-    see(page, "Proven optimal after")
+    expect(page.locator(".badge.good")).to_have_text("Proven optimal")
+    expect(page.locator(".headline")).to_contain_text(
+        f"Proven: no tree over the searched cuts costs less than {costs()[4]:g}."
+    )
     expect(live.fact("Gap")).to_have_text("0 %")
     expect(page.get_by_role("group", name="Control the job")).to_have_count(0)
     expect(page.get_by_role("link", name="Open the model")).to_be_visible()
@@ -121,8 +124,8 @@ def test_a_job_that_fails_says_why(live: Live) -> None:
     expect(notice).to_contain_text("As told.")
     expect(notice).to_contain_text("INTERNAL")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Jobs").click()
-    expect(page.locator(".card")).to_contain_text("As told.")
-    expect(page.locator(".card .badge.bad")).to_have_text("Failed")
+    expect(page.locator("tbody tr")).to_contain_text("As told.")
+    expect(page.locator("tbody .badge.bad")).to_have_text("Failed")
 
 
 def test_the_log_of_the_search(live: Live) -> None:
@@ -138,6 +141,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     rows = [list(row) for row in zip(*cells.values(), strict=True)]
     dataset = service.upload(as_csv(rows, tuple(cells)), "label", name="noise")
     page = tab.go(f"/train?dataset={dataset}")
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_label("Depth").fill("6")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", level=1, name="noise, depth 6")).to_be_visible()
@@ -145,7 +149,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     figures = page.locator(".job-facts .fact")
     expect(figures.filter(has_text="Expansions/s").locator("dd")).to_have_text(re.compile(r"[1-9]"))
     expect(figures.filter(has_text="Memory").locator("dd")).to_have_text(re.compile(r"[1-9].* [kM]B"))
-    expect(page.locator("svg.drawing .bar").first).to_be_attached()  # distributions of the dataset
+    expect(page.locator("svg.drawing path.rows").first).to_be_attached()  # the rows of the nodes
     page.get_by_role("button", name="Pause").click()
     see(page, "Paused")
     page.get_by_role("button", name="Resume").click()
@@ -153,7 +157,7 @@ def test_with_a_real_worker(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Finish").click()
     see(page, "Finished by you")
     page.get_by_role("link", name="Open the model").click()
-    expect(page.get_by_role("button", name="Use in production")).to_be_visible()
+    expect(page.get_by_role("button", name="Put in production")).to_be_visible()
     assert service.client.get(f"/v1/models/{page.url.rpartition('/')[2]}").status_code == 200
 
 

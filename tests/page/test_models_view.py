@@ -1,4 +1,4 @@
-"""Models: list, compare, parts of a model, name the one in production, delete."""
+"""Models: compare, parts of a model, put one in production, aliases, delete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_two_models_side_by_side(tab: Tab, service: Service) -> None:
     page = tab.go("/models")
     expect(page.get_by_role("button", name="Compare")).to_be_disabled()
     for name in ("flowers 1", "flowers 3"):
-        page.get_by_role("checkbox", name=f"Compare {name}", exact=True).check()
+        page.get_by_role("checkbox", name=f"Choose {name}", exact=True).check()
     page.get_by_role("link", name="Compare").click()
     expect(page.get_by_role("heading", name="Compare models")).to_be_visible()
     models = [service.client.get(f"/v1/models/{model}").json() for model in (small, large)]
@@ -109,45 +109,114 @@ def test_parts_of_a_model(tab: Tab, service: Service) -> None:
     assert json.loads(page.evaluate("navigator.clipboard.readText()")) == model["parameters"]
 
 
-def test_one_model_is_in_production(tab: Tab, service: Service) -> None:
+def shown_model(model: dict[str, Any]) -> list[str]:
+    """Return what the dialog shows of a model, computed from the API's response."""
+    scores = model["metrics"]["validation"]
+    interval = scores["accuracy_interval"]
+    half = 50 * (interval["high"] - interval["low"])
+    share = re.sub(r"\.0$", "", f"{100 * scores['accuracy']:.1f}")
+    leaves = sum(node["split"] is None for node in model["tree"]["nodes"])
+    return [f"{share} % ± {half:.0f} on {scores['rows']} rows", str(leaves)]
+
+
+def dialog_model(page: Page, column: int) -> list[str]:
+    lines = page.get_by_role("dialog").locator("table tbody tr")
+    cells = {line.locator("th").inner_text(): line.locator("td").nth(column) for line in lines.all()}
+    return [cells[name].inner_text() for name in ("Held-back accuracy", "Leaves")]
+
+
+def test_an_alias_is_moved_and_moved_back(tab: Tab, service: Service) -> None:
     first, second = service.model(1), service.model(2)
+    models = [service.client.get(f"/v1/models/{model}").json() for model in (first, second)]
     page = tab.go("/models")
-    page.get_by_role("button", name="Use flowers 1 in production").click()
+    dialog = page.get_by_role("dialog")
+    page.get_by_role("button", name="Put flowers 1 in production").click()
+    expect(dialog.get_by_label("Alias")).to_have_value("flowers.production")
+    see(page, "No other model has this alias now.")
+    assert dialog_model(page, 0) == shown_model(models[0])
+    assert service.aliases() == {}  # nothing happens before the user confirms
+    dialog.get_by_role("button", name="Set the alias").click()
     row = page.locator("tbody tr").filter(has=page.get_by_role("link", name="flowers 1", exact=True))
-    expect(row).to_contain_text("In production")
-    assert service.client.get("/v1/models/aliases/production").json()["model_id"] == first
-    page.get_by_role("link", name="flowers 2", exact=True).click()
-    page.get_by_role("button", name="Use in production").click()
-    expect(page.get_by_role("region", name="Names").locator(".chip")).to_contain_text("production")
-    assert service.client.get("/v1/models/production").json()["id"] == second
+    expect(row.locator(".badge.live")).to_have_text("flowers.production")
+    assert service.aliases() == {"flowers.production": first}
+
+    page.get_by_role("button", name="Put flowers 2 in production").click()
+    expect(dialog.locator("thead th")).to_have_text(["Figure", "Now: flowers 1", "New: flowers 2"])
+    assert [dialog_model(page, 0), dialog_model(page, 1)] == [shown_model(model) for model in models]
+    dialog.get_by_role("button", name="Move the alias").click()
+    expect(row.locator(".badge.live")).to_have_count(0)
+    assert service.aliases() == {"flowers.production": second}
+    page.get_by_role("group", name="Undo").get_by_role("button", name="Undo").click()
+    expect(row.locator(".badge.live")).to_have_text("flowers.production")
+    assert service.aliases() == {"flowers.production": first}
+
+    # Remove it, take that back, and undo the first setting: then the alias is gone.
+    page.get_by_role("link", name="flowers 1", exact=True).click()
+    panel = page.get_by_role("region", name="Aliases")
+    panel.get_by_role("button", name="Remove the alias flowers.production").click()
+    expect(panel).to_contain_text("None")
+    assert service.aliases() == {}
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(panel.locator(".chip")).to_have_text("flowers.production")
+    assert service.aliases() == {"flowers.production": first}
+    panel.get_by_role("button", name="Remove the alias flowers.production").click()
+    expect(panel).to_contain_text("None")
 
 
-def test_names_are_added_and_removed(tab: Tab, service: Service) -> None:
+def test_an_alias_that_was_moved_meanwhile_stays(tab: Tab, service: Service) -> None:
+    first, second, third = (service.model(depth) for depth in (1, 2, 3))
+    page = tab.go(f"/models/{second}")
+    panel, dialog = page.get_by_role("region", name="Aliases"), page.get_by_role("dialog")
+    panel.get_by_role("button", name="Set another alias").click()
+    dialog.get_by_label("Alias").fill("plain")
+    expect(dialog.get_by_role("button", name="Set the alias")).to_be_enabled()
+    service.client.put("/v1/models/aliases/plain", json={"model_id": first})
+    dialog.get_by_role("button", name="Set the alias").click()
+    see(page, "The alias plain was changed in the meantime")
+    assert service.aliases()["plain"] == first
+    # The dialog has loaded the aliases again and shows the other model.
+    expect(dialog.locator("thead th").nth(1)).to_have_text("Now: flowers 1")
+    dialog.get_by_role("button", name="Move the alias").click()
+    expect(panel.locator(".chip")).to_have_text("plain")
+    assert service.aliases()["plain"] == second
+    service.client.put("/v1/models/aliases/plain", json={"model_id": third})
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("group", name="Undo")).to_contain_text("was changed in the meantime")
+    assert service.aliases()["plain"] == third
+    service.client.delete("/v1/models/aliases/plain")
+
+
+def test_aliases_are_added_and_removed(tab: Tab, service: Service) -> None:
     model = service.model(2)
     page = tab.go(f"/models/{model}")
-    names = page.get_by_role("region", name="Names")
-    names.get_by_label("Another name").fill("spring.2026")
-    names.get_by_role("button", name="Add").click()
-    expect(names.locator(".chip").filter(has_text="spring.2026")).to_be_visible()
-    assert service.client.get("/v1/models/spring.2026").json()["id"] == model
+    panel, dialog = page.get_by_role("region", name="Aliases"), page.get_by_role("dialog")
+    panel.get_by_role("button", name="Set another alias").click()
+    expect(dialog.get_by_role("button", name="Set the alias")).to_be_disabled()
     tab.refusals.add(422)
-    names.get_by_label("Another name").fill("Not A Name")
-    names.get_by_role("button", name="Add").click()
-    expect(names.locator(".field.wrong .error")).to_contain_text("Expected a name")
-    # A model that has a name cannot be deleted; the page shows the reason.
+    dialog.get_by_label("Alias").fill("Not A Name")
+    dialog.get_by_role("button", name="Set the alias").click()
+    expect(dialog.locator(".field.wrong .error")).to_contain_text("Expected a name")
+    dialog.get_by_label("Alias").fill("spring.2026")
+    page.keyboard.press("Enter")
+    expect(panel.locator(".chip").filter(has_text="spring.2026")).to_be_visible()
+    assert service.client.get("/v1/models/spring.2026").json()["id"] == model
+    # A model that has an alias cannot be deleted; the page shows the reason.
     tab.refusals.add(409)
     page.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     see(page, "An alias names this model")
-    names.get_by_role("button", name="Remove the name spring.2026").click()
-    expect(names.locator(".chip").filter(has_text="spring.2026")).to_have_count(0)
+    panel.get_by_role("button", name="Remove the alias spring.2026").click()
+    expect(panel.locator(".chip").filter(has_text="spring.2026")).to_have_count(0)
 
 
-def test_delete(tab: Tab, service: Service) -> None:
+def test_delete_and_restore(tab: Tab, service: Service) -> None:
     model = service.wait(service.job("soon gone", parameters={"max_depth": 1}))["model_id"]
     page = tab.go(f"/models/{model}")
     page.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", level=1, name="Models")).to_be_visible()
+    expect(page.get_by_role("link", name="flowers 2", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="soon gone")).to_have_count(0)
     assert service.client.get(f"/v1/models/{model}").status_code == 404
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("link", name="soon gone")).to_be_visible()
+    assert service.client.get(f"/v1/models/{model}").json()["name"] == "soon gone"
+    service.client.delete(f"/v1/models/{model}")

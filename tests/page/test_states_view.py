@@ -25,6 +25,12 @@ LISTS = {
 }
 
 
+# The parts of the page that reach beyond the window, for a message.
+WIDE = """() => [...document.querySelectorAll("main *")]
+  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest(".scroll"))
+  .slice(0, 5).map((each) => each.outerHTML.slice(0, 150))"""
+
+
 @pytest.fixture
 def places(api: Stack) -> dict[str, str]:
     """Return the addresses of all views with content, each with a text that appears in it."""
@@ -39,7 +45,7 @@ def places(api: Stack) -> dict[str, str]:
         "/jobs": "made",
         f"/jobs/{job.spec.id}": "Best tree so far",
         "/models": "made",
-        f"/models/{model}": "Use in production",
+        f"/models/{model}": "Put in production",
         f"/compare/{model}/{model}": "Balanced accuracy",
         f"/predict/{model}": "with probability",
     }
@@ -96,11 +102,54 @@ def test_a_server_that_does_not_respond(
     api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
 
 
+@pytest.mark.parametrize("place", ["list", "job", "moving on"])
+def test_few_requests_while_the_server_is_away(
+    api: Stack, api_tab: Tab, api_process: list[Process], places: dict[str, str], place: str
+) -> None:
+    """Views do not poll a server that is away; one loop asks whether it is back, less and less often."""
+    job = next(address for address in places if address.startswith("/jobs/"))
+    page = api_tab.go(job if place == "job" else "/jobs")
+    see(page, "made")
+    api_process[-1].stop()
+    if place == "moving on":
+        for other in places:
+            api_tab.go(other)
+    expect(page.locator(".lost")).to_be_visible()
+    page.wait_for_timeout(1500)  # requests that had begun
+    before = len(api_tab.requests)
+    page.wait_for_timeout(5000)
+    asked = [request.url for request in api_tab.requests[before:]]
+    assert len(asked) <= 3, asked
+    assert all(url.endswith("/healthz") for url in asked)
+    api_process.append(api.start_api())
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator(".lost")).to_have_count(0)
+    see(page, list(places.values())[-1] if place == "moving on" else "made")
+    api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
+
+
+def test_a_gateway_without_a_server_is_a_lost_connection(api_tab: Tab) -> None:
+    api_tab.refusals.add(502)
+    page = api_tab.go("/models")
+    see(page, "No models yet")
+    page.route("**/*", lambda route: route.fulfill(status=502, body="Bad gateway"))
+    api_tab.go("/jobs")
+    expect(page.locator(".lost")).to_be_visible()
+    see(page, "No connection")
+    page.unroute_all()
+    page.locator("main").get_by_role("button", name="Try again").click()
+    see(page, "No jobs yet")
+    expect(page.locator(".lost")).to_have_count(0)
+
+
 def test_unknown_records_and_addresses(api_tab: Tab) -> None:
     api_tab.refusals.add(404)
     for place in (f"/datasets/ds_{32 * 'a'}", f"/jobs/job_{32 * 'a'}", f"/models/mdl_{32 * 'a'}"):
         expect(api_tab.go(place).get_by_role("alert")).to_contain_text("There is no such")
-    see(api_tab.go("/nowhere"), "Page not found")
+    for place in ("/nowhere", "/%E0%A4%A", "/jobs%"):
+        see(api_tab.go(place), "Page not found")
+        api_tab.page.reload()  # the first view of a page
+        see(api_tab.page, "Page not found")
 
 
 @pytest.fixture
@@ -143,8 +192,10 @@ def test_a_key_is_asked_for_and_forgotten_with_the_tab(browser: Browser, closed:
     assert poll(streams, what="the stream")[-1].headers["authorization"] == f"Bearer {key}"
     # An action that the key does not allow shows an error where it was tried.
     tab.go("/models")
-    page.get_by_role("button", name="Use made in production").click()
+    page.get_by_role("button", name="Put made in production").click()
+    page.get_by_role("dialog").get_by_role("button", name="Set the alias").click()
     expect(page.locator(".refusal")).to_contain_text("lacks the scope")
+    page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     page.get_by_role("button", name="Sign out").click()
     expect(dialog).to_be_visible()
     assert page.evaluate("sessionStorage.length") == 0
@@ -213,6 +264,48 @@ def test_changes_are_announced_to_screen_readers(api: Stack, api_tab: Tab) -> No
     expect(page.locator("svg.drawing .node").first).to_be_visible()
     api.store.jobs.control("default", job.spec.id, "pause")
     expect(page.locator(".unseen[role=status]")).to_have_text("made: Pausing")
+
+
+def test_long_names_do_not_widen_a_phone(browser: Browser, page_stack: Stack, service: Service) -> None:
+    """Names without a space, of the greatest length, in every view."""
+    name, column = 200 * "n", 60 * "column_"
+    rows = [[*row[:5], f"{row[5]}_" * 30] for row in flowers(seed=9)]
+    text = as_csv(rows, (f"{column}1", f"{column}2", "zip", f"{column}3", "fresh", f"{column}target"))
+    dataset = service.upload(text, target=f"{column}target", name=name)
+    found = [
+        service.wait(service.job(each, dataset, parameters={"max_depth": depth}))
+        for each, depth in ((name, 2), ("m" * 200, 1))
+    ]
+    jobs, models = [job["id"] for job in found], [job["model_id"] for job in found]
+    places = {
+        "/datasets": name,
+        f"/datasets/{dataset}": "Classes of",
+        f"/train?dataset={dataset}": "Dataset",
+        "/jobs": name,
+        f"/jobs/{jobs[0]}": name,
+        f"/jobs/{','.join(jobs)}": name,
+        "/models": name,
+        f"/models/{models[0]}": name,
+        f"/compare/{models[0]}/{models[1]}": "Balanced accuracy",
+        f"/predict/{models[0]}": "with probability",
+    }
+    tab = Tab(browser, page_stack.url)
+    tab.page.set_viewport_size({"width": 320, "height": 800})
+    wide = {}
+    for place, word in places.items():
+        page = tab.go(place)
+        expect(page.locator("main").get_by_text(word).first).to_be_attached()
+        page.wait_for_timeout(500)  # charts and trees are drawn
+        tab.shoot(f"long-{place.strip('/').partition('/')[0].partition('?')[0]}-{len(place)}")
+        width = page.evaluate("document.documentElement.scrollWidth")
+        if width > 320:
+            wide[place] = page.evaluate(WIDE)
+    tab.close()
+    for kind, ids in (("jobs", jobs), ("models", models), ("datasets", [dataset])):
+        for each in ids:
+            service.client.delete(f"/v1/{kind}/{each}")  # other tests look at the lists
+    assert wide == {}
+    assert tab.complaints == []
 
 
 def test_nothing_overflows_on_a_phone(browser: Browser, page_stack: Stack, service: Service) -> None:

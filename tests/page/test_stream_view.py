@@ -92,9 +92,9 @@ def test_missed_events_are_loaded_again(live: Live) -> None:
     live.stack.connection.xtrim(f"literati:job:{live.worker.id}:events", maxlen=1, approximate=False)
     with page.expect_response("**/trace"):  # the job itself may arrive earlier, without the points between
         page.evaluate(HIDE, False)
-    readout = page.locator("dl.readout")
+    readout = page.locator(".bounds dl.readout")
     expect(readout).to_contain_text("Lower8")
-    page.locator(".plot").focus()
+    page.locator(".bounds .plot").focus()
     for lower in (7, 6, 5):  # from the trace, point by point
         page.keyboard.press("ArrowLeft")
         expect(readout).to_contain_text(f"Lower{lower}")

@@ -1,13 +1,13 @@
-"""Train: a form with defaults and descriptions, and jobs side by side."""
+"""Train: a form with defaults and descriptions."""
 
 from __future__ import annotations
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.support.page.browser import Tab, see
-from tests.support.page.page_data import Service
+from tests.support.page.page_data import Service, as_csv, flowers
 
 
 def test_no_datasets_yet(api_tab: Tab) -> None:
@@ -17,8 +17,20 @@ def test_no_datasets_yet(api_tab: Tab) -> None:
     expect(page.get_by_role("heading", level=1, name="Datasets")).to_be_visible()
 
 
+def own(tab: Tab, dataset: str, query: str = "") -> Page:
+    """Open the form in which the user sets the parameters."""
+    page = tab.go(f"/train?dataset={dataset}{query}")
+    page.get_by_label("Set the parameters myself").check()
+    return page
+
+
+def sent(tab: Tab, path: str) -> Request:
+    """Return the last request that started something, not one that only checked the form."""
+    return [request for request in tab.sent("POST", path) if "validate_only" not in request.url][-1]
+
+
 def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, service: Service) -> None:
-    page = tab.go(f"/train?dataset={service.dataset}")
+    page = own(tab, service.dataset)
     page.get_by_text("More parameters").click()
     fields = page.locator("form .field")
     assert fields.count() >= 16
@@ -35,8 +47,7 @@ def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, serv
     page.get_by_role("button", name="Start").click()
     expect(page.locator("article.job")).to_be_visible()
 
-    sent = tab.sent("POST", "/v1/jobs")[-1]
-    assert sent.headers["idempotency-key"]
+    assert sent(tab, "/v1/jobs").headers["idempotency-key"]
     started = service.look(page.url.rpartition("/")[2])
     plain = service.client.post(
         "/v1/jobs?validate_only=true", json={"dataset_id": service.dataset, "validation": {"fraction": 0.2}}
@@ -44,12 +55,33 @@ def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, serv
     assert started["parameters"] == plain["parameters"]
     assert started["limits"] == plain["limits"]
     assert started["validation"] == plain["validation"]
-    assert started["name"] == "flowers, depth 4"
+    assert started["name"] == "flowers, depth 4, 2 cuts"
     service.client.post(f"/v1/jobs/{started['id']}/cancel")
 
 
+def test_names_differ(tab: Tab, service: Service) -> None:
+    """The proposed name says what is not as usual, and has a number if there is such a job."""
+    dataset = service.upload(as_csv(flowers(seed=8)), name="petals")
+    page = own(tab, dataset)
+    name = page.get_by_label("Name", exact=True)
+    expect(name).to_have_value("petals, depth 4, 2 cuts")
+    page.get_by_label("Depth", exact=True).fill("1")
+    page.get_by_label("Change points").fill("1")
+    page.get_by_label("Penalty per split", exact=True).fill("2.5")
+    expect(name).to_have_value("petals, depth 1, 1 cut, penalty 2.5")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", level=1, name="petals, depth 1, 1 cut, penalty 2.5")).to_be_visible()
+    page.get_by_role("link", name="Train again").click()
+    expect(name).to_have_value("petals, depth 1, 1 cut, penalty 2.5 (2)")
+    page.get_by_label("Penalty per split", exact=True).fill("0")
+    expect(name).to_have_value("petals, depth 1, 1 cut")
+    name.fill("mine")
+    page.get_by_label("Depth", exact=True).fill("2")
+    expect(name).to_have_value("mine")
+
+
 def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
-    page = tab.go(f"/train?dataset={service.dataset}")
+    page = own(tab, service.dataset)
     page.get_by_text("More parameters").click()
     filled = {
         "Name": "all of it",
@@ -69,7 +101,8 @@ def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
         page.get_by_label(name, exact=True).fill(text)
     page.get_by_label("Where cuts may lie").select_option("quantile")
     page.get_by_label("Categories").select_option("one_hot")
-    page.get_by_label("Balance the classes").check()
+    page.get_by_label("Criterion of proposed cuts").select_option("entropy")
+    page.get_by_label("Balance the classes").select_option("balanced")
     page.get_by_label("Polish").uncheck()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", level=1, name="all of it")).to_be_visible()
@@ -84,6 +117,7 @@ def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
         "polish": False,
         "class_weight": "balanced",
         "categories": "one_hot",
+        "criterion": "entropy",
     }
     assert parameters.items() <= job["parameters"].items()
     assert job["limits"] == {
@@ -99,17 +133,52 @@ def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
     service.wait(job["id"])
     page.get_by_role("link", name="Train again").click()
     page.get_by_text("More parameters").click()
-    for name, text in filled.items():
+    for name, text in {**filled, "Name": "all of it (2)"}.items():
         expect(page.get_by_label(name, exact=True)).to_have_value(text)
     page.get_by_label("Begin with the best tree of all of it").check()
     page.get_by_role("button", name="Start").click()
     expect(page.locator("article.job")).to_be_visible()
-    assert service.look(page.url.rpartition("/")[2])["parent_job_id"] == job["id"]
+    copied = service.look(page.url.rpartition("/")[2])
+    assert copied["parent_job_id"] == job["id"]
+    assert copied["parameters"] == job["parameters"]
+
+
+def test_parts_of_a_job_without_a_field_are_copied(tab: Tab, service: Service) -> None:
+    odd = {"max_depth": 2, "candidate_leaves": [5, 3], "heuristic": "impurity", "class_weight": {"rose": 2.0}}
+    job = service.job("odd", parameters=odd)
+    service.wait(job)
+    page = tab.go(f"/train?from={job}")
+    see(page, "Also copied")
+    for word in ("candidate_leaves", "heuristic", "class_weight"):
+        see(page, word)
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("article.job")).to_be_visible()
+    copied = service.look(page.url.rpartition("/")[2])
+    assert odd.items() <= copied["parameters"].items()
+    tab.go(f"/train?from={job}")
+    page.get_by_role("button", name="Leave out").click()
+    expect(page.get_by_text("Also copied")).to_have_count(0)
+
+
+def test_a_link_presets_fields(tab: Tab, service: Service) -> None:
+    page = tab.go(f"/train?dataset={service.dataset}&split_penalty=2&min_samples_leaf=4&gap=0.05")
+    expect(page.get_by_label("Set the parameters myself")).to_be_checked()
+    expect(page.get_by_label("Penalty per split")).to_have_value("2")
+    expect(page.get_by_label("Rows per interval")).to_be_visible()  # its section is open
+    expect(page.get_by_label("Rows per interval")).to_have_value("4")
+    expect(page.get_by_label("Stop at a gap of")).to_have_value("5")
+    tab.go(f"/train?dataset={service.dataset}")
+    expect(page.get_by_label("Find the best tree for me")).to_be_checked()
+    tab.go(f"/train?dataset={service.dataset}&tune=1&metric=log_loss&folds=3")
+    expect(page.get_by_label("Find the best tree for me")).to_be_checked()
+    expect(page.get_by_label("Judge trees by")).to_have_value("log_loss")
+    expect(page.get_by_label("Folds", exact=True)).to_have_value("3")
+    expect(page.get_by_label("Folds", exact=True)).to_be_visible()
 
 
 def test_errors_are_shown_at_their_fields(tab: Tab, service: Service) -> None:
     tab.refusals.add(422)
-    page = tab.go(f"/train?dataset={service.dataset}")
+    page = own(tab, service.dataset)
     page.get_by_label("Depth").fill("99")
     page.get_by_label("Time limit").fill("-3")
     page.get_by_role("button", name="Start").click()
@@ -127,31 +196,87 @@ def test_errors_are_shown_at_their_fields(tab: Tab, service: Service) -> None:
     expect(page.locator("article.job")).to_be_visible()
 
 
-def test_several_jobs_side_by_side(tab: Tab, service: Service) -> None:
-    names = [f"side {depth}" for depth in (2, 3, 1)]
-    jobs = [service.job(name, parameters={"max_depth": int(name[-1])}) for name in names]
-    page = tab.go("/jobs")
-    cards = page.locator(".card").filter(has=page.locator("h2", has_text="side"))
-    expect(cards).to_have_count(3)
-    for name in names:
-        card = cards.filter(has_text=name)
-        expect(card).to_contain_text("Proven optimal")
-        expect(card.locator("svg.sparkline path.upper")).to_be_visible()
-        card.get_by_role("checkbox").check()
-    page.get_by_role("link", name="Compare 3 jobs").click()
-    articles = page.locator("article.job")
-    expect(articles).to_have_count(3)
-    for i in range(3):
-        expect(articles.nth(i).locator("svg.drawing .node").first).to_be_visible()
-    left = [articles.nth(i).bounding_box()["x"] for i in range(3)]  # type: ignore[index]
-    assert left == sorted(set(left))
-    assert page.url.endswith(",".join(jobs))
+def test_the_form_is_checked_while_it_is_filled_in(tab: Tab, service: Service) -> None:
+    """The server's complaint appears at the field, and its proposal is a button."""
+    tab.refusals.add(422)
+    page = own(tab, service.dataset)
+    page.get_by_label("Depth").fill("99")
+    expect(page.locator(".field.wrong label")).to_have_text("Depth")
+    assert all("validate_only" in request.url for request in tab.sent("POST", "/v1/jobs"))
+    page.get_by_role("button", name="Use 12").click()
+    expect(page.get_by_label("Depth")).to_have_value("12")
+    expect(page.locator(".field.wrong")).to_have_count(0)
+    page.get_by_label("Depth").fill("two")
+    expect(page.locator(".field.wrong .error")).to_contain_text("valid integer")
 
 
-def test_jobs_of_the_list_are_deleted(tab: Tab, service: Service) -> None:
-    job = service.job("short-lived", parameters={"max_depth": 1})
-    service.wait(job)
-    page = tab.go("/jobs")
-    page.get_by_role("button", name="Delete short-lived").click()
-    expect(page.locator(".card").filter(has_text="short-lived")).to_have_count(0)
-    assert service.client.get(f"/v1/jobs/{job}").status_code == 404
+def test_a_list_of_values_becomes_a_sweep(tab: Tab, service: Service) -> None:
+    tab.refusals.add(422)
+    page = own(tab, service.dataset)
+    page.get_by_text("More parameters").click()
+    expect(page.get_by_label("Judge trees by")).to_have_count(0)
+    page.get_by_label("Depth").fill("1, 2")
+    page.get_by_label("Penalty per split").fill("0 4 8")
+    page.get_by_label("Balance the classes").select_option("several")
+    page.get_by_label("Yes, every class weighs the same").check()
+    page.get_by_label("Folds", exact=True).fill("3")
+    expect(page.locator(".plan")).to_contain_text("12 combinations × 3 folds = 36 jobs")
+    expect(page.get_by_label("Patience")).to_have_count(0)  # jobs of a sweep have no patience
+    # A wrong value of the list is told at its field.
+    page.get_by_label("Depth").fill("1, 99")
+    expect(page.locator(".field.wrong label")).to_have_text("Depth")
+    page.get_by_label("Depth").fill("1, 2")
+    page.get_by_label("Judge trees by").select_option("balanced_accuracy")
+    page.get_by_label("Time limit").fill("10")
+    page.get_by_label("Rows held back").fill("10")
+    expect(page.get_by_label("Name")).to_have_value(re.compile("flowers, depth 1/2, 2 cuts, penalty 0/4/8"))
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("article.sweep")).to_be_visible()
+    sweep = service.client.get(f"/v1/sweeps/{page.url.rpartition('/')[2]}").json()
+    tried = {name: value for name, value in sweep["space"].items() if value is not None}
+    assert tried == {"max_depth": [1, 2], "split_penalty": [0, 4, 8], "class_weight": [None, "balanced"]}
+    assert sweep["fixed"] == {"max_changepoints": 2}
+    assert sweep["metric"] == "balanced_accuracy"
+    assert sweep["test"] == {"fraction": 0.1, "seed": 0}
+    assert (sweep["limits"]["time_limit"], sweep["trial_limits"]["time_limit"]) == (3600, 10)
+    assert sweep["progress"]["jobs"] == 36
+    service.client.post(f"/v1/sweeps/{sweep['id']}/cancel")
+    # "Train again" opens the form with the values of the sweep.
+    page.get_by_role("link", name="Train again").click()
+    expect(page.get_by_label("Set the parameters myself")).to_be_checked()
+    expect(page.get_by_label("Depth")).to_have_value("1, 2")
+    expect(page.get_by_label("Folds", exact=True)).to_have_value("3")
+    expect(page.locator(".plan")).to_contain_text("36 jobs")
+
+
+def test_the_best_tree_by_default(tab: Tab, service: Service) -> None:
+    """The defaults are those of the API, with test rows and the time that is chosen."""
+    page = tab.go(f"/train?dataset={service.dataset}")
+    expect(page.get_by_label("Find the best tree for me")).to_be_checked()
+    expect(page.locator(".plan")).to_contain_text("12 combinations × 5 folds = 60 jobs of at most 15 seconds")
+    page.get_by_label("Time", exact=True).select_option("1 minute")
+    expect(page.locator(".plan")).to_contain_text("of at most 3 seconds")
+    expect(page.locator(".plan")).to_contain_text("After 1 minute no more are tried")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("article.sweep")).to_be_visible()
+    found = service.client.get(f"/v1/sweeps/{page.url.rpartition('/')[2]}").json()
+    service.client.post(f"/v1/sweeps/{found['id']}/cancel")
+    plain = service.client.post("/v1/sweeps?validate_only=true", json={"dataset_id": service.dataset}).json()
+    same = ("space", "fixed", "metric", "select", "strategy", "n_folds", "refit", "constraints", "validation")
+    assert {name: found[name] for name in same} == {name: plain[name] for name in same}
+    assert found["test"] == {"fraction": 0.2, "seed": 0}
+    assert (found["limits"]["time_limit"], found["trial_limits"]["time_limit"]) == (60, 3)
+    assert found["name"] == "flowers, best tree, 1 min"
+
+
+def test_folds_of_a_column(tab: Tab, service: Service) -> None:
+    tab.refusals.add(422)
+    page = tab.go(f"/train?dataset={service.dataset}&tune=1&folds=2")
+    page.get_by_label("Where folds come from").select_option("length")
+    wrong = page.locator(".field.wrong")
+    expect(wrong.locator("label")).to_have_text("Where folds come from")
+    page.get_by_role("button", name="Draw the folds").click()
+    expect(page.get_by_label("Where folds come from")).to_have_value("")
+    expect(wrong).to_have_count(0)
+    page.get_by_label("Where folds come from").select_option("colour")
+    expect(page.locator(".plan")).to_contain_text("× 4 folds")

@@ -19,7 +19,7 @@ def test_zoom_and_pan(page: Page) -> None:
     assert transform(page) == pytest.approx(start, abs=0.5)
     box = page.locator("svg.drawing").bounding_box()
     assert box is not None
-    x, y = box["x"] + 30, box["y"] + box["height"] - 30  # an empty corner
+    x, y = box["x"] + 30, box["y"] + 60  # an empty corner
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 60, y - 40, steps=4)
@@ -31,7 +31,7 @@ def test_zoom_and_pan(page: Page) -> None:
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
     page.wait_for_function(
-        "(before) => !document.querySelector('svg.drawing > g').getAttribute('transform').includes(before)",
+        "(before) => !document.querySelector('.stage svg.drawing > g').getAttribute('transform').includes(before)",
         arg=f"scale({moved[2]:.4f})",
     )
     assert transform(page)[2] > moved[2]
@@ -44,34 +44,44 @@ def test_zoom_and_pan(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(node["x"] + 60, node["y"] + 50, steps=4)
     page.mouse.up()
-    expect(page.locator(".node-details .rule")).to_have_count(0)
+    expect(page.locator(".drawer")).to_have_count(0)
 
 
-def test_zoomed_out_nodes_have_less_and_larger_text(page: Page) -> None:
-    near = page.locator("svg.drawing text.near").first
-    expect(near).to_be_visible()
+def test_zoomed_out_nodes_have_less_and_larger_text(page: Page, tree: dict[str, Any]) -> None:
+    """The cuts are the last to disappear."""
+    number = next(i for i, node in enumerate(tree["nodes"]) if node["split"] and node["split"]["thresholds"])
+    node = page.locator(f'svg.drawing [data-node="{number}"]')
+    name, cuts = node.locator("text.name.near"), node.locator("text.cuts.near")
+    expect(name).to_be_visible()
+    texts = cuts.all_text_contents()
     for _ in range(3):
         page.get_by_role("button", name="Zoom out").click()
-    expect(near).to_be_hidden()
-    expect(page.locator("svg.drawing text.far").first).to_be_visible()
+    expect(name).to_be_hidden()
+    expect(node.locator("text.name.far")).to_be_visible()
+    expect(node.locator("text.cuts.far")).to_be_visible()
     for _ in range(2):
         page.get_by_role("button", name="Zoom out").click()
-    expect(page.locator("svg.drawing text.far").first).to_be_hidden()
-    expect(page.locator("svg.drawing text.afar").first).to_be_visible()
+    expect(node.locator("text.name:visible")).to_have_count(0)
+    expect(node.locator("text:visible")).to_have_count(1)
+    expect(node.locator("text.cuts.afar")).to_be_visible()
+    expect(node.locator("text.cuts.afar")).to_have_text(" | ".join(texts))
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_the_stage_is_as_high_as_the_tree_needs(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
 
-    def edges(place: str) -> tuple[float, float]:
-        box = page.locator(place).last.bounding_box()
-        assert box is not None
-        return box["y"], box["y"] + box["height"]
-
     def wasted() -> float:
-        (top, bottom), (root, _), (_, leaf) = map(edges, (".stage", '[data-node="0"]', ".node.leaf"))
-        return 1 - (leaf - root) / (bottom - top)
+        return float(
+            page.evaluate(
+                """() => {
+                  const stage = document.querySelector(".stage").getBoundingClientRect();
+                  const boxes = [...document.querySelectorAll(".node")].map((node) => node.getBoundingClientRect());
+                  const bottom = Math.max(...boxes.map((box) => box.bottom));
+                  return 1 - (bottom - Math.min(...boxes.map((box) => box.top))) / stage.height;
+                }"""
+            )
+        )
 
     poll(lambda: wasted() < 0.3, what="a stage without much empty room")
 
@@ -84,9 +94,11 @@ def test_the_keyboard_walks_the_tree(page: Page, tree: dict[str, Any]) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.locator(f'svg.drawing [data-node="{root["right"]}"]')).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".node-details .rule")).to_be_visible()
+    expect(page.locator(".drawer")).to_be_visible()
     page.keyboard.press("ArrowUp")
     expect(page.locator('svg.drawing [data-node="0"]')).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".drawer")).to_have_count(0)
     before = transform(page)[2]
     page.keyboard.press("+")
     assert transform(page)[2] > before

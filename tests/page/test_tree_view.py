@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from literati import ShapeTree
 from tests.support.page.browser import Tab, saved
 from tests.support.page.page_data import Service
-from tests.support.page.tree_drawing import leaves, lit, path_to
+from tests.support.page.tree_drawing import holds, leaves, lit, path_to, rule
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -32,7 +32,7 @@ def test_every_node_shows_its_counts_errors_and_proof(page: Page, tree: dict[str
             # Each class has a part whose width is its share of the node's rows.
             total = sum(node["counts"])
             shares = [count / total for count in node["counts"] if count]
-            parts = drawn.locator(":scope > rect[class^=class]")
+            parts = drawn.locator(":scope > g.shares > rect")
             widths = [float(parts.nth(k).get_attribute("width") or 0) for k in range(parts.count())]
             assert [width / sum(widths) for width in widths] == pytest.approx(shares)
         else:
@@ -41,32 +41,72 @@ def test_every_node_shows_its_counts_errors_and_proof(page: Page, tree: dict[str
                 assert f"{count:g}" in words
 
 
-def test_the_shape_lies_over_the_distribution_coloured_by_side(page: Page, tree: dict[str, Any]) -> None:
-    number = next(
+def stacked(page: Page, node: int) -> dict[int, list[tuple[float, float, float]]]:
+    """Return the bars of a node by class: the place, the width and the height of each."""
+    drawn = page.locator(f'svg.drawing [data-node="{node}"] path.rows')
+    expect(drawn.first).to_be_visible()
+    found = {}
+    for k in range(drawn.count()):
+        style = re.search(r"class(\d+)", str(drawn.nth(k).get_attribute("class")))
+        assert style
+        path = str(drawn.nth(k).get_attribute("d"))
+        bars = re.findall(r"M([-\d.]+) [-\d.]+h([-\d.]+)v([-\d.]+)", path)
+        found[int(style[1])] = [(float(x), float(width), float(height)) for x, width, height in bars]
+    return found
+
+
+def test_bars_are_the_rows_of_the_node(page: Page, tree: dict[str, Any], service: Service) -> None:
+    """Each bar stands on the side that its rows take, and its parts are as high as the rows of the classes."""
+    numbers = [
         i
         for i, node in enumerate(tree["nodes"])
         if node["split"] and tree["columns"][node["split"]["column"]]["kind"] == "number"
-    )
-    split = tree["nodes"][number]["split"]
-    drawn = page.locator(f'svg.drawing [data-node="{number}"] > g').first
-    cells = drawn.locator("rect.side-left:not(.bar), rect.side-right:not(.bar)")
-    sides = [str(cells.nth(k).get_attribute("class")) for k in range(cells.count())]
-    expected = ["side-left", "side-right"]
-    assert sides == [expected[k % 2] for k in range(len(split["thresholds"]) + 1)]
-    bars = drawn.locator("rect.bar")
-    assert bars.count() >= 10
-    # Each bar has the colour of the piece of the strip that it stands on.
-    pieces = [
-        (float(cells.nth(k).get_attribute("x") or 0), float(cells.nth(k).get_attribute("width") or 0))
-        for k in range(cells.count())
     ]
-    for k in range(bars.count()):
-        bar = bars.nth(k)
-        middle = float(bar.get_attribute("x") or 0) + float(bar.get_attribute("width") or 0) / 2
-        below = next(j for j, (x, width) in enumerate(pieces) if x - 0.6 <= middle <= x + width + 0.6)
-        assert str(bar.get_attribute("class")).startswith(sides[below])
-    labels = [float(text.replace(",", "")) for text in drawn.locator("text.ink").all_text_contents()]
-    assert labels == pytest.approx(split["thresholds"], rel=0.01)
+    for number in numbers:
+        split = tree["nodes"][number]["split"]
+        answer = service.client.get(f"/v1/models/{service.model()}/nodes/{number}/rows").json()
+        assert answer["rows"] == tree["nodes"][number]["rows"]
+        bins = [*answer["histogram"]["bins"], answer["histogram"]["missing"]]
+        tallest = max(sum(entry["rows"]) for entry in bins)
+        found = stacked(page, number)
+        assert sum(tree["nodes"][number]["counts"]) == answer["rows"]
+        for k in range(len(answer["classes"])):
+            heights = [
+                entry["rows"][k] / sum(entry["rows"]) * max(1.5, 34 * sum(entry["rows"]) / tallest)
+                for entry in bins
+                if entry["rows"][k]
+            ]
+            assert [height for _, _, height in found.get(k, [])] == pytest.approx(heights, abs=0.02)
+        drawn = page.locator(f'svg.drawing [data-node="{number}"] > g').first
+        cells = drawn.locator("rect.side-left, rect.side-right")
+        sides = [str(cells.nth(k).get_attribute("class")) for k in range(cells.count())]
+        assert sides == [["side-left", "side-right"][k % 2] for k in range(len(split["thresholds"]) + 1)]
+        places = [float(cells.nth(k).get_attribute("x") or 0) for k in range(cells.count())]
+        filled = [entry for entry in answer["histogram"]["bins"] if entry["rows"][0]]
+        for (x, width, _), entry in zip(found.get(0, []), filled, strict=False):
+            below = max(j for j, place in enumerate(places) if place <= x + width / 2)
+            assert sides[below] == f"side-{entry['side']}"
+        labels = [float(text.replace(",", "")) for text in drawn.locator("text.ink").all_text_contents()]
+        assert labels == pytest.approx(split["thresholds"], rel=0.01)
+    # The distribution of the whole dataset is in no node.
+    assert not page.get_by_text("whole dataset").count()
+
+
+def test_rounded_cuts_stay_different(tab: Tab, service: Service) -> None:
+    values = [round(i / 100_000, 5) for i in range(0, 40_000, 4)]
+    text = "".join(f"{x},{'in' if 0.12341 < x <= 0.12349 else 'out'}\n" for x in values)
+    dataset = service.upload(f"a,kind\n{text}")
+    model = service.wait(service.job("near", dataset, parameters={"max_depth": 1}))["model_id"]
+    thresholds = service.tree(model)["nodes"][0]["split"]["thresholds"]
+    assert len(thresholds) == 2
+    page = tab.go(f"/models/{model}")
+    labels = page.locator('svg.drawing [data-node="0"] text.near.cuts')
+    expect(labels).to_have_count(2)
+    shown = [float(text) for text in labels.all_text_contents()]
+    assert shown[0] < shown[1]
+    half = (thresholds[1] - thresholds[0]) / 2
+    assert shown == pytest.approx(thresholds, abs=half)
+    assert all(len(f"{number:g}".partition(".")[2]) <= 5 for number in shown)
 
 
 def test_hovering_highlights_a_path(page: Page, tree: dict[str, Any]) -> None:
@@ -80,23 +120,50 @@ def test_hovering_highlights_a_path(page: Page, tree: dict[str, Any]) -> None:
     expect(page.locator("svg.drawing .node.lit")).to_have_count(0)
 
 
-def test_a_leaf_shows_its_rule_in_words(page: Page, tree: dict[str, Any]) -> None:
-    details = page.locator(".node-details")
+def test_a_leaf_shows_its_rule(page: Page, tree: dict[str, Any]) -> None:
+    drawer = page.get_by_role("complementary", name="Details of the node")
     for leaf in leaves(tree)[:3]:
         page.locator(f'svg.drawing [data-node="{leaf}"]').click()
-        rule = details.locator(".rule")
         node = tree["nodes"][leaf]
         label = tree["classes"]["labels"][node["label"]]["value"]
-        expect(rule).to_contain_text(f"then {label} (")
-        text = rule.inner_text()
-        assert text.startswith("If ")
+        expect(drawer.locator(".verdict-line")).to_contain_text(f"then {label}, ")
+        assert f"of {node['rows']} training row" in drawer.locator(".verdict-line").inner_text()
+        lines = rule(page)
         for above in path_to(tree, leaf) - {leaf}:
-            assert tree["columns"][tree["nodes"][above]["split"]["column"]]["name"] in text
-        assert f"of {node['rows']} training row" in text
-        facts = details.locator("dt").all_text_contents()
+            name = tree["columns"][tree["nodes"][above]["split"]["column"]]["name"]
+            assert sum(name in line for line in lines) == 1  # one line for each column
+        facts = drawer.locator("dt").all_text_contents()
         assert ("Lower bound" in facts) == (not node["proven"] or node["bound"] >= node["cost"])
+        assert "Share of training rows" in drawer.inner_text()
+        assert "probability" not in drawer.inner_text().lower()
+        # The drawer stands beside the tree, where the window is wide.
+        stage, beside = page.locator(".stage").bounding_box(), drawer.bounding_box()
+        assert stage and beside and beside["x"] >= stage["x"] + stage["width"]
     page.keyboard.press("Escape")
-    expect(details.locator(".rule")).to_have_count(0)
+    expect(drawer).to_have_count(0)
+
+
+def test_a_rule_is_copied_with_exact_cuts(tab: Tab, service: Service) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tree = service.tree(service.model())
+    leaf = leaves(tree)[-1]
+    page = tab.go(f"/models/{service.model()}?node={leaf}")
+    page.get_by_role("button", name="Copy the rule").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    text = page.evaluate("navigator.clipboard.readText()")
+    lines = text.splitlines()
+    assert [line.removeprefix("If ").removeprefix("and ") for line in lines[:-1]] == rule(page)
+    label = tree["classes"]["labels"][tree["nodes"][leaf]["label"]]["value"]
+    assert lines[-1].startswith(f"then {label} (")
+
+
+def test_on_a_narrow_screen_the_details_come_into_view(tab: Tab, service: Service) -> None:
+    tab.page.set_viewport_size({"width": 390, "height": 800})
+    page = tab.go(f"/models/{service.model()}")
+    page.locator("svg.drawing .node").first.click()
+    heading = page.get_by_role("complementary", name="Details of the node").get_by_role("heading")
+    expect(heading).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Service) -> None:
@@ -107,36 +174,37 @@ def test_rules_agree_with_the_tree(page: Page, tree: dict[str, Any], service: Se
     ends = apply([[row[name] for name in names] for row in rows])
     for leaf in leaves(tree):
         page.locator(f'svg.drawing [data-node="{leaf}"]').click()
-        rule = page.locator(".node-details .rule").inner_text()
-        words = re.split(rf"(?:, | and |^If )(?=(?:{'|'.join(names)}) is )", rule.partition(", then ")[0])
-        conditions = [part for part in words if part]
+        expect(page.locator(f'svg.drawing [data-node="{leaf}"].selected')).to_be_visible()
+        lines = rule(page)
         for row, end in zip(rows, ends, strict=True):
-            assert all(holds(part, row) for part in conditions) == (end == leaf), (rule, row)
-        page.keyboard.press("Escape")
+            assert all(holds(line, row) for line in lines) == (end == leaf), (lines, row)
 
 
-def holds(condition: str, row: dict[str, Any]) -> bool:
-    """Return whether a row matches a part of a rule, judged only by its words."""
-    name, _, words = condition.strip(", ").partition(" is ")
-    value, missing = row[name], words.endswith(" (or missing)") or words == "missing"
-    words = words.removesuffix(" (or missing)")
-    if value is None:
-        return missing
-    if isinstance(value, bool | str):
-        return str(value).lower() in re.split(r", | or ", words.lower())
-    for piece in words.split(" or "):
-        low = re.search(r"above (-?[\d.]+)", piece)
-        high = re.search(r"at most (-?[\d.]+)", piece)
-        if (not low or value > float(low[1])) and (not high or value <= float(high[1])):
-            return True
-    return words == "known"
+def test_tab_and_node_are_kept_in_the_link(tab: Tab, service: Service) -> None:
+    tree = service.tree(service.model())
+    leaf = leaves(tree)[1]
+    page = tab.go(f"/models/{service.model()}")
+    page.locator(f'svg.drawing [data-node="{leaf}"]').click()
+    page.wait_for_url(re.compile(f"node={leaf}$"))
+    page.get_by_role("tab", name="Rules").click()
+    page.wait_for_url(re.compile("tab=rules"))
+    page.reload()
+    expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("tab", name="Tree").click()
+    expect(page.locator(f'svg.drawing [data-node="{leaf}"].selected')).to_be_visible()
+    page.get_by_role("button", name="Close").click()
+    assert "?" not in page.url
+    # A node that the tree does not have is left out.
+    page = tab.go(f"/models/{service.model()}?node=999")
+    expect(page.locator("svg.drawing .node").first).to_be_visible()
+    expect(page.locator(".drawer")).to_have_count(0)
 
 
 def test_a_split_shows_its_figures(page: Page, tree: dict[str, Any]) -> None:
     page.locator('svg.drawing [data-node="0"]').click()
-    details = page.locator(".node-details")
+    details = page.locator(".drawer")
     root = tree["nodes"][0]
-    expect(details).to_contain_text("proven optimal" if root["proven"] else "not proven yet")
+    expect(details).to_contain_text("proven optimal" if root["proven"] else "not proven")
     facts = dict(
         zip(details.locator("dt").all_text_contents(), details.locator("dd").all_text_contents(), strict=True)
     )
@@ -175,4 +243,6 @@ def test_a_tree_whose_dataset_is_gone(tab: Tab, service: Service) -> None:
     tab.refusals.add(404)
     page = tab.go(f"/models/{model}")
     expect(page.locator("svg.drawing .node")).to_have_count(3)
-    expect(page.locator("svg.drawing .bar")).to_have_count(0)
+    page.wait_for_timeout(500)
+    expect(page.locator("svg.drawing path.rows")).to_have_count(0)
+    assert not tab.sent("GET", "/rows")

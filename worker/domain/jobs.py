@@ -137,14 +137,6 @@ class Scores(FrozenModel):
     leaves: int | None = None
     changepoints: int | None = None  # after the first one of each split
 
-    @property
-    def accuracies(self) -> dict[str, float | None]:
-        """The two accuracies, which lists show."""
-        return {
-            "train_accuracy": self.train_accuracy,
-            "validation_accuracy": self.validation_accuracy,
-        }
-
 
 class JobSummary(FrozenModel):
     """A job in a list."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from worker.domain.base import new_id
 from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
@@ -18,7 +20,23 @@ _FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage")
 
 
+@dataclass(frozen=True)
+class MakeResult:
+    model: Model
+    created: bool  # False if the tree had a model already
+
+
 class ModelStore(StorePart):
+    def make(self, tenant: str, job_id: str, revision: int, *, max_models: int | None = None) -> MakeResult:
+        """Make a model of a tree of a job, which may still run. The job does not change.
+
+        Raise LimitReachedError if the tenant has `max_models` already.
+        """
+        status, model_id = self._scripts.run(
+            "make_model", job_id, tenant, new_id("mdl"), revision, or_empty(max_models)
+        )
+        return MakeResult(self._existing(tenant, model_id.decode()), created=status == b"MADE")
+
     def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
         """Return the id of an existing model, in one round trip."""
         try:

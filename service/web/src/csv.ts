@@ -45,9 +45,9 @@ export function delimiterOf(text: string): string {
 }
 
 /** Returns the cells of the first rows. */
-export function firstRows(text: string, most: number): string[][] {
+export function firstRows(text: string, most: number, delimiter = delimiterOf(text)): string[][] {
   const rows: string[][] = [];
-  for (const record of records(text, delimiterOf(text))) {
+  for (const record of records(text, delimiter)) {
     rows.push(record.cells);
     if (rows.length === most) break;
   }

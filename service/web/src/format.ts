@@ -56,6 +56,13 @@ export function seconds(value: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Formats a limit of seconds in words: "15 seconds", "5 minutes", "1.5 hours". */
+export function lasting(value: number): string {
+  const [size, word] = value < 120 && value !== 60 ? [1, "second"] : value < 7200 && value !== 3600 ? [60, "minute"] : [3600, "hour"];
+  const amount = Number((value / size).toFixed(value / size < 10 ? 1 : 0));
+  return `${amount.toLocaleString("en")} ${amount === 1 ? word : `${word}s`}`;
+}
+
 /** Formats an estimate of seconds with about two digits. */
 export function roughly(value: number): string {
   if (value < 1) return "1 s";
@@ -104,7 +111,7 @@ export function apart(numbers: number[], span: number): string[] {
   return numbers.map((x) => plainNumber(x, true));
 }
 
-function plainNumber(value: number, grouped = false): string {
+export function plainNumber(value: number, grouped = false): string {
   const size = Math.abs(value);
   if (value !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential().replace("e+", "e");
   return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: grouped && size >= 10000 }).format(value);

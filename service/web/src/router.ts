@@ -1,11 +1,17 @@
 // Routes by the part of the URL after `#`.
 import { Signal } from "./state/signal.ts";
 
-export interface Place { path: string[]; query: URLSearchParams }
+export interface Place {
+  path: string[];
+  query: URLSearchParams;
+  visit: number; // another one each time that a link is followed
+}
+
+let visits = 0;
 
 function read(): Place {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return { path: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(query ?? "") };
+  return { path: path.split("/").filter(Boolean).map(decoded), query: new URLSearchParams(query ?? ""), visit: (visits += 1) };
 }
 
 /** Decodes a part of the path; a malformed one is kept as it is, and no view has its name. */

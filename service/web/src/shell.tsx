@@ -10,6 +10,8 @@ import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
 import { retry, lost } from "./state/connection.ts";
 import { keyState, signIn, signOut } from "./state/session.ts";
 import { useSignal } from "./state/signal.ts";
+import { tour } from "./state/tour.ts";
+import { Tour } from "./tour.tsx";
 
 const VIEWS = { datasets: "Datasets", train: "Train", jobs: "Jobs", models: "Models", predict: "Predict" };
 const THEMES: Record<Theme, { icon: string; next: Theme }> = {
@@ -37,6 +39,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
         </nav>
         <div class="row push">
           <a class="quiet" href="/docs">API</a>
+          <IconButton name="help" label="Tour" onClick={() => tour.set("open")} />
           <ThemeSwitch />
           {key === "given" && <button type="button" class="small" onClick={signOut}>Sign out</button>}
         </div>
@@ -48,6 +51,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
           <button type="button" class="small" onClick={retry}>Try now</button>
         </div>
       )}
+      <Tour />
       <main id="main" tabIndex={-1}>{children}</main>
       <Undo />
       {(key === "wanted" || key === "wrong") && <SignIn wrong={key === "wrong"} />}

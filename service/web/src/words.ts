@@ -1,5 +1,6 @@
 // Job states, stop reasons and search spaces in words.
 import type { JobState, JobSummary, StopReason } from "./api/types.ts";
+import { type Given, parameterWords } from "./runs/parameters.ts";
 
 const STATES: Record<JobState, string> = {
   QUEUED: "Waiting for a worker",
@@ -48,14 +49,26 @@ export function spaceWords(space: string): string {
   return leaves ? words.replace("small trees", `trees of at most ${leaves} leaves`) : words;
 }
 
-/** The colour classes of states; others are "live". */
-export const TONES: Partial<Record<JobState, string>> = { FAILED: "bad", SUCCEEDED: "good", CANCELLED: "rest", PAUSED: "rest" };
+const TONES: Partial<Record<JobState, string>> = { FAILED: "bad", SUCCEEDED: "rest", CANCELLED: "rest", PAUSED: "rest" };
+
+/** Returns the colour class of a job's state. Only a proof is good; a limit that was reached is neither good nor bad. */
+export function tone({ state, stop_reason: reason }: Pick<JobSummary, "state" | "stop_reason">): string {
+  return state === "SUCCEEDED" && reason === "PROVEN_OPTIMAL" ? "good" : TONES[state] ?? "live";
+}
 
 export function ended(state: JobState): boolean {
   return state === "SUCCEEDED" || state === "CANCELLED" || state === "FAILED";
 }
 
-/** Returns the name of a record, or the first characters of its id. */
-export function title({ id, name }: { id: string; name: string | null }): string {
-  return name || id.slice(0, id.indexOf("_") + 7);
+interface Titled { id: string; name: string | null; parameters?: Given; n_folds?: number; sweep_id?: string | null }
+
+/**
+ * Returns the name of a record. A run without one is described by its dataset, if that is known, and its parameters, and the
+ * first characters of its id, so that no two are alike. So are the jobs of a sweep, which all have the name of the sweep.
+ */
+export function title({ id, name, parameters, n_folds: folds, sweep_id: sweep }: Titled, dataset?: string): string {
+  if (name && !sweep) return name;
+  const start = id.indexOf("_") + 1;
+  const about = [name ?? dataset, parameters && parameterWords(parameters), folds && `sweep of ${folds} folds`].filter(Boolean);
+  return about.length ? `${about.join(", ")} (${id.slice(start, start + 6)})` : id.slice(0, start + 6);
 }

@@ -84,6 +84,7 @@ TABLE = [
     Route("GET", "/v1/jobs/{job_id}/incumbent/nodes/{node}/rows", READ, 200),
     Route("GET", "/v1/jobs/{job_id}/events", READ, 200),
     Route("POST", "/v1/jobs/{job_id}/finish", TRAIN, 202),
+    Route("POST", "/v1/jobs/{job_id}/models", TRAIN, 201, more=lambda world: {"json": {"revision": 1}}),
     Route("POST", "/v1/jobs/{job_id}/cancel", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/pause", TRAIN, 202),
     Route("POST", "/v1/jobs/{job_id}/resume", TRAIN, 409),

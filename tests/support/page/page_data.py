@@ -93,6 +93,10 @@ class Service:
             self._models[depth] = str(self.wait(job)["model_id"])
         return self._models[depth]
 
+    def aliases(self) -> dict[str, str]:
+        found = self.client.get("/v1/models/aliases").json()["items"]
+        return {alias["name"]: alias["model_id"] for alias in found}
+
     def tree(self, model: str) -> dict[str, Any]:
         found: dict[str, Any] = self.client.get(f"/v1/models/{model}").json()["tree"]
         return found

@@ -41,6 +41,34 @@ def lit(page: Page) -> set[int]:
 
 
 def transform(page: Page) -> tuple[float, float, float]:
-    text = page.locator("svg.drawing > g").get_attribute("transform") or ""
+    text = page.locator(".stage svg.drawing > g").get_attribute("transform") or ""
     x, y, scale = map(float, re.findall(r"-?[\d.]+", text))
     return x, y, scale
+
+
+def rule(page: Page) -> list[str]:
+    """Return the conditions to reach the node in the drawer, with exact numbers."""
+    lines = page.locator(".drawer ul.rule").last.locator("li > span")
+    return [str(lines.nth(i).get_attribute("title")) for i in range(lines.count())]
+
+
+def holds(condition: str, row: dict[str, Any]) -> bool:
+    """Return whether a row matches a condition, judged only by its words."""
+    words = condition.removesuffix(" or missing")
+    is_missing = words != condition or condition.endswith(" is missing")
+    name = next(name for name in sorted(row, key=len, reverse=True) if name in words)
+    value = row[name]
+    if value is None:
+        return is_missing
+    if " is " in words:
+        listed = re.split(r", | or ", words.partition(" is ")[2])
+        return str(value).lower() in [each.lower() for each in listed] or listed == ["known"]
+    return any(_within(piece, name, value) for piece in words.split(" or "))
+
+
+def _within(piece: str, name: str, value: float) -> bool:
+    low = re.match(r"(-?[\d.e-]+) < ", piece) or re.search(r" > (-?[\d.e-]+)$", piece)
+    high = re.search(r" ≤ (-?[\d.e-]+)$", piece)
+    assert name in piece
+    assert low or high
+    return (not low or value > float(low[1])) and (not high or value <= float(high[1]))

@@ -71,7 +71,9 @@ class ActingWorker:
         """Let the bounds meet and the job succeed."""
         self.finish(self.upper, reason=StopReason.PROVEN_OPTIMAL)
 
-    def _word(self, lower: float, tree: int | None, **more: Any) -> ProgressUpdate:
+    def _word(
+        self, lower: float, tree: int | None, metrics: dict[str, Any] | None = None, **more: Any
+    ) -> ProgressUpdate:
         self.expansions += 10
         seconds = self.expansions / 100
         found = None
@@ -80,7 +82,8 @@ class ActingWorker:
             found = NewIncumbent(
                 objective=self.upper,
                 tree=trees()[tree],
-                metrics={"train_accuracy": 1 - self.upper / 300},
+                metrics=metrics or {"train_accuracy": 1 - self.upper / 300},
+                found_seconds=seconds,
                 stage=more.get("stage", 0),
             )
         return ProgressUpdate(

@@ -182,3 +182,13 @@ def test_two_who_change_the_tags_at_once_lose_nothing(store: Store, before: dict
     found = store.models.change(TENANT, model.id, slowly)
     assert (found.name, found.notes, calls) == ("x", "mine", 2)
     assert found.tags == {**(before or {"team": "a"}), "b": "2", "c": "3"}
+
+
+def test_another_tenants_model_cannot_be_changed(store: Store) -> None:
+    """Not even by a script that runs after the model was read."""
+    model = make_model(store, name="mine")
+    with pytest.raises(ModelNotFoundError):
+        store.models._scripts.run("change_model", "other", model.id, "", "name", '"theirs"')
+    with pytest.raises(ModelNotFoundError):
+        store.models.change("other", model.id, lambda now: {"name": "theirs"})
+    assert store.models.get(TENANT, model.id) == model

@@ -1,11 +1,12 @@
 // Sends requests to the API and handles keys, problems and lost connections.
-import { markConnected, markLost } from "../state/connection.ts";
+import { lost, markConnected, markLost } from "../state/connection.ts";
 import { anotherKey, currentKey } from "../state/session.ts";
-import type { FieldProblem, ProblemDetails } from "./types.ts";
+import { fetchWithProgress } from "./progress.ts";
+import type { FieldProblem, ProblemDetails, ProblemFix } from "./types.ts";
 
 /** The server rejected the request; its message is for users. */
 export class ApiError extends Error {
-  constructor(readonly status: number, detail: string, readonly errors: FieldProblem[]) {
+  constructor(readonly status: number, detail: string, readonly errors: FieldProblem[], readonly fixes: ProblemFix[]) {
     super(detail);
   }
 }
@@ -23,12 +24,18 @@ export interface Options {
   headers?: Record<string, string>;
   signal?: AbortSignal;
   slow?: boolean; // no timeout, for uploads
+  onSent?: (bytes: number) => void; // told while the body is sent
 }
 
 const TIMEOUT = 20_000; // milliseconds until a response must have started
+const GATEWAY_ERRORS = [502, 504]; // a proxy does not reach the server
 
-/** Returns the response of any status; after 401 it asks for a key and tries again. */
-async function ask(path: string, { slow, ...options }: Options): Promise<Response> {
+/**
+ * Returns the response of any status; after 401 it asks for a key and tries again. While the connection is lost, only what the user
+ * changes is sent. Nothing is loaded: one loop polls the server, and views load again when it responds.
+ */
+async function ask(path: string, { slow, onSent, ...options }: Options): Promise<Response> {
+  if (lost.value && (options.method ?? "GET") === "GET") throw new LostError();
   for (;;) {
     const key = currentKey();
     const headers = { Accept: "application/json", ...options.headers, ...(key && { Authorization: `Bearer ${key}` }) };
@@ -37,13 +44,18 @@ async function ask(path: string, { slow, ...options }: Options): Promise<Respons
     const signal = AbortSignal.any([timeout.signal, ...(options.signal ? [options.signal] : [])]);
     let answer: Response;
     try {
-      answer = await fetch(path, { ...options, signal, headers, cache: "no-store" });
+      const message = { ...options, signal, headers };
+      answer = onSent ? await fetchWithProgress(path, message, onSent) : await fetch(path, { ...message, cache: "no-store" });
     } catch (error) {
       if (options.signal?.aborted) throw error;
       markLost();
       throw new LostError();
     } finally {
       clearTimeout(timer);
+    }
+    if (GATEWAY_ERRORS.includes(answer.status)) {
+      markLost();
+      throw new LostError();
     }
     markConnected();
     if (answer.status !== 401) return answer;
@@ -56,7 +68,7 @@ export async function request(path: string, options: Options = {}): Promise<Resp
   if (answer.ok || answer.status === 304) return answer;
   const problem = (await answer.json().catch(() => null)) as Partial<ProblemDetails> | null;
   const detail = problem?.detail ?? `The server responded with status ${answer.status}.`;
-  throw new ApiError(answer.status, detail, problem?.errors ?? []);
+  throw new ApiError(answer.status, detail, problem?.errors ?? [], problem?.fixes ?? []);
 }
 
 export async function get<Body>(path: string, signal?: AbortSignal): Promise<Body> {
@@ -86,12 +98,13 @@ export function temporary(error: unknown): boolean {
 
 export const MAX_LISTED = 500;
 
-/** Loads the pages of a list, up to `most` items. */
+/** Loads the pages of a list, up to `most` items. `path` may have a query. */
 export async function getAll<Item>(path: string, signal?: AbortSignal, most = MAX_LISTED): Promise<Item[]> {
   const items: Item[] = [];
+  const start = `${path}${path.includes("?") ? "&" : "?"}page_size=100`;
   for (let token: string | null = ""; token !== null && items.length < most; ) {
     const more: string = token && `&page_token=${encodeURIComponent(token)}`;
-    const page: { items: Item[]; next_page_token: string | null } = await get(`${path}?page_size=100${more}`, signal);
+    const page: { items: Item[]; next_page_token: string | null } = await get(`${start}${more}`, signal);
     items.push(...page.items);
     token = page.next_page_token;
   }

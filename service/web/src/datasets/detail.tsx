@@ -1,51 +1,106 @@
-// The view of one dataset: columns, classes, warnings and first rows.
+// The view of one dataset: columns, classes, warnings, first rows, and what was made of it.
 import { useState } from "preact/hooks";
-import { complaintAt, get, pointerPart, send } from "../api/client.ts";
-import type { Dataset, Preview } from "../api/types.ts";
+import { get, getAll, send } from "../api/client.ts";
+import type { Dataset, DatasetSummary, Preview, ProblemFix } from "../api/types.ts";
 import { bytes, cell, counted } from "../format.ts";
-import { DropZone } from "../parts/drop.tsx";
-import { DeleteButton, ViewHead } from "../parts/head.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { Fixes } from "../parts/fixes.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Await, Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
+import { offerUndo } from "../state/undo.ts";
 import { ClassBars } from "../tree/legend.tsx";
 import { UseIt } from "../use/use-it.tsx";
 import { title } from "../words.ts";
-import { type Change, type Changes, Schema } from "./schema.tsx";
-import { PLAIN, upload, uploaded, type UploadOptions } from "./upload.ts";
+import { Change } from "./change.tsx";
+import { withoutOptions } from "./complaints.ts";
+import { Columns } from "./columns.tsx";
+import { LabelsForm } from "./labels.tsx";
+import { freeName, withFix } from "./options.ts";
+import { MadeOf, SameFile } from "./related.tsx";
+import { RowsTable } from "./rows.tsx";
+import { upload, uploaded } from "./upload.ts";
 
 export function DatasetView({ id }: { id: string }) {
   const dataset = useResource(id, (signal) => get<Dataset>(`/v1/datasets/${id}`, signal));
-  return <Await from={dataset} what="Loading the dataset">{(value) => <Detail key={value.id} dataset={value} />}</Await>;
+  return <Await from={dataset} what="Loading the dataset">{(value) => <Detail key={value.id} dataset={value} reload={dataset.reload} />}</Await>;
 }
 
-function Detail({ dataset }: { dataset: Dataset }) {
+function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
+  const all = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
+  const [editing, setEditing] = useState(false);
+  const [change, setChange] = useState<{ fix: ProblemFix | null }>();
+  const { run, busy, error } = useAction();
+  const others = all.value ?? [];
+
+  const remove = () => run(async () => {
+    await send("DELETE", `/v1/datasets/${dataset.id}`);
+    go("/datasets");
+    offerUndo(`${title(dataset)} is deleted.`, async () => {
+      await send("POST", `/v1/datasets/${dataset.id}/restore`);
+      go(`/datasets/${dataset.id}`);
+    });
+  });
+  /** Reads the file again if it was uploaded from this page; otherwise it must be chosen again. */
+  const fix = (chosen: ProblemFix) => {
+    const known = uploaded.get(dataset.id);
+    if (!known) return setChange({ fix: chosen });
+    const name = freeName(title(dataset), others.map((item) => item.name));
+    return void run(async () => go(`/datasets/${(await upload(known.file, { ...withFix(known.options, chosen), name })).id}`));
+  };
+
   return (
     <>
       <ViewHead
-        title={title(dataset)} list="Datasets"
+        title={title(dataset)} list="Datasets" beside={<CopyButton text={dataset.id} label="Copy the id" small />}
         about={`${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, ${bytes(dataset.bytes)}`}
       >
         <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
-        <DeleteButton kind="dataset" id={dataset.id} text="Jobs that have ended and their models are kept." />
+        <button type="button" onClick={() => setChange({ fix: null })}>Change roles or types</button>
+        <button type="button" aria-expanded={editing} onClick={() => setEditing(!editing)}>Name and notes</button>
+        <button type="button" disabled={busy} onClick={() => void remove()}>Delete</button>
       </ViewHead>
-      <Warnings dataset={dataset} />
+      <Refusal error={error} />
+      <SameFile dataset={dataset} all={all} />
+      {editing && <LabelsForm dataset={dataset} onSaved={reload} onClose={() => setEditing(false)} />}
+      {dataset.notes && !editing && <p class="long-text">{dataset.notes}</p>}
+      {change && (
+        <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={() => setChange(undefined)} />
+      )}
+      {!change && <Parts dataset={dataset} busy={busy} onFix={fix} />}
+    </>
+  );
+}
+
+function Parts({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFix: (fix: ProblemFix) => void }) {
+  return (
+    <>
+      <Warnings dataset={dataset} busy={busy} onFix={onFix} />
       <Classes dataset={dataset} />
-      <Columns dataset={dataset} />
+      <section class="panel">
+        <h2>Columns</h2>
+        <Columns dataset={dataset} />
+      </section>
       <FirstRows id={dataset.id} />
+      <MadeOf dataset={dataset} />
       <UseIt of={{ dataset }} folded />
     </>
   );
 }
 
-function Warnings({ dataset }: { dataset: Dataset }) {
+function Warnings({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFix: (fix: ProblemFix) => void }) {
   if (!dataset.warnings.length) return null;
   return (
     <section class="notice warn" aria-label="Warnings about the data">
       <Icon name="warning" />
-      <ul>{dataset.warnings.map((text) => <li>{text}</li>)}</ul>
+      <div>
+        <ul>{dataset.warnings.map((text) => <li>{withoutOptions(text)}</li>)}</ul>
+        {dataset.fixes.length > 0 && <p class="quiet">Each of these makes a new dataset of the same file:</p>}
+        <Fixes fixes={dataset.fixes} busy={busy} onFix={onFix} />
+      </div>
     </section>
   );
 }
@@ -61,99 +116,13 @@ function Classes({ dataset }: { dataset: Dataset }) {
   );
 }
 
-/** Returns the upload options with the changes applied. */
-function changed(base: UploadOptions, dataset: Dataset, changes: Changes): UploadOptions {
-  const options = { ...base, target: dataset.target, weight: dataset.weight, drop: [...dataset.dropped], types: { ...base.types } };
-  for (const [name, { role, type }] of Object.entries(changes)) {
-    if (type) options.types[name] = type;
-    if (!role) continue;
-    options.drop = options.drop.filter((other) => other !== name);
-    if (options.weight === name) options.weight = null;
-    if (role === "drop") options.drop.push(name);
-    if (role === "target") options.target = name;
-    if (role === "weight") options.weight = name;
-  }
-  for (const name of options.drop) delete options.types[name];
-  if (!changes[options.target]?.type) delete options.types[options.target];  // classes keep their text
-  return options;
-}
-
-function typesNow(dataset: Dataset): UploadOptions["types"] {
-  const features = dataset.columns.filter((column) => column.role === "feature");
-  return Object.fromEntries(features.map((column) => [column.name, column.type]));
-}
-
-function Columns({ dataset }: { dataset: Dataset }) {
-  const [source, setSource] = useState(uploaded.get(dataset.id));
-  const [changes, setChanges] = useState<Changes>({});
-  const { run, busy, error } = useAction();
-  const number = Object.keys(changes).length;
-
-  const change = (name: string, part: Change) => setChanges((old) => {
-    const next = { ...old, [name]: { ...old[name], ...part } };
-    if (part.role === "target") {  // the former target becomes a feature
-      const former = Object.keys(next).find((other) => other !== name && next[other].role === "target") ?? dataset.target;
-      if (former !== name) next[former] = { ...next[former], role: "feature" };
-    }
-    const column = dataset.columns.find((entry) => entry.name === name);
-    if (column && (next[name].role ?? column.role) === column.role && (next[name].type ?? column.type) === column.type) delete next[name];
-    return next;
-  });
-
-  const apply = () => run(async () => {
-    const fresh = await upload(source!.file, changed(source!.options, dataset, changes));
-    if (fresh.id !== dataset.id) await send("DELETE", `/v1/datasets/${dataset.id}`).catch(() => undefined);
-    setChanges({});
-    go(`/datasets/${fresh.id}`);
-  });
-
-  return (
-    <section class="panel">
-      <h2>Columns</h2>
-      {!source && (
-        <div class="row note">
-          <span class="quiet">To change roles or types, choose the file again. The server stores only the table, not the file.</span>
-          <DropZone
-            accept=".csv,.tsv,.txt,.parquet" label="Choose the file"
-            onFile={(file) => setSource({ file, options: { ...PLAIN, types: typesNow(dataset) } })}
-          />
-        </div>
-      )}
-      <Schema
-        dataset={dataset} changes={changes} editable={source !== undefined} onChange={change}
-        complaints={(name) => complaintAt(error, `/body/columns/${pointerPart(name)}`)}
-      />
-      {number > 0 && (
-        <div class="row pending" role="status">
-          <strong>{counted(number, "column")} changed</strong>
-          <span class="quiet">The file will be uploaded again with these roles and types.</span>
-          <button type="button" class="primary" disabled={busy} onClick={() => void apply()}>{busy ? "Uploading again…" : "Apply"}</button>
-          <button type="button" onClick={() => setChanges({})}>Undo</button>
-        </div>
-      )}
-      <Refusal error={error} placed={["/body/columns"]} />
-    </section>
-  );
-}
-
 function FirstRows({ id }: { id: string }) {
   const preview = useResource(`${id}/preview`, (signal) => get<Preview>(`/v1/datasets/${id}/preview?rows=8`, signal));
   return (
     <section class="panel">
       <h2>First rows</h2>
       <Await from={preview} what="Loading the first rows">
-        {(value) => (
-          <div class="scroll" role="region" aria-label="First rows" tabIndex={0}>
-            <table class="list compact">
-              <thead><tr>{value.columns.map((name) => <th scope="col">{name}</th>)}</tr></thead>
-              <tbody>
-                {value.records.map((record) => (
-                  <tr>{value.columns.map((name) => <td class={record[name] === null ? "quiet" : ""}>{cell(record[name])}</td>)}</tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {({ columns, records }) => <RowsTable names={columns} rows={records.map((record) => columns.map((name) => record[name]))} />}
       </Await>
     </section>
   );

@@ -1,88 +1,136 @@
-// The form for a chosen file: target and CSV options.
+// The form for a chosen file: the roles and types of its columns, and how it is read.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
+import type { Dataset, DatasetSummary, ProblemFix } from "../api/types.ts";
 import { bytes, counted } from "../format.ts";
-import { Field, focusFirstError, Select } from "../parts/field.tsx";
+import { Field, focusFirstError } from "../parts/field.tsx";
+import { Fixes, fixesOf } from "../parts/fixes.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
-import { columnNames, isParquet, likelyTarget, PLAIN, upload, type UploadOptions } from "./upload.ts";
+import { ColumnChoices } from "./choices.tsx";
+import { atColumns, columnComplaint } from "./complaints.ts";
+import { CHARSETS, CsvOptions, DELIMITERS, PLACED_FIELDS } from "./csv-options.tsx";
+import { guessColumns, type Guesses } from "./guess.ts";
+import { PLAIN, type UploadOptions, withFix, withRole } from "./options.ts";
+import { Progress } from "./progress.tsx";
+import { proposed, usualName } from "./proposal.ts";
+import { RowsTable } from "./rows.tsx";
+import { nextTask, readStart, type Start } from "./start.ts";
+import { TargetRemark } from "./target-remark.tsx";
+import { upload } from "./upload.ts";
 
-const PLACED = ["/query/target", "/query/delimiter", "/query/decimal", "/query/null_values"];
-const DELIMITERS: Record<string, string> = { "": "Detect", ",": "Comma", ";": "Semicolon", tab: "Tab", "|": "Vertical bar" };
-const DECIMALS: Record<string, string> = { "": "Detect", ".": "Point", ",": "Comma" };
-const CHARSETS: Record<string, string> = { "utf-8": "UTF-8", "windows-1252": "Windows-1252", "iso-8859-1": "ISO-8859-1", "utf-16": "UTF-16" };
+const SHOWN_ROWS = 8;
 
-export function Draft({ file, onCancel }: { file: File; onCancel: () => void }) {
-  const [names, setNames] = useState<string[]>();
-  const [options, setOptions] = useState<UploadOptions>(PLAIN);
-  const [text, setText] = useState(true);
+interface Props {
+  file: File;
+  base?: Dataset; // the dataset whose roles or types are changed
+  initial?: UploadOptions;
+  others: DatasetSummary[];
+  onCancel: () => void;
+}
+
+export function Draft({ file, base, initial, others, onCancel }: Props) {
+  const [read, setRead] = useState<{ start: Start; guesses: Guesses }>();
+  const [options, setOptions] = useState<UploadOptions>({ ...PLAIN, ...initial, name: "" });
+  const [sent, setSent] = useState<number>();
   const { run, busy, error, setError } = useAction();
   const form = useRef<HTMLFormElement>(null);
-  const change = (part: Partial<UploadOptions>) => setOptions((old) => ({ ...old, ...part }));
+  const stopped = useRef(new AbortController());
+  const { start, guesses } = read ?? {};
+  useEffect(() => () => stopped.current.abort(), []);
 
   useEffect(() => {
     let current = true;
-    setNames(undefined);
-    setError(undefined);
-    void isParquet(file).then((parquet) => current && setText(!parquet), () => undefined);
-    columnNames(file, options.charset).then((found) => {
+    readStart(file, options).then(async (found) => {
+      const guessed = guessColumns(found, options.decimal);
+      await nextTask();
       if (!current) return;
-      setNames(found);
-      setOptions((old) => ({ ...old, target: found.includes(old.target) ? old.target : likelyTarget(found) }));
-    }, () => {
-      if (current) {
-        setNames([]);
-        setError(new Error("This file cannot be read as a table. Choose a CSV or a Parquet file."));
-      }
+      setError(undefined);
+      setOptions((old) => proposed(old, start, found, guessed.columns, base !== undefined));
+      setRead({ start: found, guesses: guessed });
+    }).catch(() => {
+      if (!current) return;
+      setRead(undefined);
+      setError(new Error("This file cannot be read as a table. Choose a CSV or a Parquet file."));
     });
     return () => void (current = false);
-  }, [file, options.charset]);
+  }, [file, options.charset, options.delimiter, options.decimal, options.nullValues]);
 
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const done = await run(async () => go(`/datasets/${(await upload(file, options)).id}`));
+  const names = start?.names ?? [];
+  const usual = usualName(file, options, others, base);
+  const send = async (wanted: UploadOptions) => {
+    setSent(0);
+    const complete = { ...wanted, name: wanted.name.trim() || usual, charset: wanted.charset || (start?.csv?.charset ?? "") };
+    const done = await run(async () => {
+      const dataset = await upload(file, complete, { signal: stopped.current.signal, onSent: setSent });
+      go(`/datasets/${dataset.id}`);
+    });
+    setSent(undefined);
     if (!done) focusFirstError(form.current);
+  };
+  const fix = (chosen: ProblemFix) => {
+    const next = withFix(options, chosen);
+    setOptions(next);
+    void send(next);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void send(options);
   };
 
   return (
     <form class="panel draft" ref={form} onSubmit={submit}>
       <h2>{file.name}</h2>
-      <p class="quiet">{bytes(file.size)}{names && `, ${counted(names.length, "column")}`}</p>
+      <p class="quiet" role="status">{start ? summary(file, start, guesses!) : bytes(file.size)}</p>
+      {base && (
+        <p class="notice good">
+          <span>This makes a new dataset. {base.name ?? "The dataset"} stays as it is, with its jobs and models.
+            {base.bytes !== file.size && ` This file has another size than the one of ${base.name ?? "the dataset"}.`}</span>
+        </p>
+      )}
       <div class="fields">
+        <Field name="Name" error={complaintAt(error, "/query/name")} help="A name to find the dataset again.">
+          <input value={options.name} placeholder={usual} maxLength={200} onInput={(event) => setOptions({ ...options, name: event.currentTarget.value })} />
+        </Field>
         <Field name="Target" help="The column to predict. Its values are the classes." error={complaintAt(error, "/query/target")}>
-          <select value={options.target} onChange={(event) => change({ target: event.currentTarget.value })}>
-            {names?.map((name) => <option value={name}>{name}</option>)}
+          <select value={options.target} required onChange={(event) => setOptions(withRole(options, event.currentTarget.value, "target"))}>
+            {!names.includes(options.target) && <option value="">Choose a column</option>}
+            {names.map((name) => <option value={name}>{name}</option>)}
           </select>
         </Field>
       </div>
-      {text && (
-        <details>
-          <summary>CSV options</summary>
-          <div class="fields">
-            <Field name="Separator" help="Detected by default." error={complaintAt(error, "/query/delimiter")}>
-              <Select value={options.delimiter} choices={DELIMITERS} onValue={(delimiter) => change({ delimiter })} />
-            </Field>
-            <Field name="Decimal sign" error={complaintAt(error, "/query/decimal")} help="The point in 1.5.">
-              <Select value={options.decimal} choices={DECIMALS} onValue={(decimal) => change({ decimal })} />
-            </Field>
-            <Field name="Encoding" help="The character encoding of the file.">
-              <Select value={options.charset} choices={CHARSETS} onValue={(charset) => change({ charset })} />
-            </Field>
-            <Field
-              name="Words for a missing cell" error={complaintAt(error, "/query/null_values")}
-              help="Separated by commas. By default NA, NaN, null and similar words. An empty cell is always missing."
-            >
-              <input value={options.nullValues} onInput={(event) => change({ nullValues: event.currentTarget.value })} />
-            </Field>
-          </div>
-        </details>
+      {guesses && <TargetRemark guesses={guesses} options={options} onChange={setOptions} />}
+      {start?.csv && (
+        <CsvOptions
+          options={options} error={error} onChange={(part) => setOptions((old) => ({ ...old, ...part }))}
+          found={{ delimiter: DELIMITERS[start.csv.delimiter] ?? start.csv.delimiter, charset: CHARSETS[start.csv.charset], decimal: guesses!.decimal }}
+        />
       )}
-      <Refusal error={error} placed={PLACED} />
-      <div class="row">
-        <button class="primary" disabled={busy || !names?.length}>{busy ? "Uploading…" : "Upload"}</button>
-        <button type="button" onClick={onCancel}>Cancel</button>
+      {start && guesses && names.length > 0 && (
+        <>
+          <h3>First rows</h3>
+          {start.remark ? <p class="quiet">{start.remark}</p> : <RowsTable names={names} rows={start.rows.slice(0, SHOWN_ROWS)} />}
+          <h3>Columns</h3>
+          <p class="quiet">Types are detected from the first rows here, and from all rows by the server. It keeps the types that you choose.</p>
+          <ColumnChoices columns={guesses.columns} options={options} complaints={(name) => columnComplaint(error, name)} onChange={setOptions} />
+        </>
+      )}
+      <div class="send">
+        <Refusal error={error} placed={[...PLACED_FIELDS, ...atColumns(error, names)]} />
+        <Fixes fixes={fixesOf(error)} busy={busy} onFix={fix} />
+        {busy && sent !== undefined && <Progress sent={sent} size={file.size} />}
+        <div class="row">
+          <button class="primary" disabled={busy || !names.length || !options.target}>{busy ? "Uploading…" : base ? "Make a new dataset" : "Upload"}</button>
+          <button type="button" onClick={onCancel}>Cancel</button>
+        </div>
       </div>
     </form>
   );
+}
+
+function summary(file: File, { names, csv }: Start, { decimal }: Guesses): string {
+  const parts = [bytes(file.size), counted(names.length, "column")];
+  if (csv) parts.push(`separated by ${DELIMITERS[csv.delimiter] ?? csv.delimiter}`, `decimal sign: ${decimal}`, `encoding: ${CHARSETS[csv.charset]}`);
+  return parts.join("; ");
 }

@@ -6,72 +6,68 @@ import { bytes, count, moment } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty } from "../parts/states.tsx";
+import { type Column, DataTable } from "../parts/table.tsx";
+import { keepInLink, place } from "../router.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
 import { Draft } from "./draft.tsx";
+import { SampleButton } from "./sample.tsx";
 
 export function Datasets() {
   const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
   const [file, setFile] = useState<File>();
   return (
     <>
-      <ViewHead
-        title="Datasets"
-        about="A dataset is a table with a column to predict. Types are inferred; you can correct them after the upload."
-      />
+      <ViewHead title="Datasets" about="A dataset is a table with a column to predict." />
       {file
-        ? <Draft file={file} onCancel={() => setFile(undefined)} />
+        ? <Draft key={file.name + file.lastModified} file={file} others={datasets.value ?? []} onCancel={() => setFile(undefined)} />
         : (
           <DropZone accept=".csv,.tsv,.txt,.parquet,text/csv" label="Choose a file" onFile={setFile}>
             <p>or drop a CSV or Parquet file here. It stays on this server.</p>
           </DropZone>
         )}
       <Await from={datasets} what="Loading the datasets">
-        {(items) => (items.length === 0 ? <FirstSteps /> : <Table items={items} />)}
+        {(items) => (items.length > 0 ? <Table items={items} /> : !file && (
+          <Empty title="No datasets yet">
+            <p>The sample data are 600 loans, of which some were not repaid.</p>
+            <SampleButton />
+          </Empty>
+        ))}
       </Await>
     </>
   );
 }
 
-function FirstSteps() {
-  return (
-    <Empty title="No datasets yet">
-      <p>Literati finds small decision trees and proves that they are optimal. It takes three steps:</p>
-      <ol class="first-steps">
-        <li><strong>Upload a table above.</strong> Its first line has the column names. Choose the column to predict.</li>
-        <li><strong>Train.</strong> Follow the best tree so far and its bounds until it is proven optimal.</li>
-        <li><strong>Predict.</strong> Enter a row or upload many, and see the path of each row through the tree.</li>
-      </ol>
-    </Empty>
-  );
-}
+const COLUMNS: Column<DatasetSummary>[] = [
+  { id: "name", name: "Name", value: title, cell: (item) => <a href={`#/datasets/${item.id}`} title={title(item)}>{title(item)}</a> },
+  { id: "target", name: "Target", value: ({ target }) => target, cell: ({ target }) => <span class="short-text" title={target}>{target}</span> },
+  { id: "classes", name: "Classes", value: (item) => item.n_classes, cell: (item) => count(item.n_classes), right: true },
+  { id: "rows", name: "Rows", value: ({ rows }) => rows, cell: ({ rows }) => count(rows), right: true, descending: true },
+  { id: "columns", name: "Columns", value: (item) => item.n_columns, cell: (item) => count(item.n_columns), right: true, descending: true },
+  { id: "size", name: "Size", value: (item) => item.bytes, cell: (item) => bytes(item.bytes), right: true, descending: true },
+  { id: "added", name: "Added", value: (item) => item.created_at, cell: (item) => moment(item.created_at), descending: true },
+  { id: "notes", name: "Notes", value: ({ notes }) => notes, cell: ({ notes }) => <span class="quiet short-text" title={notes ?? undefined}>{notes}</span> },
+  {
+    id: "train", name: "Train",
+    cell: (item) => <a class="button small" href={`#/train?dataset=${item.id}`} aria-label={`Train on ${title(item)}`}>Train</a>,
+  },
+];
 
 function Table({ items }: { items: DatasetSummary[] }) {
+  const [filter, setFilter] = useState(place.value.query.get("find") ?? "");
+  const find = (text: string) => {
+    setFilter(text);
+    keepInLink({ find: text || null });
+  };
   return (
-    <div class="scroll apart" role="region" aria-label="Datasets" tabIndex={0}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Name</th><th scope="col">Target</th><th scope="col" class="right">Classes</th>
-            <th scope="col" class="right">Rows</th><th scope="col" class="right">Columns</th>
-            <th scope="col" class="right">Size</th><th scope="col">Added</th><th scope="col"><span class="unseen">Actions</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <tr key={item.id}>
-              <th scope="row"><a href={`#/datasets/${item.id}`}>{title(item)}</a></th>
-              <td>{item.target}</td>
-              <td class="right">{item.n_classes}</td>
-              <td class="right">{count(item.rows)}</td>
-              <td class="right">{count(item.n_columns)}</td>
-              <td class="right">{bytes(item.bytes)}</td>
-              <td>{moment(item.created_at)}</td>
-              <td class="right"><a class="button small" href={`#/train?dataset=${item.id}`} aria-label={`Train on ${title(item)}`}>Train</a></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div class="apart">
+      {items.length > 5 && (
+        <p class="row">
+          <label for="filter">Find a dataset</label>
+          <input id="filter" type="search" value={filter} onInput={(event) => find(event.currentTarget.value)} />
+        </p>
+      )}
+      <DataTable label="Datasets" noun="dataset" columns={COLUMNS} rows={items} id={({ id }) => id} filter={filter} saveAs="datasets" />
       {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
     </div>
   );

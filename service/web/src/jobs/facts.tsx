@@ -1,35 +1,63 @@
-// The figures of a job.
-import type { Job, Metrics } from "../api/types.ts";
+// The figures of a job: those of the shown tree, and those of the search.
+import type { Metrics } from "../api/types.ts";
 import { bytes, count, number, orDash, percent, seconds } from "../format.ts";
 import { Fact } from "../parts/badge.tsx";
+import { accuracyWords, intervalWords, unbounded } from "../quality/sentences.ts";
+import { depthOf, leafCount } from "../tree/shape.ts";
 import { BEYOND_SPACE, spaceWords } from "../words.ts";
+import type { JobFeed } from "./feed.ts";
+import { foundAt, foundWords } from "./moments.ts";
+import type { Shown } from "./shown.ts";
 
-export function Facts({ job, rate }: { job: Job; rate: number | null }) {
-  const { progress } = job;
+const NO_BOUND = "The search has not yet proven that any tree has a cost";
+
+interface Props { feed: JobFeed; shown: Shown | undefined; metrics: Metrics | undefined }
+
+export function Facts({ feed, shown, metrics }: Props) {
+  const { progress } = feed.job!;
+  const open = unbounded(progress);
   return (
-    <dl class="facts job-facts">
-      <Fact name="Cost of the tree" title={`The weight of the misclassified rows plus penalties${progress.beyond_space ? `. ${BEYOND_SPACE}` : ""}`}>
-        {orDash(progress.objective, number)}
+    <div class="job-facts">
+      {shown && <TreeFacts {...{ shown, metrics, feed }} />}
+      <dl class="facts" aria-label="Search">
+        <Fact name="Upper bound" title="The cost of the best tree that the search has found">
+          {orDash(progress.upper_bound, number)}
+        </Fact>
+        <Fact name="Lower bound" title={open ? NO_BOUND : progress.space ? `It is proven that no tree over ${spaceWords(progress.space)} costs less` : undefined}>
+          {open ? "none yet" : orDash(progress.lower_bound, number)}
+        </Fact>
+        <Fact name="Gap" title={open ? NO_BOUND : "The maximum distance to the best tree of the search space"}>
+          {open ? "unknown" : orDash(progress.gap_relative, percent)}
+        </Fact>
+        <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
+        <Fact name="Expansions/s">{orDash(feed.trace.rate(), count)}</Fact>
+        <Fact name="Memory" title="The memory that the search uses">{bytes(progress.memory_bytes)}</Fact>
+        <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
+        <Fact name="Trees found">{count(progress.incumbents)}</Fact>
+      </dl>
+    </div>
+  );
+}
+
+function TreeFacts({ shown: { incumbent }, metrics, feed }: Props & { shown: Shown }) {
+  const { tree, objective, revision } = incumbent;
+  const beyond = objective < (feed.job!.progress.upper_bound ?? 0);
+  const held = metrics?.validation;
+  return (
+    <dl class="facts" aria-label={`Tree ${revision}`}>
+      <Fact name="Cost of the tree" title={`The weight of the misclassified rows plus penalties${beyond ? `. ${BEYOND_SPACE}` : ""}`}>
+        {number(objective)}
       </Fact>
-      <Fact name="Upper bound" title="The cost of the best tree that the search has found">
-        {orDash(progress.upper_bound, number)}
-      </Fact>
-      <Fact name="Lower bound" title={progress.space ? `It is proven that no tree over ${spaceWords(progress.space)} costs less` : undefined}>
-        {orDash(progress.lower_bound, number)}
-      </Fact>
-      <Fact name="Gap" title="The maximum distance to the best tree of the search space">
-        {orDash(progress.gap_relative, percent)}
-      </Fact>
-      <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
-      <Fact name="Expansions/s">{orDash(rate, count)}</Fact>
-      <Fact name="Memory" title="The memory that the search uses">{bytes(progress.memory_bytes)}</Fact>
-      <Fact name="Search time">{seconds(progress.elapsed_seconds)}</Fact>
-      <Fact name="Trees found">{count(progress.incumbents)}</Fact>
+      {held && <Fact name="Held-back accuracy" title={intervalWords(held)}>{accuracyWords(held)}</Fact>}
+      <Fact name="Training accuracy">{orDash(metrics?.train_accuracy, percent)}</Fact>
+      <Fact name="Leaves">{leafCount(tree)}</Fact>
+      <Fact name="Depth">{depthOf(tree)}</Fact>
+      <Fact name="Found after">{orDash(foundAt(feed.improvements, incumbent), foundWords)}</Fact>
     </dl>
   );
 }
 
-/** Compares the accuracy of the best tree with CART and with the most frequent class. */
+/** Compares the accuracy of a tree with CART and with the most frequent class. */
 export function Accuracy({ metrics }: { metrics: Partial<Metrics> | null }) {
   if (metrics?.train_accuracy == null) return null;
   const held = metrics.validation_accuracy != null;

@@ -1,20 +1,23 @@
 // Keeps the data of a running job up to date by its events and by regular requests.
 import { ApiError, get, LostError, request, temporary } from "../api/client.ts";
 import { EventFeed, type ServerEvent } from "../api/events.ts";
-import type { Incumbent, Job, Trace as StoredTrace } from "../api/types.ts";
+import type { Incumbent, IncumbentScores, Job, ScoreSeries, Trace as StoredTrace } from "../api/types.ts";
 import { number } from "../format.ts";
 import { announcement } from "../state/announcement.ts";
 import { connected } from "../state/connection.ts";
 import { ended, stateWords } from "../words.ts";
-import type { Improvement } from "./moments.ts";
+import { type Improvement, improvementsOf } from "./moments.ts";
 import { Trace } from "./trace.ts";
 
 const REFRESH_INTERVAL = 1000; // milliseconds: memory and expansions have no events
+const HIDDEN_INTERVAL = 5000; // the title of a hidden tab tells the state
+const MAX_INTERVAL = 8000; // while the server refuses
 const TRACE_INTERVAL = 3000; // milliseconds per thousand points of the trace
 
 export class JobFeed {
   job: Job | undefined;
   trace = new Trace();
+  scores: IncumbentScores[] = []; // of every tree
   improvements: Improvement[] = [];
   spaces = new Map<number, string>(); // the search space of each stage
   logs: { at: string; message: string }[] = [];
@@ -27,6 +30,7 @@ export class JobFeed {
   #timer = 0;
   #frame = 0;
   #tag = "";
+  #scoresTag = "";
   #tracedAt = 0;
 
   constructor(readonly id: string, private readonly redraw: () => void) {
@@ -57,12 +61,20 @@ export class JobFeed {
   }
 
   async refresh(): Promise<void> {
-    const headers: Record<string, string> = this.#tag ? { "If-None-Match": this.#tag } : {};
-    const answer = await request(`/v1/jobs/${this.id}`, { headers, signal: this.#stopped.signal });
+    const answer = await this.#changedSince(`/v1/jobs/${this.id}`, this.#tag);
     this.error = undefined;
-    if (answer.status === 304) return;
-    this.#tag = answer.headers.get("etag") ?? "";
-    this.take((await answer.json()) as Job);
+    if (answer) {
+      this.#tag = answer.headers.get("etag") ?? "";
+      this.take((await answer.json()) as Job);
+    }
+    if (this.job && this.job.progress.incumbents !== (this.scores.at(-1)?.revision ?? 0)) await this.#readScores();
+  }
+
+  /** Returns the response, or null if the entity has this tag still. */
+  async #changedSince(path: string, tag: string): Promise<Response | null> {
+    const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
+    const answer = await request(path, { headers, signal: this.#stopped.signal });
+    return answer.status === 304 ? null : answer;
   }
 
   /** Applies a newer record of the job. */
@@ -105,6 +117,16 @@ export class JobFeed {
     this.#tracedAt = performance.now();
     this.trace = Trace.of(points);
     if (this.job) this.trace.extend(this.job.progress);
+    this.improvements = improvementsOf(this.scores, this.trace);
+    this.#changed();
+  }
+
+  async #readScores(): Promise<void> {
+    const answer = await this.#changedSince(`/v1/jobs/${this.id}/scores`, this.#scoresTag);
+    if (!answer) return;
+    this.#scoresTag = answer.headers.get("etag") ?? "";
+    this.scores = ((await answer.json()) as ScoreSeries).points;
+    this.improvements = improvementsOf(this.scores, this.trace);
     this.#changed();
   }
 
@@ -114,14 +136,23 @@ export class JobFeed {
     if (this.job?.state === "RUNNING") await this.#readTrace();
   }
 
-  #schedule(): void {
+  #schedule(pause = REFRESH_INTERVAL): void {
     if (this.#stopped.signal.aborted || (this.job && ended(this.job.state))) return;
-    this.#timer = window.setTimeout(() => {
-      const asked = document.hidden ? Promise.resolve() : this.refresh().then(() => this.#refine());
-      asked.catch((error) => {
-        if (error instanceof ApiError) this.#fail(error);
-      }).finally(() => this.#schedule());
-    }, REFRESH_INTERVAL);
+    this.#timer = window.setTimeout(() => void this.#look(pause).then((next) => this.#schedule(next)), pause);
+  }
+
+  /** Loads what is new; returns the milliseconds to wait before the next time. */
+  async #look(pause: number): Promise<number> {
+    try {
+      await this.refresh();
+      if (document.hidden) return HIDDEN_INTERVAL;
+      await this.#refine();
+      return REFRESH_INTERVAL;
+    } catch (error) {
+      if (error instanceof ApiError) this.#fail(error);
+      await connected();
+      return Math.min(2 * pause, MAX_INTERVAL);
+    }
   }
 
   /** Loads the final trace when the job has ended. */
@@ -149,10 +180,8 @@ export class JobFeed {
     this.#changed();
   }
 
-  /** Takes the time of an incumbent from the event after it. */
   #bound(data: Record<string, unknown>): void {
     const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
-    for (const entry of this.improvements) entry.seconds ??= seconds;
     const bounds = {
       elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions),
       beyond_space: data.beyond_space === true, explored: data.explored as number | null,
@@ -167,15 +196,8 @@ export class JobFeed {
   }
 
   #incumbent(data: Record<string, unknown>): void {
-    const revision = Number(data.revision);
-    if (this.improvements.some((entry) => entry.revision === revision)) return;
-    const objective = Number(data.objective);
-    this.improvements.push({
-      revision, objective, seconds: null, upper: Number(data.upper_bound), lower: Number(data.lower_bound),
-      explored: data.explored as number | null,
-    });
-    if (this.stream === "live" && this.job && revision > this.job.progress.incumbents) {
-      announcement.set(`A better tree was found. Its cost is ${number(objective)}.`);
+    if (this.stream === "live" && this.job && Number(data.revision) > this.job.progress.incumbents) {
+      announcement.set(`A better tree was found. Its cost is ${number(Number(data.objective))}.`);
     }
   }
 

@@ -1,69 +1,46 @@
 // Shows one of a job's trees and what changed since the one before.
-import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Dataset, Incumbent } from "../api/types.ts";
-import { number, seconds } from "../format.ts";
+import { useMemo } from "preact/hooks";
+import type { Dataset } from "../api/types.ts";
+import { counted, number } from "../format.ts";
 import { IconButton } from "../parts/icons.tsx";
 import { Empty, Failure, Loading } from "../parts/states.tsx";
-import { changes, changeWords, depthOf, leafCount, proofWords } from "../tree/shape.ts";
+import { changes, changeWords, depthOf, leafCount } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
 import { ended, title } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
-import { momentOf } from "./moments.ts";
+import { MakeModel } from "./make-model.tsx";
+import { foundAt, foundWords } from "./moments.ts";
+import type { Shown } from "./shown.ts";
 
-interface Shown { incumbent: Incumbent; before: Incumbent | undefined }
+interface Props {
+  feed: JobFeed;
+  dataset: Dataset | undefined;
+  shown: Shown | undefined;
+  error: unknown;
+  onChoose: (revision: number | null) => void;
+}
 
-export function Incumbents(
-  { feed, dataset, chosen, onChoose }:
-  { feed: JobFeed; dataset: Dataset | undefined; chosen: number | null; onChoose: (revision: number | null) => void },
-) {
+export function Incumbents({ feed, dataset, shown, error, onChoose }: Props) {
   const job = feed.job!;
   const newest = job.progress.incumbents;
-  const revision = chosen ?? newest;
-  const [shown, setShown] = useState<Shown>();
-  const [error, setError] = useState<unknown>();
-  const over = ended(job.state);
-
-  useEffect(() => {
-    if (!revision) return undefined;
-    let current = true;
-    setError(undefined);
-    void load(feed, revision, newest).then(
-      (found) => current && setShown(found), (refused) => current && setError(refused),
-    );
-    return () => void (current = false);
-  }, [feed, revision, newest, over]);
-
   if (!newest) {
-    return over
+    return ended(job.state)
       ? <Empty title="No tree was found" />
       : <Empty title="No tree yet"><p>The first tree appears here as soon as it is found, usually within a second.</p></Empty>;
   }
   if (error !== undefined) return <Failure error={error} />;
   if (!shown) return <Loading what="Loading the tree" />;
-  const place = feed.improvements.findIndex((entry) => entry.revision === shown.incumbent.revision);
-  const found = place < 0 ? null : momentOf(feed.trace, feed.improvements, place);
-  return <Frame {...{ shown, found, newest, over, dataset, onChoose, name: title(job) }} />;
+  return <Frame {...{ feed, shown, newest, dataset, onChoose }} />;
 }
 
-async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {
-  // The newest tree has its current bounds, earlier trees have their first ones.
-  const chosen = revision === newest ? feed.best() : feed.tree(revision);
-  const [incumbent, before] = await Promise.all([chosen, revision > 1 ? feed.tree(revision - 1) : undefined]);
-  return { incumbent, before };
-}
-
-interface FrameProps {
-  shown: Shown; found: number | null; newest: number; over: boolean; dataset: Dataset | undefined; name: string;
-  onChoose: (revision: number | null) => void;
-}
-
-function Frame({ shown, found, newest, over, dataset, name, onChoose }: FrameProps) {
+function Frame({ feed, shown, newest, dataset, onChoose }: Omit<Props, "shown" | "error"> & { shown: Shown; newest: number }) {
   const { before, incumbent: { revision, tree, objective } } = shown;
   const marked = useMemo(() => changes(before?.tree, tree), [shown]);
+  const found = foundAt(feed.improvements, shown.incumbent);
   const choose = (next: number) => onChoose(next >= newest ? null : next);
   const words = before
     ? `Cost ${number(before.objective)} to ${number(objective)}: ${changeWords(marked) || "the same shape"}.`
-    : "The first tree.";
+    : revision === 1 ? "The first tree." : `Cost ${number(objective)}.`;
   return (
     <>
       <div class="scrub">
@@ -76,12 +53,11 @@ function Frame({ shown, found, newest, over, dataset, name, onChoose }: FramePro
           <IconButton name="forward" label="Later tree" disabled={revision >= newest} onClick={() => choose(revision + 1)} />
           <strong class="figure">Tree {revision} of {newest}</strong>
           {revision < newest && <button type="button" class="small" onClick={() => onChoose(null)}>Show the newest</button>}
+          <MakeModel job={feed.job!} revision={revision} />
         </div>
-        <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${seconds(found)}`}. `}{words} {leafCount(tree)} leaves, depth {depthOf(tree)}.</p>
+        <p class="quiet">{found !== null && `Found ${found < 0.001 ? "within 1 ms" : `after ${foundWords(found)}`}. `}{words} {counted(leafCount(tree), "leaf", "leaves")}, depth {depthOf(tree)}.</p>
       </div>
-      <TreeView tree={tree} dataset={dataset} changes={marked} name={`${name} tree ${revision}`}>
-        {(over || revision < newest) && <span class="quiet">{proofWords(tree)}</span>}
-      </TreeView>
+      <TreeView tree={tree} dataset={dataset} changes={marked} rowsOf={`/v1/jobs/${feed.id}/incumbent?revision=${revision}`} name={`${title(feed.job!)} tree ${revision}`} />
     </>
   );
 }

@@ -2,16 +2,20 @@
 import uPlot from "uplot";
 import { number } from "../format.ts";
 import { colour } from "../state/appearance.ts";
-import { costs, type Improvement, momentOf } from "./moments.ts";
+import {
+  drawMarks, earliest, leftAxis, LOGARITHMIC, type Mark, markAt, rightAxis, sharedCursor, timeAxis, timeScale, type TimeView, zoomHooks,
+} from "./axes.ts";
+import { costs, type Improvement } from "./moments.ts";
 import type { Trace } from "./trace.ts";
 
-export const HEIGHT = 280;
+const HEIGHT = 280;
 
 export interface Drawn {
   trace: Trace;
   improvements: Improvement[];
+  time: TimeView;
   log: boolean; // a logarithmic scale for the costs
-  logTime: boolean;
+  chosen: number; // the tree that is shown
   onPick?: (revision: number) => void;
 }
 
@@ -26,57 +30,29 @@ function floor({ trace, improvements }: Drawn): number {
   return positive.length ? 10 ** (Math.ceil(Math.log10(Math.min(...positive))) - 1) : 1;
 }
 
-function earliest({ trace }: Drawn): number {
-  return trace.seconds.find((x) => x > 0) ?? 0.001;
-}
-
 const raised = <Value extends number | null>(values: Value[], least: number) =>
   values.map((x) => (x !== null && x < least ? least : x));
 
 export function plotted(drawn: Drawn): uPlot.AlignedData {
-  const { trace, improvements, log, logTime } = drawn;
-  const seconds = logTime ? raised(trace.seconds, earliest(drawn)) : trace.seconds;
+  const { trace, improvements, log, time } = drawn;
+  const seconds = time.logTime ? raised(trace.seconds, earliest(trace, improvements)) : trace.seconds;
   const lines = [trace.upper, trace.lower, costs(trace, improvements)];
   const least = log ? floor(drawn) : -Infinity;
   return [seconds, trace.explored, ...lines.map((values) => raised(values as (number | null)[], least))] as uPlot.AlignedData;
 }
 
-/** Returns 1, 2 and 5 times each power of ten in the range; only 1 if there are many powers. */
-function decades(low: number, high: number): number[] {
-  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
-  const steps = last - first > 4 ? [1] : [1, 2, 5];
-  const found: number[] = [];
-  for (let power = first; power <= last; power += 1) {
-    for (const step of steps) found.push(Number((step * 10 ** power).toPrecision(1)));
-  }
-  return found.filter((x) => x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9));
-}
-
 function axes(current: Current): uPlot.Axis[] {
-  const axis = {
-    stroke: colour("quiet"), grid: { stroke: colour("line"), width: 1 }, ticks: { stroke: colour("line"), width: 1 },
-    font: "12px system-ui, sans-serif",
-  };
-  const logarithmic: Partial<uPlot.Axis> = { splits: (_, __, low, high) => decades(low, high), filter: (_, splits) => splits };
-  const { log, logTime } = current.current;
+  const { log, time, trace } = current.current;
   return [
-    { ...axis, ...(logTime && logarithmic), values: (_, splits) => times(splits, logTime), size: 34 },
-    {
-      ...axis, ...(log && logarithmic), size: 62,
+    timeAxis(time.logTime),
+    leftAxis({
+      ...(log && LOGARITHMIC),
       values: (_, splits) => splits.map((x) => (log && x <= floor(current.current) ? "0" : number(x))),
-    },
-    {
-      ...axis, scale: "share", side: 1, size: 58, grid: { show: false }, stroke: colour("good"), show: current.current.trace.hasShares,
-      splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_, splits) => splits.map((x) => `${100 * x} %`),
-    },
+    }),
+    rightAxis(trace.hasShares, {
+      scale: "share", stroke: colour("good"), splits: () => [0, 0.25, 0.5, 0.75, 1], values: (_, splits) => splits.map((x) => `${100 * x} %`),
+    }),
   ];
-}
-
-function times(moments: number[], each: boolean): string[] {
-  const last = moments[moments.length - 1] ?? 0;
-  if (each) return moments.map((x) => (x < 1 ? `${number(1000 * x)} ms` : `${number(x)} s`));
-  if (last < 0.5) return moments.map((x) => `${number(1000 * x)} ms`);
-  return moments.map((x) => (last < 600 ? `${number(x)} s` : `${number(x / 60)} min`));
 }
 
 function spaced(low: number | null, high: number | null): [number, number] {
@@ -86,21 +62,19 @@ function spaced(low: number | null, high: number | null): [number, number] {
   return [from >= 0 && from < to / 2 ? 0 : from - room, to + room];
 }
 
-/** Charts that are zoomed in; new points must not reset their zoom. */
-export const dragged = new WeakSet<uPlot>();
-
 export function options(width: number, current: Current, setCursor: (at: number | null) => void): uPlot.Options {
-  const { log, logTime } = current.current;
+  const { log, time } = current.current;
   const stepped = uPlot.paths.stepped!({ align: 1 });
   const line = (name: string, tint: string, thick: number, dash?: number[]): uPlot.Series =>
     ({ label: name, stroke: colour(tint), width: thick, dash, paths: stepped, points: { show: false } });
+  const zoom = zoomHooks(() => current.current.time);
   return {
     width: width || 600,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: true, y: false }, points: { size: 7 }, y: false },
+    cursor: sharedCursor(time),
     scales: {
-      x: logTime ? { time: false, distr: 3, range: (_, low, high) => [low, Math.max(high, 1.01 * low)] } : { time: false },
+      x: timeScale(time.logTime),
       y: log
         ? { distr: 3, range: (_, __, high) => [floor(current.current), 1.15 * high] }
         : { range: (_, low, high) => spaced(low, high) },
@@ -114,36 +88,33 @@ export function options(width: number, current: Current, setCursor: (at: number 
     bands: [{ series: [2, 3], fill: colour("band") }],
     axes: axes(current),
     hooks: {
-      draw: [(plot) => drawStages(plot, current.current), (plot) => drawMarks(plot, current.current)],
+      ...zoom,
+      draw: [(plot) => drawStages(plot, current.current.trace), (plot) => drawMarks(plot, marks(plot, current.current, true), "accent", current.current.chosen)],
       setCursor: [(plot) => {
         const left = plot.cursor.left ?? -1;
-        if (left < 0) setCursor(null);
-        else setCursor(Math.max(0, plot.posToVal(left, "x")));
+        setCursor(left < 0 ? null : Math.max(0, plot.posToVal(left, "x")));
       }],
-      setSelect: [(plot) => void (plot.select.width > 0 && dragged.add(plot))],
-      ready: [(plot) => {
-        plot.over.addEventListener("dblclick", () => dragged.delete(plot));
-        plot.over.addEventListener("click", (event) => pick(plot, current.current, event));
-      }],
+      ready: [...zoom.ready!, (plot) => plot.over.addEventListener("click", (event) => {
+        const revision = markAt(marks(plot, current.current, false), event);
+        if (revision !== undefined) current.current.onPick?.(revision);
+      })],
     },
   };
 }
 
 /** Returns the positions of the marks: the time and the cost of each tree. */
-function marks(plot: uPlot, drawn: Drawn, canvas: boolean): { revision: number; x: number; y: number }[] {
-  const { trace, improvements } = drawn;
+function marks(plot: uPlot, drawn: Drawn, canvas: boolean): Mark[] {
   const least = drawn.log ? floor(drawn) : -Infinity;
-  const first = drawn.logTime ? earliest(drawn) : -Infinity;
-  return improvements.flatMap(({ revision, objective }, i) => {
-    const moment = momentOf(trace, improvements, i);
-    if (moment === null) return [];
-    const x = plot.valToPos(Math.max(first, moment), "x", canvas);
+  const first = drawn.time.logTime ? earliest(drawn.trace, drawn.improvements) : -Infinity;
+  return drawn.improvements.flatMap(({ revision, objective, seconds }) => {
+    if (seconds === null) return [];
+    const x = plot.valToPos(Math.max(first, seconds), "x", canvas);
     return [{ revision, x, y: plot.valToPos(Math.max(least, objective), "y", canvas) }];
   });
 }
 
 /** Draws a line where the search went on to a wider space. */
-function drawStages(plot: uPlot, { trace }: Drawn): void {
+function drawStages(plot: uPlot, trace: Trace): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.strokeStyle = colour("strong-line");
@@ -158,30 +129,4 @@ function drawStages(plot: uPlot, { trace }: Drawn): void {
     ctx.stroke();
   }
   ctx.restore();
-}
-
-function drawMarks(plot: uPlot, drawn: Drawn): void {
-  const { ctx } = plot;
-  const ratio = devicePixelRatio;
-  ctx.save();
-  ctx.fillStyle = colour("back");
-  ctx.strokeStyle = colour("accent");
-  ctx.lineWidth = 2 * ratio;
-  ctx.setLineDash([]); // the previous line may have set a dash pattern
-  for (const { x, y } of marks(plot, drawn, true)) {
-    if (x < plot.bbox.left - 1 || x > plot.bbox.left + plot.bbox.width + 1) continue;
-    ctx.beginPath();
-    ctx.arc(x, y, 3.5 * ratio, 0, 2 * Math.PI);
-    ctx.fill();
-    ctx.stroke();
-  }
-  ctx.restore();
-}
-
-/** Shows the tree of the mark nearest to a click. */
-function pick(plot: uPlot, drawn: Drawn, event: MouseEvent): void {
-  const near = marks(plot, drawn, false)
-    .map(({ revision, x }) => ({ revision, distance: Math.abs(x - event.offsetX) }))
-    .sort((a, b) => a.distance - b.distance)[0];
-  if (near && near.distance <= 8) drawn.onPick?.(near.revision);
 }

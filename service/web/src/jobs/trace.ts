@@ -79,6 +79,11 @@ export class Trace {
     return this.#first((i) => this.seconds[i] > seconds) - 1;
   }
 
+  /** Returns the index of the first point at or after this time; the length if there is none. */
+  from(seconds: number): number {
+    return this.#first((i) => this.seconds[i] >= seconds);
+  }
+
   /** Returns the time at which the upper bound was this low first, if ever. */
   reached(upper: number): number | undefined {
     return this.seconds[this.#first((i) => this.#least[i] <= upper)];

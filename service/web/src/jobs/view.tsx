@@ -1,21 +1,27 @@
-// The view of one job: its bounds, figures and best tree, updated live.
+// The view of one job: its bounds, scores, figures and trees, updated live.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getIfFound } from "../api/client.ts";
-import type { Dataset, Job } from "../api/types.ts";
-import { counted, moment, number, orDash, seconds } from "../format.ts";
-import { StateBadge } from "../parts/badge.tsx";
-import { ViewHead } from "../parts/head.tsx";
-import { Icon } from "../parts/icons.tsx";
+import type { Dataset } from "../api/types.ts";
 import { Failure, Loading } from "../parts/states.tsx";
+import { Headline } from "../quality/headline.tsx";
+import { Notices } from "../quality/notices.tsx";
+import { Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
+import { useTabTitle } from "../state/tab-title.ts";
 import { UseIt } from "../use/use-it.tsx";
-import { BEYOND_SPACE, ended, spaceWords, title } from "../words.ts";
+import { ended, title } from "../words.ts";
+import type { TimeView } from "./axes.ts";
 import { BoundChart } from "./chart.tsx";
-import { Controls } from "./controls.tsx";
-import { Explored, shareWords } from "./explored.tsx";
+import { Explored } from "./explored.tsx";
 import { Accuracy, Facts } from "./facts.tsx";
 import { JobFeed } from "./feed.ts";
+import { JobHead, Outcome, titleWords } from "./head.tsx";
+import { Improvements, Log } from "./history.tsx";
 import { Incumbents } from "./incumbents.tsx";
+import { ScoreChart } from "./score-chart.tsx";
+import { Settings } from "./settings.tsx";
+import { metricsOf, proofOf, useShownTree } from "./shown.ts";
+import { useViewState } from "./view-state.ts";
 
 function useFeed(id: string): JobFeed {
   const [, redraw] = useState({});
@@ -30,123 +36,72 @@ function useFeed(id: string): JobFeed {
 
 export function JobView({ id, alone }: { id: string; alone: boolean }) {
   const feed = useFeed(id);
-  const [chosen, setChosen] = useState<number | null>(null);
+  const [view, change] = useViewState(alone);
+  const { shown, error } = useShownTree(feed, view.revision);
   const { job } = feed;
+  useTabTitle(alone && job ? titleWords(job) : null);
   // If the dataset is deleted, only the distributions in the tree are missing.
   const dataset = useResource(`of ${job?.dataset_id}`, async (signal) =>
     job && getIfFound<Dataset>(`/v1/datasets/${job.dataset_id}`, signal));
   if (!job) return feed.error === undefined ? <Loading what="Loading the job" /> : <Failure error={feed.error} />;
+
+  const { trace, improvements, scores, spaces } = feed;
+  const newest = job.progress.incumbents;
+  const choose = (revision: number | null) => change({ revision: revision !== null && revision < newest ? revision : null });
+  const metrics = shown && metricsOf(shown, job);
+  const earlier = view.revision !== null && view.revision < newest;
+  const chosen = shown?.incumbent.revision ?? 0;
+  const time: TimeView = { sync: id, logTime: view.logTime, zoom: view.zoom, onZoom: (zoom) => change({ zoom }) };
   return (
     <article class="job" aria-label={title(job)}>
       <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
       {feed.error !== undefined && <Failure error={feed.error} />}
       <Outcome job={job} />
+      {shown && metrics && (
+        <>
+          <Headline
+            metrics={metrics} proof={proofOf(shown, job)} running={!ended(job.state)}
+            later={earlier ? { revision: newest, objective: job.progress.objective ?? 0 } : undefined}
+          />
+          <Notices metrics={metrics} jobId={job.id} datasetId={job.dataset_id} parameters={job.parameters} />
+        </>
+      )}
       <Explored job={job} />
-      <Facts job={job} rate={feed.trace.rate()} />
+      <Facts {...{ feed, shown, metrics }} />
       <div class="job-body">
         <section class="job-figures" aria-label={`Progress of ${title(job)}`}>
           <div class="panel">
             <h2>Bounds</h2>
-            <BoundChart trace={feed.trace} improvements={feed.improvements} spaces={feed.spaces} onPick={setChosen} />
+            <BoundChart
+              {...{ trace, improvements, spaces, time, chosen }} log={view.log} onLog={(log) => change({ log })}
+              onLogTime={(logTime) => change({ logTime })} onPick={choose}
+            />
           </div>
-          <Improvements feed={feed} onPick={setChosen} />
-          <Accuracy metrics={job.metrics} />
+          {scores.length > 0 && (
+            <div class="panel">
+              <h2>Scores of the trees</h2>
+              <ScoreChart
+                {...{ trace, improvements, time, chosen }} points={scores} metrics={job.metrics}
+                score={view.score} onScore={(score) => change({ score })} onPick={choose}
+              />
+            </div>
+          )}
+          <Improvements feed={feed} onPick={choose} />
           <Log feed={feed} />
         </section>
-        <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
-          <h2>{chosen !== null ? `Tree ${chosen}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
-          <Incumbents feed={feed} dataset={dataset.value} chosen={chosen} onChoose={setChosen} />
-        </section>
+        <div class="job-side">
+          <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
+            <h2>{earlier ? `Tree ${view.revision}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
+            <Incumbents {...{ feed, shown, error }} dataset={dataset.value} onChoose={choose} />
+          </section>
+          <Accuracy metrics={metrics ?? null} />
+          <div class="columns">
+            <Settings job={job} />
+            <Labels kind="jobs" record={job} onChange={(next) => feed.take(next)} />
+          </div>
+        </div>
       </div>
       {alone && <UseIt of={{ job }} folded />}
     </article>
-  );
-}
-
-function JobHead({ job, feed, dataset, alone }: { job: Job; feed: JobFeed; dataset: Dataset | undefined; alone: boolean }) {
-  const { parameters, limits } = job;
-  const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
-  const badges = (
-    <>
-      <StateBadge job={job} />
-      {feed.stream === "waiting" && !ended(job.state) && <span class="badge rest" role="status">Reconnecting…</span>}
-    </>
-  );
-  const about = (
-    <>
-      {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
-      {counted(parameters.max_changepoints, "change point")}, {(job.threads ?? 1) > 1 && `${counted(job.threads!, "thread")}, `}{limit}; started {moment(job.created_at)}
-    </>
-  );
-  return (
-    <ViewHead title={title(job)} list={alone ? "Jobs" : undefined} level={alone ? "h1" : "h2"} beside={badges} about={about}>
-      <Controls job={job} onJob={(next) => feed.take(next)} />
-      {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with this tree</a>}
-      {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
-      {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
-      <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
-    </ViewHead>
-  );
-}
-
-/** Shows how the job ended, and the error if it failed. */
-function Outcome({ job }: { job: Job }) {
-  if (job.state === "FAILED") {
-    return (
-      <div class="notice bad" role="alert">
-        <Icon name="warning" />
-        <div><strong>This job failed</strong><p>{job.error?.message ?? "There is no error message."}</p><p class="quiet">{job.error?.code}</p></div>
-      </div>
-    );
-  }
-  if (job.state === "SUCCEEDED" && job.proven_optimal) {
-    return (
-      <div class="notice good">
-        <Icon name="check" />
-        <p>
-          Proven optimal after {seconds(job.progress.elapsed_seconds)}: over {spaceWords(job.proven_space)}, no tree costs less
-          than {number(job.progress.upper_bound ?? 0)}.{job.progress.beyond_space && ` ${BEYOND_SPACE}`}
-        </p>
-      </div>
-    );
-  }
-  return null;
-}
-
-/** Shows the improvements of the chart as a table, for screen readers and exact figures. */
-function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number | null) => void }) {
-  if (!feed.improvements.length) return null;
-  const shown = [...feed.improvements].reverse().slice(0, 200);
-  const shares = shown.some((entry) => entry.explored !== null);
-  return (
-    <details class="panel">
-      <summary>When the tree improved</summary>
-      <div class="scroll short" role="region" aria-label={`When the tree of ${title(feed.job!)} improved`} tabIndex={0}>
-        <table class="list compact">
-          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Lower bound</th>{shares && <th scope="col" class="right">Explored</th>}</tr></thead>
-          <tbody>
-            {shown.map((entry) => (
-              <tr key={entry.revision}>
-                <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
-                <td class="right">{entry.seconds === null ? "" : seconds(entry.seconds)}</td>
-                <td class="right">{number(entry.objective)}</td>
-                <td class="right">{number(entry.lower)}</td>
-                {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  );
-}
-
-function Log({ feed }: { feed: JobFeed }) {
-  if (!feed.logs.length) return null;
-  return (
-    <details class="panel">
-      <summary>Search log</summary>
-      <ul class="notes">{feed.logs.slice(-50).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
-    </details>
   );
 }

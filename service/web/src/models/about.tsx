@@ -1,4 +1,5 @@
 // Where a model comes from: ids, parameters and versions, ready to copy.
+import type { ComponentChildren } from "preact";
 import { json } from "../use/literals.ts";
 import { moment } from "../format.ts";
 import { CopyButton } from "../parts/copy.tsx";
@@ -6,7 +7,7 @@ import { spaceWords, title } from "../words.ts";
 import type { Loaded } from "./detail.tsx";
 import { parametersOf } from "./parameters.ts";
 
-export function About({ model, dataset }: Loaded) {
+export function About({ model, dataset, children }: Loaded & { children: ComponentChildren }) {
   const ids = [
     { name: "Model", id: model.id },
     { name: `Job, tree ${model.incumbent_revision}`, id: model.job_id, href: `#/jobs/${model.job_id}` },
@@ -28,7 +29,6 @@ export function About({ model, dataset }: Loaded) {
           <div><dt>Version of Literati</dt><dd>{model.engine_version}</dd></div>
           {model.space && <div><dt>Search space of the bounds</dt><dd>{spaceWords(model.space)}</dd></div>}
           {model.proven_space && model.proven_space !== model.space && <div><dt>Proven search space</dt><dd>{spaceWords(model.proven_space)}</dd></div>}
-          {model.notes && <div><dt>Notes</dt><dd class="written">{model.notes}</dd></div>}
         </dl>
       </section>
       <section class="panel" aria-label="Parameters">
@@ -47,6 +47,7 @@ export function About({ model, dataset }: Loaded) {
           </tbody>
         </table>
       </section>
+      {children}
     </div>
   );
 }

@@ -1,56 +1,49 @@
-// The names (aliases) of a model.
+// The aliases of a model.
 import { useState } from "preact/hooks";
-import { complaintAt, send } from "../api/client.ts";
-import type { Alias } from "../api/types.ts";
-import { Field } from "../parts/field.tsx";
+import type { ModelWithTree } from "../api/types.ts";
 import { IconButton } from "../parts/icons.tsx";
 import { Refusal } from "../parts/states.tsx";
+import { useDatasetNames } from "../runs/datasets.ts";
 import { useAction } from "../state/action.ts";
+import { useResource } from "../state/resource.ts";
+import { useSignal } from "../state/signal.ts";
+import { aliasChanges, productionAlias, readAliases, removeAlias } from "./alias.ts";
+import { Promote } from "./promote.tsx";
 
-export const PRODUCTION = "production";
-
-export function nameModel(alias: string, modelId: string): Promise<Alias> {
-  return send<Alias>("PUT", `/v1/models/aliases/${encodeURIComponent(alias)}`, { model_id: modelId });
+/** The aliases of all models, which are loaded again when one was changed. */
+export function useAliases() {
+  const change = useSignal(aliasChanges);
+  return useResource(`aliases ${change}`, readAliases);
 }
 
-export function Aliases({ modelId, aliases, onChange }: { modelId: string; aliases: Alias[]; onChange: () => void }) {
-  const [name, setName] = useState("");
+export function Aliases({ model }: { model: ModelWithTree }) {
+  const [given, setGiven] = useState<string>(); // the alias of the open dialog
   const { run, error } = useAction();
-  const mine = aliases.filter((alias) => alias.model_id === modelId);
-  const change = (request: () => Promise<unknown>) => run(async () => {
-    await request();
-    setName("");
-    onChange();
-  });
-  const current = aliases.find((alias) => alias.name === PRODUCTION);
+  const aliases = useAliases();
+  const datasets = useDatasetNames();
+  const usual = productionAlias(datasets.get(model.dataset_id));
+  const mine = (aliases.value ?? []).filter((alias) => alias.model_id === model.id);
   return (
-    <section class="panel" aria-label="Names">
-      <h2>Names</h2>
-      <p class="quiet">A program can predict with a name instead of the model's id. You can move a name to another model at any time.</p>
+    <section class="panel" aria-label="Aliases">
+      <h2>Aliases</h2>
+      <p class="quiet">A program can predict with an alias instead of the model's id. An alias can be moved to another model at any time.</p>
       <ul class="chips">
         {mine.map((alias) => (
-          <li class="chip">
+          <li class="chip" key={alias.name}>
             {alias.name}
-            <IconButton name="close" label={`Remove the name ${alias.name}`} onClick={() => void change(() => send("DELETE", `/v1/models/aliases/${alias.name}`))} />
+            <IconButton name="close" label={`Remove the alias ${alias.name}`} onClick={() => void run(() => removeAlias(alias.name, model.id))} />
           </li>
         ))}
         {mine.length === 0 && <li class="quiet">None</li>}
       </ul>
-      {current?.model_id !== modelId && (
-        <p>
-          <button type="button" class="primary" onClick={() => void change(() => nameModel(PRODUCTION, modelId))}>Use in production</button>
-        </p>
-      )}
-      <form class="row bottom" onSubmit={(event) => {
-        event.preventDefault();
-        void change(() => nameModel(name.trim(), modelId));
-      }}>
-        <Field name="Another name" error={complaintAt(error, "/path/alias") ?? complaintAt(error, "/body")}>
-          <input value={name} onInput={(event) => setName(event.currentTarget.value)} autocomplete="off" />
-        </Field>
-        <button disabled={!name.trim()}>Add</button>
-      </form>
-      <Refusal error={error} placed={["/path/alias", "/body"]} />
+      <div class="row">
+        {!mine.some((alias) => alias.name === usual) && (
+          <button type="button" class="primary" onClick={() => setGiven(usual)}>Put in production</button>
+        )}
+        <button type="button" onClick={() => setGiven("")}>Set another alias</button>
+      </div>
+      <Refusal error={error} />
+      {given !== undefined && <Promote modelId={model.id} alias={given} datasets={datasets} onClose={() => setGiven(undefined)} />}
     </section>
   );
 }

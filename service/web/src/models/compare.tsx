@@ -93,7 +93,7 @@ function Compared({ loaded }: { loaded: Loaded[] }) {
             <h2>{title(model)}</h2>
             {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
             <ConfusionMatrix matrix={model.metrics[rows]?.confusion_matrix ?? null} mode={mode} caption={ROWS[rows]} of={title(model)} />
-            <TreeView tree={model.tree} dataset={dataset} name={title(model)} />
+            <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)} />
           </section>
         ))}
       </div>

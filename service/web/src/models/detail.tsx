@@ -1,7 +1,7 @@
 // The view of one model: tree, evaluation, use and details.
 import { useState } from "preact/hooks";
 import { get, getIfFound } from "../api/client.ts";
-import type { AliasList, Dataset, ModelWithTree } from "../api/types.ts";
+import type { Dataset, ModelWithTree } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import { Accuracy } from "../jobs/facts.tsx";
 import { Fact } from "../parts/badge.tsx";
@@ -11,6 +11,7 @@ import { Tabs } from "../parts/tabs.tsx";
 import { Headline } from "../quality/headline.tsx";
 import { Notices } from "../quality/notices.tsx";
 import { keepInLink, place } from "../router.ts";
+import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount, proofWords } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
@@ -19,7 +20,6 @@ import { UseIt } from "../use/use-it.tsx";
 import { BEYOND_SPACE, REASONS, title } from "../words.ts";
 import { About } from "./about.tsx";
 import { Aliases } from "./aliases.tsx";
-import { Importances } from "./importances.tsx";
 
 const PARTS = { tree: "Tree", evaluation: "Evaluation", use: "Use it", about: "About" };
 type Part = keyof typeof PARTS;
@@ -33,10 +33,15 @@ export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded
 
 export function ModelView({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => loadModel(id, signal));
-  return <Await from={loaded} what="Loading the model">{(value) => <Detail {...value} />}</Await>;
+  const [changed, setChanged] = useState<ModelWithTree>(); // its name, tags or notes
+  return (
+    <Await from={loaded} what="Loading the model">
+      {(value) => <Detail model={changed ?? value.model} dataset={value.dataset} onChange={setChanged} />}
+    </Await>
+  );
 }
 
-function Detail({ model, dataset }: Loaded) {
+function Detail({ model, dataset, onChange }: Loaded & { onChange: (model: ModelWithTree) => void }) {
   const [part, setPart] = useState<Part>(() => {
     const wanted = place.value.query.get("part");
     return wanted && wanted in PARTS ? (wanted as Part) : "tree";
@@ -53,9 +58,11 @@ function Detail({ model, dataset }: Loaded) {
   );
   return (
     <>
-      <ViewHead title={title(model)} list="Models" about={about}>
+      <ViewHead
+        title={title(model)} list="Models" about={about} beside={<EditLabels kind="models" record={model} onChange={onChange} />}
+      >
         <a class="button primary" href={`#/predict/${model.id}`}>Predict</a>
-        <DeleteButton kind="model" id={model.id} text="Its job is kept." />
+        <DeleteButton kind="model" id={model.id} />
       </ViewHead>
       <Headline metrics={model.metrics} proof={model} />
       <Notices metrics={model.metrics} jobId={model.job_id} datasetId={model.dataset_id} parameters={model.parameters} />
@@ -63,19 +70,20 @@ function Detail({ model, dataset }: Loaded) {
         {part === "tree" && <TreePart model={model} dataset={dataset} />}
         {part === "evaluation" && <EvaluationPart model={model} dataset={dataset} />}
         {part === "use" && <><UseIt of={{ model, dataset }} /><Exports model={model} /></>}
-        {part === "about" && <About model={model} dataset={dataset} />}
+        {part === "about" && (
+          <About model={model} dataset={dataset}><Labels kind="models" record={model} onChange={onChange} /></About>
+        )}
       </Tabs>
     </>
   );
 }
 
 function TreePart({ model, dataset }: Loaded) {
-  const aliases = useResource("aliases", (signal) => get<AliasList>("/v1/models/aliases", signal));
   return (
     <>
       <section class="panel tree-panel" aria-label="Tree">
         <h2>Tree</h2>
-        <TreeView tree={model.tree} dataset={dataset} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
+        <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)}><span class="quiet">{proofWords(model.tree)}</span></TreeView>
       </section>
       <div class="columns">
         <section class="panel" aria-label="Figures">
@@ -91,8 +99,7 @@ function TreePart({ model, dataset }: Loaded) {
           <Accuracy metrics={model.metrics} />
           {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
         </section>
-        <Importances model={model} />
-        <Aliases modelId={model.id} aliases={aliases.value?.items ?? []} onChange={aliases.reload} />
+        <Aliases model={model} />
       </div>
     </>
   );

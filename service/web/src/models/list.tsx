@@ -1,58 +1,33 @@
 // The list of models.
-import { useState } from "preact/hooks";
-import { get, getAll, MAX_LISTED } from "../api/client.ts";
-import type { AliasList, ModelSummary } from "../api/types.ts";
-import { moment, number, orDash, percent } from "../format.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { Alias, ModelSummary } from "../api/types.ts";
+import { number } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
-import { Await, Empty, Refusal } from "../parts/states.tsx";
-import { useAction } from "../state/action.ts";
-import { useResource } from "../state/resource.ts";
-import { BEYOND_SPACE, title } from "../words.ts";
-import { nameModel, PRODUCTION } from "./aliases.tsx";
+import { Await, Empty } from "../parts/states.tsx";
+import type { Column } from "../parts/table.tsx";
+import { ChosenBar, pickedOf } from "../runs/chosen.tsx";
+import {
+  createdColumn, datasetColumn, gapColumn, idColumn, mainScoreColumns, moreScoreColumns, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords,
+} from "../runs/columns.tsx";
+import { useDatasetNames } from "../runs/datasets.ts";
+import { EditLabels } from "../runs/labels.tsx";
+import { differing, parameterWords } from "../runs/parameters.ts";
+import { useRecords } from "../runs/records.ts";
+import { RunsTable } from "../runs/table.tsx";
+import { BEYOND_SPACE, REASONS, title } from "../words.ts";
+import { isProduction, productionAlias } from "./alias.ts";
+import { useAliases } from "./aliases.tsx";
+import { Promote } from "./promote.tsx";
+
+const MAX_COMPARED = 2;
 
 export function Models() {
-  const models = useResource("models", (signal) => getAll<ModelSummary>("/v1/models", signal));
-  const aliases = useResource("aliases", (signal) => get<AliasList>("/v1/models/aliases", signal));
-  const [chosen, setChosen] = useState<string[]>([]);
-  const { run, error } = useAction();
-  const toggle = (id: string) => setChosen((old) => (old.includes(id) ? old.filter((other) => other !== id) : [...old, id].slice(-2)));
-  const promote = (id: string) => run(async () => {
-    await nameModel(PRODUCTION, id);
-    aliases.reload();
-  });
+  const models = useRecords<ModelSummary>("/v1/models");
   return (
     <>
-      <ViewHead title="Models" about="A model is a tree that a job has learned. Choose two models to compare them.">
-        {chosen.length === 2 && <a class="button primary" href={`#/compare/${chosen.join("/")}`}>Compare</a>}
-        {chosen.length < 2 && (models.value?.length ?? 0) > 1 && <button type="button" disabled>Compare</button>}
-      </ViewHead>
-      <Refusal error={error} />
+      <ViewHead title="Models" about="A model is a tree that a job has learned." />
       <Await from={models} what="Loading the models">
-        {(items) => items.length === 0
-          ? <NoModels />
-          : (
-            <div class="scroll" role="region" aria-label="Models" tabIndex={0}>
-              <table class="list">
-                <thead>
-                  <tr>
-                    <th scope="col"><span class="unseen">Compare</span></th><th scope="col">Name</th><th scope="col">Proof</th>
-                    <th scope="col" class="right">Cost</th><th scope="col" class="right">Training accuracy</th>
-                    <th scope="col" class="right">Held-back accuracy</th><th scope="col">Created</th><th scope="col">Production</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((model) => (
-                    <Row
-                      key={model.id} model={model} chosen={chosen.includes(model.id)} onChoose={() => toggle(model.id)}
-                      names={(aliases.value?.items ?? []).filter((alias) => alias.model_id === model.id).map((alias) => alias.name)}
-                      onPromote={() => void promote(model.id)}
-                    />
-                  ))}
-                </tbody>
-              </table>
-              {items.length >= MAX_LISTED && <p class="quiet">The newest {MAX_LISTED} are shown.</p>}
-            </div>
-          )}
+        {({ items, complete }) => (items.length === 0 ? <NoModels /> : <ModelsTable models={items} complete={complete} onChange={models.put} />)}
       </Await>
     </>
   );
@@ -67,27 +42,89 @@ export function NoModels() {
   );
 }
 
-function Row(
-  { model, chosen, names, onChoose, onPromote }:
-  { model: ModelSummary; chosen: boolean; names: string[]; onChoose: () => void; onPromote: () => void },
-) {
-  return (
-    <tr>
-      <td><input type="checkbox" checked={chosen} onChange={onChoose} aria-label={`Compare ${title(model)}`} /></td>
-      <th scope="row">
-        <a href={`#/models/${model.id}`}>{title(model)}</a>
-        {names.filter((name) => name !== PRODUCTION).map((name) => <span class="chip">{name}</span>)}
-      </th>
-      <td>{model.proven_optimal ? <span class="badge good">Proven optimal</span> : <span class="quiet">gap {percent(model.gap_relative)}</span>}</td>
-      <td class="right" title={model.beyond_space ? BEYOND_SPACE : undefined}>{number(model.objective)}</td>
-      <td class="right">{orDash(model.metrics.train_accuracy, percent)}</td>
-      <td class="right">{orDash(model.metrics.validation_accuracy, percent)}</td>
-      <td>{moment(model.created_at)}</td>
-      <td>
-        {names.includes(PRODUCTION)
-          ? <span class="badge live">In production</span>
-          : <button type="button" class="small" onClick={onPromote} aria-label={`Use ${title(model)} in production`}>Use in production</button>}
-      </td>
-    </tr>
+function ModelsTable({ models, complete, onChange }: { models: ModelSummary[]; complete: boolean; onChange: (model: ModelSummary) => void }) {
+  const aliases = useAliases();
+  const datasets = useDatasetNames();
+  const [chosen, setChosen] = useState(new Set<string>());
+  const [promoted, setPromoted] = useState<ModelSummary>();
+  const names = useMemo(() => byModel(aliases.value ?? []), [aliases.value]);
+  const different = useMemo(() => differing(models.map((model) => model.parameters)), [models]);
+  const columns = useMemo(
+    () => modelColumns(datasets, names, different, onChange, setPromoted), [datasets, names, [...different].join()],
   );
+  const shown = ["dataset", "aliases", "max_depth", ...different, "validation_accuracy", "train_accuracy", "leaves", "gap", "created", "tags"];
+  const text = useMemo(() => (model: ModelSummary) => [
+    title(model, datasets.get(model.dataset_id)), datasets.get(model.dataset_id), REASONS[model.stop_reason], model.notes,
+    ...(names.get(model.id) ?? []), ...tagWords(model.tags), model.parameters && parameterWords(model.parameters),
+  ].join("\n"), [datasets, names]);
+  const picked = pickedOf(models, chosen);
+  const kept = picked.filter((model) => names.has(model.id));
+  return (
+    <>
+      <RunsTable
+        plural="models" rows={models} complete={complete} columns={columns} shown={shown} datasets={datasets} text={text} chosen={chosen} onChosen={setChosen}
+        state={(model) => ({ code: model.stop_reason, words: REASONS[model.stop_reason] })}
+        actions={(hidden) => (
+          <ChosenBar
+            kind="models" ids={picked.map((model) => model.id)} hidden={hidden} onClear={() => setChosen(new Set())}
+            keep={kept.map((model) => `${title(model)} has the alias ${names.get(model.id)![0]}; move or remove the alias before you delete the model.`)}
+            compare={{ most: MAX_COMPARED, link: (ids) => `#/compare/${ids.join("/")}` }}
+          />
+        )}
+      />
+      {promoted && (
+        <Promote modelId={promoted.id} alias={productionAlias(datasets.get(promoted.dataset_id))} datasets={datasets} onClose={() => setPromoted(undefined)} />
+      )}
+    </>
+  );
+}
+
+function byModel(aliases: Alias[]): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const { model_id: id, name } of aliases) names.set(id, [...(names.get(id) ?? []), name]);
+  return names;
+}
+
+function modelColumns(
+  datasets: Map<string, string>, aliases: Map<string, string[]>, different: ReturnType<typeof differing>,
+  onChange: (model: ModelSummary) => void, onPromote: (model: ModelSummary) => void,
+): Column<ModelSummary>[] {
+  const name = (model: ModelSummary) => title(model, datasets.get(model.dataset_id));
+  return [
+    nameColumn(name, (model) => (
+      <span class="run-name">
+        <a href={`#/models/${model.id}`} title={name(model)}>{name(model)}</a>
+        <EditLabels kind="models" record={model} name={name(model)} onChange={(next) => onChange({ ...model, name: next.name, tags: next.tags, notes: next.notes })} />
+      </span>
+    )),
+    datasetColumn(datasets),
+    {
+      id: "aliases", name: "Aliases", value: (model) => aliases.get(model.id)?.join(", "),
+      cell: (model) => {
+        const mine = aliases.get(model.id) ?? [];
+        return (
+          <span class="alias-cell">
+            {mine.map((alias) => <span class={isProduction(alias) ? "badge live" : "chip still"}>{alias}</span>)}
+            {!mine.includes(productionAlias(datasets.get(model.dataset_id))) && (
+              <button type="button" class="small" onClick={() => onPromote(model)} aria-label={`Put ${name(model)} in production`}>Put in production</button>
+            )}
+          </span>
+        );
+      },
+    },
+    ...parameterColumns<ModelSummary>((model) => model.parameters, different),
+    ...mainScoreColumns<ModelSummary>(),
+    gapColumn((model) => ({ gap: model.gap_relative, proven: model.proven_optimal })),
+    createdColumn(),
+    tagsColumn(),
+    { id: "stopped", name: "Stopped by", value: (model) => REASONS[model.stop_reason] },
+    {
+      id: "cost", name: "Cost", right: true, help: "The weight of the misclassified rows plus penalties.", value: (model) => model.objective,
+      cell: (model) => <span title={model.beyond_space ? BEYOND_SPACE : undefined}>{number(model.objective)}</span>,
+    },
+    ...moreScoreColumns<ModelSummary>(),
+    { id: "job", name: "Job", value: (model) => model.job_id, cell: (model) => <a href={`#/jobs/${model.job_id}`}>Open the job</a> },
+    notesColumn(),
+    idColumn(),
+  ];
 }

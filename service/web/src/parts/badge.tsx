@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { JobSummary } from "../api/types.ts";
-import { stateWords, TONES } from "../words.ts";
+import { stateWords, tone } from "../words.ts";
 
 export function StateBadge({ job }: { job: Pick<JobSummary, "state" | "stop_reason"> }) {
-  return <span class={`badge ${TONES[job.state] ?? "live"}`}>{stateWords(job)}</span>;
+  return <span class={`badge ${tone(job)}`}>{stateWords(job)}</span>;
 }
 
 export function Fact({ name, children, title }: { name: string; children: ComponentChildren; title?: string }) {

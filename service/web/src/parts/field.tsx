@@ -31,7 +31,7 @@ export function Field({ name, help, error, unit, below, children }: Props) {
 /** A select element for choices with their words. Other properties are those of the element. */
 export function Select<Value extends string>(
   { choices, onValue, ...rest }:
-  { value: Value; choices: Record<Value, string>; onValue: (value: Value) => void; "aria-label"?: string },
+  { value: Value; choices: Record<Value, string>; onValue: (value: Value) => void; "aria-label"?: string; "aria-invalid"?: boolean },
 ) {
   return (
     <select {...rest} onChange={(event) => onValue(event.currentTarget.value as Value)}>

@@ -1,9 +1,9 @@
 // The head of a view.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { send } from "../api/client.ts";
 import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
+import { remove } from "../state/removal.ts";
 import { Confirm } from "./dialog.tsx";
 import { Refusal } from "./states.tsx";
 
@@ -27,21 +27,22 @@ export function ViewHead({ title, list, beside, about, level: Title = "h1", chil
   );
 }
 
-/** Deletes a record after a confirmation and returns to the list. */
-export function DeleteButton({ kind, id, text }: { kind: "dataset" | "model"; id: string; text: string }) {
+/** Deletes a record, returns to the list and offers to restore the record. With `text` it asks first. */
+export function DeleteButton({ kind, id, text }: { kind: "dataset" | "job" | "sweep" | "model"; id: string; text?: string }) {
   const [asking, setAsking] = useState(false);
-  const { run, error } = useAction();
-  const remove = () => run(async () => {
+  const { run, busy, error } = useAction();
+  const list = kind === "sweep" ? "/jobs?show=sweeps" : `/${kind}s`;
+  const act = () => run(async () => {
     setAsking(false);
-    await send("DELETE", `/v1/${kind}s/${id}`);
-    go(`/${kind}s`);
+    await remove(`${kind}s`, [id]);
+    go(list);
   });
   return (
     <>
-      <button type="button" onClick={() => setAsking(true)}>Delete</button>
+      <button type="button" disabled={busy} onClick={() => (text ? setAsking(true) : void act())}>Delete</button>
       <Refusal error={error} />
       {asking && (
-        <Confirm title={`Delete this ${kind}?`} text={text} yes="Delete" onYes={() => void remove()} onNo={() => setAsking(false)} />
+        <Confirm title={`Delete this ${kind}?`} text={text!} yes="Delete" onYes={() => void act()} onNo={() => setAsking(false)} />
       )}
     </>
   );

@@ -20,6 +20,8 @@ const PATHS: Record<string, string> = {
   down: "M8 3v9.5M4 8.5l4 4 4-4",
   full: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
   edit: "M3 13l.7-3L11 2.7l2.3 2.3L6 12.3z",
+  bell: "M4 11.5V7.5a4 4 0 0 1 8 0v4zM2.8 11.5h10.4M6.7 13.8h2.6",
+  help: "M5.5 5.8a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1.8-1.1 1.7M8 12.4v.2",
   system: "M2.5 3.5h11v7h-11zM6 13.5h4",
 };
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, isAt, LostError } from "../api/client.ts";
+import { retry as retryConnection } from "../state/connection.ts";
 import type { Resource } from "../state/resource.ts";
 import { Icon } from "./icons.tsx";
 
@@ -26,7 +27,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       <div>
         <strong>{title}</strong>
         <p>{text}</p>
-        {retry && !gone && <button type="button" onClick={retry}>Try again</button>}
+        {retry && !gone && <button type="button" onClick={lost ? retryConnection : retry}>Try again</button>}
       </div>
     </div>
   );

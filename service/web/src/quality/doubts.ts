@@ -9,11 +9,12 @@ export type Way = "penalty" | "smoothing" | "tune" | { leaveOut: string };
 export interface Doubt { text: string; ways: Way[] }
 
 const MAX_DIFFERENCE = 0.1; // between the accuracy on training rows and on held-back rows
+const MIN_OVERFIT = 0.03; // a larger penalty helps only a tree that is better on the training rows
 const MAX_CHANCE = 5; // a lead of at most five rows is never significant at 5 % in a paired test, since 2 / 2 ** 5 > 0.05
-const OTHERS = { MAJORITY: "always predicting the most frequent class", CART: "a CART tree of the same depth" };
+const OTHERS = { MAJORITY: "the most frequent class alone", CART: "a CART tree of the same depth" };
 const WORSE = "A paired test says that the tree is worse.";
 const NOT_BETTER = "The tree is not shown to be better.";
-const CHANCE = "A paired test of so few rows cannot show that the tree is better.";
+const chance = (lead: number) => `A lead of ${counted(lead, "row")} is too small for a paired test to show that the tree is better.`;
 const ABOUT_PROOF = " A proof of optimality is about the training rows and does not change this.";
 
 type Other = keyof typeof OTHERS;
@@ -23,7 +24,7 @@ function compared(metrics: Metrics, name: Other, result: string): Doubt {
   const other = baseline(metrics, name)!;
   return {
     text: `On the ${counted(held.rows, "held-back row")}, the tree is right on ${percent(held.accuracy)} and ${OTHERS[name]} on ${percent(other.accuracy)}. ${result}${name === "MAJORITY" ? ABOUT_PROOF : ""}`,
-    ways: ["penalty", "tune"],
+    ways: metrics.train.accuracy - held.accuracy > MIN_OVERFIT ? ["penalty", "tune"] : ["tune"],
   };
 }
 
@@ -65,8 +66,8 @@ function unwarned(metrics: Metrics, name: Other): Doubt[] {
   if (!held || !other || warned) return [];
   if (held.accuracy <= other.accuracy) return [compared(metrics, name, NOT_BETTER)];
   const [mine, theirs] = [measured(held), measured(other)];
-  if (mine.weighted || theirs.wrong - mine.wrong > MAX_CHANCE) return [];
-  return [compared(metrics, name, CHANCE)];
+  const lead = theirs.wrong - mine.wrong;
+  return mine.weighted || lead > MAX_CHANCE ? [] : [compared(metrics, name, chance(lead))];
 }
 
 export function doubts(metrics: Metrics): Doubt[] {
@@ -81,7 +82,7 @@ export function doubts(metrics: Metrics): Doubt[] {
   if (cart && Number(mine) > Number(other)) {
     found.push({
       text: `The log loss on the held-back rows is ${mine}, and that of CART ${other}: the probabilities of this tree are less reliable.`,
-      ways: ["smoothing", "penalty"],
+      ways: ["smoothing", "tune"],
     });
   }
   return found;

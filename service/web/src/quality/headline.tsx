@@ -1,12 +1,12 @@
 // The first sentences about a tree: how often it is wrong on which rows, and what is proven.
 import type { Metrics } from "../api/types.ts";
-import { counted, number } from "../format.ts";
+import { number } from "../format.ts";
 import {
-  aboutProof, accuracyWords, comparisonWords, intervalWords, NOTHING_HELD_BACK, type Proof, proofSentence, trainingWords,
+  aboutProof, comparisonWords, heldBackWords, intervalWords, NOTHING_HELD_BACK, type Proof, proofSentence, trainingWords,
 } from "./sentences.ts";
 
 interface Props {
-  metrics: Metrics;
+  metrics: Metrics; // in the records of version 0.1.0 some of it is missing
   proof: Proof;
   datasetName?: string;
   running?: boolean; // the search goes on
@@ -14,18 +14,17 @@ interface Props {
 }
 
 export function Headline({ metrics, proof, datasetName, running, later }: Props) {
-  if (!metrics.train) return null; // records of tests and of old versions have no scores
   const held = metrics.validation;
   const about = later ? "" : aboutProof(proof);
   return (
     <div class="headline">
       <p class="headline-main">
-        {trainingWords(metrics.train, datasetName)}
+        {metrics.train && trainingWords(metrics.train, datasetName)}
         {held && (
-          <>, <strong title={intervalWords(held)}>{accuracyWords(held)} right on {counted(held.rows, "held-back row")}</strong>{comparisonWords(metrics.baselines)}</>
+          <>, <strong title={intervalWords(held)}>{heldBackWords(held)}</strong>{comparisonWords(metrics.baselines)}</>
         )}
-        {!held && <>. <strong>{NOTHING_HELD_BACK}</strong></>}
-        {". "}
+        {metrics.train && !held && <>. <strong>{NOTHING_HELD_BACK}</strong></>}
+        {metrics.train && ". "}
         {later
           ? `Tree ${later.revision} of this job costs ${number(later.objective)} instead of ${number(proof.objective)}.`
           : proofSentence(metrics, proof, running)}

@@ -18,13 +18,13 @@ export function Notices(props: Props) {
   if (!found.length) return null;
   const ways = new Map(found.flatMap((doubt) => doubt.ways).map((way) => linkOf(way, props)));
   return (
-    <section class="notice warn doubts" aria-label="Reasons to doubt this tree">
+    <div class="notice warn doubts" role="group" aria-label="Reasons to doubt this tree">
       <Icon name="warning" />
       <div>
         <ul>{found.map(({ text }) => <li>{text}</li>)}</ul>
         <p class="row">{[...ways].map(([words, href]) => <a class="button small" href={href}>{words}</a>)}</p>
       </div>
-    </section>
+    </div>
   );
 }
 

@@ -55,6 +55,11 @@ export function accuracyWords({ accuracy, accuracy_interval: interval }: Pick<Sc
   return `${percent(accuracy, digits)} ± ${(100 * half).toFixed(digits)}`;
 }
 
+/** "85 % ± 6 right on 120 held-back rows". */
+export function heldBackWords(scores: Scores): string {
+  return `${accuracyWords(scores)}${measured(scores).weighted ? " of the weight" : ""} right on ${counted(scores.rows, "held-back row")}`;
+}
+
 /** "95 % interval: 77.6 % to 90.3 %". */
 export function intervalWords({ accuracy_interval: interval }: Pick<Scores, "accuracy_interval">): string | undefined {
   return interval ? `95 % interval: ${percent(interval.low)} to ${percent(interval.high)}` : undefined;
@@ -82,13 +87,13 @@ export function noBoundWords(explored: number | null | undefined, running: boole
 }
 
 /** Says what is proven. A cost is a number of wrong rows only without weights and penalties. */
-export function proofSentence(metrics: Pick<Metrics, "train">, proof: Proof, running = false): string {
+export function proofSentence(metrics: Partial<Pick<Metrics, "train">>, proof: Proof, running = false): string {
   const { objective, upper_bound: upper, lower_bound: lower, proven_optimal: proven } = proof;
-  const { wrong, weighted } = measured(metrics.train);
-  const rows = !weighted && close(objective, wrong);
+  const known = metrics.train && measured(metrics.train);
+  const rows = known && !known.weighted && close(objective, known.wrong);
   const better = rows ? "does better than" : "costs less than";
   const cost = rows ? "" : `The cost of the tree, misclassified weight plus penalties, is ${number(objective)}. `;
-  const none = `no tree over ${proposes(proof.space ?? proof.proven_space) ? "the searched cuts" : "all cuts"}`;
+  const none = `no tree over ${proposes(proof.space || proof.proven_space) ? "the searched cuts" : "all cuts"}`;
   const beyond = proof.beyond_space && objective < upper;
   const saved = `polishing moved cuts beyond them and saved ${number(snapped(upper - objective))} more`;
   if (proven && objective <= 0) return "Proven: no tree can do better.";
@@ -101,10 +106,10 @@ export function proofSentence(metrics: Pick<Metrics, "train">, proof: Proof, run
 
 /** Says what the sentences above mean by cuts, and what a proof is about. */
 export function aboutProof(proof: Proof): string {
-  const space = proof.space ?? proof.proven_space;
+  const space = proof.space || proof.proven_space;
   const parts = [
     proof.proven_optimal && "The proof is about the training rows, not about new ones.",
-    space && proposes(space) && `The searched cuts are ${spaceWords(space)}.`,
+    space && proposes(space) && (proof.proven_optimal || !unbounded(proof)) && proof.objective > 0 && `The searched cuts are ${spaceWords(space)}.`,
     !proof.proven_optimal && proof.space && proof.proven_space && proof.space !== proof.proven_space &&
       `Proven before: the best tree over ${spaceWords(proof.proven_space)}.`,
   ];

@@ -1,8 +1,8 @@
-// The form that starts a job: a dataset and parameters, each with a description.
+// The view that starts a job or a sweep.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { complaintAt, get, getAll, send } from "../api/client.ts";
-import type { DatasetSummary, Job } from "../api/types.ts";
-import { capitalized, count } from "../format.ts";
+import { ApiError, complaintAt, get, getAll, getIfFound, send } from "../api/client.ts";
+import type { Dataset, DatasetSummary, Job, Sweep } from "../api/types.ts";
+import { count } from "../format.ts";
 import { Field, focusFirstError } from "../parts/field.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
@@ -11,16 +11,21 @@ import { useAction } from "../state/action.ts";
 import { announcement } from "../state/announcement.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { about, DEFAULTS, MAIN, MORE, type NumberField, requestBody, requestKey, type Values, valuesOf } from "./parameters.ts";
+import { useCheck } from "./check.ts";
+import { distinct, latestNames, proposedName } from "./names.ts";
+import { CopiedParts, Fixes, Plan } from "./plan.tsx";
+import { placedAt, repaired, requestKey, requestOf } from "./request.ts";
+import { IN_MORE, IN_TUNE_MORE, OwnSection, TuneSection } from "./sections.tsx";
+import { type Mode, ModeChoice, type Start, startOf } from "./start.tsx";
+import { OWN, several, type TextKey, type Values } from "./values.ts";
 
-const PLACED = [
-  "/body/dataset_id", "/body/name", "/body/parameters/candidates", "/body/parameters/categories", ...[...MAIN, ...MORE].map((field) => field.pointer),
-];
+type Origin = Job | Sweep | null;
 
 export function Train({ query }: { query: URLSearchParams }) {
   const from = query.get("from");
   const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
-  const parent = useResource(`from ${from}`, async (signal) => (from ? await get<Job>(`/v1/jobs/${from}`, signal) : null));
+  const origin = useResource<Origin>(`from ${from}`, async (signal) =>
+    from ? await get<Job | Sweep>(from.startsWith("swp_") ? `/v1/sweeps/${from}` : `/v1/jobs/${from}`, signal) : null);
   return (
     <>
       <ViewHead
@@ -34,8 +39,8 @@ export function Train({ query }: { query: URLSearchParams }) {
             </Empty>
           )
           : (
-            <Await from={parent} what="Loading the job">
-              {(job) => <Form datasets={items} chosen={query.get("dataset") ?? job?.dataset_id ?? items[0].id} parent={job} />}
+            <Await from={origin} what="Loading what is copied">
+              {(found) => <Form datasets={items} start={startOf(query, found, items[0].id)} origin={found} />}
             </Await>
           )}
       </Await>
@@ -43,109 +48,97 @@ export function Train({ query }: { query: URLSearchParams }) {
   );
 }
 
-function Form({ datasets, chosen, parent }: { datasets: DatasetSummary[]; chosen: string; parent: Job | null }) {
-  const [datasetId, setDatasetId] = useState(chosen);
-  const [values, setValues] = useState<Values>(parent ? valuesOf(parent) : DEFAULTS);
+function Form({ datasets, start, origin }: { datasets: DatasetSummary[]; start: Start; origin: Origin }) {
+  const [datasetId, setDatasetId] = useState(start.dataset);
+  const [mode, setMode] = useState<Mode>(start.mode);
+  const [each, setEach] = useState<Record<Mode, Values>>(start.values);
   const [continued, setContinued] = useState(false);
-  const { run, busy, error } = useAction();
-  const form = useRef<HTMLFormElement>(null);
-  const key = useRef(requestKey());
-  const change = (part: Partial<Values>) => setValues((old) => ({ ...old, ...part }));
-  useEffect(() => void (key.current = requestKey()), [values, datasetId, continued]);
+  const [touched, setTouched] = useState(false);
+  const { run, busy, error: refused, setError } = useAction();
+  const element = useRef<HTMLFormElement>(null);
+  const key = useRef("");
+  const dataset = useResource(`dataset ${datasetId}`, (signal) => getIfFound<Dataset>(`/v1/datasets/${datasetId}`, signal));
+  const taken = useResource("names", latestNames);
 
-  const start = async (event: Event) => {
+  const values = each[mode];
+  const set = (next: Values) => {
+    setEach((old) => ({ ...old, [mode]: next }));
+    setTouched(true);
+    setError(undefined);
+  };
+  const chosenSet = datasets.find((item) => item.id === datasetId);
+  const proposed = distinct(start.name ?? proposedName(chosenSet ? title(chosenSet) : "Search", values, mode === "tune"), taken.value ?? new Set());
+  const parent = origin && "parameters" in origin ? origin : null;
+  const request = requestOf(values, datasetId, values.name?.trim() || proposed, continued && parent ? parent.id : null);
+  const text = `${request.path} ${JSON.stringify(request.body)}`;
+  const checked = useCheck(request, touched || several(values));
+  useEffect(() => void (key.current = requestKey()), [text]);
+  const error = refused ?? (checked?.text === text ? checked.error : undefined);
+  const form = { values, change: (part: Partial<Values>) => set({ ...values, ...part }), error, path: request.path };
+
+  const submit = async (event: Event) => {
     event.preventDefault();
     // An input with text that is not a number has no value; it must not be taken for an empty one.
-    const invalid = [...form.current!.querySelectorAll("input")].find((input) => input.validity.badInput);
+    const invalid = [...element.current!.querySelectorAll("input")].find((input) => input.validity.badInput);
     if (invalid) {
       invalid.reportValidity();
       return;
     }
     const done = await run(async () => {
-      const body = requestBody({ ...values, name: values.name.trim() || usual }, datasetId, continued && parent ? parent.id : null);
-      const job = await send<Job>("POST", "/v1/jobs", body, { "Idempotency-Key": key.current });
-      announcement.set("The job is started.");
-      go(`/jobs/${job.id}`);
+      const { id } = await send<Job | Sweep>("POST", request.path, request.body, { "Idempotency-Key": key.current });
+      announcement.set(request.path === "/v1/jobs" ? "The job is started." : "The sweep is started.");
+      go(`${request.path.slice("/v1".length)}/${id}`);
     });
-    if (!done) focusFirstError(form.current);
+    if (!done) {
+      for (const details of element.current?.querySelectorAll("details") ?? []) details.open ||= details.querySelector(".wrong") !== null;
+      focusFirstError(element.current);
+    }
   };
 
-  const chosenSet = datasets.find((item) => item.id === datasetId);
-  const usual = `${chosenSet ? title(chosenSet) : "Search"}, depth ${values.max_depth}`.slice(0, 200);
-
-  const numberField = (field: NumberField) => (
-    <Field
-      key={field.key} name={field.label} unit={field.unit} error={complaintAt(error, field.pointer)}
-      help={field.help(values[field.key])}
-    >
-      <input
-        type="number" inputMode="decimal" min={field.min} max={field.max} step={field.step} required={!field.optional}
-        value={values[field.key]} onInput={(event) => change({ [field.key]: event.currentTarget.value })}
-      />
-    </Field>
-  );
-
-  const choiceField = (key: "candidates" | "categories", label: string) => (
-    <Field name={label} help={about(key).description} error={complaintAt(error, `/body/parameters/${key}`)}>
-      <select value={values[key]} onChange={(event) => change({ [key]: event.currentTarget.value })}>
-        {Object.entries(about(key).choices!).map(([value, meaning]) => <option value={value}>{capitalized(meaning)}</option>)}
-      </select>
-    </Field>
-  );
-
+  const opened = (keys: TextKey[]) => keys.some((one) => one in start.preset);
+  const fields = (Object.keys(OWN) as TextKey[]).filter((one) => typeof OWN[one] === "string");
   return (
-    <form ref={form} class="panel" onSubmit={start} noValidate>
+    <form ref={element} class="panel train" onSubmit={submit} noValidate>
+      <ModeChoice mode={mode} onMode={setMode} />
       <div class="fields">
         <Field name="Dataset" error={complaintAt(error, "/body/dataset_id")} help="The data to learn from.">
           <select value={datasetId} onChange={(event) => setDatasetId(event.currentTarget.value)}>
-            {!datasets.some((item) => item.id === datasetId) && <option value={datasetId}>Deleted dataset</option>}
+            {!chosenSet && <option value={datasetId}>Deleted dataset</option>}
             {datasets.map((item) => (
               <option value={item.id}>{title(item)} – {item.target}, {count(item.rows)} rows</option>
             ))}
           </select>
         </Field>
-        <Field name="Name" error={complaintAt(error, "/body/name")} help="A name to find the job again.">
-          <input value={values.name} placeholder={usual} maxLength={200} onInput={(event) => change({ name: event.currentTarget.value })} />
+        <Field name="Name" error={complaintAt(error, "/body/name")} help={`A name to find the ${request.path === "/v1/jobs" ? "job" : "sweep"} again.`}>
+          <input
+            value={values.name ?? proposed} placeholder={proposed} maxLength={200}
+            onInput={(event) => form.change({ name: event.currentTarget.value })}
+          />
         </Field>
-        {MAIN.map(numberField)}
       </div>
-      <details>
-        <summary>More parameters</summary>
-        <div class="fields">
-          {choiceField("candidates", "Where cuts may lie")}
-          {MORE.map(numberField)}
-          {choiceField("categories", "Categories")}
-          <Check
-            name="Balance the classes" value={values.balanced} onChange={(balanced) => change({ balanced })}
-            help="Give every class the same total weight. Use it for data in which the interesting class is rare."
+      {mode === "tune"
+        ? <TuneSection key="tune" form={form} dataset={dataset.value} open={opened(IN_TUNE_MORE)} />
+        : (
+          <OwnSection
+            key="own" form={form} dataset={dataset.value} open={opened(IN_MORE)} sweeps={request.path === "/v1/sweeps"}
+            parent={parent} continued={continued} onContinued={setContinued}
           />
-          <Check
-            name="Polish" value={values.polish} onChange={(polish) => change({ polish })}
-            help={about("polish").description}
-          />
-          {parent && (
-            <Check
-              name={`Begin with the best tree of ${title(parent)}`} value={continued} onChange={setContinued}
-              help="The search starts with that tree as its best tree."
-            />
-          )}
-        </div>
-      </details>
-      <Refusal error={error} placed={PLACED} />
+        )}
+      {values.kept && <CopiedParts kept={values.kept} onDrop={() => form.change({ kept: null })} />}
+      {request.path === "/v1/sweeps" && <Plan checked={checked} current={text} />}
+      <Refusal error={error} placed={placedAt([...fields, "polish"], request.path)} />
+      {error instanceof ApiError && (
+        <Fixes
+          fixes={error.fixes} onFix={(fix) => {
+            const fixed = repaired(request, fix);
+            setDatasetId(fixed.datasetId);
+            set({ ...fixed.values, name: values.name });
+          }}
+        />
+      )}
       <div class="row">
         <button class="primary" disabled={busy}>{busy ? "Starting…" : "Start"}</button>
       </div>
     </form>
-  );
-}
-
-function Check(
-  { name, help, value, onChange }: { name: string; help: string; value: boolean; onChange: (value: boolean) => void },
-) {
-  return (
-    <div class="field check">
-      <label><input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {name}</label>
-      <p class="help">{help}</p>
-    </div>
   );
 }

@@ -1,40 +1,49 @@
 // Draws the tree: lines, boxes and marks. One node is in the tab order; arrow keys move between nodes.
 import type { Tree } from "../api/types.ts";
 import { counted, number, percent } from "../format.ts";
+import type { NodeRows } from "./bars.ts";
 import type { Box } from "./boxes.ts";
 import type { Layout } from "./layout.ts";
 import { width } from "./measure.ts";
 import { BoxDrawing } from "./nodes.tsx";
-import { type Change, className, questionWords, share } from "./shape.ts";
+import { questionWords } from "./rules.ts";
+import { type Change, className, depthsOf, leavesBelow, share, wrongBelow } from "./shape.ts";
 
-interface Props {
+export interface Drawn {
   tree: Tree;
   boxes: Box[];
   layout: Layout;
-  depths: number[];
-  changes: Map<number, Change> | undefined;
-  lit: Set<number> | undefined; // other nodes are dimmed
-  selected: number | null;
-  active: number; // in the tab order
-  onHover: (index: number | null) => void;
-  onSelect: (index: number) => void;
+  rows: Map<number, NodeRows>;
+  changes?: Map<number, Change>;
+  lit?: Set<number>; // other nodes are dimmed
+  selected?: number | null;
+  active?: number; // in the tab order
+  onHover?: (index: number | null) => void;
+  onSelect?: (index: number) => void;
 }
 
-export function Drawing(props: Props) {
-  const { tree, boxes, layout, lit } = props;
+export function Drawing(props: Drawn) {
   return (
     <>
-      <g class="edges" aria-hidden="true">
-        {tree.nodes.flatMap((node, i) => (node.split
-          ? [node.split.left, node.split.right].map((child, right) => (
-            <Edge key={child} tree={tree} boxes={boxes} layout={layout} from={i} to={child} right={right === 1} lit={lit} />
-          ))
-          : []))}
-      </g>
+      <Edges {...props} />
       <g role="tree" aria-label="Nodes of the tree">
-        {tree.nodes.map((_, i) => <Node key={i} index={i} {...props} />)}
+        {props.layout.nodes.map((i) => <Node key={i} index={i} {...props} />)}
       </g>
     </>
+  );
+}
+
+export function Edges({ tree, boxes, layout, lit }: Drawn) {
+  return (
+    <g class="edges" aria-hidden="true">
+      {layout.nodes.flatMap((i) => {
+        if (boxes[i].kind !== "split") return [];
+        const { left, right } = tree.nodes[i].split!;
+        return [left, right].map((child) => (
+          <Edge key={child} tree={tree} boxes={boxes} layout={layout} from={i} to={child} right={child === right} lit={lit} />
+        ));
+      })}
+    </g>
   );
 }
 
@@ -52,30 +61,32 @@ function Edge(
   return (
     <path
       class={`edge ${right ? "side-right" : "side-left"}${state}`} stroke-width={thick.toFixed(1)}
-      d={`M${x0} ${y0}C${x0} ${bend} ${x1} ${bend} ${x1} ${end.y}`}
+      d={`M${x0.toFixed(1)} ${y0.toFixed(1)}C${x0.toFixed(1)} ${bend.toFixed(1)} ${x1.toFixed(1)} ${bend.toFixed(1)} ${x1.toFixed(1)} ${end.y.toFixed(1)}`}
     />
   );
 }
 
-function Node({ index, tree, boxes, layout, depths, changes, lit, selected, active, onHover, onSelect }: Props & { index: number }) {
+export function Node({ index, tree, boxes, layout, rows, changes, lit, selected, active, onHover, onSelect }: Drawn & { index: number }) {
   const box = boxes[index];
   const { x, y } = layout.spots[index];
-  const change = changes?.get(index);
+  const change = box.kind === "chip" ? undefined : changes?.get(index);
+  const inside = box.kind === "chip" && changedBelow(tree, index, changes);
   const words = ["node", box.kind, lit === undefined ? "" : lit.has(index) ? "lit" : "dim"];
   if (index === selected) words.push("selected");
-  if (change) words.push("changed");
+  if (change || inside) words.push("changed");
+  const name = box.kind === "chip" ? chipWords(tree, index) : nodeWords(tree, index, change);
   return (
     <g
       class={words.filter(Boolean).join(" ")} transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`} data-node={index}
-      role="treeitem" aria-level={depths[index] + 1} aria-selected={index === selected} tabindex={index === active ? 0 : -1}
-      aria-label={nodeWords(tree, index, change)}
-      onMouseEnter={() => onHover(index)} onMouseLeave={() => onHover(null)}
-      onFocus={() => onHover(index)} onBlur={() => onHover(null)}
-      onClick={() => onSelect(index)}
+      role="treeitem" aria-level={depthsOf(tree)[index] + 1} aria-selected={index === selected} tabindex={index === active ? 0 : -1}
+      aria-expanded={box.kind === "leaf" ? undefined : box.kind === "split"} aria-label={name}
+      onMouseEnter={() => onHover?.(index)} onMouseLeave={() => onHover?.(null)}
+      onFocus={() => onHover?.(index)} onBlur={() => onHover?.(null)}
+      onClick={() => onSelect?.(index)}
     >
-      <title>{nodeWords(tree, index, change)}</title>
-      <BoxDrawing box={box} />
-      {change && <Mark text={change} />}
+      <title>{name}</title>
+      <BoxDrawing box={box} rows={rows.get(index)} />
+      {(change || inside) && <Mark text={change ?? "changed"} />}
     </g>
   );
 }
@@ -88,6 +99,18 @@ function Mark({ text }: { text: string }) {
       <text x={room / 2} y="11" font-size="10" text-anchor="middle">{text}</text>
     </g>
   );
+}
+
+/** Returns whether a node of a folded subtree changed; the nodes of a subtree follow each other. */
+function changedBelow(tree: Tree, index: number, changes: Map<number, Change> | undefined): boolean {
+  const end = index + 2 * leavesBelow(tree)[index] - 1;
+  return [...(changes?.keys() ?? [])].some((i) => i >= index && i < end);
+}
+
+/** Describes a folded subtree. */
+function chipWords(tree: Tree, index: number): string {
+  const { rows } = tree.nodes[index];
+  return `Folded subtree: ${counted(leavesBelow(tree)[index], "leaf", "leaves")}, ${counted(rows, "row")}, ${number(wrongBelow(tree)[index])} wrong. Open it.`;
 }
 
 export function nodeWords(tree: Tree, index: number, change?: Change): string {

@@ -1,60 +1,65 @@
 // Places the boxes of a tree. Every subtree has its own columns, so boxes of a level do not overlap.
 import type { Tree } from "../api/types.ts";
+import type { Detail } from "./detail.ts";
 import { depthsOf } from "./shape.ts";
 
 export interface Size { width: number; height: number }
 export interface Spot { x: number; y: number }
-export interface Layout { spots: Spot[]; width: number; height: number }
+/** The nodes that are drawn, parents first, and the place of each at its index. */
+export interface Layout { nodes: number[]; spots: Spot[]; width: number; height: number }
 
-const GAP = 16;
-const RISE = 46;
 const MAX_ASPECT_RATIO = 1.8; // width by height: wider trees get more distance between levels
-const MAX_RISE = 8 * RISE;
+const MAX_RISE = 8; // times the smallest distance
 
-export function layout(tree: Tree, sizes: Size[]): Layout {
-  const { nodes } = tree;
-  const spans = new Array<number>(nodes.length).fill(0);
-  const below = (i: number) => spans[nodes[i].split!.left] + GAP + spans[nodes[i].split!.right];
-  for (let i = nodes.length - 1; i >= 0; i -= 1) {
-    spans[i] = Math.max(sizes[i].width, nodes[i].split ? below(i) : 0);
+/** Places the boxes of these nodes; a node whose children are not among them has none. */
+export function layout(tree: Tree, nodes: number[], sizes: Size[], { gap, rise }: Pick<Detail, "gap" | "rise">): Layout {
+  const spans: number[] = [];
+  const childrenOf = (i: number) => {
+    const { split } = tree.nodes[i];
+    return split && sizes[split.left] ? [split.left, split.right] as const : null;
+  };
+  const below = (i: number) => childrenOf(i)!.reduce((sum, child) => sum + spans[child], gap);
+  for (const i of [...nodes].reverse()) spans[i] = Math.max(sizes[i].width, childrenOf(i) ? below(i) : 0);
+  const starts = [0];
+  const centres: number[] = [];
+  for (const i of nodes) {
+    const children = childrenOf(i);
+    centres[i] = starts[i] + spans[i] / 2;
+    if (!children) continue;
+    starts[children[0]] = starts[i] + (spans[i] - below(i)) / 2;
+    starts[children[1]] = starts[children[0]] + spans[children[0]] + gap;
   }
-  const starts = new Array<number>(nodes.length).fill(0);
-  const depths = depthsOf(tree);
-  nodes.forEach(({ split }, i) => {
-    if (!split) return;
-    starts[split.left] = starts[i] + (spans[i] - below(i)) / 2;
-    starts[split.right] = starts[split.left] + spans[split.left] + GAP;
-  });
-  const centres = starts.map((start, i) => start + spans[i] / 2);
-  for (let i = nodes.length - 1; i >= 0; i -= 1) { // centre over the children, within the column
-    const { split } = nodes[i];
-    if (!split) continue;
+  for (const i of [...nodes].reverse()) { // centre over the children, within the column
+    const children = childrenOf(i);
+    if (!children) continue;
     const half = sizes[i].width / 2;
-    const middle = (centres[split.left] + centres[split.right]) / 2;
+    const middle = (centres[children[0]] + centres[children[1]]) / 2;
     centres[i] = Math.min(Math.max(middle, starts[i] + half), starts[i] + spans[i] - half);
   }
-  const close = levels(tree, sizes, depths, centres, 0);
+  const depths = depthsOf(tree);
+  const close = levels(0);
   const wanted = (spans[0] / MAX_ASPECT_RATIO - close[close.length - 1]) / Math.max(1, close.length - 2);
-  const tops = wanted > 0 ? levels(tree, sizes, depths, centres, Math.min(MAX_RISE, wanted)) : close;
-  const spots = sizes.map((size, i) => ({ x: centres[i] - size.width / 2, y: tops[depths[i]] }));
-  return { spots, width: spans[0], height: tops[tops.length - 1] };
-}
+  const tops = wanted > 0 ? levels(Math.min(MAX_RISE * rise, wanted)) : close;
+  const spots: Spot[] = [];
+  for (const i of nodes) spots[i] = { x: centres[i] - sizes[i].width / 2, y: tops[depths[i]] };
+  return { nodes, spots, width: spans[0], height: tops[tops.length - 1] };
 
-/** Returns the top of each level and the bottom of the last; distant children get more height. */
-function levels(tree: Tree, sizes: Size[], depths: number[], centres: number[], more: number): number[] {
-  const tops = [0];
-  for (let level = 0; level <= Math.max(...depths); level += 1) {
-    let tallest = 0;
-    let farthest = -1;
-    tree.nodes.forEach(({ split }, i) => {
-      if (depths[i] !== level) return;
-      tallest = Math.max(tallest, sizes[i].height);
-      if (split) farthest = Math.max(farthest, ...[split.left, split.right].map((child) => Math.abs(centres[child] - centres[i])));
+  /** Returns the top of each level and the bottom of the last; distant children get more height. */
+  function levels(more: number): number[] {
+    const tallest: number[] = [];
+    const farthest: number[] = [];
+    for (const i of nodes) {
+      const level = depths[i];
+      tallest[level] = Math.max(tallest[level] ?? 0, sizes[i].height);
+      for (const child of childrenOf(i) ?? []) farthest[level] = Math.max(farthest[level] ?? 0, Math.abs(centres[child] - centres[i]));
+    }
+    const found = [0];
+    tallest.forEach((height, level) => {
+      const down = farthest[level] === undefined ? 0 : Math.min(Math.max(rise, 0.05 * farthest[level]), 3 * rise) + more;
+      found.push(found[level] + height + down);
     });
-    const rise = farthest < 0 ? 0 : Math.min(Math.max(RISE, 0.05 * farthest), 3 * RISE) + more;
-    tops.push(tops[level] + tallest + rise);
+    return found;
   }
-  return tops;
 }
 
 /** Returns centres near `places`, in order, so that labels of these widths stay apart and inside 0..room. */

@@ -1,10 +1,12 @@
 // Draws the boxes as SVG. Colours come from the stylesheet, so that they follow the theme.
-// When zoomed out, boxes have less text in a larger font.
-import { BARS, BODY, type Box, type LeafBox, NAME, PAD, SMALL, type SplitBox, STRIP } from "./boxes.ts";
+// When zoomed out, boxes have less text in a larger font; the cuts are the last to disappear.
+import type { NodeRows } from "./bars.ts";
+import { stacks } from "./bars.ts";
+import type { Box, ChipBox, LeafBox, SplitBox } from "./boxes.ts";
 import { fit, width } from "./measure.ts";
 
 const FAR = 22; // font size
-const AFAR = 36; // font size when zoomed out even further
+const AFAR = 40; // font size when zoomed out even further
 
 const side = (right: boolean) => (right ? "side-right" : "side-left");
 
@@ -14,95 +16,126 @@ function Arrow({ x, y, right }: { x: number; y: number; right: boolean }) {
   return <path class="arrow" d={`M${x - tip} ${y - 3.5}v7L${x + tip} ${y}z`} />;
 }
 
-export function BoxDrawing({ box }: { box: Box }) {
-  return box.kind === "split" ? <SplitDrawing box={box} /> : <LeafDrawing box={box} />;
+export function BoxDrawing({ box, rows }: { box: Box; rows: NodeRows | undefined }) {
+  if (box.kind === "split") return <SplitDrawing box={box} rows={rows} />;
+  return box.kind === "leaf" ? <LeafDrawing box={box} /> : <ChipDrawing box={box} />;
 }
 
-function SplitDrawing({ box }: { box: SplitBox }) {
-  const { strip, top, missing } = box;
+/** A text as large as fits into the room, at most `size`. */
+function Largest({ text, size, room, ...rest }: { text: string; size: number; room: number; class: string; x: number; y: number }) {
+  const fitted = Math.max(size / 3, Math.min(size, (size * room) / width(text, size, true)));
+  return <text {...rest} font-size={fitted.toFixed(1)}>{fit(text, fitted, room, true)}</text>;
+}
+
+function Shares({ box, y, height }: { box: Box; y: number; height: number }) {
+  const { pad } = box.detail;
+  const room = box.width - 2 * pad;
+  return <>{box.shares.map((part) => <rect class={part.style} x={pad + part.from * room} y={y} width={part.share * room} height={height} />)}</>;
+}
+
+function SplitDrawing({ box, rows }: { box: SplitBox; rows: NodeRows | undefined }) {
+  const { strip, top, missing, detail } = box;
+  const { pad, strip: high } = detail;
   const middle = missing.x + missing.width / 2;
-  const afar = Math.min(AFAR, top - 10);
-  const under = top + STRIP + strip.height + 8;
+  const room = box.width - 2 * pad;
+  const under = top + high + strip.height + 8;
+  const far = Math.min(FAR, top - pad + 4);
   return (
     <>
       <rect class="box" width={box.width} height={box.height} rx="6" />
-      <text class="name near" x={PAD} y={PAD + NAME - 2} font-size={NAME}>{box.name}</text>
-      <text class="name far" x={PAD} y={PAD + FAR - 5} font-size={FAR}>{fit(box.name, FAR, box.width - 2 * PAD, true)}</text>
-      <text class="soft far" x={PAD} y={top + STRIP + FAR} font-size={FAR - 2}>{fit(box.rows, FAR - 2, box.width - 2 * PAD)}</text>
-      <text class="name afar" x={PAD} y={top - 10} font-size={afar}>{fit(box.name, afar, box.width - 2 * PAD, true)}</text>
-      <g transform={`translate(${PAD} ${top})`}>
-        {strip.bars.map((bar) => <rect class={`${side(bar.right)} bar`} x={bar.x} y={-1 - bar.height} width={bar.width} height={bar.height} />)}
-        {strip.cells.map((entry) => <rect class={side(entry.right)} x={entry.x} width={entry.width} height={STRIP} />)}
-        {strip.cells.slice(1).map((entry) => <rect class="cut" x={entry.x - 0.75} width="1.5" height={STRIP} />)}
-        {strip.cells.map((entry) => entry.arrow && <Arrow x={entry.x + entry.width / 2} y={STRIP / 2} right={entry.right} />)}
-        {strip.ticks.map((tick) => <path class="tick near" d={`M${tick.from} ${STRIP}L${tick.to} ${STRIP + 7}`} />)}
+      <text class="name near" x={pad} y={pad + detail.name - 2} font-size={detail.name}>{box.name}</text>
+      <text class="name far" x={pad} y={pad + far - 5} font-size={far}>{fit(box.name, far, room, true)}</text>
+      <Largest class="ink far cuts" text={strip.brief} size={FAR} room={room} x={pad} y={top + high + FAR} />
+      <Largest class="ink afar cuts" text={strip.brief} size={AFAR} room={room} x={pad} y={Math.min(top + high + AFAR, box.height - pad - 8)} />
+      <g transform={`translate(${pad} ${top})`}>
+        {rows && detail.bars > 0 && stacks(rows, strip.scale, detail.bars, { x: missing.x - pad + 2, width: missing.width - 4 })
+          .map((stack) => <path class={`${stack.style} rows`} d={stack.path} transform="translate(0 -1)" />)}
+        {strip.cells.map((entry) => <rect class={side(entry.right)} x={entry.x} width={entry.width} height={high} />)}
+        {strip.cells.slice(1).map((entry) => <rect class="cut" x={entry.x - 0.75} width="1.5" height={high} />)}
+        {strip.cells.map((entry) => entry.arrow && entry.width >= 8 && <Arrow x={entry.x + entry.width / 2} y={high / 2} right={entry.right} />)}
+        {strip.ticks.map((tick) => <path class="tick near" d={`M${tick.from} ${high}L${tick.to} ${high + tick.y}`} />)}
         {strip.labels.map((entry) => (
-          <text class={entry.soft ? "soft near" : "ink near"} x={entry.x} y={STRIP + entry.y} font-size={entry.soft ? SMALL : BODY} text-anchor="middle">{entry.text}</text>
+          <text class={entry.soft ? "soft near" : "ink near cuts"} x={entry.x} y={high + entry.y} font-size={entry.soft ? detail.small : detail.cut} text-anchor="middle">{entry.text}</text>
         ))}
         {strip.sides.map((line) => (
           <g class="near">
-            <rect class={side(line.right)} y={STRIP + line.y - 9} width="8" height="8" rx="1" />
-            <text class="ink" x="14" y={STRIP + line.y - 1} font-size={BODY}>{line.text}</text>
+            <rect class={side(line.right)} y={high + line.y - 9} width="8" height="8" rx="1" />
+            <text class="ink cuts" x="14" y={high + line.y - 1} font-size={detail.cut}>{line.text}</text>
           </g>
         ))}
       </g>
-      {missing.height > 0 && (
-        <rect class={`${side(missing.right)} bar`} x={missing.x + 14} y={top - 1 - Math.min(BARS, missing.height)} width={missing.width - 28} height={Math.min(BARS, missing.height)} />
-      )}
-      <rect class={`${side(missing.right)}${missing.seen ? "" : " guess"}`} x={missing.x} y={top} width={missing.width} height={STRIP} rx="2" />
-      <Arrow x={middle} y={top + STRIP / 2} right={missing.right} />
-      <text class="soft near" x={middle} y={top + STRIP + 14} font-size={SMALL} text-anchor="middle">missing</text>
-      {box.classes.map((part) => <rect class={part.style} x={part.x} y={under} width={part.width} height="6" />)}
+      <rect class={`${side(missing.right)}${missing.seen ? "" : " guess"}`} x={missing.x} y={top} width={missing.width} height={high} rx="2" />
+      <Arrow x={middle} y={top + high / 2} right={missing.right} />
+      {detail.ends && <text class="soft near" x={middle} y={top + high + 14} font-size={detail.small} text-anchor="middle">missing</text>}
+      <g class="near shares"><Shares box={box} y={under} height={6} /></g>
       <Footer box={box} />
     </>
   );
 }
 
 function LeafDrawing({ box }: { box: LeafBox }) {
-  const first = PAD + NAME + SMALL + 8;
-  const room = box.width - 2 * PAD;
+  const { pad, name, small, classes } = box.detail;
+  const first = pad + name + small + 8;
+  const room = box.width - 2 * pad;
+  const far = Math.min(FAR, name + 6);
   return (
     <>
       <rect class="leaf" width={box.width} height={box.height} rx="10" />
       <g class="far">
-        <rect class={box.style} x={PAD} y={PAD + 2} width="14" height="14" rx="2" />
-        <text class="name" x={PAD + 20} y={PAD + FAR - 5} font-size={FAR}>{fit(box.name, FAR, room - 20, true)}</text>
-        <text class="soft" x={PAD} y={PAD + 2 * FAR} font-size={FAR - 2}>{box.percent}</text>
-        {box.parts.map((part) => <rect class={part.style} x={PAD + part.from * room} y={box.height - PAD - 8} width={part.share * room} height="8" />)}
+        <rect class={box.style} x={pad} y={pad + 1} width="14" height="14" rx="2" />
+        <text class="name" x={pad + 18} y={pad + far - 4} font-size={far}>{fit(box.name, far, room - 18, true)}</text>
+        <Shares box={box} y={box.height - pad - 12} height={12} />
       </g>
       <g class="afar">
-        <rect class={box.style} x={PAD} y={PAD + 4} width="24" height="24" rx="3" />
-        <text class="name" x={PAD + 30} y={PAD + 28} font-size={AFAR - 6}>{fit(box.name, AFAR - 6, room - 30, true)}</text>
-        {box.parts.map((part) => <rect class={part.style} x={PAD + part.from * room} y={box.height - PAD - 14} width={part.share * room} height="14" />)}
+        <rect class={box.style} x={pad} y={pad} width={room} height={box.height - 2 * pad - 18} rx="3" />
+        <Shares box={box} y={box.height - pad - 14} height={14} />
       </g>
       <g class="near">
-        <rect class={box.style} x={PAD} y={PAD + 1} width="10" height="10" rx="2" />
-        <text class="name" x={PAD + 16} y={PAD + NAME - 2} font-size={NAME}>{box.name}</text>
-        <text class="soft" x={PAD} y={PAD + NAME + SMALL + 2} font-size={SMALL}>{box.share}</text>
+        <rect class={box.style} x={pad} y={pad + 1} width="10" height="10" rx="2" />
+        <text class="name" x={pad + 15} y={pad + name - 2} font-size={name}>{box.name}</text>
+        {box.lines.map((line, i) => <text class="soft" x={pad} y={pad + name + (small + 3) * (i + 1) - 1} font-size={small}>{line}</text>)}
         {box.rows.map((row, i) => (
           <g transform={`translate(0 ${first + 13 * i})`}>
-            <text class="ink" x={PAD} y="9" font-size={SMALL}>{row.name}</text>
-            <rect class={row.style} x={PAD + box.nameWidth + 6} y="1.5" width={row.length} height="8" rx="1" />
-            <text class="ink" x={box.width - PAD} y="9" font-size={SMALL} text-anchor="end">{row.count}</text>
+            <text class="ink" x={pad} y="9" font-size={small}>{row.name}</text>
+            <rect class={row.style} x={pad + box.nameWidth + 6} y="1.5" width={row.length} height="8" rx="1" />
+            <text class="ink" x={box.width - pad} y="9" font-size={small} text-anchor="end">{row.count}</text>
           </g>
         ))}
-        {box.more && <text class="soft" x={PAD} y={first + 13 * box.rows.length + 9} font-size={SMALL}>{box.more}</text>}
+        {box.more && <text class="soft" x={pad} y={first + 13 * box.rows.length + 9} font-size={small}>{box.more}</text>}
+        {!classes && <Shares box={box} y={box.height - pad - 6} height={6} />}
       </g>
-      <Footer box={box} />
+      {classes && <Footer box={box} />}
+    </>
+  );
+}
+
+function ChipDrawing({ box }: { box: ChipBox }) {
+  const { pad, cut, small } = box.detail;
+  const right = box.width - pad;
+  return (
+    <>
+      <rect class="chip-box" width={box.width} height={box.height} rx="12" />
+      <text class="name near" x={pad} y={pad + cut - 1} font-size={cut}>{box.lines[0]}</text>
+      <path class="chip-mark near" d={`M${right - 10} ${pad + cut / 2}h10m-5 -5v10`} />
+      {box.lines.slice(1).map((line, i) => <text class="soft near" x={pad} y={pad + cut + (small + 4) * (i + 1)} font-size={small}>{line}</text>)}
+      <Largest class="name far" text={box.lines[0]} size={FAR} room={box.width - 2 * pad} x={pad} y={pad + FAR} />
+      <path class="chip-mark afar" d={`M${box.width / 2 - 14} ${box.height / 2 - 4}h28m-14 -14v28`} />
+      <Shares box={box} y={box.height - pad - 6} height={6} />
     </>
   );
 }
 
 /** Draws rows and errors on the left, and on the right whether the subtree is proven. */
-function Footer({ box }: { box: Box }) {
-  const y = box.height - PAD + 1;
-  const right = box.width - PAD;
-  const mark = right - width("proven", SMALL, true) - 10;
+function Footer({ box }: { box: SplitBox | LeafBox }) {
+  const { pad, small, ends } = box.detail;
+  const y = box.height - pad + 1;
+  const right = box.width - pad;
+  const mark = right - (ends ? width("proven", small, true) + 10 : 8);
   return (
     <g class="near">
-      <text class="soft" x={PAD} y={y} font-size={SMALL}>{box.footer}</text>
+      <text class="soft" x={pad} y={y} font-size={small}>{box.footer}</text>
       {box.proven && <path class="proven-mark" d={`M${mark} ${y - 3.5}l2.5 2.5 4.5-5.5`} />}
-      <text class={box.proven ? "proven" : "soft"} x={right} y={y} font-size={SMALL} text-anchor="end">{box.proven ? "proven" : "open"}</text>
+      {ends && <text class={box.proven ? "proven" : "soft"} x={right} y={y} font-size={small} text-anchor="end">{box.proven ? "proven" : "open"}</text>}
     </g>
   );
 }

@@ -1,6 +1,6 @@
-// Derives paths, sides, rules in words and changes from the JSON of a tree.
-import type { Tree, TreeColumn, TreeLabel, TreeNode, TreeSplit } from "../api/types.ts";
-import { counted, exact, label, listed, number, percent } from "../format.ts";
+// Derives paths, sides and changes from the JSON of a tree.
+import type { Tree, TreeNode, TreeSplit } from "../api/types.ts";
+import { counted, label, number } from "../format.ts";
 import { BEYOND_SPACE } from "../words.ts";
 
 /** A piece of the number line: above `low`, up to and including `high`. */
@@ -11,13 +11,23 @@ export function pieces(split: TreeSplit): Piece[] {
   return edges.slice(0, -1).map((low, i) => ({ low, high: edges[i + 1], right: i % 2 === 1 }));
 }
 
-export function parents(tree: Tree): number[] {
+/** Returns a function of a tree that computes its result once for each tree. */
+export function once<Result>(compute: (tree: Tree) => Result): (tree: Tree) => Result {
+  const known = new WeakMap<Tree, { result: Result }>();
+  return (tree) => {
+    let found = known.get(tree);
+    if (!found) known.set(tree, (found = { result: compute(tree) }));
+    return found.result;
+  };
+}
+
+export const parents = once((tree): number[] => {
   const above = new Array<number>(tree.nodes.length).fill(-1);
   tree.nodes.forEach((node, i) => {
     if (node.split) above[node.split.left] = above[node.split.right] = i;
   });
   return above;
-}
+});
 
 /** Returns the nodes from the root to this one. */
 export function pathTo(tree: Tree, index: number): number[] {
@@ -27,31 +37,35 @@ export function pathTo(tree: Tree, index: number): number[] {
   return path;
 }
 
-export function depthsOf(tree: Tree): number[] {
+export const depthsOf = once((tree): number[] => {
   const depths = new Array<number>(tree.nodes.length).fill(0);
   tree.nodes.forEach((node, i) => {
     if (node.split) depths[node.split.left] = depths[node.split.right] = depths[i] + 1;
   });
   return depths;
-}
+});
 
 export function depthOf(tree: Tree): number {
-  return Math.max(...depthsOf(tree));
+  return depthsOf(tree).reduce((most, depth) => Math.max(most, depth), 0);
 }
 
 export function leafCount(tree: Tree): number {
-  return tree.nodes.filter((node) => !node.split).length;
+  return leavesBelow(tree)[0];
 }
 
-/** Returns the weight that the leaves below each node misclassify. */
-export function wrongBelow(tree: Tree): number[] {
-  const wrong = tree.nodes.map((node) => node.error);
+/** Returns the sums of a leaf's figure over the leaves below each node. */
+function below(tree: Tree, figure: (leaf: TreeNode) => number): number[] {
+  const sums = tree.nodes.map(figure);
   for (let i = tree.nodes.length - 1; i >= 0; i -= 1) {
     const { split } = tree.nodes[i];
-    if (split) wrong[i] = wrong[split.left] + wrong[split.right];
+    if (split) sums[i] = sums[split.left] + sums[split.right];
   }
-  return wrong;
+  return sums;
 }
+
+/** The weight that the leaves below each node misclassify. */
+export const wrongBelow = once((tree) => below(tree, (leaf) => leaf.error));
+export const leavesBelow = once((tree) => below(tree, () => 1));
 
 export function className(tree: Tree, node: TreeNode): string {
   return label(tree.classes.labels[node.label]);
@@ -59,84 +73,6 @@ export function className(tree: Tree, node: TreeNode): string {
 
 export function share(node: TreeNode): number {
   return node.counts[node.label] / node.counts.reduce((sum, x) => sum + x, 0);
-}
-
-// Rules in words
-
-function categoriesOf(column: TreeColumn): TreeLabel[] {
-  return column.kind === "category" ? column.categories : [];
-}
-
-interface Condition { column: TreeColumn; pieces: { low: number; high: number }[]; categories: Set<number>; missing: boolean }
-
-/** Returns the conditions to reach this node, one for each column. */
-export function conditions(tree: Tree, index: number): string[] {
-  const path = pathTo(tree, index);
-  const found = new Map<number, Condition>();
-  for (let step = 0; step < path.length - 1; step += 1) {
-    const split = tree.nodes[path[step]].split!;
-    narrow(found, tree.columns[split.column], split, path[step + 1] === split.right);
-  }
-  return [...found.values()].map(conditionWords);
-}
-
-function narrow(found: Map<number, Condition>, column: TreeColumn, split: TreeSplit, right: boolean): void {
-  const before = found.get(split.column) ?? {
-    column, pieces: [{ low: -Infinity, high: Infinity }], categories: new Set(categoriesOf(column).keys()), missing: true,
-  };
-  const kept = pieces(split).filter((piece) => piece.right === right);
-  const crossed = before.pieces.flatMap((a) => kept
-    .map((b) => ({ low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) }))
-    .filter((piece) => piece.low < piece.high));
-  const chosen = new Set(split.right_categories);
-  found.set(split.column, {
-    ...before,
-    pieces: crossed.sort((a, b) => a.low - b.low),
-    categories: new Set([...before.categories].filter((k) => chosen.has(k) === right)),
-    missing: before.missing && split.missing_right === right,
-  });
-}
-
-function conditionWords({ column, pieces: kept, categories, missing }: Condition): string {
-  const also = missing ? " (or missing)" : "";
-  if (column.kind === "category") {
-    const names = [...categories].map((k) => label(column.categories[k]));
-    if (!names.length) return `${column.name} is ${missing ? "missing" : "not a category of the training data"}`;
-    return `${column.name} is ${listed(names, "or")}${also}`;
-  }
-  if (!kept.length) return `${column.name} is missing`;
-  if (column.kind === "boolean") {
-    const values = [0, 1].filter((value) => kept.some((piece) => piece.low < value && value <= piece.high));
-    if (values.length === 2) return `${column.name} is known`;
-    return `${column.name} is ${values[0] ? "true" : "false"}${also}`;
-  }
-  if (kept.length === 1 && kept[0].low === -Infinity && kept[0].high === Infinity) return `${column.name} is known`;
-  return `${column.name} is ${kept.map(rangeWords).join(" or ")}${also}`;
-}
-
-function rangeWords({ low, high }: { low: number; high: number }): string {
-  if (low === -Infinity) return `at most ${exact(high)}`;
-  if (high === Infinity) return `above ${exact(low)}`;
-  return `above ${exact(low)} and at most ${exact(high)}`;
-}
-
-/** Returns the complete rule of a leaf. */
-export function ruleWords(tree: Tree, index: number): string {
-  const node = tree.nodes[index];
-  const parts = conditions(tree, index);
-  const answer = `${className(tree, node)} (${percent(share(node))} of ${counted(node.rows, "training row")})`;
-  return parts.length ? `If ${parts.join(", and ")}, then ${answer}.` : `Always ${answer}.`;
-}
-
-/** Returns the question of a node in a few words. */
-export function questionWords(tree: Tree, node: TreeNode): string {
-  const split = node.split!;
-  const column = tree.columns[split.column];
-  const all: Condition = {
-    column, pieces: pieces(split).filter((piece) => !piece.right), missing: !split.missing_right,
-    categories: new Set([...categoriesOf(column).keys()].filter((k) => !split.right_categories.includes(k))),
-  };
-  return `left if ${conditionWords(all)}; else right`;
 }
 
 // Changes

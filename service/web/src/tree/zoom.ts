@@ -7,25 +7,31 @@ export interface View { x: number; y: number; scale: number }
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
 export const MARGIN = 14;
+const LEAST_HELD = 0.65; // scale
+const LEAST_READABLE = 0.7; // scale
 const DRAG = 4; // pixels: a shorter movement is a click
 
-export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number) {
+/** With `held` the drawing keeps its place when the stage becomes so small that the fitted drawing could not be read. */
+export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, height: number, held: boolean) {
   const [view, setView] = useState<View>({ x: MARGIN, y: MARGIN, scale: 1 });
   const untouched = useRef(true); // the drawing is fitted until the user moves it
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const travelled = useRef(0);
+  const still = useRef(held);
+  still.current = held;
 
-  const fitNow = useCallback(() => {
+  const fitNow = useCallback((least = 0) => {
     const stage = svg.current?.getBoundingClientRect();
     if (!stage?.width || !stage.height) return;
     const scale = Math.min(1, (stage.width - 2 * MARGIN) / width, (stage.height - 2 * MARGIN) / height);
+    if (scale < least) return;
     const top = Math.max(MARGIN, Math.min((stage.height - height * scale) / 2, 40));
     setView({ scale, x: (stage.width - width * scale) / 2, y: top });
   }, [width, height]);
 
   useEffect(() => {
     if (untouched.current) fitNow();
-    const sized = new ResizeObserver(() => untouched.current && fitNow());
+    const sized = new ResizeObserver(() => untouched.current && fitNow(still.current ? LEAST_HELD : 0));
     sized.observe(svg.current!);
     return () => sized.disconnect();
   }, [fitNow]);
@@ -103,9 +109,18 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
           (start < MARGIN ? MARGIN - start : start + size > room - MARGIN ? room - MARGIN - start - size : 0);
         const dx = shift(old.x + x * old.scale, partWidth * old.scale, box.width);
         const dy = shift(old.y + y * old.scale, partHeight * old.scale, box.height);
-        if (dx || dy) untouched.current = false;
         return dx || dy ? { ...old, x: old.x + dx, y: old.y + dy } : old;
       });
+    },
+    /** Zooms to a part; a part too large to be read is shown at its end. */
+    frame: (x: number, y: number, partWidth: number, partHeight: number, endX: number) => {
+      const box = svg.current!.getBoundingClientRect();
+      const [roomX, roomY] = [box.width - 2 * MARGIN, box.height - 2 * MARGIN];
+      const scale = Math.min(1, Math.max(LEAST_READABLE, Math.min(roomX / partWidth, roomY / partHeight)));
+      const left = partWidth * scale <= roomX ? x + partWidth / 2 : Math.min(Math.max(endX, x + roomX / scale / 2), x + partWidth - roomX / scale / 2);
+      const top = partHeight * scale <= roomY ? y : y + partHeight - roomY / scale;
+      untouched.current = false;
+      setView({ scale, x: box.width / 2 - left * scale, y: MARGIN - top * scale });
     },
   };
 }

@@ -1,0 +1,44 @@
+// Tables of what happened during the search.
+import { moment, number, orDash } from "../format.ts";
+import { title } from "../words.ts";
+import { shareWords } from "./explored.tsx";
+import type { JobFeed } from "./feed.ts";
+import { foundWords } from "./moments.ts";
+
+/** Shows the improvements of the chart as a table, for screen readers and exact figures. */
+export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number) => void }) {
+  if (!feed.improvements.length) return null;
+  const shown = [...feed.improvements].reverse().slice(0, 200);
+  const shares = shown.some((entry) => entry.explored !== null);
+  return (
+    <details class="panel">
+      <summary>When the tree improved</summary>
+      <div class="scroll short" role="region" aria-label={`When the tree of ${title(feed.job!)} improved`} tabIndex={0}>
+        <table class="list compact">
+          <thead><tr><th scope="col">Tree</th><th scope="col" class="right">After</th><th scope="col" class="right">Cost</th><th scope="col" class="right">Lower bound</th>{shares && <th scope="col" class="right">Explored</th>}</tr></thead>
+          <tbody>
+            {shown.map((entry) => (
+              <tr key={entry.revision}>
+                <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
+                <td class="right">{orDash(entry.seconds, foundWords)}</td>
+                <td class="right">{number(entry.objective)}</td>
+                <td class="right">{orDash(entry.lower, number)}</td>
+                {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+export function Log({ feed }: { feed: JobFeed }) {
+  if (!feed.logs.length) return null;
+  return (
+    <details class="panel">
+      <summary>Search log</summary>
+      <ul class="notes">{feed.logs.slice(-50).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
+    </details>
+  );
+}

@@ -1,0 +1,106 @@
+// The dialog that gives an alias to a model, beside the model that has it now.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { complaintAt, get } from "../api/client.ts";
+import type { ModelWithTree } from "../api/types.ts";
+import { moment, number, orDash, percent } from "../format.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Field } from "../parts/field.tsx";
+import { Loading, Refusal } from "../parts/states.tsx";
+import { useAction } from "../state/action.ts";
+import { useResource } from "../state/resource.ts";
+import { useSignal } from "../state/signal.ts";
+import { leafCount } from "../tree/shape.ts";
+import { title } from "../words.ts";
+import { aliasChanges, readAliases, setAlias } from "./alias.ts";
+
+interface Props {
+  modelId: string;
+  alias: string; // at first
+  datasets?: Map<string, string>; // names
+  onClose: () => void;
+}
+
+interface Line { name: string; of: (model: ModelWithTree, datasets: Map<string, string>) => ComponentChildren }
+
+const LINES: Line[] = [
+  { name: "Held-back accuracy", of: ({ metrics }) => accuracyWords(metrics.validation ?? undefined) },
+  { name: "Training accuracy", of: ({ metrics }) => orDash(metrics.train_accuracy, percent) },
+  { name: "Leaves", of: ({ tree }) => number(leafCount(tree)) },
+  { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : percent(model.gap_relative)) },
+  { name: "Dataset", of: (model, datasets) => datasets.get(model.dataset_id) ?? "deleted" },
+  { name: "Made", of: ({ created_at: at }) => moment(at) },
+];
+
+/** "85 % ± 6 on 120 rows", with the interval that contains the accuracy on new rows with a probability of 95 %. */
+function accuracyWords(scores: NonNullable<ModelWithTree["metrics"]["validation"]> | undefined): string {
+  if (!scores) return "no rows were held back";
+  const { accuracy, accuracy_interval: interval, rows } = scores;
+  return `${percent(accuracy)}${interval ? ` ± ${(50 * (interval.high - interval.low)).toFixed(0)}` : ""} on ${number(rows)} rows`;
+}
+
+export function Promote({ modelId, alias: first, datasets = new Map(), onClose }: Props) {
+  const [alias, setAliasText] = useState(first);
+  const { run, busy, error } = useAction();
+  const change = useSignal(aliasChanges);
+  const aliases = useResource(`aliases ${change}`, readAliases);
+  const name = alias.trim();
+  const before = aliases.value?.find((each) => each.name === name)?.model_id;
+  const mine = before === modelId;
+  const ids = before && !mine ? [before, modelId] : [modelId];
+  const models = useResource(ids.join(), (signal) => Promise.all(ids.map((id) => get<ModelWithTree>(`/v1/models/${id}`, signal))));
+  const act = async () => {
+    if (await run(() => setAlias(name, modelId, before))) onClose();
+  };
+  return (
+    <Dialog title="Put in production" onClose={onClose}>
+      <form class="promote" onSubmit={(event) => {
+        event.preventDefault();
+        void act();
+      }}>
+        <Field
+          name="Alias" error={complaintAt(error, "/path/alias")}
+          help="Programs that predict with this alias use the new model from then on. By default each dataset has an alias of its own."
+        >
+          <input value={alias} list="aliases" autocomplete="off" maxLength={64} onInput={(event) => setAliasText(event.currentTarget.value)} />
+        </Field>
+        <datalist id="aliases">{aliases.value?.map((each) => <option value={each.name} />)}</datalist>
+        {!models.value && models.error === undefined && <Loading what="Loading the models" />}
+        <Refusal error={models.error ?? aliases.error} />
+        {models.value && aliases.value && <Beside models={models.value} datasets={datasets} />}
+        <Refusal error={error} placed={["/path/alias"]} />
+        {mine && <p class="quiet">This model has the alias {name} already.</p>}
+        <div class="row end">
+          <button type="button" onClick={onClose}>Go back</button>
+          <button class="primary" disabled={busy || !name || mine || !aliases.value || !models.value}>{before && !mine ? "Move the alias" : "Set the alias"}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Beside({ models, datasets }: { models: ModelWithTree[]; datasets: Map<string, string> }) {
+  const heads = models.length === 2 ? ["Now", "New"] : ["New"];
+  const differ = models.length === 2 && models[0].dataset_id !== models[1].dataset_id;
+  return (
+    <>
+      <div class="scroll" role="region" aria-label="Comparison" tabIndex={0}>
+        <table class="list beside">
+          <thead>
+            <tr>
+              <th scope="col"><span class="unseen">Figure</span></th>
+              {models.map((model, i) => <th scope="col">{heads[i]}: {title(model, datasets.get(model.dataset_id))}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {LINES.map((line) => (
+              <tr key={line.name}><th scope="row">{line.name}</th>{models.map((model) => <td>{line.of(model, datasets)}</td>)}</tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {models.length === 1 && <p class="quiet">No other model has this alias now.</p>}
+      {differ && <p class="notice warn">These models were trained on different datasets, so their scores cannot be compared.</p>}
+    </>
+  );
+}

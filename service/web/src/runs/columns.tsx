@@ -1,0 +1,111 @@
+// The columns that tables of jobs, sweeps and models share.
+import type { ComponentChildren } from "preact";
+import type { Parameters, Scores } from "../api/types.ts";
+import { moment, number, percent } from "../format.ts";
+import type { Column } from "../parts/table.tsx";
+import { describe, type Given, PARAMETERS, valueOf } from "./parameters.ts";
+
+type Tags = Record<string, string>;
+
+export function nameColumn<Row>(name: (row: Row) => string, cell: (row: Row) => ComponentChildren): Column<Row> {
+  return { id: "name", name: "Name", value: name, cell };
+}
+
+export function idColumn<Row extends { id: string }>(): Column<Row> {
+  return { id: "id", name: "Id", value: (row) => row.id, cell: (row) => <code>{row.id}</code> };
+}
+
+export function datasetColumn<Row extends { dataset_id: string }>(names: Map<string, string>): Column<Row> {
+  return {
+    id: "dataset", name: "Dataset", value: (row) => names.get(row.dataset_id) ?? row.dataset_id,
+    cell: (row) => {
+      const name = names.get(row.dataset_id);
+      return name === undefined ? <span class="quiet">{shortId(row.dataset_id)}</span> : <a class="cut-link" title={name} href={`#/datasets/${row.dataset_id}`}>{name}</a>;
+    },
+  };
+}
+
+export function shortId(id: string): string {
+  return id.slice(0, id.indexOf("_") + 7);
+}
+
+/** A column for each parameter; those that differ come first. */
+export function parameterColumns<Row>(
+  given: (row: Row) => Given | undefined, different: Set<keyof Parameters>, named: (name: string) => string = (name) => name,
+): Column<Row>[] {
+  const columns = PARAMETERS.map(({ key, name }): Column<Row> => ({
+    id: key, name: named(name), help: describe(key), value: (row) => valueOf(given(row), key),
+    cell: (row) => {
+      const value = valueOf(given(row), key);
+      return typeof value === "number" ? number(value) : value;
+    },
+  }));
+  const numeric = new Set(["max_depth", "max_changepoints", "split_penalty", "changepoint_penalty", "min_samples_leaf", "n_threads"]);
+  for (const column of columns) column.right = numeric.has(column.id);
+  return [...columns.filter(({ id }) => different.has(id as keyof Parameters)), ...columns.filter(({ id }) => !different.has(id as keyof Parameters))];
+}
+
+const ACCURACY = "Share of the rows whose class the tree predicts";
+const MORE_SCORES = { balanced_accuracy: "balanced accuracy", log_loss: "log loss", macro_f1: "macro F1", roc_auc: "ROC AUC" } as const;
+const SETS = { validation: "Held-back", train: "Training" } as const;
+type Scored = { metrics?: Partial<Scores> | null };
+
+function scoreColumn<Row extends Scored>(key: keyof Scores, name: string, share: boolean, help?: string): Column<Row> {
+  return {
+    id: key, name, help, right: true, descending: true, value: (row) => row.metrics?.[key],
+    cell: (row) => {
+      const value = row.metrics?.[key];
+      return value == null ? <span class="quiet">–</span> : share ? percent(value) : number(value);
+    },
+  };
+}
+
+/** Accuracies and size, which are shown at first. */
+export function mainScoreColumns<Row extends Scored>(): Column<Row>[] {
+  return [
+    scoreColumn("validation_accuracy", "Held-back accuracy", true, `${ACCURACY}, of the rows that the search did not see.`),
+    scoreColumn("train_accuracy", "Training accuracy", true, `${ACCURACY}, of the rows that the tree was trained on.`),
+    { ...scoreColumn<Row>("leaves", "Leaves", false), descending: false },
+  ];
+}
+
+export function moreScoreColumns<Row extends Scored>(): Column<Row>[] {
+  return [
+    scoreColumn<Row>("changepoints", "Cuts of the tree", false, "The number of change points of all splits."),
+    ...(["validation", "train"] as const).flatMap((rows) => (Object.keys(MORE_SCORES) as (keyof typeof MORE_SCORES)[]).map((score) =>
+      ({ ...scoreColumn<Row>(`${rows}_${score}`, `${SETS[rows]} ${MORE_SCORES[score]}`, score !== "log_loss"), descending: score !== "log_loss" }))),
+  ];
+}
+
+export function gapColumn<Row>(of: (row: Row) => { gap: number | null | undefined; proven: boolean }): Column<Row> {
+  return {
+    id: "gap", name: "Gap", help: "The maximum distance to the best tree of the search space.", right: true,
+    value: (row) => (of(row).proven ? 0 : of(row).gap),
+    cell: (row) => {
+      const { gap, proven } = of(row);
+      return proven ? <span class="badge good">Proven</span> : gap == null ? <span class="quiet">–</span> : percent(gap);
+    },
+  };
+}
+
+export function createdColumn<Row extends { created_at: string }>(): Column<Row> {
+  return {
+    id: "created", name: "Created", descending: true, value: (row) => row.created_at, by: (row) => Date.parse(row.created_at),
+    cell: (row) => <span class="moment">{moment(row.created_at)}</span>,
+  };
+}
+
+export function tagWords(tags: Tags | undefined): string[] {
+  return Object.entries(tags ?? {}).map(([key, value]) => (value ? `${key}: ${value}` : key));
+}
+
+export function tagsColumn<Row extends { tags?: Tags }>(): Column<Row> {
+  return {
+    id: "tags", name: "Tags", value: (row) => tagWords(row.tags).join(", "),
+    cell: (row) => tagWords(row.tags).map((words) => <span class="chip still">{words}</span>),
+  };
+}
+
+export function notesColumn<Row extends { notes?: string | null }>(): Column<Row> {
+  return { id: "notes", name: "Notes", value: (row) => row.notes, cell: (row) => <span class="notes-cell">{row.notes}</span> };
+}

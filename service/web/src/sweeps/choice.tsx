@@ -1,0 +1,74 @@
+// Why a trial is chosen, and what to do with its model.
+import { useState } from "preact/hooks";
+import { getIfFound, request } from "../api/client.ts";
+import type { Leaderboard, Model, Sweep } from "../api/types.ts";
+import { count, orDash, percent } from "../format.ts";
+import { productionAlias } from "../models/alias.ts";
+import { Promote } from "../models/promote.tsx";
+import { Fact } from "../parts/badge.tsx";
+import { Refusal } from "../parts/states.tsx";
+import { useDatasetNames } from "../runs/datasets.ts";
+import { fileName, save } from "../save.ts";
+import { useAction } from "../state/action.ts";
+import { useResource } from "../state/resource.ts";
+import { title } from "../words.ts";
+import { meanCount, METRICS, parameterName, parameterText, scoreRange, scoreWords } from "./words.ts";
+
+export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard | undefined }) {
+  const { metric } = sweep;
+  const chosen = board?.chosen;
+  if (!chosen || chosen.mean == null) return null;
+  const parameters = { ...chosen.parameters, ...(chosen.penalty != null && { split_penalty: chosen.penalty }) };
+  return (
+    <section class="panel why" aria-label={board.final ? "Why this one" : "Best so far"}>
+      <h2>{board.final ? "Why this one" : "Best so far"}</h2>
+      <p>{board.explanation}</p>
+      <dl class="facts">
+        <Fact name={METRICS[metric].name}>{scoreRange(metric, chosen.mean, chosen.standard_error ?? null)}</Fact>
+        <Fact name="Leaves">{orDash(chosen.leaves, meanCount)}</Fact>
+        {Object.entries(parameters).map(([key, value]) => <Fact key={key} name={parameterName(key)}>{parameterText(value)}</Fact>)}
+      </dl>
+      <p class="quiet">± is one standard error of the mean over {sweep.n_folds} folds. Leaves are a mean over the folds, too.</p>
+      {sweep.model_id && <OfModel sweep={sweep} modelId={sweep.model_id} />}
+    </section>
+  );
+}
+
+function OfModel({ sweep, modelId }: { sweep: Sweep; modelId: string }) {
+  const model = useResource(modelId, (signal) => getIfFound<Model>(`/v1/models/${modelId}`, signal));
+  const datasets = useDatasetNames();
+  const [promoting, setPromoting] = useState(false);
+  const { run, busy, error } = useAction();
+  const savePredictions = () => run(async () => {
+    const answer = await request(`/v1/sweeps/${sweep.id}/oof`, { headers: { Accept: "text/csv" } });
+    save(`${fileName(`${title(sweep)} held-out predictions`)}.csv`, "text/csv", await answer.blob());
+  });
+  const tested = sweep.test && model.value?.metrics.validation;
+  return (
+    <>
+      {tested && <TestScore metric={sweep.metric} scores={tested} />}
+      <div class="row">
+        <a class="button primary" href={`#/models/${modelId}`}>Open the model</a>
+        <a class="button" href={`#/predict/${modelId}`}>Predict</a>
+        <button type="button" onClick={() => setPromoting(true)}>Put in production</button>
+        <button type="button" disabled={busy} title="What the tree of each fold predicts for the rows that it did not see" onClick={() => void savePredictions()}>Held-out predictions</button>
+      </div>
+      <Refusal error={error} />
+      {promoting && <Promote modelId={modelId} alias={productionAlias(datasets.get(sweep.dataset_id))} datasets={datasets} onClose={() => setPromoting(false)} />}
+    </>
+  );
+}
+
+type Scores = NonNullable<Model["metrics"]["validation"]>;
+
+function TestScore({ metric, scores }: { metric: string; scores: Scores }) {
+  const value = scores[metric as "accuracy"];
+  if (value == null) return null;
+  const interval = metric === "accuracy" ? scores.accuracy_interval : null;
+  return (
+    <p class="test-score">
+      <strong>{scoreWords(metric, value)}</strong> {METRICS[metric].name.toLowerCase()} of the model on {count(scores.rows)} test rows that no trial saw
+      {interval && ` (95 % interval ${percent(interval.low)} to ${percent(interval.high)})`}.
+    </p>
+  );
+}

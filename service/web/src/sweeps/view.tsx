@@ -1,0 +1,78 @@
+// The view of one sweep, updated live.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { getIfFound } from "../api/client.ts";
+import type { Dataset, Sweep } from "../api/types.ts";
+import { counted, moment, percent } from "../format.ts";
+import { ViewHead } from "../parts/head.tsx";
+import { Failure, Loading } from "../parts/states.tsx";
+import { place } from "../router.ts";
+import { useResource } from "../state/resource.ts";
+import { useSignal } from "../state/signal.ts";
+import { useTabTitle } from "../state/tab-title.ts";
+import { title } from "../words.ts";
+import { SweepControls } from "./controls.tsx";
+import { SweepFeed } from "./feed.ts";
+import { Outcome } from "./outcome.tsx";
+import { SweepBadge, SweepProgress } from "./progress.tsx";
+import { Results } from "./results.tsx";
+import { METRICS, SELECTS, sweepEnded, sweepWords } from "./words.ts";
+
+function useFeed(id: string): SweepFeed {
+  const [, redraw] = useState({});
+  const feed = useRef<SweepFeed | undefined>(undefined);
+  if (feed.current?.id !== id) {
+    feed.current?.stop();
+    feed.current = new SweepFeed(id, () => redraw({}));
+  }
+  useEffect(() => () => feed.current?.stop(), []);
+  return feed.current;
+}
+
+/** The state for the title of the tab: "62 % tried, loans". */
+function titleWords(sweep: Sweep): string {
+  const { done, jobs } = sweep.progress;
+  const state = sweep.state === "RUNNING" ? `${percent(done / Math.max(1, jobs), 0)} tried` : sweepWords(sweep);
+  return `${state}, ${title(sweep)}`;
+}
+
+export function SweepView({ id }: { id: string }) {
+  const feed = useFeed(id);
+  const { sweep, trials } = feed;
+  useTabTitle(sweep ? titleWords(sweep) : null);
+  const { visit } = useSignal(place); // another link of this view may open another trial
+  // If the dataset is deleted, only the distributions in the tree are missing.
+  const dataset = useResource(`of ${sweep?.dataset_id}`, async (signal) =>
+    sweep && getIfFound<Dataset>(`/v1/datasets/${sweep.dataset_id}`, signal));
+  if (!sweep) return feed.error === undefined ? <Loading what="Loading the sweep" /> : <Failure error={feed.error} />;
+  return (
+    <article class="sweep" aria-label={title(sweep)}>
+      <SweepHead sweep={sweep} feed={feed} dataset={dataset.value} />
+      {feed.error !== undefined && <Failure error={feed.error} />}
+      {feed.round > 0 && <Outcome sweep={sweep} trials={trials} />}
+      <SweepProgress sweep={sweep} receivedAt={feed.receivedAt} />
+      {feed.round === 0 && feed.error === undefined && <Loading what="Loading the trials" />}
+      {feed.round > 0 && <Results key={visit} feed={feed} sweep={sweep} dataset={dataset.value} />}
+    </article>
+  );
+}
+
+function SweepHead({ sweep, feed, dataset }: { sweep: Sweep; feed: SweepFeed; dataset: Dataset | undefined }) {
+  const badges = (
+    <>
+      <SweepBadge sweep={sweep} />
+      {feed.stream === "waiting" && !sweepEnded(sweep.state) && <span class="badge rest" role="status">Reconnecting…</span>}
+    </>
+  );
+  const about = (
+    <>
+      Sweep over {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "a dataset"}, judged by {METRICS[sweep.metric].name.toLowerCase()} on{" "}
+      {counted(sweep.n_folds, "fold")}, taking {SELECTS[sweep.select].name.toLowerCase()}; started {moment(sweep.created_at)}
+    </>
+  );
+  return (
+    <ViewHead title={title(sweep)} list="Jobs" beside={badges} about={about}>
+      <SweepControls sweep={sweep} onSweep={(next) => feed.take(next)} onExtended={() => void feed.open()} />
+      <a class="button" href={`#/train?from=${sweep.id}`}>Train again</a>
+    </ViewHead>
+  );
+}
