@@ -202,6 +202,7 @@ def test_rows_with_their_class_are_scored(page: Page, service: Service, tab: Tab
     marked = page.get_by_role("region", name="Predictions").locator("tbody tr.wrong th").all_text_contents()
     assert [int(row) for row in marked] == [i + 1 for i in range(20) if wrong[i]]
     page.get_by_text("Evaluation", exact=True).click()
+    expect(page.locator("table.confusion")).to_be_visible()
     cells = page.locator("table.confusion td:not(.total)").all_text_contents()
     counts = [
         sum(guess == b and row[-1] == a for guess, row in zip(expected, rows, strict=True))

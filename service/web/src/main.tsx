@@ -43,9 +43,9 @@ function View({ at }: { at: Place }) {
   if (view === "jobs" && !rest[0]) return <Jobs key={at.visit} />;
   if (view === "jobs") return rest[0].includes(",") ? <Together ids={rest[0].split(",")} /> : <JobView key={rest[0]} id={rest[0]} alone />;
   if (view === "sweeps" && rest[0]) return <SweepView key={rest[0]} id={rest[0]} />;
-  if (view === "models") return rest[0] ? <ModelView key={rest[0]} id={rest[0]} /> : <Models key={at.visit} />;
-  if (view === "compare" && rest.length > 1) return <Compare key={rest.join()} ids={rest} />;
-  if (view === "predict") return <Predict key={rest.join()} path={rest} />;
+  if (view === "models") return rest[0] ? <ModelView key={at.visit} id={rest[0]} /> : <Models key={at.visit} />;
+  if (view === "compare" && rest.length > 1) return <Compare key={at.visit} ids={rest} />;
+  if (view === "predict") return <Predict key={at.visit} path={rest} />;
   return <Empty title="Page not found"><p><a href="#/">Go to the start page</a></p></Empty>;
 }
 

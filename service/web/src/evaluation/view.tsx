@@ -3,12 +3,11 @@ import { useState } from "preact/hooks";
 import { complaintAt } from "../api/client.ts";
 import { ROW_FILES, type RowFile, rowFile } from "../api/rows.ts";
 import type { Dataset, ModelWithTree } from "../api/types.ts";
-import { counted } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
 import { DropZone } from "../parts/drop.tsx";
 import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { Refusal } from "../parts/states.tsx";
+import { Empty, Refusal } from "../parts/states.tsx";
 import { keepInLink, place } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { title } from "../words.ts";
@@ -21,7 +20,14 @@ type Rows = "validation" | "train" | "file";
 
 const NAMES: Record<Rows, string> = { validation: "Held-back rows", train: "Training rows", file: "A file" };
 
-export function Evaluation({ model, dataset }: { model: ModelWithTree; dataset: Dataset | undefined }) {
+interface Props { model: ModelWithTree; dataset: Dataset | undefined }
+
+export function Evaluation(props: Props) {
+  if (!props.model.metrics.train) return <Empty title="No scores"><p>This record has no scores.</p></Empty>;
+  return <Evaluated {...props} />;
+}
+
+function Evaluated({ model, dataset }: Props) {
   const { metrics } = model;
   const [rows, setRows] = useState<Rows>(() => {
     const wanted = place.value.query.get("rows") as Rows | null;
@@ -104,7 +110,6 @@ function FileScores({ model, dataset, onScored }: { model: ModelWithTree; datase
         {last && <button type="button" disabled={busy} onClick={() => void score(last)}>Score {last.name} again</button>}
       </details>
       <Refusal error={error} placed={["/query/target", "/query/weight"]} />
-      {last && busy && <p class="quiet">{counted(Math.ceil(last.body.size / 1000), "kB", "kB")} are sent.</p>}
     </section>
   );
 }

@@ -27,6 +27,7 @@ interface Line {
   better?: "more" | "less";
   scores?: (loaded: Loaded, rows: Rows) => ScoresInput | null; // with it, the interval is shown
   either?: true; // about the chosen rows
+  optional?: true; // left out if no model has it
 }
 
 const score = (name: string, key: "balanced_accuracy" | "macro_f1" | "roc_auc" | "log_loss" | "brier_score", show: Line["show"], better: Line["better"]): Line =>
@@ -36,10 +37,10 @@ const LINES: Line[] = [
   { name: "Held-back accuracy", of: ({ model }) => model.metrics.validation_accuracy, show: percent, better: "more", scores: ({ model }) => model.metrics.validation },
   { name: "Training accuracy", of: ({ model }) => model.metrics.train_accuracy, show: percent, better: "more", scores: ({ model }) => model.metrics.train },
   score("Balanced accuracy", "balanced_accuracy", percent, "more"),
-  score("Macro F1", "macro_f1", percent, "more"),
-  score("ROC AUC", "roc_auc", percent, "more"),
+  { ...score("Macro F1", "macro_f1", percent, "more"), optional: true },
+  { ...score("ROC AUC", "roc_auc", percent, "more"), optional: true },
   score("Log loss", "log_loss", number, "less"),
-  score("Brier score", "brier_score", number, "less"),
+  { ...score("Brier score", "brier_score", number, "less"), optional: true },
   { name: "Leaves", of: ({ model }) => leafCount(model.tree), show: number, better: "less" },
   { name: "Depth", of: ({ model }) => depthOf(model.tree), show: number },
   { name: "Cost on its training rows", of: ({ model }) => model.objective, show: number },
@@ -62,7 +63,7 @@ function Compared({ loaded }: { loaded: Loaded[] }) {
   const [rows, setRows] = useState<Rows>(() => (held && place.value.query.get("rows") !== "train" ? "validation" : "train"));
   const [mode, setMode] = useState<Mode>(() => modeOf(place.value.query.get("cells")));
   const different = new Set(loaded.map(({ model }) => model.dataset_id)).size > 1;
-  const lines = LINES.filter((line) => loaded.some((each) => line.of(each, rows) != null));
+  const lines = LINES.filter((line) => !line.optional || loaded.some((each) => line.of(each, rows) != null));
   return (
     <>
       {different && <p class="notice warn">These models were trained on different datasets, so their scores cannot be compared.</p>}

@@ -6,7 +6,7 @@ import type { PredictionWarning, Scored } from "../api/types.ts";
 import { firstRows } from "../csv.ts";
 import { scoreFile } from "../evaluation/file.ts";
 import { FileReport } from "../evaluation/file-report.tsx";
-import { bytes, counted } from "../format.ts";
+import { bytes } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
 import { Await, Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
@@ -102,7 +102,7 @@ function ScoredRows({ source, name, scored }: { source: Source; name: string; sc
   const [open, setOpen] = useState(false);
   return (
     <>
-      <h2>{counted(scored.scores.rows, "row")} with {scored.target}</h2>
+      <h2>Score</h2>
       <FileReport file={{ name, scored }} />
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Evaluation</summary>
