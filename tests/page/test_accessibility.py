@@ -28,7 +28,7 @@ def refuse(page: Page) -> None:
 
 
 def open_labels(page: Page) -> None:
-    page.get_by_role("button", name="Name and notes").click()
+    page.get_by_role("button", name="Rename or tag").click()
     expect(page.get_by_label("Notes", exact=True)).to_be_visible()
 
 

@@ -137,17 +137,19 @@ def test_changing_an_earlier_dataset_needs_its_file(tab: Tab, service: Service, 
 def test_name_and_notes(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
     page = api_tab.go("/datasets")
     upload(page, write_csv(tmp_path))
-    page.get_by_role("button", name="Name and notes").click()
-    page.get_by_label("Name", exact=True).fill("roses")
-    page.get_by_label("Notes", exact=True).fill("From the garden.")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Rename or tag flowers").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("roses")
+    dialog.get_by_label("Notes", exact=True).fill("From the garden.")
+    dialog.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1, name="roses")).to_be_visible()
     see(page, "From the garden.")
     with api.client() as client:
         stored = client.get(f"/v1/datasets/{dataset_id(page)}").json()
     assert (stored["name"], stored["notes"]) == ("roses", "From the garden.")
     api_tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy the id").click()
+    page.get_by_role("button", name="Rename or tag roses").click()
+    dialog.get_by_role("button", name="Copy the id").click()
     assert page.evaluate("navigator.clipboard.readText()") == stored["id"]
 
 
@@ -183,12 +185,12 @@ def test_delete_and_undo(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
     upload(page, write_csv(tmp_path))
     here = dataset_id(page)
     page.get_by_role("button", name="Delete").click()
-    see(page, "flowers is deleted.")
+    see(page, "1 dataset was deleted.")
     see(page, "No datasets yet")
     with api.client() as client:
         assert client.get(f"/v1/datasets/{here}").status_code == 404
         page.get_by_role("group", name="Undo").get_by_role("button", name="Undo").click()
-        expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()
+        expect(page.get_by_role("link", name="flowers", exact=True)).to_be_visible()
         assert client.get(f"/v1/datasets/{here}").status_code == 200
 
 

@@ -191,7 +191,9 @@ class TestNotices:
         )
         end(live, WRONG, WRONG, True, made, explored=1.0)
         page = live.open()
-        expect(page.locator(".doubts li")).to_contain_text("A paired test does not show that the tree is better.")
+        expect(page.locator(".doubts li")).to_contain_text(
+            "A paired test does not show that the tree is better."
+        )
 
     def test_a_tree_of_noise(self, tab: Tab, service: Service) -> None:
         """A real search that is proven optimal, on rows that tell nothing."""

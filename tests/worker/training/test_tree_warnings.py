@@ -63,6 +63,7 @@ def test_a_lead_that_a_paired_test_does_not_show() -> None:
     assert not_better("cart", *paired(12, 1)) == []
     assert binomtest(12, 13).pvalue < 0.05
 
+
 def test_worse_is_said_only_when_the_paired_test_says_so() -> None:
     (warning,) = not_better("cart", *paired(1, 12))
     assert warning["code"] == "WORSE_THAN_CART"

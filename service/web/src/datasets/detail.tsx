@@ -1,24 +1,22 @@
 // The view of one dataset: columns, classes, warnings, first rows, and what was made of it.
 import { useState } from "preact/hooks";
-import { get, getAll, send } from "../api/client.ts";
+import { get, getAll } from "../api/client.ts";
 import type { Dataset, DatasetSummary, Preview, ProblemFix } from "../api/types.ts";
 import { bytes, cell, counted } from "../format.ts";
-import { CopyButton } from "../parts/copy.tsx";
 import { Fixes } from "../parts/fixes.tsx";
-import { ViewHead } from "../parts/head.tsx";
+import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Await, Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
+import { EditLabels } from "../runs/labels.tsx";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
-import { offerUndo } from "../state/undo.ts";
 import { ClassBars } from "../tree/legend.tsx";
 import { UseIt } from "../use/use-it.tsx";
 import { title } from "../words.ts";
 import { Change } from "./change.tsx";
 import { withoutOptions } from "./complaints.ts";
 import { Columns } from "./columns.tsx";
-import { LabelsForm } from "./labels.tsx";
 import { freeName, withFix } from "./options.ts";
 import { MadeOf, SameFile } from "./related.tsx";
 import { RowsTable } from "./rows.tsx";
@@ -31,19 +29,10 @@ export function DatasetView({ id }: { id: string }) {
 
 function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
   const all = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
-  const [editing, setEditing] = useState(false);
   const [change, setChange] = useState<{ fix: ProblemFix | null }>();
   const { run, busy, error } = useAction();
   const others = all.value ?? [];
 
-  const remove = () => run(async () => {
-    await send("DELETE", `/v1/datasets/${dataset.id}`);
-    go("/datasets");
-    offerUndo(`${title(dataset)} is deleted.`, async () => {
-      await send("POST", `/v1/datasets/${dataset.id}/restore`);
-      go(`/datasets/${dataset.id}`);
-    });
-  });
   /** Reads the file again if it was uploaded from this page; otherwise it must be chosen again. */
   const fix = (chosen: ProblemFix) => {
     const known = uploaded.get(dataset.id);
@@ -55,18 +44,16 @@ function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
   return (
     <>
       <ViewHead
-        title={title(dataset)} list="Datasets" beside={<CopyButton text={dataset.id} label="Copy the id" small />}
+        title={title(dataset)} list="Datasets" beside={<EditLabels kind="datasets" record={dataset} onChange={reload} />}
         about={`${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, ${bytes(dataset.bytes)}`}
       >
         <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
         <button type="button" onClick={() => setChange({ fix: null })}>Change roles or types</button>
-        <button type="button" aria-expanded={editing} onClick={() => setEditing(!editing)}>Name and notes</button>
-        <button type="button" disabled={busy} onClick={() => void remove()}>Delete</button>
+        <DeleteButton kind="dataset" id={dataset.id} />
       </ViewHead>
       <Refusal error={error} />
       <SameFile dataset={dataset} all={all} />
-      {editing && <LabelsForm dataset={dataset} onSaved={reload} onClose={() => setEditing(false)} />}
-      {dataset.notes && !editing && <p class="long-text">{dataset.notes}</p>}
+      {dataset.notes && <p class="long-text">{dataset.notes}</p>}
       {change && (
         <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={() => setChange(undefined)} />
       )}

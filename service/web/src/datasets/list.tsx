@@ -8,13 +8,16 @@ import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty } from "../parts/states.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { keepInLink, place } from "../router.ts";
+import { changes } from "../state/removal.ts";
 import { useResource } from "../state/resource.ts";
+import { useSignal } from "../state/signal.ts";
 import { title } from "../words.ts";
 import { Draft } from "./draft.tsx";
 import { SampleButton } from "./sample.tsx";
 
 export function Datasets() {
-  const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
+  const deletions = useSignal(changes);
+  const datasets = useResource(`datasets ${deletions}`, (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
   const [file, setFile] = useState<File>();
   return (
     <>

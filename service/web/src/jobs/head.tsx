@@ -36,6 +36,7 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
       {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with the best tree</a>}
       {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
       {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
+      {job.sweep_id && <a class="button" href={`#/sweeps/${job.sweep_id}`}>Open its sweep</a>}
       <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
       {alone && ended(job.state) && !job.sweep_id && <DeleteButton kind="job" id={job.id} />}
     </ViewHead>
