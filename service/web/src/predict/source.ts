@@ -8,6 +8,7 @@ export interface Source {
   name: string;
   address: string; // the view of the model or job
   tree: Tree;
+  rowsOf?: string; // the API path of the rows of its nodes; an alias may move to another tree, so it has the id
   dataset: Dataset | undefined;
   preview: Preview | undefined;
 }
@@ -16,7 +17,10 @@ export async function sourceOf(kind: "model" | "job", id: string, signal: AbortS
   if (kind === "model") {
     const model = await get<ModelWithTree>(`/v1/models/${encodeURIComponent(id)}`, signal);
     const name = id === model.id ? title(model) : `${id} (${title(model)})`;
-    return { path: `/v1/models/${encodeURIComponent(id)}`, name, address: `#/models/${model.id}`, tree: model.tree, ...await dataOf(model.dataset_id, signal) };
+    return {
+      path: `/v1/models/${encodeURIComponent(id)}`, name, address: `#/models/${model.id}`, tree: model.tree, rowsOf: `/v1/models/${model.id}`,
+      ...await dataOf(model.dataset_id, signal),
+    };
   }
   const [job, incumbent] = await Promise.all([
     get<Job>(`/v1/jobs/${id}`, signal), get<Incumbent>(`/v1/jobs/${id}/incumbent`, signal),
