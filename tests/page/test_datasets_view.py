@@ -78,7 +78,7 @@ def test_a_file_dropped_outside_the_zone_does_not_replace_the_page(api_tab: Tab)
 def test_a_change_makes_a_new_dataset(tab: Tab, service: Service, tmp_path: Path) -> None:
     """The old dataset stays with its jobs and models, and each of the two links to the other."""
     page = tab.go("/datasets")
-    upload(page, write_csv(tmp_path, seed=6))
+    upload(page, write_csv(tmp_path, "blossoms.csv", seed=6))
     before = dataset_id(page)
     job = service.job("on the old one", before, parameters={"max_depth": 1})
     model = service.wait(job)["model_id"]
@@ -90,7 +90,7 @@ def test_a_change_makes_a_new_dataset(tab: Tab, service: Service, tmp_path: Path
     page.get_by_label("Role of length").select_option("drop")
     page.get_by_role("button", name="Make a new dataset").click()
     expect(page.get_by_role("heading", name="Classes of colour")).to_be_visible()
-    expect(page.get_by_role("heading", level=1, name="flowers, target colour")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="blossoms, target colour")).to_be_visible()
     after = service.client.get(f"/v1/datasets/{dataset_id(page)}").json()
     assert (after["target"], after["dropped"]) == ("colour", ["length"])
     assert {c["name"]: c["type"] for c in after["columns"]}["zip"] == "category"
@@ -105,13 +105,13 @@ def test_a_change_makes_a_new_dataset(tab: Tab, service: Service, tmp_path: Path
     expect(made).to_have_count(2)
     links = {link.get_attribute("href") for link in made.locator("a").all()}
     assert links == {f"#/jobs/{job}", f"#/models/{model}"}
-    page.locator(".same-file a").get_by_text("flowers, target colour").click()
+    page.locator(".same-file a").get_by_text("blossoms, target colour").click()
     # A column that was left out can be included again.
     expect(page.get_by_role("heading", name="Classes of colour")).to_be_visible()
     page.get_by_role("button", name="Change roles or types").click()
     page.get_by_label("Role of length").select_option("feature")
     page.get_by_role("button", name="Make a new dataset").click()
-    expect(page.get_by_role("heading", level=1, name="flowers, target colour 2")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="blossoms, target colour 2")).to_be_visible()
     assert types(page)["length"] == "Number"
 
 

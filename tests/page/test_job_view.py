@@ -151,7 +151,7 @@ def test_only_a_proof_is_green(live: Live, reason: StopReason, words: str, colou
     page = live.open()
     expect(page.locator(f".badge.{colour}")).to_have_text(words)
     live.tab.go("/jobs")
-    expect(page.locator(f".card .badge.{colour}")).to_have_text(words)
+    expect(page.locator(f"tbody .badge.{colour}").first).to_have_text(words)
 
 
 def test_a_server_that_is_away_is_not_asked_every_second(live: Live, api_process: list[Process]) -> None:

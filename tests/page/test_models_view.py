@@ -213,7 +213,7 @@ def test_delete_and_restore(tab: Tab, service: Service) -> None:
     page = tab.go(f"/models/{model}")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", level=1, name="Models")).to_be_visible()
-    expect(page.get_by_role("link", name="flowers 2", exact=True)).to_be_visible()
+    expect(page.locator("tbody th").get_by_role("link", name="flowers 2", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="soon gone")).to_have_count(0)
     assert service.client.get(f"/v1/models/{model}").status_code == 404
     page.get_by_role("button", name="Undo", exact=True).click()

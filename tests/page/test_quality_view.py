@@ -160,8 +160,8 @@ class TestNotices:
                 "The tree is right on 85 % of the training rows but on 50 % of the 120 held-back rows: it "
                 "has learned peculiarities of the training rows.",
                 "On the 120 held-back rows, the tree is right on 50 % and the most frequent class alone on "
-                "50 %. The tree is not shown to be better. A proof of optimality is about the training "
-                "rows and does not change this.",
+                "50 %. A paired test does not show that the tree is better. A proof of optimality is about "
+                "the training rows and does not change this.",
                 # CART was fitted after the warnings were made.
                 "On the 120 held-back rows, the tree is right on 50 % and a CART tree of the same depth on "
                 "52.5 %. The tree is not shown to be better.",

@@ -308,11 +308,11 @@ def test_promote_and_undo(tab: Tab, service: Service, done: str) -> None:
     other = service.model(1)
     service.client.put("/v1/models/aliases/flowers.production", json={"model_id": other})
     page = opened(tab, done)
-    page.get_by_role("button", name="Promote").click()
+    page.get_by_role("button", name="Put in production").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Name")).to_have_value("flowers.production")
-    see(page, "Another model has this name now")
-    dialog.get_by_role("button", name="Promote").click()
+    expect(dialog.get_by_label("Alias")).to_have_value("flowers.production")
+    expect(dialog.locator("thead th").nth(1)).to_have_text("Now: flowers 1")
+    dialog.get_by_role("button", name="Move the alias").click()
 
     def named() -> str:
         items = service.client.get("/v1/models/aliases").json()["items"]

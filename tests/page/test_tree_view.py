@@ -190,7 +190,7 @@ def test_tab_and_node_are_kept_in_the_link(tab: Tab, service: Service) -> None:
     page.wait_for_url(re.compile("tab=rules"))
     page.reload()
     expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
-    page.get_by_role("tab", name="Tree").click()
+    page.locator(".tree-view").get_by_role("tab", name="Tree").click()
     expect(page.locator(f'svg.drawing [data-node="{leaf}"].selected')).to_be_visible()
     page.get_by_role("button", name="Close").click()
     assert "?" not in page.url

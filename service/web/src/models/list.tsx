@@ -19,7 +19,7 @@ import { isProduction, productionAlias } from "./alias.ts";
 import { useAliases } from "./aliases.tsx";
 import { Promote } from "./promote.tsx";
 
-const MAX_COMPARED = 2;
+export const MAX_COMPARED = 6; // models side by side
 
 export function Models() {
   const models = useRecords<ModelSummary>("/v1/models");
