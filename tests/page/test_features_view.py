@@ -39,9 +39,12 @@ def test_every_feature_with_its_errors_and_cuts(tab: Tab, service: Service) -> N
         cuts = sorted(cut for node in nodes for cut in node["split"]["thresholds"])
         marks = feature.locator(".cut-mark")
         expect(marks).to_have_count(len(cuts))
-        places = sorted(float(x) for x in marks.locator(".cut-line").evaluate_all(
-            "(all) => all.map((each) => each.getAttribute('x'))"
-        ))
+        places = sorted(
+            float(x)
+            for x in marks.locator(".cut-line").evaluate_all(
+                "(all) => all.map((each) => each.getAttribute('x'))"
+            )
+        )
         info = next(
             each
             for each in service.client.get(f"/v1/datasets/{service.dataset}").json()["columns"]

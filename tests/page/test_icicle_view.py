@@ -70,7 +70,9 @@ def test_hover_names_the_node_and_click_zooms_to_it(page: Page, tree: dict[str, 
     canvas.hover(position=place_of(page, tree, node))  # type: ignore[arg-type]
     rows = tree["nodes"][node]["rows"]
     readout = page.locator(".icicle-readout")
-    expect(readout).to_contain_text(f"Level 1. {tree['columns'][tree['nodes'][node]['split']['column']]['name']}: ")
+    expect(readout).to_contain_text(
+        f"Level 1. {tree['columns'][tree['nodes'][node]['split']['column']]['name']}: "
+    )
     expect(readout).to_contain_text(f"{rows:,} rows")
     canvas.click(position=place_of(page, tree, node))  # type: ignore[arg-type]
     page.wait_for_url(re.compile(f"node={node}$"))
@@ -131,7 +133,9 @@ def test_twenty_four_classes_have_different_colours(page: Page, tree: dict[str, 
 
 def contrast(one: tuple[int, ...], other: tuple[int, ...]) -> float:
     def luminance(colour: tuple[int, ...]) -> float:
-        parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        parts = [
+            c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour
+        ]
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)

@@ -60,7 +60,9 @@ def odd(service: Service) -> str:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(odd_rows()[0])
         for row in odd_rows():
-            writer.writerow("" if x is None else str(x).lower() if isinstance(x, bool) else x for x in row.values())
+            writer.writerow(
+                "" if x is None else str(x).lower() if isinstance(x, bool) else x for x in row.values()
+            )
         dataset = service.upload(out.getvalue(), TARGET)
         job = service.job("odd", dataset, parameters={"max_depth": 4}, limits={"time_limit": 5})
         _made["odd"] = str(service.wait(job)["model_id"])

@@ -30,13 +30,14 @@ interface Props<Row> {
   chosen?: Set<string>; // with it, each row has a check box
   onChosen?: (chosen: Set<string>) => void;
   rowClass?: (row: Row) => string | undefined;
+  first?: number; // rows that are drawn at first
   saveAs?: string; // with it, a button saves the rows as CSV
 }
 
 export function DataTable<Row>(props: Props<Row>) {
   const { label, columns, rows, id, filter = "", chosen, onChosen, rowClass, saveAs } = props;
   const [order, setOrder] = useState<Order | undefined>(props.order);
-  const [most, setMost] = useState(FIRST_SHOWN);
+  const [most, setMost] = useState(props.first ?? FIRST_SHOWN);
   const shown = useMemo(() => sorted(filtered(rows, columns, filter), columns, order), [rows, columns, filter, order]);
   const reorder = (column: Column<Row>) => {
     const same = order?.by === column.id;
