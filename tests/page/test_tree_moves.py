@@ -31,7 +31,7 @@ def test_zoom_and_pan(page: Page) -> None:
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
     page.wait_for_function(
-        "(before) => !document.querySelector('.stage svg.drawing > g').getAttribute('transform').includes(before)",
+        "(before) => !document.querySelector('.stage svg > g').getAttribute('transform').includes(before)",
         arg=f"scale({moved[2]:.4f})",
     )
     assert transform(page)[2] > moved[2]
@@ -76,7 +76,8 @@ def test_the_stage_is_as_high_as_the_tree_needs(page: Page, width: int) -> None:
             page.evaluate(
                 """() => {
                   const stage = document.querySelector(".stage").getBoundingClientRect();
-                  const boxes = [...document.querySelectorAll(".node")].map((node) => node.getBoundingClientRect());
+                  const nodes = [...document.querySelectorAll(".node")];
+                  const boxes = nodes.map((node) => node.getBoundingClientRect());
                   const bottom = Math.max(...boxes.map((box) => box.bottom));
                   return 1 - (bottom - Math.min(...boxes.map((box) => box.top))) / stage.height;
                 }"""

@@ -56,7 +56,7 @@ def stacked(page: Page, node: int) -> dict[int, list[tuple[float, float, float]]
 
 
 def test_bars_are_the_rows_of_the_node(page: Page, tree: dict[str, Any], service: Service) -> None:
-    """Each bar stands on the side that its rows take, and its parts are as high as the rows of the classes."""
+    """Each bar stands on the side that its rows take, and its parts are as high as the classes' rows."""
     numbers = [
         i
         for i, node in enumerate(tree["nodes"])
@@ -138,7 +138,9 @@ def test_a_leaf_shows_its_rule(page: Page, tree: dict[str, Any]) -> None:
         assert "probability" not in drawer.inner_text().lower()
         # The drawer stands beside the tree, where the window is wide.
         stage, beside = page.locator(".stage").bounding_box(), drawer.bounding_box()
-        assert stage and beside and beside["x"] >= stage["x"] + stage["width"]
+        assert stage is not None
+        assert beside is not None
+        assert beside["x"] >= stage["x"] + stage["width"]
     page.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
 
@@ -194,6 +196,9 @@ def test_tab_and_node_are_kept_in_the_link(tab: Tab, service: Service) -> None:
     expect(page.locator(f'svg.drawing [data-node="{leaf}"].selected')).to_be_visible()
     page.get_by_role("button", name="Close").click()
     assert "?" not in page.url
+    # Another link to the same model opens what it names.
+    tab.go(f"/models/{service.model()}?tab=features")
+    expect(page.get_by_role("tab", name="Features")).to_have_attribute("aria-selected", "true")
     # A node that the tree does not have is left out.
     page = tab.go(f"/models/{service.model()}?node=999")
     expect(page.locator("svg.drawing .node").first).to_be_visible()

@@ -2,6 +2,8 @@
 import type { TreeLabel } from "./api/types.ts";
 
 const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const PLAIN = new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: false });
+const GROUPED = new Intl.NumberFormat("en", { maximumFractionDigits: 12 });
 const SHORT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 
 export function count(value: number): string {
@@ -101,20 +103,10 @@ export function listed(words: string[], last = "and", most = 8): string {
   return `${words.slice(0, -1).join(", ")} ${last} ${words[words.length - 1]}`;
 }
 
-/** Formats numbers with enough digits to distinguish them. */
-export function apart(numbers: number[], span: number): string[] {
-  for (let digits = 3; digits < 17; digits += 1) {
-    const texts = numbers.map((x) => Number(x.toPrecision(digits)));
-    const near = texts.every((text, i) => Math.abs(text - numbers[i]) <= span / 500);
-    if (near && new Set(texts).size === new Set(numbers).size) return texts.map((x) => plainNumber(x, true));
-  }
-  return numbers.map((x) => plainNumber(x, true));
-}
-
 export function plainNumber(value: number, grouped = false): string {
   const size = Math.abs(value);
   if (value !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential().replace("e+", "e");
-  return new Intl.NumberFormat("en", { maximumFractionDigits: 12, useGrouping: grouped && size >= 10000 }).format(value);
+  return (grouped && size >= 10000 ? GROUPED : PLAIN).format(value);
 }
 
 /** Formats the exact number without binary rounding digits and without commas. */

@@ -13,6 +13,7 @@ const COLUMN = 440; // pixels: the least width of a feature, as in the styleshee
 const GAP = 40;
 const HEIGHT = 54; // of the distribution
 const MAX_CATEGORIES = 12;
+const MAX_PICKABLE = 40; // more cuts of a feature are too close to be chosen
 
 interface Feature { column: number; saved: number; share: number; nodes: number[] }
 
@@ -52,7 +53,8 @@ export function Features({ tree, dataset, onNode }: Props) {
       {!features.length && <p class="quiet">The tree is one leaf and uses no feature.</p>}
       <p class="quiet">
         Errors saved: how many fewer training rows are wrong after the splits on the feature than before them.
-        {dataset && " The grey bars are the distribution in the whole dataset; each mark is a cut."} Choose a mark to see its node.
+        {dataset && " The grey bars are the distribution in the whole dataset."} Each mark is a cut, higher if it splits more rows;
+        where there are few, choose one to see its node.
       </p>
       <ol class="feature-list">
         {(all ? features : features.slice(0, FIRST_SHOWN)).map((feature) => {
@@ -89,6 +91,8 @@ function Axis(
   const place = (value: number) => (high > low ? (room * (value - low)) / (high - low) : 0);
   const tallest = Math.max(...(histogram?.counts ?? []), 1);
   const largest = Math.max(...feature.nodes.map((node) => tree.nodes[node].rows));
+  const tall = (node: number) => HEIGHT * Math.sqrt(tree.nodes[node].rows / largest);
+  const pickable = cuts.length <= MAX_PICKABLE;
   const ends = shortTexts([low, high], high - low);
   const texts = values.map((value) => cutText(tree, feature.column, value));
   const widths = texts.map((text) => textWidth(text, 11));
@@ -99,11 +103,12 @@ function Axis(
     <svg class="drawing axis" viewBox={`-4 0 ${room + 8} ${foot + 34}`} role="group" aria-label={`${counted(cuts.length, "cut")} of ${column.name} from ${ends.get(low)} to ${ends.get(high)}`}>
       {histogram?.counts.map((rows, i) => {
         const [x, to] = [place(histogram.edges[i]), place(histogram.edges[i + 1])];
-        const tall = rows ? Math.max(1, (HEIGHT * rows) / tallest) : 0;
-        return <rect class="spread-bar" x={x} y={HEIGHT - tall} width={Math.max(1, to - x - 0.5)} height={tall} />;
+        const up = rows ? Math.max(1, (HEIGHT * rows) / tallest) : 0;
+        return <rect class="spread-bar" x={x} y={HEIGHT - up} width={Math.max(1, to - x - 0.5)} height={up} />;
       })}
       <path class="tick" d={`M0 ${HEIGHT}H${room}`} />
-      {cuts.map(({ node, value }) => (
+      {!pickable && <path class="cut-lines" d={cuts.map(({ node, value }) => `M${place(value).toFixed(1)} ${HEIGHT - tall(node)}V${HEIGHT + 8}`).join("")} />}
+      {pickable && cuts.map(({ node, value }) => (
         <g
           class="cut-mark" role="button" tabindex={0} aria-label={`Cut at ${exact(value)}, ${counted(tree.nodes[node].rows, "row")}`}
           onClick={() => onNode(node)} onKeyDown={(event) => void (event.key === "Enter" && onNode(node))}
@@ -111,8 +116,7 @@ function Axis(
           <title>{`${exact(value)}: ${questionWords(tree, tree.nodes[node])}, ${counted(tree.nodes[node].rows, "row")}`}</title>
           <rect class="cut-hit" x={place(value) - 4} y="0" width="8" height={HEIGHT + 12} />
           <rect
-            class="cut-line" x={place(value) - 1} width="2" y={HEIGHT - HEIGHT * Math.sqrt(tree.nodes[node].rows / largest)}
-            height={HEIGHT * Math.sqrt(tree.nodes[node].rows / largest) + 8}
+            class="cut-line" x={place(value) - 1} width="2" y={HEIGHT - tall(node)} height={tall(node) + 8}
           />
         </g>
       ))}

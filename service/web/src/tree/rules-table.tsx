@@ -10,13 +10,21 @@ import { Line } from "./drawer.tsx";
 import { conditionParts, conditionsOf, exactWords, type Part } from "./rules.ts";
 import { share } from "./shape.ts";
 
-interface Rule { index: number; answer: string; style: string; lines: Part[][]; rows: number; purity: number; wrong: number }
+const FIRST_SHOWN = 40; // the rows of this table are high
+
+/** `lines` computes the conditions when they are shown. */
+interface Rule { index: number; answer: string; style: string; lines: () => Part[][]; rows: number; purity: number; wrong: number }
 
 function rulesOf(tree: Tree): Rule[] {
   return tree.nodes.flatMap((node, index) => (node.split ? [] : [{
     index, answer: label(tree.classes.labels[node.label]), style: classStyle(node.label), rows: node.rows, purity: share(node), wrong: node.error,
-    lines: conditionsOf(tree, index).map((condition) => conditionParts(tree, condition)),
+    lines: onlyOnce(() => conditionsOf(tree, index).map((condition) => conditionParts(tree, condition))),
   }]));
+}
+
+function onlyOnce<Value>(compute: () => Value): () => Value {
+  let found: Value | undefined;
+  return () => (found ??= compute());
 }
 
 export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; onNode: (index: number) => void }) {
@@ -32,8 +40,8 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
       ),
     },
     {
-      id: "if", name: "If all of these hold", value: (rule) => rule.lines.map(exactWords).join("; "),
-      cell: (rule) => (rule.lines.length ? <ul class="rule">{rule.lines.map((parts) => <li><Line parts={parts} /></li>)}</ul> : "always"),
+      id: "if", name: "If all of these hold", value: (rule) => rule.lines().map(exactWords).join("; "),
+      cell: (rule) => (rule.lines().length ? <ul class="rule">{rule.lines().map((parts) => <li><Line parts={parts} /></li>)}</ul> : "always"),
     },
     { id: "rows", name: "Rows", value: (rule) => rule.rows, cell: (rule) => count(rule.rows), right: true, descending: true },
     { id: "purity", name: "Purity", value: (rule) => rule.purity, cell: (rule) => percent(rule.purity), right: true, descending: true },
@@ -57,7 +65,7 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
         names; Python is a function of a row. Both treat missing values and categories as the tree does, with exact cuts.
       </p>
       <DataTable
-        label="Rules of the tree" columns={columns} rows={rules} id={(rule) => String(rule.index)} filter={filter}
+        label="Rules of the tree" columns={columns} rows={rules} id={(rule) => String(rule.index)} filter={filter} first={FIRST_SHOWN}
         order={{ by: "rows", descending: true }} saveAs={`${name} rules`}
       />
     </div>

@@ -5,6 +5,7 @@ import type { Dataset, Tree } from "../api/types.ts";
 import { Loading } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { keepInLink, place } from "../router.ts";
+import { useSignal } from "../state/signal.ts";
 import type * as More from "./more.tsx";
 import { type Change, leavesBelow } from "./shape.ts";
 import { TreeTab } from "./tree-tab.tsx";
@@ -75,6 +76,14 @@ export function TreeView({ tree, name, dataset, changes, path, rowsOf, children 
     choose(index);
     turn("tree");
   }, []);
+  const at = useSignal(place);
+  const opened = useRef(at);
+  useEffect(() => { // the user opened another link to the same view
+    if (opened.current === at) return;
+    opened.current = at;
+    setTab(tabInLink());
+    setSelected(nodeInLink(tree));
+  }, [at]);
   useEffect(() => {
     if (shown.current !== tree) choose(null); // another tree has other nodes
     shown.current = tree;
