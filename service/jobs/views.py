@@ -31,9 +31,7 @@ def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
     error = job.error
     if error is not None and len(error.message) > MAX_MESSAGE_LENGTH:
         error = error.model_copy(update={"message": f"{error.message[:MAX_MESSAGE_LENGTH]}…"})
-    return schemas.JobSummary.model_construct(
-        **_fields(job) | {"metrics": job.scores, "error": error}
-    )
+    return schemas.JobSummary.model_construct(**_fields(job) | {"metrics": job.scores, "error": error})
 
 
 def _fields(job: domain.JobSummary) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_missed_events_are_loaded_again(live: Live) -> None:
     def at_the_point_before() -> bool:
         page.keyboard.press("End")
         page.keyboard.press("ArrowLeft")
-        return "Lower7" in readout.inner_text()
+        return "Lower7" in (readout.text_content() or "")
 
     until(page, at_the_point_before, "the points of the trace")
     for lower in (6, 5):  # from the trace, point by point
