@@ -60,7 +60,7 @@ export function OneRow({ source }: { source: Source }) {
         <h2 class="unseen">Prediction</h2>
         <Refusal error={error} placed={["/body/records/0"]} />
         {predictions ? <PredictionPanel source={source} predictions={predictions} /> : error === undefined && <Empty title="No prediction yet" />}
-        <TreeView tree={source.tree} dataset={source.dataset} path={path} rowsOf={source.path.startsWith("/v1/models/") ? source.path : undefined} name={source.name} />
+        <TreeView tree={source.tree} dataset={source.dataset} path={path} rowsOf={source.address.startsWith("#/models/") ? `/v1${source.address.slice(1)}` : undefined} name={source.name} />
       </section>
     </div>
   );

@@ -94,7 +94,7 @@ export function Node({ index, tree, boxes, layout, rows, changes, lit, selected,
 function Mark({ text }: { text: string }) {
   const room = width(text, 10, true) + 12;
   return (
-    <g class="mark" transform="translate(10 -8)">
+    <g class="mark" transform="translate(10 -11)">
       <rect width={room} height="15" rx="7.5" />
       <text x={room / 2} y="11" font-size="10" text-anchor="middle">{text}</text>
     </g>

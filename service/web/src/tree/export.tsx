@@ -23,7 +23,8 @@ export function saveJson(tree: Tree, name: string): void {
 export async function saveSvg(tree: Tree, rows: Map<number, NodeRows>, name: string): Promise<void> {
   const open = openLevels(tree, Infinity);
   const nodes = visibleNodes(tree, open);
-  const boxes = measured(tree, nodes, open, FULL, rows.size > 0);
+  const counted = nodes.every((i) => !tree.nodes[i].split || rows.has(i)); // bars in all nodes, or in none
+  const boxes = measured(tree, nodes, open, FULL, counted);
   const layout = arranged(tree, nodes, boxes, FULL);
   const [width, height] = [layout.width + 2 * MARGIN, layout.height + 2 * MARGIN].map(Math.ceil);
   const drawing = element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "drawing", "font-family": FONT });
