@@ -87,7 +87,7 @@ function LeafDrawing({ box, distance }: { box: LeafBox; distance: Distance }) {
       {distance === "far" && (
         <>
           <rect class={box.style} x={pad} y={pad + 1} width="14" height="14" rx="2" />
-          <text class="name" x={pad + 18} y={pad + far - 4} font-size={far}>{fit(box.name, far, room - 18, true)}</text>
+          <Largest class="name" text={box.name} size={far} room={room - 18} x={pad + 18} y={pad + far - 4} />
           <Shares box={box} y={box.height - pad - 12} height={12} />
         </>
       )}
