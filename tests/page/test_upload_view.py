@@ -322,7 +322,7 @@ def test_the_bytes_that_were_sent_are_shown(api_tab: Tab, tmp_path: Path) -> Non
     page = choose(api_tab, path)
     session = api_tab.context.new_cdp_session(page)
     session.send("Network.enable")
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100_000}
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 25_000}
     session.send("Network.emulateNetworkConditions", slow)
     page.get_by_role("button", name="Upload").click()
     expect(page.locator("progress")).to_be_visible()

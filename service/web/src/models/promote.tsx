@@ -16,7 +16,7 @@ import { aliasChanges, readAliases, setAlias } from "./alias.ts";
 
 interface Props {
   modelId: string;
-  alias: string; // at first
+  alias: string; // until another one is typed
   datasets?: Map<string, string>; // names
   onClose: () => void;
 }
@@ -40,7 +40,8 @@ function accuracyWords(scores: NonNullable<ModelWithTree["metrics"]["validation"
 }
 
 export function Promote({ modelId, alias: first, datasets = new Map(), onClose }: Props) {
-  const [alias, setAliasText] = useState(first);
+  const [typed, setTyped] = useState<string>();
+  const alias = typed ?? first; // the name of the dataset, and so the usual alias, may be loaded later
   const { run, busy, error } = useAction();
   const change = useSignal(aliasChanges);
   const aliases = useResource(`aliases ${change}`, readAliases);
@@ -62,7 +63,7 @@ export function Promote({ modelId, alias: first, datasets = new Map(), onClose }
           name="Alias" error={complaintAt(error, "/path/alias")}
           help="Programs that predict with this alias use the new model from then on. By default each dataset has an alias of its own."
         >
-          <input value={alias} list="aliases" autocomplete="off" maxLength={64} onInput={(event) => setAliasText(event.currentTarget.value)} />
+          <input value={alias} list="aliases" autocomplete="off" maxLength={64} onInput={(event) => setTyped(event.currentTarget.value)} />
         </Field>
         <datalist id="aliases">{aliases.value?.map((each) => <option value={each.name} />)}</datalist>
         {!models.value && models.error === undefined && <Loading what="Loading the models" />}
