@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { complaintAt, get } from "../api/client.ts";
 import type { ModelWithTree } from "../api/types.ts";
-import { moment, number, orDash, percent } from "../format.ts";
+import { counted, moment, number, orDash, percent } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loading, Refusal } from "../parts/states.tsx";
+import { accuracyWords } from "../quality/sentences.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { useSignal } from "../state/signal.ts";
@@ -24,20 +25,13 @@ interface Props {
 interface Line { name: string; of: (model: ModelWithTree, datasets: Map<string, string>) => ComponentChildren }
 
 const LINES: Line[] = [
-  { name: "Held-back accuracy", of: ({ metrics }) => accuracyWords(metrics.validation ?? undefined) },
+  { name: "Held-back accuracy", of: ({ metrics: { validation: held } }) => (held ? `${accuracyWords(held)} on ${counted(held.rows, "row")}` : "no rows were held back") },
   { name: "Training accuracy", of: ({ metrics }) => orDash(metrics.train_accuracy, percent) },
   { name: "Leaves", of: ({ tree }) => number(leafCount(tree)) },
   { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : percent(model.gap_relative)) },
   { name: "Dataset", of: (model, datasets) => datasets.get(model.dataset_id) ?? "deleted" },
   { name: "Made", of: ({ created_at: at }) => moment(at) },
 ];
-
-/** "85 % ± 6 on 120 rows", with the interval that contains the accuracy on new rows with a probability of 95 %. */
-function accuracyWords(scores: NonNullable<ModelWithTree["metrics"]["validation"]> | undefined): string {
-  if (!scores) return "no rows were held back";
-  const { accuracy, accuracy_interval: interval, rows } = scores;
-  return `${percent(accuracy)}${interval ? ` ± ${(50 * (interval.high - interval.low)).toFixed(0)}` : ""} on ${number(rows)} rows`;
-}
 
 export function Promote({ modelId, alias: first, datasets = new Map(), onClose }: Props) {
   const [typed, setTyped] = useState<string>();
