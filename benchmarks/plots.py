@@ -80,6 +80,7 @@ FORMS: dict[str, tuple[Figure, ...]] = {  # the figures for which a form of the 
     "full": FIGURES,
     "anytime": ABLATIONS,
     "ablations": ABLATIONS,
+    "threads": (THREADS,),
     "figures": FIGURES,
 }
 

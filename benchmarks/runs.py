@@ -30,14 +30,17 @@ class RunSpec:
     # Seconds after time_limit at which the process is killed. Reading, imports and evaluation need time too.
     grace: float = 30.0
     train_share: float = TRAIN_SHARE  # of the rows; the others are for testing
+    repetition: int = 0  # tells apart the runs of a spec that is measured several times
 
     @property
     def key(self) -> str:
         """Identify the run: two specs with the same key measure the same thing."""
-        share = [] if self.train_share == TRAIN_SHARE else [self.train_share]
-        return json.dumps(
-            [self.solver, self.dataset, self.depth, self.time_limit, self.options, *share], sort_keys=True
-        )
+        parts: list[Any] = [self.solver, self.dataset, self.depth, self.time_limit, self.options]
+        if self.train_share != TRAIN_SHARE:
+            parts.append(self.train_share)
+        if self.repetition:
+            parts.append({"repetition": self.repetition})
+        return json.dumps(parts, sort_keys=True)
 
     @property
     def label(self) -> str:
