@@ -369,10 +369,10 @@ def test_delete_and_undo(tab: Tab, service: Service) -> None:
     wait(service, sweep)
     page = opened(tab, sweep)
     page.get_by_role("button", name="Delete").click()
-    see(page, "The sweep short-lived sweep is deleted.")
+    see(page, "1 sweep was deleted.")
     assert service.client.get(f"/v1/sweeps/{sweep}").status_code == 404
     page.get_by_role("button", name="Undo", exact=True).click()
-    expect(page.get_by_role("heading", level=1, name="short-lived sweep")).to_be_visible()
+    expect(page.get_by_role("link", name="short-lived sweep")).to_be_visible()
     assert look(service, sweep)["state"] == "SUCCEEDED"
 
 

@@ -4,7 +4,7 @@ import { request, temporary } from "./client.ts";
 
 export interface ServerEvent { type: string; id: string; data: Record<string, unknown> }
 
-export interface Listener {
+interface Listener {
   on(events: ServerEvent[]): void;
   status(state: "live" | "waiting" | "ended"): void;
   failed(error: unknown): void;
@@ -80,7 +80,7 @@ export class EventFeed {
 }
 
 /** Parses chunks of text into events. */
-export class Parser {
+class Parser {
   #rest = "";
 
   feed(text: string): ServerEvent[] {

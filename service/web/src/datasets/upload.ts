@@ -11,7 +11,7 @@ export async function isParquet(file: File): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PAR1";
 }
 
-export interface Transfer { signal?: AbortSignal; onSent?: (bytes: number) => void }
+interface Transfer { signal?: AbortSignal; onSent?: (bytes: number) => void }
 
 /** Uploads the table and returns the dataset. */
 export async function upload(file: File, options: UploadOptions, transfer: Transfer = {}): Promise<Dataset> {

@@ -19,7 +19,7 @@ export interface Counts { hits: number; alarms: number; misses: number; rejectio
 /** Shares across and up. */
 export type Point = [number, number];
 
-export interface Rates { precision: number | null; recall: number | null; alarmRate: number | null }
+interface Rates { precision: number | null; recall: number | null; alarmRate: number | null }
 
 export function curveOf({ operating_points: points, confusion_matrix: matrix }: ScoresInput, positive: Positive): Curve | undefined {
   if (!points?.length) return undefined;

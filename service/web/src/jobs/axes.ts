@@ -49,7 +49,7 @@ function decades(low: number, high: number): number[] {
 
 export const LOGARITHMIC: Partial<uPlot.Axis> = { splits: (_, __, low, high) => decades(low, high), filter: (_, splits) => splits };
 
-export function axisStyle(): uPlot.Axis {
+function axisStyle(): uPlot.Axis {
   const tick = { stroke: colour("line"), width: 1 };
   return { stroke: colour("quiet"), grid: tick, ticks: tick, font: "12px system-ui, sans-serif" };
 }

@@ -20,7 +20,7 @@ export interface Drawn {
 }
 
 /** The content of the chart, which is redrawn when it changes. */
-export interface Current { current: Drawn }
+interface Current { current: Drawn }
 
 /** Returns a power of ten below every positive cost, where a logarithmic scale draws zero. */
 function floor({ trace, improvements }: Drawn): number {

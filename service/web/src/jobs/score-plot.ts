@@ -25,7 +25,7 @@ export interface DrawnScores {
   onPick: (revision: number) => void;
 }
 
-export interface CurrentScores { current: DrawnScores }
+interface CurrentScores { current: DrawnScores }
 
 /** Returns the trees whose time is known, with their scores. */
 function known({ points, improvements, score, time, trace }: DrawnScores) {

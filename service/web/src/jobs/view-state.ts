@@ -4,7 +4,7 @@ import { keepInLink, place } from "../router.ts";
 import type { Span } from "./axes.ts";
 import { isScore, type ScoreName } from "./scoring.ts";
 
-export interface ViewState {
+interface ViewState {
   revision: number | null; // null is the newest tree
   log: boolean;
   logTime: boolean;

@@ -1,11 +1,11 @@
 // The view of one job: its bounds, scores, figures and trees, updated live.
-import { useEffect, useRef, useState } from "preact/hooks";
 import { getIfFound } from "../api/client.ts";
 import type { Dataset } from "../api/types.ts";
 import { Failure, Loading } from "../parts/states.tsx";
 import { Headline } from "../quality/headline.tsx";
 import { Notices } from "../quality/notices.tsx";
 import { Labels } from "../runs/labels.tsx";
+import { useFeed } from "../state/record-feed.ts";
 import { useResource } from "../state/resource.ts";
 import { useTabTitle } from "../state/tab-title.ts";
 import { UseIt } from "../use/use-it.tsx";
@@ -23,19 +23,8 @@ import { Settings } from "./settings.tsx";
 import { metricsOf, proofOf, useShownTree } from "./shown.ts";
 import { useViewState } from "./view-state.ts";
 
-function useFeed(id: string): JobFeed {
-  const [, redraw] = useState({});
-  const feed = useRef<JobFeed | undefined>(undefined);
-  if (feed.current?.id !== id) {
-    feed.current?.stop();
-    feed.current = new JobFeed(id, () => redraw({}));
-  }
-  useEffect(() => () => feed.current?.stop(), []);
-  return feed.current;
-}
-
 export function JobView({ id, alone }: { id: string; alone: boolean }) {
-  const feed = useFeed(id);
+  const feed = useFeed(id, JobFeed);
   const [view, change] = useViewState(alone);
   const { shown, error } = useShownTree(feed, view.revision);
   const { job } = feed;

@@ -25,12 +25,14 @@ export function ViewHead({ title, list, beside, about, level: Title = "h1", chil
   );
 }
 
+const LIST_OF = { dataset: "datasets", job: "jobs", model: "models", sweep: "jobs" } as const; // the view that lists them
+
 /** Deletes a record, returns to the list and offers to restore the record. */
-export function DeleteButton({ kind, id }: { kind: "dataset" | "job" | "model"; id: string }) {
+export function DeleteButton({ kind, id }: { kind: keyof typeof LIST_OF; id: string }) {
   const { run, busy, error } = useAction();
   const act = () => run(async () => {
     await remove(`${kind}s`, [id]);
-    go(`/${kind}s`);
+    go(`/${LIST_OF[kind]}`);
   });
   return (
     <>

@@ -8,7 +8,7 @@ const MAX_BARS = 24;
 
 interface Bars { counts: number[]; names: string[]; summary: string }
 
-export function barsOf(column: ColumnInfo): Bars | null {
+function barsOf(column: ColumnInfo): Bars | null {
   if (column.histogram) {
     const { edges, counts } = column.histogram;
     const names = counts.map((_, i) => `${number(edges[i])} to ${number(edges[i + 1])}`);

@@ -148,7 +148,7 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefin
   }).map(({ row }) => row);
 }
 
-export function tableText<Row>(columns: Column<Row>[], rows: Row[]): string {
+function tableText<Row>(columns: Column<Row>[], rows: Row[]): string {
   const saved = columns.filter((column) => column.value);
   return csvText([saved.map((column) => column.name), ...rows.map((row) => saved.map((column) => String(column.value!(row) ?? "")))]);
 }

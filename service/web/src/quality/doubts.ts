@@ -5,7 +5,7 @@ import { count, counted, percent } from "../format.ts";
 /** What can be done about it. */
 export type Way = "penalty" | "smoothing" | "tune" | { leaveOut: string };
 
-export interface Doubt { text: string; ways: Way[] }
+interface Doubt { text: string; ways: Way[] }
 
 const MAX_DIFFERENCE = 0.1; // between the accuracy on training rows and on held-back rows
 const MIN_OVERFIT = 0.03; // a larger penalty helps only a tree that is better on the training rows

@@ -17,7 +17,7 @@ export interface Proof {
   explored?: number | null;
 }
 
-export interface Measured {
+interface Measured {
   rows: number;
   total: number; // the weight of the rows
   wrong: number; // the weight of the misclassified rows
@@ -81,7 +81,7 @@ export function unbounded({ lower_bound: lower, upper_bound: upper }: { lower_bo
 }
 
 /** "No bound yet: 3 % explored". */
-export function noBoundWords(explored: number | null | undefined, running: boolean): string {
+function noBoundWords(explored: number | null | undefined, running: boolean): string {
   const share = explored == null || explored === 0 ? "" : `: ${explored < 0.001 ? "less than 0.1 %" : percent(explored, explored < 0.1 ? 1 : 0)} explored`;
   return `${running ? "No bound yet" : "No bound is known"}${share}`;
 }

@@ -25,7 +25,7 @@ export function datasetColumn<Row extends { dataset_id: string }>(names: Map<str
   };
 }
 
-export function shortId(id: string): string {
+function shortId(id: string): string {
   return id.slice(0, id.indexOf("_") + 7);
 }
 

@@ -11,8 +11,8 @@ import type { Kind } from "../state/removal.ts";
 import { title } from "../words.ts";
 import { TagEditor } from "./tags.tsx";
 
-export interface Labelled { id: string; name: string | null; notes?: string | null; tags?: Record<string, string> }
-export type Patch = { name?: string | null; notes?: string | null; tags?: Record<string, string | null> };
+interface Labelled { id: string; name: string | null; notes?: string | null; tags?: Record<string, string> }
+type Patch = { name?: string | null; notes?: string | null; tags?: Record<string, string | null> };
 
 interface Props<Item extends Labelled> {
   kind: Kind;

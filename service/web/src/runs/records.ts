@@ -12,8 +12,8 @@ const NEWEST = 24; // records that each look loads again, whatever their state
 const INTERVAL = 1500; // milliseconds
 
 interface Page<Item> { items: Item[]; next_page_token: string | null }
-export interface Listed<Item> { items: Item[]; complete: boolean }
-export interface Records<Item> extends Resource<Listed<Item>> {
+interface Listed<Item> { items: Item[]; complete: boolean }
+interface Records<Item> extends Resource<Listed<Item>> {
   put(item: Item): void; // shows a changed record
 }
 

@@ -5,12 +5,10 @@ import type { Sweep } from "../api/types.ts";
 import { lasting } from "../format.ts";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
+import { DeleteButton } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Refusal } from "../parts/states.tsx";
-import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
-import { offerUndo } from "../state/undo.ts";
-import { title } from "../words.ts";
 import { sweepEnded } from "./words.ts";
 
 const VERBS = {
@@ -30,14 +28,6 @@ export function SweepControls({ sweep, onSweep, onExtended }: { sweep: Sweep; on
     setAsking(null);
     onSweep(await send<Sweep>("POST", `/v1/sweeps/${sweep.id}/${verb}`));
   });
-  const remove = () => run(async () => {
-    await send("DELETE", `/v1/sweeps/${sweep.id}`);
-    go("/jobs");
-    offerUndo(`The sweep ${title(sweep)} is deleted. Its models are kept.`, async () => {
-      await send("POST", `/v1/sweeps/${sweep.id}/restore`);
-      go(`/sweeps/${sweep.id}`);
-    });
-  });
   return (
     <div class="row controls" role="group" aria-label="Control the sweep">
       {allowed.map((verb) => (
@@ -49,8 +39,8 @@ export function SweepControls({ sweep, onSweep, onExtended }: { sweep: Sweep; on
           <Icon name={VERBS[verb].icon} />{VERBS[verb].word}
         </button>
       ))}
-      {sweepEnded(sweep.state) && <button type="button" disabled={busy} onClick={() => void remove()}>Delete</button>}
       <Refusal error={error} />
+      {sweepEnded(sweep.state) && <DeleteButton kind="sweep" id={sweep.id} />}
       {asking === "cancel" && (
         <Confirm
           title="Cancel the sweep without a model?" yes="Cancel the sweep"

@@ -1,11 +1,11 @@
 // The view of one sweep, updated live.
-import { useEffect, useRef, useState } from "preact/hooks";
 import { getIfFound } from "../api/client.ts";
 import type { Dataset, Sweep } from "../api/types.ts";
 import { counted, moment, percent } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { place } from "../router.ts";
+import { useFeed } from "../state/record-feed.ts";
 import { useResource } from "../state/resource.ts";
 import { useSignal } from "../state/signal.ts";
 import { useTabTitle } from "../state/tab-title.ts";
@@ -17,17 +17,6 @@ import { SweepBadge, SweepProgress } from "./progress.tsx";
 import { Results } from "./results.tsx";
 import { METRICS, SELECTS, sweepEnded, sweepWords } from "./words.ts";
 
-function useFeed(id: string): SweepFeed {
-  const [, redraw] = useState({});
-  const feed = useRef<SweepFeed | undefined>(undefined);
-  if (feed.current?.id !== id) {
-    feed.current?.stop();
-    feed.current = new SweepFeed(id, () => redraw({}));
-  }
-  useEffect(() => () => feed.current?.stop(), []);
-  return feed.current;
-}
-
 /** The state for the title of the tab: "62 % tried, loans". */
 function titleWords(sweep: Sweep): string {
   const { done, jobs } = sweep.progress;
@@ -36,7 +25,7 @@ function titleWords(sweep: Sweep): string {
 }
 
 export function SweepView({ id }: { id: string }) {
-  const feed = useFeed(id);
+  const feed = useFeed(id, SweepFeed);
   const { sweep, trials } = feed;
   useTabTitle(sweep ? titleWords(sweep) : null);
   const { visit } = useSignal(place); // another link of this view may open another trial

@@ -53,7 +53,7 @@ export const TUNE: Values = {
 };
 
 /** What "Find the best tree for me" shows. A sweep with other values is opened as "Set the parameters myself". */
-export const TUNED: TextKey[] = [
+const TUNED: TextKey[] = [
   "max_depth", "max_changepoints", "min_samples_leaf", "class_weight", "time_limit", "total_time", "folds", "fold_column", "held_back",
   "metric", "select", "n_threads",
 ];

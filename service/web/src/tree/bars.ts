@@ -46,7 +46,7 @@ function numberBars(bins: { low: number; high: number; rows: number[] }[], scale
 }
 
 /** Returns the place of a number; the scale is linear between two cuts. */
-export function placeOf({ values, places }: { values: number[]; places: number[] }, value: number): number {
+function placeOf({ values, places }: { values: number[]; places: number[] }, value: number): number {
   const last = values.length - 2;
   let i = 0;
   while (i < last && value > values[i + 1]) i += 1;

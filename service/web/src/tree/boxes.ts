@@ -9,7 +9,7 @@ import { type Strip, stripOf } from "./strips.ts";
 
 const MAX_BARS = 5;
 const SHARES = 6; // height of the shares of the classes
-export const MARK = 16; // width of the mark of a folded subtree
+const MARK = 16; // width of the mark of a folded subtree
 
 interface Share { from: number; share: number; style: string } // as parts of the row's width
 interface Common { width: number; height: number; detail: Detail; shares: Share[] }

@@ -1,5 +1,5 @@
 // The colours of the classes.
-export const CLASS_COLOURS = 24;
+const CLASS_COLOURS = 24;
 
 /** Returns the style class of a tree's class; the stylesheet has its colour. */
 export function classStyle(index: number): string {

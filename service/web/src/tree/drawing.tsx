@@ -114,7 +114,7 @@ function chipWords(tree: Tree, index: number): string {
   return `Folded subtree: ${counted(leavesBelow(tree)[index], "leaf", "leaves")}, ${counted(rows, "row")}, ${number(wrongBelow(tree)[index])} wrong. Open it.`;
 }
 
-export function nodeWords(tree: Tree, index: number, change?: Change): string {
+function nodeWords(tree: Tree, index: number, change?: Change): string {
   const node = tree.nodes[index];
   const proof = node.proven ? "proven" : `open, at least ${number(node.bound)}`;
   const mark = change ? `${change}; ` : "";

@@ -11,7 +11,7 @@ const GAP = 1; // between bars, where there is room
 const SIZE = 11; // of the font
 const WEAKEST = 0.18; // strength of the colour of a node whose classes are equally frequent
 
-export interface Painted {
+interface Painted {
   bars: Bar[];
   width: number;
   rowHeight: number;

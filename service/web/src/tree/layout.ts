@@ -4,7 +4,7 @@ import type { Detail } from "./detail.ts";
 import { depthsOf } from "./shape.ts";
 
 export interface Size { width: number; height: number }
-export interface Spot { x: number; y: number }
+interface Spot { x: number; y: number }
 /** The nodes that are drawn, parents first, and the place of each at its index. */
 export interface Layout { nodes: number[]; spots: Spot[]; width: number; height: number }
 

@@ -72,7 +72,7 @@ export function conditionParts(tree: Tree, condition: Condition): Part[] {
   return [...ranges.flatMap((range, i) => (i ? [{ text: " or " }, ...range] : range)), ...also];
 }
 
-export function shortWords(parts: Part[]): string {
+function shortWords(parts: Part[]): string {
   return parts.map((part) => part.text).join("");
 }
 

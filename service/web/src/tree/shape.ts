@@ -4,7 +4,7 @@ import { counted, label, number } from "../format.ts";
 import { BEYOND_SPACE } from "../words.ts";
 
 /** A piece of the number line: above `low`, up to and including `high`. */
-export interface Piece { low: number; high: number; right: boolean }
+interface Piece { low: number; high: number; right: boolean }
 
 export function pieces(split: TreeSplit): Piece[] {
   const edges = [-Infinity, ...split.thresholds, Infinity];

@@ -12,8 +12,8 @@ const NARROWEST = 14;
 const LINE = 14; // height of a line of labels
 
 export interface Cell { x: number; width: number; right: boolean; arrow: boolean }
-export interface Text { x: number; y: number; text: string; soft: boolean; title?: string }
-export interface Tick { from: number; to: number; y: number }
+interface Text { x: number; y: number; text: string; soft: boolean; title?: string }
+interface Tick { from: number; to: number; y: number }
 
 /** Where the values lie on the strip. */
 export type Scale =

@@ -14,7 +14,7 @@ const TABS = { tree: "Tree", rules: "Rules", features: "Features" };
 type Tab = keyof typeof TABS;
 const MAX_LEAVES_BESIDE = 6; // a tree with more leaves needs the width of the window
 
-export interface TreeViewProps {
+interface TreeViewProps {
   tree: Tree;
   name: string; // for exported files
   dataset?: Dataset;
