@@ -9,10 +9,14 @@ from statistics import median
 from benchmarks.claims import Claim, Verdict
 from benchmarks.criteria.scope import Scope
 from benchmarks.criteria.speed import ADAPTIVE, ours
-from benchmarks.runs import RunResult
+from benchmarks.runs import RunResult, RunSpec
 
 RATIO = 1.7
-REPETITIONS = 3  # runs with one and two threads take turns
+SHARE = (
+    0.9  # of the speed of two processes; it counts where that is less, as on cores that share their caches
+)
+KINDS = ((1, 1), (2, 1), (1, 2))  # threads and processes of the runs that take turns
+REPETITIONS = 3
 # (dataset, depth, change points) of proofs that take several seconds, too long for the quick form.
 PROBLEMS = (("rice", 6, 1), ("page", 6, 1), ("magic", 5, 1), ("magic", 4, 3))
 
@@ -28,34 +32,29 @@ def _twice(scope: Scope, dataset: str, depth: int, changepoints: int) -> Claim:
     def judge(runs: Sequence[RunResult]) -> Verdict:
         if any(run.seconds_to_proof is None for run in runs):
             return f"no proof in {scope.limit:g} s", False
-        two, one = ([run.seconds_to_proof or 0.0 for run in runs[start::2]] for start in (0, 1))
-        ratios = sorted(slow / fast for fast, slow in zip(two, one, strict=True))
-        ratio = median(one) / median(two)
-        seconds = f"{median(one):.3g} s / {median(two):.3g} s"
-        text = f"{seconds} = {ratio:.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-        return text, ratio >= RATIO and len({run.objective for run in runs}) == 1
+        seconds = [run.seconds_to_proof or 0.0 for run in runs]
+        one, two, beside = (median(seconds[start :: len(KINDS)]) for start in range(len(KINDS)))
+        together = 2 * one / beside
+        text = f"{one:.3g} s / {two:.3g} s = {one / two:.2f} times; two processes: {together:.2f} times"
+        needed = min(RATIO, SHARE * together)
+        return text, one / two >= needed and len({run.objective for run in runs}) == 1
 
     return Claim(
         "9",
         dataset,
         f"K={changepoints}, D={depth}, adaptive, two threads",
         "one thread",
-        f"proof {RATIO:g} times faster, the same errors; medians of {REPETITIONS} runs; needs two free cores",
+        f"proof {RATIO:g} times faster, or {SHARE:g} of what two processes reach together, the same errors; "
+        f"medians of {REPETITIONS} runs; needs two free cores",
         tuple(
-            replace(
-                ours(
-                    dataset,
-                    depth,
-                    scope.limit,
-                    max_changepoints=changepoints,
-                    n_threads=n,
-                    polish=False,
-                    **ADAPTIVE,
-                ),
-                repetition=repetition,
-            )
+            replace(_spec(scope, dataset, depth, changepoints, threads), repetition=repetition, copies=copies)
             for repetition in range(REPETITIONS)
-            for n in (2, 1)
+            for threads, copies in KINDS
         ),
         judge,
     )
+
+
+def _spec(scope: Scope, dataset: str, depth: int, changepoints: int, threads: int) -> RunSpec:
+    options = {"max_changepoints": changepoints, "n_threads": threads, "polish": False}
+    return ours(dataset, depth, scope.limit, **options, **ADAPTIVE)
