@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,17 @@ from tests.support.page.live_job import Live
 from tests.support.page.page_data import Service
 from tests.support.page.tree_drawing import open_model
 from tests.support.stack.stack import Process, Stack
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember that a test failed, for the screenshot that is taken when its tab is closed."""
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
 
 
 # Playwright keeps an event loop running in this thread, so it must be closed before tests of other folders.
@@ -74,7 +85,7 @@ def _watched(tab: Tab, request: pytest.FixtureRequest) -> Iterator[Tab]:
     yield tab
     module = Path(str(request.node.path)).stem.removeprefix("test_")
     name = re.sub(r"\W+", "-", f"{module}-{request.node.name.removeprefix('test_')}").strip("-")
-    tab.shoot(name)
+    tab.shoot(name, failed=request.node.stash.get(FAILED, False))
     complaints, foreign = tab.complaints, tab.foreign()
     tab.close()
     assert complaints == []

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Reque
 from tests.support.paths import ROOT
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
+SHOOT_ALL = os.environ.get("SCREENSHOTS") == "all"  # otherwise only what a test that fails shows
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 PATIENCE = 20_000  # milliseconds, enough for a busy machine
 _REFUSED = re.compile(r"Failed to load resource: .* status of (\d+)")
@@ -81,7 +82,10 @@ class Tab:
         """Return the requested addresses that are not on this server."""
         return [r.url for r in self.requests if not r.url.startswith((self.url, "blob:", "data:"))]
 
-    def shoot(self, name: str) -> None:
+    def shoot(self, name: str, *, failed: bool = False) -> None:
+        """Take a screenshot if all are wanted or the test failed."""
+        if not (SHOOT_ALL or failed):
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
