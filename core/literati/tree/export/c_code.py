@@ -109,7 +109,10 @@ def to_c(tree: ShapeTree, model_id: str | None = None) -> str:
     lines += _table(f"const char *const literati_columns[{len(names)}]", names)
     lines += _table(f"const char *const literati_classes[{len(classes)}]", classes)
     lines.append(f"static const size_t literati_n_categories = {len(categories)};")
-    lines += _table("static const literati_category literati_categories[]", categories or ['{-1, LITERATI_TEXT, "", 0, 0.0}'])
+    lines += _table(
+        "static const literati_category literati_categories[]",
+        categories or ['{-1, LITERATI_TEXT, "", 0, 0.0}'],
+    )
     lines += _table("static const int literati_leaf_ids[]", [str(index) for index in ends])
     lines += _table("static const int literati_labels[]", [str(tree.nodes[index].label) for index in ends])
     lines += _table(f"static const double literati_probabilities[][{len(classes)}]", rows)
@@ -132,7 +135,9 @@ def _category(category: Any) -> str:
 def _text(text: str) -> str:
     """Return a string literal in ASCII with the UTF-8 bytes of the text."""
     if "\0" in text:
-        raise ExportError(f"a text in C cannot contain the code point 0, as {text!r} does; export to Python instead")
+        raise ExportError(
+            f"a text in C cannot contain the code point 0, as {text!r} does; export to Python instead"
+        )
     plain_bytes = {byte for byte in range(32, 127)} - set(b'"\\?')
     return '"' + "".join(chr(b) if b in plain_bytes else f"\\{b:03o}" for b in text.encode()) + '"'
 

@@ -40,7 +40,11 @@ def leaves(tree: ShapeTree) -> list[int]:
 
 
 def conditions(
-    tree: ShapeTree, syntax: Syntax, root: int = 0, level: int = 1, calls: Mapping[int, str] = MappingProxyType({})
+    tree: ShapeTree,
+    syntax: Syntax,
+    root: int = 0,
+    level: int = 1,
+    calls: Mapping[int, str] = MappingProxyType({}),
 ) -> list[str]:
     """Return lines that return the place of a row's leaf among the leaves.
 
@@ -57,7 +61,9 @@ def conditions(
             return
         column = tree.schema.columns[split.column]
         name = label_text(column.name)
-        lines.append(space + syntax.if_line.format(condition=right_condition(column, split, syntax), name=name))
+        lines.append(
+            space + syntax.if_line.format(condition=right_condition(column, split, syntax), name=name)
+        )
         write(split.right, level + 1)
         lines.append(space + syntax.else_line.format())
         write(split.left, level + 1)
@@ -77,7 +83,9 @@ def right_condition(column: Column, split: Split, syntax: Syntax) -> str:
     parts = []
     for above, up_to in right_ranges(split):
         ends = [f"{cell} {sign} {end!r}" for sign, end in ((">", above), ("<=", up_to)) if end is not None]
-        parts.append(f" {syntax.both} ".join(ends) if len(ends) == 1 else f"({f' {syntax.both} '.join(ends)})")
+        parts.append(
+            f" {syntax.both} ".join(ends) if len(ends) == 1 else f"({f' {syntax.both} '.join(ends)})"
+        )
     if split.missing_right:
         parts.append(missing)
     return f" {syntax.either} ".join(parts)

@@ -92,18 +92,31 @@ def to_java(tree: ShapeTree, model_id: str | None = None) -> str:
     columns = tree.schema.columns
     probabilities = tree.probabilities.tolist()
     kinds = ["constant" if column.constant else column.kind for column in columns]
-    imports = ["java.math.BigDecimal", "java.math.BigInteger", "java.util.Arrays", "java.util.HashMap", "java.util.Map"]
+    imports = [
+        "java.math.BigDecimal",
+        "java.math.BigInteger",
+        "java.util.Arrays",
+        "java.util.HashMap",
+        "java.util.Map",
+    ]
     lines = ["/*", *(f" * {_ascii(line)}" for line in comment_lines(tree, model_id)), " */"]
     lines += [*(f"import {name};" for name in imports), "", "public final class Literati {"]
-    lines.append(f"    public static final Object[] CLASSES = {{{', '.join(_literal(c) for c in tree.classes)}}};")
-    lines.append(f"    public static final String[] COLUMNS = {{{', '.join(_text(c.name) for c in columns)}}};")
+    lines.append(
+        f"    public static final Object[] CLASSES = {{{', '.join(_literal(c) for c in tree.classes)}}};"
+    )
+    lines.append(
+        f"    public static final String[] COLUMNS = {{{', '.join(_text(c.name) for c in columns)}}};"
+    )
     lines.append(f"    private static final String[] KINDS = {{{', '.join(_text(kind) for kind in kinds)}}};")
     lines.append(f"    private static final int[] LEAF_IDS = integers({_chunks(','.join(map(str, ends)))});")
     labels = ",".join(str(tree.nodes[index].label) for index in ends)
     lines.append(f"    private static final int[] LABELS = integers({_chunks(labels)});")
     rows = ";".join(",".join(map(repr, probabilities[index])) for index in ends)
     lines.append(f"    private static final double[][] PROBABILITIES = numbers({_chunks(rows)});")
-    lines += ["    private static final Map<Integer, Map<Object, Integer>> CATEGORIES = new HashMap<>();", "    static {"]
+    lines += [
+        "    private static final Map<Integer, Map<Object, Integer>> CATEGORIES = new HashMap<>();",
+        "    static {",
+    ]
     lines += [f"        categories{i}();" for i, column in enumerate(columns) if column.kind == "category"]
     lines.append("    }")
     for i, column in enumerate(columns):
@@ -114,7 +127,11 @@ def to_java(tree: ShapeTree, model_id: str | None = None) -> str:
 
 
 def _categories(index: int, categories: tuple[Any, ...]) -> list[str]:
-    lines = ["", f"    private static void categories{index}() {{", "        Map<Object, Integer> codes = new HashMap<>();"]
+    lines = [
+        "",
+        f"    private static void categories{index}() {{",
+        "        Map<Object, Integer> codes = new HashMap<>();",
+    ]
     lines += [f"        codes.put(key({_literal(label)}), {code});" for code, label in enumerate(categories)]
     return [*lines, f"        CATEGORIES.put({index}, codes);", "    }"]
 

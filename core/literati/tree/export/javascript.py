@@ -75,7 +75,9 @@ def literal(value: Any) -> str:
     """Return a label or a category as a JavaScript literal."""
     value = plain(value)
     if isinstance(value, tuple):
-        raise ExportError(f"JavaScript has no literal that equals the tuple {value!r}; export to Python instead")
+        raise ExportError(
+            f"JavaScript has no literal that equals the tuple {value!r}; export to Python instead"
+        )
     if isinstance(value, int) and abs(value) > MAX_EXACT:
         return f"{value}n"
     return json.dumps(value)

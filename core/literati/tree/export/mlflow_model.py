@@ -84,5 +84,7 @@ def _column_type(column: Column) -> str:
 def _label_type(tree: ShapeTree) -> str:
     kinds = {type(plain(label)) for label in tree.classes}
     if len(kinds) != 1 or not kinds <= TYPES.keys():
-        raise ExportError("a column of MLflow has one type, but the classes have several; export to Python instead")
+        raise ExportError(
+            "a column of MLflow has one type, but the classes have several; export to Python instead"
+        )
     return TYPES[kinds.pop()]

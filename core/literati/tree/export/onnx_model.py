@@ -143,7 +143,9 @@ class _Graph:
         known = self._add("MatMul", [equal, self._constant(np.ones((len(categories), 1)))])
         unknown = self._add("Sub", [self._constant(np.ones((1, 1))), known])
         if _is_text(column):
-            missing = self._add("Equal", [cell, self._constant(np.array([[self.missing_text]], dtype=object))])
+            missing = self._add(
+                "Equal", [cell, self._constant(np.array([[self.missing_text]], dtype=object))]
+            )
         else:
             missing = self._add("IsNaN", [cell])
         unknown_side = self._constant(np.array([[split.unknown_right for split in splits]], dtype=np.float64))
@@ -158,14 +160,18 @@ class _Graph:
         """Add the place of each row's leaf among the leaves."""
         if not order:
             rows = self._add("Shape", [self.inputs[0].name], start=0, end=1)
-            return self._add("ConstantOfShape", [rows], value=self.numpy_helper.from_array(np.zeros(1, np.int64)))
+            return self._add(
+                "ConstantOfShape", [rows], value=self.numpy_helper.from_array(np.zeros(1, np.int64))
+            )
         place = {index: at for at, index in enumerate(order)}
         weights = np.zeros((len(order), len(ends)))
         offsets = np.zeros((1, len(ends)))
         for leaf, end in enumerate(ends):
             for index, right in _path(self.tree, end):
                 weights[place[index], leaf] = 1.0 if right else -1.0
-                offsets[0, leaf] -= right  # the sum is 0 for the leaf that is reached, and negative for others
+                offsets[0, leaf] -= (
+                    right  # the sum is 0 for the leaf that is reached, and negative for others
+                )
         agreement = self._add("MatMul", [bits, self._constant(weights)])
         total = self._add("Add", [agreement, self._constant(offsets)])
         return self._add("ArgMax", [total], axis=1, keepdims=0)
@@ -210,7 +216,9 @@ def _label_array(tree: ShapeTree) -> npt.NDArray[Any]:
     labels = [plain(label) for label in tree.classes]
     kinds = {type(label) for label in labels}
     if len(kinds) != 1 or not kinds <= LABEL_TYPES.keys():
-        raise ExportError("an output of ONNX has one type, but the classes have several; export to Python instead")
+        raise ExportError(
+            "an output of ONNX has one type, but the classes have several; export to Python instead"
+        )
     try:
         return np.array(labels, dtype=LABEL_TYPES[kinds.pop()])
     except OverflowError as error:

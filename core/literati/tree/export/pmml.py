@@ -54,7 +54,13 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
     for label in labels:
         name = f"probability({label})"
         _add(
-            output, "OutputField", name=name, optype="continuous", dataType="double", feature="probability", value=label
+            output,
+            "OutputField",
+            name=name,
+            optype="continuous",
+            dataType="double",
+            feature="probability",
+            value=label,
         )
     _node(model, tree, 0, None, labels)
     ElementTree.indent(root)
@@ -64,7 +70,9 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
 def _add(parent: Any, tag: str, /, **attributes: str) -> Any:
     for value in attributes.values():
         if any(ord(sign) < 32 and sign not in "\t\n\r" for sign in value):
-            raise ExportError(f"XML cannot contain the control character in {value!r}; export to Python instead")
+            raise ExportError(
+                f"XML cannot contain the control character in {value!r}; export to Python instead"
+            )
     return ElementTree.SubElement(parent, tag, attributes)
 
 
@@ -145,7 +153,11 @@ def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
         host = parent if len(ranges) == 1 else _add(parent, "CompoundPredicate", booleanOperator="or")
         for above, up_to in ranges:
             ends = [("greaterThan", above), ("lessOrEqual", up_to)]
-            inner = host if above is None or up_to is None else _add(host, "CompoundPredicate", booleanOperator="and")
+            inner = (
+                host
+                if above is None or up_to is None
+                else _add(host, "CompoundPredicate", booleanOperator="and")
+            )
             for operator, end in ends:
                 if end is not None:
                     _add(inner, "SimplePredicate", field=column.name, operator=operator, value=repr(end))
@@ -153,7 +165,9 @@ def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
 
 def _category_predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
     """List the categories of the side without those that training did not see."""
-    listed = [k for k in range(len(column.categories)) if (k in split.right_categories) != split.unknown_right]
+    listed = [
+        k for k in range(len(column.categories)) if (k in split.right_categories) != split.unknown_right
+    ]
     others = split.unknown_right == right  # this side also has the categories that are not listed
     if not listed:
         operator = "isNotMissing" if others else "isMissing"

@@ -62,7 +62,9 @@ DIALECTS = {
 }
 
 
-def to_sql(tree: ShapeTree, dialect: str = "ansi", table: str = "rows_to_predict", model_id: str | None = None) -> str:
+def to_sql(
+    tree: ShapeTree, dialect: str = "ansi", table: str = "rows_to_predict", model_id: str | None = None
+) -> str:
     """Return a query that adds `prediction`, `leaf_id` and the probability of each class to the rows of a table."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect: expected one of {', '.join(DIALECTS)}, got {dialect!r}")
@@ -80,14 +82,28 @@ class _Writer:
         probabilities = tree.probabilities.tolist()
         labels = [_label(label, self.dialect) for label in tree.classes]
         if len({text[:1] == "'" for text in labels}) > 1:
-            raise ExportError("SQL has one type for a column, but the classes are texts and numbers; export to Python instead")
+            raise ExportError(
+                "SQL has one type for a column, but the classes are texts and numbers; export to Python instead"
+            )
         outputs = [self._cases("prediction", [labels[tree.nodes[index].label] for index in ends])]
         for k, label in enumerate(tree.classes):
             shares = [self.dialect.literal(probabilities[index][k]) for index in ends]
             outputs.append(self._cases(f"probability of {label_text(label)}", shares))
         lines = [f"-- {line}" for line in comment_lines(tree, model_id)]
-        lines += ["SELECT", f"{INDENT}tree.*,", ",\n".join(outputs), "FROM (", f"{INDENT}SELECT", f"{INDENT * 2}input.*,"]
-        lines += [*self._tree(0, 2), f"{INDENT * 2}AS leaf_id", f"{INDENT}FROM {_name(table)} AS input", ") AS tree;"]
+        lines += [
+            "SELECT",
+            f"{INDENT}tree.*,",
+            ",\n".join(outputs),
+            "FROM (",
+            f"{INDENT}SELECT",
+            f"{INDENT * 2}input.*,",
+        ]
+        lines += [
+            *self._tree(0, 2),
+            f"{INDENT * 2}AS leaf_id",
+            f"{INDENT}FROM {_name(table)} AS input",
+            ") AS tree;",
+        ]
         return "\n".join(lines) + "\n"
 
     def _cases(self, name: str, values: list[str]) -> str:
@@ -128,7 +144,9 @@ class _Writer:
         parts = [nan] if nan and split.missing_right else []
         for above, up_to in right_ranges(split):
             ends = [
-                f"{x} {sign} {self.dialect.literal(end)}" for sign, end in ((">", above), ("<=", up_to)) if end is not None
+                f"{x} {sign} {self.dialect.literal(end)}"
+                for sign, end in ((">", above), ("<=", up_to))
+                if end is not None
             ]
             if up_to is None and nan:  # NaN is above every number
                 ends.append(f"NOT {nan}")
