@@ -21,8 +21,8 @@ TYPES = """
 #include <stddef.h>
 #include <string.h>
 
-/* A row is an array of doubles in the order of literati_columns: a number, 0 or 1 for a boolean, the result of
-   literati_category_... for a category, and NAN for a missing cell. Infinity is not a valid cell. */
+/* A row is an array of doubles in the order of literati_columns: a number, 0 or 1 for a boolean, the result
+   of literati_category_... for a category, and NAN for a missing cell. Infinity is not a valid cell. */
 
 typedef struct {
     int column;
@@ -138,7 +138,7 @@ def _text(text: str) -> str:
         raise ExportError(
             f"a text in C cannot contain the code point 0, as {text!r} does; export to Python instead"
         )
-    plain_bytes = {byte for byte in range(32, 127)} - set(b'"\\?')
+    plain_bytes = set(range(32, 127)) - set(b'"\\?')
     return '"' + "".join(chr(b) if b in plain_bytes else f"\\{b:03o}" for b in text.encode()) + '"'
 
 

@@ -105,7 +105,7 @@ def _category_condition(cell: str, missing: str, column: Column, split: Split, s
 
 
 def large_subtrees(tree: ShapeTree, most: int) -> list[int]:
-    """Return nodes so that, without the subtrees of the others, none has more than about `most` nodes below it."""
+    """Return nodes whose subtrees become functions, so that none has more than about `most` nodes."""
     size = [1] * len(tree.nodes)
     found = []
     for index in reversed(range(len(tree.nodes))):

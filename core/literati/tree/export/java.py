@@ -20,16 +20,18 @@ MAX_TEXT = 16_000  # signs of a string literal; the class file allows 64 KiB in 
 METHODS = """
     private Literati() { }
 
-    /** Returns the class of a row, which maps column names to cells. null, NaN and absent cells are missing. */
+    /** Returns the class of a row, a map from column names to cells. null, NaN and no cell are missing. */
     public static Object predict(Map<String, ?> row) { return CLASSES[LABELS[leaf(encode(row))]]; }
 
     /** Returns the probability of each class in CLASSES. */
-    public static double[] predictProba(Map<String, ?> row) { return PROBABILITIES[leaf(encode(row))].clone(); }
+    public static double[] predictProba(Map<String, ?> row) {
+        return PROBABILITIES[leaf(encode(row))].clone();
+    }
 
     /** Returns the id of the leaf, as Literati counts it. */
     public static int leafId(Map<String, ?> row) { return LEAF_IDS[leaf(encode(row))]; }
 
-    /** Returns a number for each column: NaN for a missing cell, the code of a category, -1 for an unknown one. */
+    /** Returns a number for each column: NaN if missing, the code of a category, -1 for an unknown one. */
     private static double[] encode(Map<String, ?> row) {
         double[] x = new double[COLUMNS.length];
         for (int i = 0; i < x.length; i++) {
@@ -44,30 +46,37 @@ METHODS = """
     private static double read(int column, Object cell) {
         if (KINDS[column].equals("category")) {
             Map<Object, Integer> codes = CATEGORIES.get(column);
-            if (!(cell instanceof String) && codes.keySet().stream().allMatch(key -> key instanceof String)) {
-                throw new IllegalArgumentException(COLUMNS[column] + ": expected a category, got " + cell);
-            }
+            boolean texts = codes.keySet().stream().allMatch(key -> key instanceof String);
+            if (texts && !(cell instanceof String)) throw refused(column, cell);
             return codes.getOrDefault(key(cell), -1);
         }
         Object number = key(cell);
-        double x = number instanceof BigDecimal ? ((BigDecimal) number).doubleValue() : Double.POSITIVE_INFINITY;
+        double x = Double.POSITIVE_INFINITY;
+        if (number instanceof BigDecimal) x = ((BigDecimal) number).doubleValue();
         if (Double.isInfinite(x) || KINDS[column].equals("boolean") && x != 0 && x != 1) {
-            throw new IllegalArgumentException(COLUMNS[column] + ": expected a " + KINDS[column] + ", got " + cell);
+            throw refused(column, cell);
         }
         return x;
     }
 
-    /** Returns a cell so that equal categories are equal objects; numbers and booleans become exact decimals. */
+    private static IllegalArgumentException refused(int column, Object cell) {
+        String expected = KINDS[column] + (KINDS[column].equals("number") ? " that is finite" : "");
+        return new IllegalArgumentException(COLUMNS[column] + ": expected a " + expected + ", got " + cell);
+    }
+
+    /** Returns equal objects for equal categories: numbers and booleans become exact decimals. */
     private static Object key(Object cell) {
         if (cell instanceof Boolean) return (Boolean) cell ? BigDecimal.ONE : BigDecimal.ZERO;
         if (cell instanceof BigInteger) return new BigDecimal((BigInteger) cell).stripTrailingZeros();
         if (cell instanceof BigDecimal) return ((BigDecimal) cell).stripTrailingZeros();
         if (cell instanceof Double || cell instanceof Float) {
             double x = ((Number) cell).doubleValue();
-            if (Double.isInfinite(x)) throw new IllegalArgumentException("expected a finite number, got " + cell);
+            if (Double.isInfinite(x)) return cell;
             return x == 0 ? BigDecimal.ZERO : new BigDecimal(x).stripTrailingZeros();
         }
-        if (cell instanceof Number) return BigDecimal.valueOf(((Number) cell).longValue()).stripTrailingZeros();
+        if (cell instanceof Number) {
+            return BigDecimal.valueOf(((Number) cell).longValue()).stripTrailingZeros();
+        }
         return cell;
     }
 

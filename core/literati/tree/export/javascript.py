@@ -39,7 +39,9 @@ const number = (name, cell) => {
 const READERS = {
   constant: () => NaN,
   number,
-  boolean: (name, cell) => ([0, 1].includes(plain(cell)) ? Number(cell) : refuse(name, "a boolean, 0 or 1", cell)),
+  boolean: (name, cell) => (
+    [0, 1].includes(plain(cell)) ? Number(cell) : refuse(name, "a boolean, 0 or 1", cell)
+  ),
   category: (name, cell) => {
     const codes = CATEGORIES.get(name);
     const texts = [...codes.keys()].every((key) => typeof key === "string");
@@ -54,7 +56,7 @@ const encode = (row) => COLUMNS.map(([name, kind]) => {
   return isMissing(cell) ? NaN : READERS[kind](name, cell);
 });
 
-/** Returns the id of the leaf of a row, an object with a cell for each column. null, undefined and NaN are missing. */
+/** Returns the id of the leaf of a row, an object of cells by column. null, undefined and NaN are missing. */
 export function leafId(row) {
   return LEAF_IDS[leaf(encode(row))];
 }
@@ -94,15 +96,17 @@ def to_javascript(tree: ShapeTree, model_id: str | None = None) -> str:
     pairs = zip(columns, kinds, strict=True)
     lines += _table("COLUMNS", "[{}]", [f"[{literal(c.name)}, {literal(kind)}]" for c, kind in pairs])
     categories = [
-        f"[{literal(c.name)}, new Map([{', '.join(f'[{_key(v)}, {k}]' for k, v in enumerate(c.categories))}])]"
-        for c in columns
-        if c.kind == "category"
+        f"[{literal(c.name)}, new Map([{_entries(c.categories)}])]" for c in columns if c.kind == "category"
     ]
     lines += _table("CATEGORIES", "new Map([{}])", categories)
     lines += [f"const LEAF_IDS = {ends};", f"const LABELS = {[tree.nodes[index].label for index in ends]};"]
     lines += _table("PROBABILITIES", "[{}]", [json.dumps(probabilities[index]) for index in ends])
     lines += ["", "function leaf(x) {", *conditions(tree, SYNTAX), "}"]
     return "\n".join(lines) + "\n" + FUNCTIONS
+
+
+def _entries(categories: tuple[Any, ...]) -> str:
+    return ", ".join(f"[{_key(category)}, {code}]" for code, category in enumerate(categories))
 
 
 def _key(category: Any) -> str:

@@ -1,7 +1,7 @@
 """Write a tree as an ONNX model of standard operators.
 
-Each split becomes a bit: 1 if the row goes right. A leaf is reached if the bits on its path are as the path
-says, so a matrix product counts the agreements of every leaf and the largest count less the depth is the leaf.
+Each split becomes a bit: 1 if the row goes right. A leaf is reached if all bits on its path are as the path
+says. A matrix product counts for every leaf how many are not, and the row's leaf is the one with none.
 All numbers are doubles, so predictions equal those of the library.
 """
 
@@ -31,8 +31,8 @@ LABEL_TYPES = {bool: np.bool_, int: np.int64, float: np.float64, str: np.object_
 def to_onnx(tree: ShapeTree, model_id: str | None = None) -> bytes:
     """Return the bytes of the model.
 
-    The inputs are the columns that splits use, each of shape (rows, 1): doubles, with NaN for a missing cell, and
-    texts, for which the metadata entry `missing_text` has the text of a missing cell.
+    The inputs are the columns that splits use, each of shape (rows, 1): doubles, with NaN for a missing cell,
+    and texts, for which the metadata entry `missing_text` has the text of a missing cell.
     """
     return _Graph(tree).model(model_id)
 

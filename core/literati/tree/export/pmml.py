@@ -106,7 +106,7 @@ def _data_field(dictionary: Any, column: Column) -> None:
         _field(dictionary, column.name, "boolean", ["false", "true"])
     else:
         values = [plain(category) for category in column.categories]
-        # Without a list of values every category is valid; some evaluators take those that are not listed as missing.
+        # Without a list of values every category is valid; some evaluators take others as missing.
         _field(dictionary, column.name, _data_type(values, f"the categories of {column.name!r}"), [])
 
 

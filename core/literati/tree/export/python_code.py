@@ -55,7 +55,7 @@ _READERS = {"number": _number, "boolean": _boolean, "category": _category}
 
 
 def _encode(row):
-    """Return a number for each column: NaN for a missing cell, the code of a category, -1 for an unknown one."""
+    """Return a number for each column: NaN if missing, the code of a category, -1 for an unknown one."""
     x = []
     for name, kind in COLUMNS.items():
         cell = row.get(name)

@@ -38,7 +38,7 @@ def _cast_text(number: float) -> str:
 
 
 def _sqlite_literal(number: float) -> str:
-    """Return an expression with exactly this value: SQLite may read long decimals with an error in the last digit."""
+    """Return an expression with exactly this value; SQLite may read long decimals with an error."""
     text = repr(number)
     exponent = int(f"{number:e}".partition("e")[2])
     if float(f"{number:.{EXACT_DIGITS - 1}e}") == number and abs(exponent) <= EXACT_DIGITS:
@@ -65,7 +65,7 @@ DIALECTS = {
 def to_sql(
     tree: ShapeTree, dialect: str = "ansi", table: str = "rows_to_predict", model_id: str | None = None
 ) -> str:
-    """Return a query that adds `prediction`, `leaf_id` and the probability of each class to the rows of a table."""
+    """Return a query that adds the prediction, the leaf and the probability of each class to the rows."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect: expected one of {', '.join(DIALECTS)}, got {dialect!r}")
     return _Writer(tree, DIALECTS[dialect]).query(table, model_id)
@@ -83,7 +83,7 @@ class _Writer:
         labels = [_label(label, self.dialect) for label in tree.classes]
         if len({text[:1] == "'" for text in labels}) > 1:
             raise ExportError(
-                "SQL has one type for a column, but the classes are texts and numbers; export to Python instead"
+                "a column of SQL has one type, but the classes are texts and numbers; use Python instead"
             )
         outputs = [self._cases("prediction", [labels[tree.nodes[index].label] for index in ends])]
         for k, label in enumerate(tree.classes):
@@ -164,7 +164,7 @@ class _Writer:
         texts = [_label(column.categories[code], self.dialect) for code in listed]
         if len({text[:1] == "'" for text in (_label(c, self.dialect) for c in column.categories)}) > 1:
             raise ExportError(
-                f"SQL has one type for a column, but the categories of {column.name!r} are texts and numbers; "
+                f"a column of SQL has one type, but the categories of {column.name!r} are texts and numbers; "
                 "export to Python instead"
             )
         if texts:
