@@ -39,6 +39,7 @@ def mlflow_files(tree: ShapeTree, model_id: str | None = None) -> dict[str, str]
         },
         "signature": {
             "inputs": json.dumps([_input(column) for column in tree.schema.columns if not column.constant]),
+            "params": json.dumps([{"name": "method", "type": "string", "default": "predict", "shape": None}]),
             "outputs": json.dumps([{"type": _label_type(tree), "name": "prediction", "required": True}]),
         },
         "metadata": provenance(tree, model_id),
