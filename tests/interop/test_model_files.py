@@ -74,6 +74,7 @@ def _labels(problem: Expected) -> list[str]:
     return [str(label).lower() if isinstance(label, bool) else str(label) for label in labels]
 
 
+@pytest.mark.filterwarnings("ignore:.*AnyType:UserWarning")  # of MLflow's own classes
 @pytest.mark.parametrize("seed", ONE_TYPE)
 def test_mlflow(seed: int, tmp_path: Path) -> None:
     problem = expected(seed)
