@@ -18,13 +18,13 @@ from pydantic import BaseModel
 from literati.tree.model_schema import tree_definitions
 from service.auth.authentication import is_public
 from service.jobs.schemas import FinishRequest, JobPatch, JobRequest
-from service.models.schemas import AliasRequest
+from service.models.schemas import AliasRequest, ModelPatch, ModelRequest
 from service.openapi_links import LINKS
 from service.predict.schemas import Arrays, Records
 from service.schemas.fields import DESCRIBED_BY, LabelsPatch
 from service.schemas.metrics import Metrics
 from service.schemas.problems import ProblemDetails, problems
-from service.sweeps.schemas import ExtendRequest, SweepRequest
+from service.sweeps.schemas import ExtendRequest, SweepPatch, SweepRequest
 from service.tenants.schemas import TenantRequest
 
 BODY_MODELS: tuple[type[BaseModel], ...] = (
@@ -32,8 +32,11 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     JobPatch,
     FinishRequest,
     SweepRequest,
+    SweepPatch,
     ExtendRequest,
     LabelsPatch,
+    ModelPatch,
+    ModelRequest,
     AliasRequest,
     TenantRequest,
     Records,

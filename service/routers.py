@@ -11,6 +11,7 @@ from service.jobs import event_routes as job_events
 from service.jobs import incumbent_routes as job_incumbents
 from service.jobs import routes as jobs
 from service.models import alias_routes as aliases
+from service.models import creation_routes as model_creation
 from service.models import routes as models
 from service.nodes import routes as nodes
 from service.ops import routes as system
@@ -30,6 +31,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     job_incumbents.router,
     job_events.router,
     job_control.router,
+    model_creation.router,
     sweeps.router,
     sweep_events.router,
     sweep_control.router,

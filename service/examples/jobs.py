@@ -24,6 +24,7 @@ JOB_SUMMARY: dict[str, Any] = {
     "stop_reason": None,
     "revision": 12,
     "name": JOB_REQUEST["name"],
+    "notes": None,
     "tags": JOB_REQUEST["tags"],
     "priority": 0,
     "progress": {
@@ -46,6 +47,8 @@ JOB_SUMMARY: dict[str, Any] = {
     "proven_optimal": False,
     "proven_space": "all",
     "dataset_id": JOB_REQUEST["dataset_id"],
+    "parameters": {**Parameters().model_dump(mode="json"), **JOB_REQUEST["parameters"]},
+    "validation": JOB_REQUEST["validation"],
     "parent_job_id": None,
     "sweep_id": None,
     "model_id": None,
@@ -62,9 +65,7 @@ JOB_SUMMARY: dict[str, Any] = {
 
 JOB: dict[str, Any] = {
     **JOB_SUMMARY,
-    "parameters": {**Parameters().model_dump(mode="json"), **JOB_REQUEST["parameters"]},
     "limits": {**Limits().model_dump(mode="json"), "time_limit": 60.0},
-    "validation": JOB_REQUEST["validation"],
     "dataset_sha256": "d5b1b8b5a0f3b0a8d0a3f4d8f1c8e1e6a4f0c1b2d3e4f5061728394a5b6c7d8e",
     "engine_version": "0.2.0",
     "threads": 1,

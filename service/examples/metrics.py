@@ -32,13 +32,26 @@ def _scores(counts: list[list[int]], log_loss: float) -> dict[str, Any]:
     }
 
 
-_TREE = {"train": _scores([[50, 0], [3, 47]], 0.1153), "validation": _scores([[13, 0], [1, 11]], 0.1456)}
+def _tree_scores(counts: list[list[int]], log_loss: float) -> dict[str, Any]:
+    """Return the scores of the example tree, whose two leaves give two probabilities of the second class."""
+    points = [
+        {"probability": probability, "positives": counts[1][k], "negatives": counts[0][k]}
+        for k, probability in ((1, 1.0), (0, 3 / 53))
+    ]
+    return {**_scores(counts, log_loss), "operating_points": points}
+
+
+_TREE = {
+    "train": _tree_scores([[50, 0], [3, 47]], 0.1153),
+    "validation": _tree_scores([[13, 0], [1, 11]], 0.1456),
+}
+_CART = {"train": _scores([[50, 0], [3, 47]], 0.1153), "validation": _scores([[13, 0], [1, 11]], 0.1456)}
 _MAJORITY = {"train": _scores([[50, 0], [50, 0]], 0.6931), "validation": _scores([[13, 0], [12, 0]], 0.6931)}
 METRICS: dict[str, Any] = {
     "train_accuracy": _TREE["train"]["accuracy"],
     "validation_accuracy": _TREE["validation"]["accuracy"],
     **_TREE,
-    "baselines": {"majority": _MAJORITY, "cart": _TREE},
+    "baselines": {"majority": _MAJORITY, "cart": _CART},
 }
 EARLY_METRICS = {**METRICS, "baselines": {"majority": _MAJORITY, "cart": None}}  # of a job that still runs
 

@@ -13,10 +13,12 @@ MODEL_SUMMARY: dict[str, Any] = {
     "id": EXAMPLE_MODEL_ID,
     "name": JOB["name"],
     "notes": None,
+    "tags": JOB["tags"],
     "job_id": JOB["id"],
     "incumbent_revision": 2,
     "dataset_id": JOB["dataset_id"],
     "dataset_sha256": JOB["dataset_sha256"],
+    "parameters": JOB["parameters"],
     **BOUNDS,
     "stop_reason": "PROVEN_OPTIMAL",
     "metrics": in_lists(METRICS),
@@ -30,7 +32,7 @@ MODEL_SUMMARY: dict[str, Any] = {
         "job": f"/v1/jobs/{JOB['id']}",
     },
 }
-MODEL = {**MODEL_SUMMARY, "parameters": JOB["parameters"], "metrics": METRICS}
+MODEL = {**MODEL_SUMMARY, "metrics": METRICS}
 PAGE = {"items": [MODEL_SUMMARY], "next_page_token": None}
 MODEL_WITH_TREE = {**MODEL, "tree": TREE}
 ALIAS = {

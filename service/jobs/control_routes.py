@@ -35,7 +35,7 @@ _CONTROL: dict[str, Any] = {"status_code": 202, "response_model": Job, "response
 @router.patch(
     "/{job_id}",
     operation_id="update_job",
-    summary="Change a job's name, tags, priority or limits",
+    summary="Change a job's name, notes, tags, priority or limits",
     response_model=Job,
     openapi_extra=body_of(
         JobPatch,

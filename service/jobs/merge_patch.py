@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from service.checks.issues import Issue, raise_issues
+from service.checks.labels import patched_fields
 from service.checks.limits import limit_issues, memory_issues
-from service.http.problems import FieldError, invalid, pointer
+from service.http.problems import FieldError, pointer
 from service.http.remedies import Remedy, in_body, merged
 from service.jobs.data_issues import JobData
 from service.jobs.schemas import JobPatch, LimitsPatch
-from service.schemas.fields import MAX_TAGS
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.domain.jobs import JobSettings
@@ -37,24 +37,10 @@ def apply_patch(
 
     `min_memory` returns the minimum memory limit of the job.
     """
-    changes = {name: getattr(patch, name) for name in patch.model_fields_set}
-    if "tags" in changes:
-        changes["tags"] = _tags(patch, current)
+    changes = patched_fields(patch, current.tags, "job")
     if "limits" in changes:
         changes["limits"] = _limits(patch.limits, current.limits, settings, min_memory)
-    if "priority" in changes:
-        changes["priority"] = patch.priority or 0
     return current.model_copy(update=changes)
-
-
-def _tags(patch: JobPatch, current: JobSettings) -> dict[str, str]:
-    if patch.tags is None:
-        return {}
-    tags = {name: value for name, value in {**current.tags, **patch.tags}.items() if value is not None}
-    if len(tags) > MAX_TAGS:
-        message = f"The job would have {len(tags)} tags; the limit is {MAX_TAGS}."
-        raise invalid(FieldError(pointer("body", "tags"), "TOO_LONG", message))
-    return tags
 
 
 def _limits(

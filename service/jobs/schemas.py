@@ -72,15 +72,10 @@ class FinishRequest(FrozenModel):
     ] = None
 
 
-class JobPatch(FrozenModel):
+class JobPatch(fields.TaggedPatch):
     """A JSON merge patch (RFC 7396) of a job. Fields that are left out do not change."""
 
-    name: Annotated[fields.Name | None, Field(description="null removes the name.")] = None
-    tags: Annotated[
-        dict[fields.Tag, fields.TagValue | None] | None,
-        Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
-    ] = None
-    priority: Annotated[fields.Priority | None, Field(description="null sets it to 0.")] = None
+    priority: fields.PriorityPatch = None
     limits: Annotated[
         LimitsPatch,
         Field(
@@ -102,22 +97,31 @@ class JobPatch(FrozenModel):
 
 
 class JobSummary(BaseModel):
-    """A job in a list. Get the job for its parameters, limits, metrics and transitions."""
+    """A job in a list. Get the job for its limits, metrics and transitions."""
 
     id: str
     state: JobState
     stop_reason: Annotated[StopReason | None, Field(description="Why the job ended; null before.")]
     revision: Annotated[int, Field(description="Increases with every visible change of the job.")]
     name: str | None
+    notes: str | None
     tags: dict[str, str]
     priority: int
     progress: Progress
     proven_optimal: fields.ProvenOptimal
     proven_space: fields.ProvenSpace
     dataset_id: str
+    parameters: Parameters
+    validation: Validation | None
     parent_job_id: str | None
     sweep_id: Annotated[str | None, Field(description="The sweep that the job belongs to; null for others.")]
-    model_id: Annotated[str | None, Field(description="The latest model of the job; null before the first.")]
+    model_id: Annotated[
+        str | None,
+        Field(
+            description="The model that the job made at its end or that `finish` made last; null before. "
+            "`POST /v1/jobs/{id}/models` does not change it."
+        ),
+    ]
     model_revision: Annotated[
         int | None,
         Field(
@@ -138,9 +142,7 @@ class JobSummary(BaseModel):
 class Job(JobSummary):
     """A job in its current state."""
 
-    parameters: Parameters
     limits: Limits
-    validation: Validation | None
     dataset_sha256: str
     engine_version: str
     threads: Annotated[

@@ -27,7 +27,7 @@ def job_view(job: domain.Job) -> schemas.Job:
 
 
 def job_summary(job: domain.JobSummary) -> schemas.JobSummary:
-    """Return the job for a list; the size of the summary does not depend on the data."""
+    """Return the job for a list. Its size depends on the request and the labels, but not on the data."""
     error = job.error
     if error is not None and len(error.message) > MAX_MESSAGE_LENGTH:
         error = error.model_copy(update={"message": f"{error.message[:MAX_MESSAGE_LENGTH]}…"})

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from literati import __version__
+from service.checks.labels import patched_fields
 from service.dependencies import CallerDep, ServicesDep, SettingsDep, StoreDep
 from service.examples import jobs as examples
 from service.examples import models as model_examples
@@ -15,13 +16,12 @@ from service.http.media_types import MERGE_PATCH, strict_json
 from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.models import schemas
-from service.schemas.fields import LabelsPatch, bounds
+from service.models.views import model_summary, model_view, model_with_tree
 from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch, PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
-from worker.domain import models as domain
 
 router = APIRouter(prefix="/v1/models", tags=["models"], dependencies=[CHECKED_OPTIONS])
-_ETAG = {"ETag": examples.header("The entity tag of the model with its name and notes.")}
+_ETAG = {"ETag": examples.header("The entity tag of the model with its name, notes and tags.")}
 _NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": NOT_MODIFIED, "headers": _ETAG}}
 
 
@@ -33,23 +33,6 @@ ModelId = Annotated[
         examples=[model_examples.MODEL["id"]],
     ),
 ]
-
-
-def _fields(model: domain.ModelSummary) -> dict[str, Any]:
-    """Return the fields of the record by name. A schema takes those that it has."""
-    url = f"/v1/models/{model.id}"
-    return {
-        "metrics": model.scores.accuracies,
-        **dict(model),
-        **bounds(model.objective, model.upper_bound, model.lower_bound),
-        "links": {
-            "self": url,
-            "tree_svg": f"{url}/tree.svg",
-            "rules": f"{url}/rules",
-            "predict": f"{url}/predict",
-            "job": f"/v1/jobs/{model.job_id}",
-        },
-    }
 
 
 @router.get(
@@ -64,7 +47,7 @@ def list_models(
 ) -> Response:
     """List summaries of the models, the newest first. `next_page_token` leads to the next page."""
     page = store.models.list(caller.tenant, page_size=page_size, page_token=page_token)
-    items = [schemas.ModelSummary.model_construct(**_fields(model)) for model in page.items]
+    items = [model_summary(model) for model in page.items]
     return json_response(schemas.ModelPage.model_construct(items=items, next_page_token=page.next_page_token))
 
 
@@ -86,13 +69,13 @@ def get_model(
     found = store.models.get(caller.tenant, model)
     if found is None:
         raise not_found("model")
-    tag = strong_tag("model", found.id, found.name, found.notes, __version__)
+    tag = strong_tag("model", found.id, found.name, found.notes, sorted(found.tags.items()), __version__)
     if matches(request, tag):
         return not_modified(tag)
     tree = store.models.tree(caller.tenant, found.id)
     if tree is None:  # deleted in the meantime
         raise not_found("model")
-    return json_response(schemas.ModelWithTree.model_construct(**_fields(found), tree=tree), tag=tag)
+    return json_response(model_with_tree(found, tree), tag=tag)
 
 
 @router.get(
@@ -163,20 +146,27 @@ async def read_model(
 @router.patch(
     "/{model}",
     operation_id="update_model",
-    summary="Change a model's name or notes",
+    summary="Change a model's name, notes or tags",
     response_model=schemas.Model,
-    openapi_extra=body_of(LabelsPatch, MERGE_PATCH, "application/json", note={"notes": "Signed off by Ada."}),
+    openapi_extra=body_of(
+        schemas.ModelPatch,
+        MERGE_PATCH,
+        "application/json",
+        note={"notes": "Signed off by Ada.", "tags": {"team": None, "for": "the paper"}},
+    ),
     responses={200: examples.answer("The changed model.", model_examples.MODEL), **problems(404, 415, 422)},
 )
 def update_model(
     model: ModelName,
-    patch: Annotated[LabelsPatch, Depends(strict_json(LabelsPatch, MERGE_PATCH))],
+    patch: Annotated[schemas.ModelPatch, Depends(strict_json(schemas.ModelPatch, MERGE_PATCH))],
     caller: CallerDep,
     store: StoreDep,
 ) -> Response:
     """Apply a JSON merge patch (RFC 7396): fields that are left out do not change, null removes a value."""
-    found = store.models.change(caller.tenant, model, patch.changes)
-    return json_response(schemas.Model.model_construct(**_fields(found)))
+    found = store.models.change(
+        caller.tenant, model, lambda current: patched_fields(patch, current.tags, "model")
+    )
+    return json_response(model_view(found))
 
 
 @router.delete(
@@ -212,4 +202,4 @@ def delete_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: S
 def restore_model(model: ModelId, caller: CallerDep, store: StoreDep, settings: SettingsDep) -> Response:
     """Restore a deleted model. A model that is not deleted is returned unchanged."""
     found = store.models.restore(caller.tenant, model, max_models=settings.max_models)
-    return json_response(schemas.Model.model_construct(**_fields(found)))
+    return json_response(model_view(found))

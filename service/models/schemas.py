@@ -19,15 +19,17 @@ ALIAS = r"^[a-z0-9][a-z0-9_.-]{0,63}$"
 
 
 class ModelSummary(BaseModel):
-    """A model in a list. Get the model for its parameters, metrics and tree."""
+    """A model in a list. Get the model for its metrics and tree."""
 
     id: str
     name: Annotated[str | None, Field(description="By default the name of the job that made it.")]
     notes: str | None
+    tags: Annotated[dict[str, str], Field(description="At first the tags of the job that made it.")]
     job_id: str
     incumbent_revision: Annotated[int, Field(description="The revision of the tree among the job's trees.")]
     dataset_id: str
     dataset_sha256: str
+    parameters: Parameters
     objective: fields.Objective
     upper_bound: float
     lower_bound: float
@@ -48,7 +50,6 @@ class ModelSummary(BaseModel):
 class Model(ModelSummary):
     """A tree that a job has learned, with its metrics and its proof."""
 
-    parameters: Parameters
     metrics: Annotated[fields.MetricsJson, Field(description="The scores of the tree.")]  # type: ignore[assignment]
 
 
@@ -62,6 +63,18 @@ class ModelWithTree(Model):
             "expects, `nodes` are the nodes in preorder. `ShapeTree.from_dict` reads it."
         ),
     ]
+
+
+class ModelRequest(FrozenModel):
+    """The tree to make a model of."""
+
+    revision: Annotated[
+        int, Field(ge=1, le=1 << 53, description="The revision of the tree among the job's trees.")
+    ]
+
+
+class ModelPatch(fields.TaggedPatch):
+    """A JSON merge patch (RFC 7396) of a model. Fields that are left out do not change."""
 
 
 class ModelPage(BaseModel):

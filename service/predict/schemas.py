@@ -145,8 +145,8 @@ class Scored(BaseModel):
     scores: Annotated[
         ScoresJson,
         Field(
-            description="The scores, in the form of those of a job. The log loss, the Brier score and the "
-            "area under the ROC curve are about the rows of known classes only."
+            description="The scores, in the form of those of a job. The log loss, the Brier score, "
+            "the area under the ROC curve and the operating points are about the rows of known classes only."
         ),
     ]
     warnings: list[PredictionWarning]

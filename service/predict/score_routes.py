@@ -53,8 +53,9 @@ Predict the rows and compare the predictions with their true classes, which a co
 
 Rows without a true class are left out. A row whose true class the model does not know is a wrong prediction:
 it counts in the accuracy, the calibration and the confusion matrix, and its class has a recall and an F1
-score of 0. The log loss, the Brier score and the area under the ROC curve leave such rows out, because the
-model gives their class no probability. The number of both kinds of rows is in the response."""
+score of 0. The log loss, the Brier score, the area under the ROC curve and the operating points leave such
+rows out, because the model gives their class no probability. The number of both kinds of rows is in the
+response."""
 
 
 def _responses(example: dict[str, Any], **details: str) -> dict[int | str, dict[str, Any]]:

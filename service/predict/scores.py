@@ -80,12 +80,13 @@ def compute_scores(predictor: Predictor, outcomes: Outcomes) -> dict[str, Any]:
         cells = EncodedRows(np.empty((int(np.count_nonzero(chosen)), 0)), {}, ())
         rows = metrics.LabelledRows(cells, y[chosen], weights[chosen])
         predictions = metrics.Predictions(predicted[chosen], probabilities[chosen, :n_labels])
-        return metrics.scores(rows, predictions, labels[:n_labels])
+        return metrics.scores(rows, predictions, labels[:n_labels], with_points=True)
 
     scores = scores_of(np.ones(len(y), dtype=bool), len(labels))
     if outcomes.unknown:
         known = scores_of(y < n_classes, n_classes)
-        scores |= {name: known[name] for name in ("log_loss", "brier_score", "roc_auc")}
+        names = ("log_loss", "brier_score", "roc_auc", "operating_points")
+        scores |= {name: known[name] for name in names}
     # How certain the accuracy is depends on the weights of the rows, not on those of the groups.
     effective_rows = float(weights.sum() ** 2 / outcomes.squared_weights)
     interval = metrics.wilson_interval(scores["accuracy"], effective_rows)

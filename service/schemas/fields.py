@@ -60,7 +60,7 @@ def bounds(objective: float, upper: float, lower: float) -> dict[str, Any]:
 
 
 class LabelsPatch(FrozenModel):
-    """A JSON merge patch (RFC 7396) of a dataset or a model. Fields that are left out do not change."""
+    """A JSON merge patch (RFC 7396) of a dataset. Fields that are left out do not change."""
 
     name: Annotated[Name | None, Field(description="null removes the name.")] = None
     notes: Annotated[Notes | None, Field(description="Any text; null removes the notes.")] = None
@@ -68,3 +68,15 @@ class LabelsPatch(FrozenModel):
     @property
     def changes(self) -> dict[str, str | None]:
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class TaggedPatch(LabelsPatch):
+    """The part of a merge patch that jobs, sweeps and models have in common."""
+
+    tags: Annotated[
+        dict[Tag, TagValue | None] | None,
+        Field(max_length=64, description="null as a value removes that tag; null for `tags` removes all."),
+    ] = None
+
+
+PriorityPatch = Annotated[Priority | None, Field(description="null sets it to 0.")]

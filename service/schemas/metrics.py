@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from worker.training.ranking import MAX_POINTS
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(ge=0, description="A sum of sample weights; without weights, a row count.")]
 Label = Annotated[str | int | float | bool, Field(description="The class, as in the data.")]
@@ -57,6 +59,14 @@ class CalibrationBin(Part):
     accuracy: Share
 
 
+class OperatingPoint(Part):
+    """A probability of the second class, and the rows that got it."""
+
+    probability: Share
+    positives: Annotated[float, Field(ge=0, description="The weight of the rows of the second class.")]
+    negatives: Annotated[float, Field(ge=0, description="The weight of the rows of the first class.")]
+
+
 class Scores(Part):
     """Scores on a set of rows, weighted by their sample weights but not by class weights."""
 
@@ -83,6 +93,17 @@ class Scores(Part):
     ] = None
     roc_auc: Annotated[
         Share | None, Field(description="The area under the ROC curve; null unless there are two classes.")
+    ] = None
+    operating_points: Annotated[
+        list[OperatingPoint] | None,
+        Field(
+            max_length=MAX_POINTS,
+            description="For two classes, every predicted probability of the second class, the highest "
+            "first. The sums of the weights up to a point are the rows that are predicted as the second "
+            f"class from its probability on. Beyond {MAX_POINTS} points, neighbours are merged under the "
+            "lowest of their probabilities. null with other numbers of classes, in baselines and in records "
+            "of earlier versions.",
+        ),
     ] = None
     calibration: Annotated[
         list[CalibrationBin] | None,

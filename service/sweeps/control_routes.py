@@ -1,20 +1,21 @@
-"""Routes that control a sweep: finish, cancel, pause, resume and extend."""
+"""Routes that control a sweep: update, finish, cancel, pause, resume and extend."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
+from service.checks.labels import patched_fields
 from service.dependencies import CallerDep, SettingsDep, StoreDep
 from service.examples import sweeps as examples
-from service.http.etags import json_response, weak_tag
-from service.http.media_types import strict_json
+from service.http.etags import expected_revision, json_response, weak_tag
+from service.http.media_types import MERGE_PATCH, strict_json
 from service.schemas.parameters import SweepId, body_of
 from service.schemas.problems import problems
 from service.sweeps.extension import extend
 from service.sweeps.routes import ETAG, stored_sweep
-from service.sweeps.schemas import ExtendRequest, Sweep
+from service.sweeps.schemas import ExtendRequest, Sweep, SweepPatch
 from service.sweeps.views import sweep_view
 from service.wake_workers import wake_workers
 from worker.domain import sweeps as domain
@@ -40,6 +41,47 @@ def _response(store: Store, sweep: domain.Sweep, status: int) -> Response:
 
 
 # These functions are not asynchronous, so FastAPI runs them in its threadpool.
+
+
+@router.patch(
+    "/{sweep_id}",
+    operation_id="update_sweep",
+    summary="Change a sweep's name, notes, tags or priority",
+    response_model=Sweep,
+    openapi_extra=body_of(
+        SweepPatch,
+        MERGE_PATCH,
+        "application/json",
+        labels={"name": "flowers, second try", "tags": {"team": None, "for": "the paper"}},
+        sooner={"priority": 10},
+    ),
+    responses={
+        200: examples.answer("The changed sweep.", examples.SWEEP, headers=ETAG),
+        **problems(404, 412, 415, 422),
+    },
+)
+def update_sweep(
+    request: Request,
+    sweep_id: SweepId,
+    patch: Annotated[SweepPatch, Depends(strict_json(SweepPatch, MERGE_PATCH))],
+    caller: CallerDep,
+    store: StoreDep,
+    if_match: Annotated[
+        str | None, Header(alias="If-Match", description="The ETag that the sweep must have; otherwise 412.")
+    ] = None,
+) -> Response:
+    """Apply a JSON merge patch (RFC 7396): fields that are left out do not change, null removes a value.
+
+    The priority also applies to the jobs of the sweep that have not started. Jobs that were created before
+    keep their names and tags.
+    """
+    sweep = store.sweeps.change(
+        caller.tenant,
+        sweep_id,
+        lambda current: current.model_copy(update=patched_fields(patch, current.tags, "sweep")),
+        revision=expected_revision(request),
+    )
+    return json_response(sweep_view(store, sweep), tag=weak_tag(sweep.revision))
 
 
 @router.post(

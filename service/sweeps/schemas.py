@@ -130,8 +130,14 @@ class ExtendRequest(FrozenModel):
     ] = None
 
 
+class SweepPatch(fields.TaggedPatch):
+    """A JSON merge patch (RFC 7396) of a sweep. Fields that are left out do not change."""
+
+    priority: fields.PriorityPatch = None
+
+
 class SweepSummary(BaseModel):
-    """A sweep in a list. Get the sweep for its request, its best trial and its transitions."""
+    """A sweep in a list. Get the sweep for its whole request, its best trial and its transitions."""
 
     id: str
     state: SweepState
@@ -140,9 +146,13 @@ class SweepSummary(BaseModel):
     ]
     revision: Annotated[int, Field(description="Increases with every visible change of the sweep.")]
     name: str | None
+    notes: str | None
     tags: dict[str, str]
     priority: int
     dataset_id: str
+    space: Annotated[Space, Field(description="What is tried, with the defaults filled in.")]
+    fixed: Annotated[dict[str, Any], Field(description="The parameters as they were given.")]
+    strategy: StrategyName
     metric: MetricName
     select: SelectRule
     n_folds: Annotated[int, Field(description="The number of folds, with repetitions.")]
@@ -167,11 +177,8 @@ class SweepSummary(BaseModel):
 class Sweep(SweepSummary):
     """A sweep in its current state."""
 
-    space: Annotated[Space, Field(description="What is tried, with the defaults filled in.")]
     constraints: list[str]
-    fixed: Annotated[dict[str, Any], Field(description="The parameters as they were given.")]
     changepoint_ratio: ChangepointRatio
-    strategy: StrategyName
     seed: int
     validation: Validation
     test: Test

@@ -95,6 +95,67 @@ MUTANTS: Changes = {
             WORKER + "store/test_changes.py::test_two_clients_at_once_lose_nothing",
         ),
     ],
+    "change_sweep.lua": [
+        (
+            "place_in_queue(job)",
+            "local none",
+            WORKER + "store/test_sweep_changes.py::test_a_priority_applies_to_the_jobs_that_wait[5-sweep]",
+        ),
+        (
+            "put(job, 'priority', priority)",
+            "local none",
+            WORKER + "store/test_sweep_changes.py::test_a_priority_applies_to_paused_jobs",
+        ),
+        (
+            "put(sweep, 'priority', priority)",
+            "local none",
+            WORKER + "store/test_sweep_changes.py::test_a_priority_applies_to_the_jobs_that_wait[5-sweep]",
+        ),
+        (
+            "present ~= expected",
+            "false",
+            WORKER + "store/test_sweep_changes.py::test_two_clients_at_once_lose_nothing",
+        ),
+        (
+            "revision ~= '' and call('HGET', sweep.key, 'revision') ~= revision",
+            "false",
+            WORKER + "store/test_sweep_changes.py::test_a_change_may_depend_on_the_revision",
+        ),
+    ],
+    "change_model.lua": [
+        (
+            "present ~= expected and present ~= ARGV[i + 1]",
+            "false",
+            WORKER + "store/test_models.py::test_two_who_change_the_tags_at_once_lose_nothing[None]",
+        ),
+        (
+            "if found[1] ~= tenant then",
+            "if not found[1] then",
+            WORKER + "store/test_models.py::test_another_tenants_model_cannot_be_changed",
+        ),
+    ],
+    "make_model.lua": [
+        (
+            "if known then",
+            "if false then",
+            WORKER + "store/test_tree_models.py::test_a_model_of_any_tree_in_any_state[None]",
+        ),
+        (
+            "known == model_id and 'MADE' or 'KNOWN'",
+            "'KNOWN'",
+            WORKER + "store/test_tree_models.py::test_a_lost_answer_is_no_second_model",
+        ),
+        (
+            "has_max_models(tenant, max_models)",
+            "false",
+            WORKER + "store/test_tree_models.py::test_the_number_of_models_is_limited",
+        ),
+        (
+            "add_model(job,",
+            "make_model(job,",
+            WORKER + "store/test_tree_models.py::test_a_model_of_any_tree_in_any_state[None]",
+        ),
+    ],
     "restore.lua": [
         (
             "KINDS[kind].list(id, tenant, key)",
@@ -285,6 +346,11 @@ MUTANTS: Changes = {
             "stop_reason = 'USER_FINISH'",
             "",
             WORKER + "store/test_revisions.py::test_a_running_job_is_finished_with_an_earlier_tree",
+        ),
+        (
+            "read_model(job, 'USER_FINISH', is_proven(job, job.objective))",
+            "read_model(job, 'USER_FINISH', '0')",
+            WORKER + "store/test_tree_models.py::test_only_a_tree_that_meets_the_bound_is_proven",
         ),
     ],
     "shared/blob_references.lua": [

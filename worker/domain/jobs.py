@@ -87,6 +87,7 @@ class JobSettings(FrozenModel):
     """The part of a job that its owner may change."""
 
     name: str | None = None
+    notes: str | None = None
     tags: dict[str, str] = {}
     priority: int = 0  # among the tenant's own jobs, a larger priority starts earlier
     limits: Limits = Limits()

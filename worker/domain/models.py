@@ -19,10 +19,12 @@ class ModelSummary(FrozenModel):
     tenant: str
     name: str | None = None
     notes: str | None = None
+    tags: dict[str, str] = {}  # at first those of the job
     job_id: str
     incumbent_revision: int
     dataset_id: str
     dataset_sha256: str
+    parameters: Parameters
     objective: float
     upper_bound: float
     lower_bound: float
@@ -39,7 +41,6 @@ class ModelSummary(FrozenModel):
 class Model(ModelSummary):
     """The complete record of a model. The JSON of its tree is stored separately."""
 
-    parameters: Parameters
     metrics: dict[str, Any]
     validation: Validation | None = None  # how the job split the rows of its dataset
     sweep: SweepPlace | None = None  # the place of the job in its sweep, which splits the rows then

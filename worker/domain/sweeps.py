@@ -230,6 +230,7 @@ class SweepSettings(FrozenModel):
     """How a sweep is called, and its priority among the tenant's jobs."""
 
     name: str | None = None
+    notes: str | None = None
     tags: dict[str, str] = {}
     priority: int = 0
 

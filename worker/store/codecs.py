@@ -44,13 +44,13 @@ JOB_SUMMARY = (
     *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
     *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
     *(b"memory", b"model_revision", b"chosen", b"explored", b"seconds_left", b"stage", b"space"),
-    b"proven_space",
+    *(b"proven_space", b"priority"),
 )
 INCUMBENT_SCORES = ("objective", "found_seconds", "scores")
 MODEL_SUMMARY = (
     *(b"tenant", b"spec", b"settings", b"name", b"notes", b"job", b"incumbent", b"objective", b"upper"),
     *(b"lower", b"proven_optimal", b"stop_reason", b"scores", b"created_at", b"explored", b"space"),
-    b"proven_space",
+    *(b"proven_space", b"tags"),
 )
 
 
@@ -76,6 +76,8 @@ def job_summary(record: Hash) -> jobs.JobSummary:
 
 def _job_summary(record: Hash) -> dict[str, Any]:
     spec, settings = _spec_and_settings(record)
+    if spec.sweep is not None:  # whose priority may have changed since the job was planned
+        settings = settings.model_copy(update={"priority": int(record[b"priority"])})
     return {
         "spec": spec,
         "settings": settings,
@@ -150,7 +152,9 @@ def spec_json(job: jobs.NewJob) -> str:
 
 
 def settings_json(settings: jobs.JobSettings) -> str:
-    unused = {"limits": unused_additions(settings.limits)}
+    unused: dict[str, Any] = {"limits": unused_additions(settings.limits)}
+    if settings.notes is None:
+        unused["notes"] = True
     return settings.model_dump_json(include=set(jobs.JobSettings.model_fields), exclude=unused)
 
 
@@ -263,7 +267,6 @@ def model(model_id: str, record: Hash) -> Model:
     metrics = json.loads(record[b"metrics"])
     return Model(
         **_model_summary(model_id, record),
-        parameters=spec.parameters,
         metrics=metrics,
         validation=spec.validation,
         sweep=spec.sweep,
@@ -278,16 +281,18 @@ def model_summary(model_id: str, record: Hash) -> ModelSummary:
 
 def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
     spec, settings = _spec_and_settings(record)
-    name = record.get(b"name")
+    name, tags = record.get(b"name"), record.get(b"tags")
     return {
         "id": model_id,
         "tenant": spec.tenant,
         "name": json.loads(name) if name else settings.name,
         "notes": _optional(record, b"notes", json.loads),
+        "tags": json.loads(tags) if tags else settings.tags,
         "job_id": spec.id,
         "incumbent_revision": int(record[b"incumbent"]),
         "dataset_id": spec.dataset_id,
         "dataset_sha256": spec.dataset_sha256,
+        "parameters": spec.parameters,
         "objective": float(record[b"objective"]),
         "upper_bound": float(record[b"upper"]),
         "lower_bound": float(record[b"lower"]),

@@ -1,23 +1,42 @@
-"""Models and their aliases. Jobs create models; only the name and notes of a model can change."""
+"""Models and their aliases. Jobs create models; only the name, notes and tags of a model can change."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from worker.domain.base import new_id
 from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
 from worker.store.client import StorePart, or_empty, read_hash
 from worker.store.paging import OLDER_SCORES, Page, newest_page, read_fields
 
+Change = Callable[[Model], Mapping[str, Any]]
 # All fields but the tree, which may be large.
 _FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
 _TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage")
 
 
+@dataclass(frozen=True)
+class MakeResult:
+    model: Model
+    created: bool  # False if the tree had a model already
+
+
 class ModelStore(StorePart):
+    def make(self, tenant: str, job_id: str, revision: int, *, max_models: int | None = None) -> MakeResult:
+        """Make a model of a tree of a job, which may still run. The job does not change.
+
+        Raise LimitReachedError if the tenant has `max_models` already.
+        """
+        status, model_id = self._scripts.run(
+            "make_model", job_id, tenant, new_id("mdl"), revision, or_empty(max_models)
+        )
+        return MakeResult(self._existing(tenant, model_id.decode()), created=status == b"MADE")
+
     def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
         """Return the id of an existing model, in one round trip."""
         try:
@@ -51,11 +70,20 @@ class ModelStore(StorePart):
         found = read_fields(self._client, keys, codecs.MODEL_SUMMARY, older=OLDER_SCORES)
         return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
-    def change(self, tenant: str, model_id_or_alias: str, changes: Mapping[str, str | None]) -> Model:
-        """Change the `name` or `notes` of a model; None removes them."""
-        fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
-        _, model_id = self._scripts.run("change_model", tenant, model_id_or_alias, *fields)
-        return self._existing(tenant, model_id.decode())
+    def change(self, tenant: str, model_id_or_alias: str, change: Change) -> Model:
+        """Change the `name`, `notes` and `tags` of a model to those that `change` returns; None removes one.
+
+        `change` is called again if another client changes the tags at the same time.
+        """
+        while True:
+            model_id, record = self._read(tenant, model_id_or_alias, _FIELDS)
+            if not record:
+                raise ModelNotFoundError
+            changes = change(codecs.model(model_id, record))
+            fields = (part for name, value in changes.items() for part in (name, json.dumps(value)))
+            status = self._scripts.run("change_model", tenant, model_id, record.get(b"tags", b""), *fields)
+            if status[0] == b"OK":
+                return self._existing(tenant, model_id)
 
     def delete(self, tenant: str, model_id: str, *, keep: bool = False) -> None:
         """Delete a model. With `keep` it can be restored."""

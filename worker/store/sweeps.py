@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,6 +35,7 @@ from worker.store.jobs import IDEMPOTENCY_SECONDS, digest
 from worker.store.paging import Page, newest_page, read_fields
 
 log = structlog.get_logger(__name__)
+Change = Callable[[SweepSettings], SweepSettings]
 SweepAction = Literal["finish", "cancel", "pause", "resume"]
 Place = tuple[int, int]  # setting, fold
 SweepIds = list[str]  # inside the class the name `list` is a method
@@ -154,6 +155,36 @@ class SweepStore(StorePart):
         ids, token = newest_page(self._client, indexes, page_size, page_token)
         found = read_fields(self._client, [_key(sweep_id) for sweep_id in ids], _SUMMARY)
         return Page([_sweep(record) for record in found if record], token)
+
+    def change(
+        self, tenant: str, sweep_id: str, change: Change, *, revision: Callable[[int], bool] | None = None
+    ) -> Sweep:
+        """Replace the sweep's settings with the result of `change`.
+
+        `change` is called again if another client changes the sweep at the same time. Raise
+        PreconditionFailedError if `revision` returns False for the sweep's revision.
+        """
+        while True:
+            record = read_hash(self._client, _key(sweep_id))
+            if record.get(b"tenant") != tenant.encode():
+                raise errors.SweepNotFoundError
+            sweep = _sweep(record)
+            if revision is not None and not revision(sweep.revision):
+                raise errors.PreconditionFailedError
+            settings = change(sweep.settings)
+            if settings == sweep.settings:
+                return sweep
+            status, *rest = self._scripts.run(
+                "change_sweep",
+                sweep_id,
+                tenant,
+                record[b"settings"],
+                settings.model_dump_json(),
+                settings.priority,
+                "" if revision is None else sweep.revision,
+            )
+            if status == b"OK":
+                return _sweep(codecs.to_dict(rest[0]))
 
     def control(self, tenant: str, sweep_id: str, action: SweepAction) -> SweepControlResult:
         """Carry the action out. Jobs that a worker has are asked to stop."""

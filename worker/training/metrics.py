@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
 from literati import ShapeTree
 from literati.data.schema import EncodedRows
 from worker.training.job_check import given_class_weights
+from worker.training.ranking import Ranking, integer_if_whole
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -72,8 +72,13 @@ def predict_tree(tree: ShapeTree, rows: LabelledRows) -> Predictions:
     return Predictions(labels[leaves], tree.probabilities[leaves])
 
 
-def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> dict[str, Any]:
-    """Compute the metrics, weighted by the sample weights if there are any."""
+def scores(
+    rows: LabelledRows, predictions: Predictions, labels: list[Any], *, with_points: bool = False
+) -> dict[str, Any]:
+    """Compute the metrics, weighted by the sample weights if there are any.
+
+    Only `with_points` they contain the operating points of two classes, which may be many.
+    """
     n = len(labels)
     weights = rows.row_weights
     matrix = np.zeros((n, n))  # actual classes by row, predicted classes by column
@@ -83,10 +88,10 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
     chosen = np.maximum(predictions.probabilities[np.arange(len(rows.y)), rows.y], MIN_PROBABILITY)
     with np.errstate(invalid="ignore"):  # a metric is NaN if its divisor is 0
         recall, precision, f1 = hits / actual, hits / predicted, 2 * hits / (actual + predicted)
-    probability_scores = _probability_scores(rows, predictions, weights)
+    probability_scores = _probability_scores(rows, predictions, weights, with_points=with_points)
     confusion = None
     if n <= MAX_CONFUSION_LABELS:
-        confusion = {"labels": labels, "counts": [[_integer_if_whole(x) for x in row] for row in matrix]}
+        confusion = {"labels": labels, "counts": [[integer_if_whole(x) for x in row] for row in matrix]}
     return {
         "rows": len(rows.y),
         "accuracy": float(hits.sum() / total),
@@ -99,7 +104,7 @@ def scores(rows: LabelledRows, predictions: Predictions, labels: list[Any]) -> d
         "per_class": [
             {
                 "label": labels[k],
-                "support": _integer_if_whole(actual[k]),
+                "support": integer_if_whole(actual[k]),
                 "precision": _number_or_none(precision[k]),
                 "recall": _number_or_none(recall[k]),
                 "f1": _number_or_none(f1[k]),
@@ -122,17 +127,18 @@ def wilson_interval(share: float, rows: float) -> dict[str, float]:
     return {"low": max(0.0, middle - width), "high": min(1.0, middle + width)}
 
 
-def _probability_scores(rows: LabelledRows, predictions: Predictions, weights: Floats) -> dict[str, Any]:
-    """Return the Brier score, the area under the ROC curve of two classes, and the calibration."""
+def _probability_scores(
+    rows: LabelledRows, predictions: Predictions, weights: Floats, *, with_points: bool
+) -> dict[str, Any]:
+    """Return the Brier score, the calibration, and of two classes the area and points of the ROC curve."""
     probabilities, total = predictions.probabilities, float(weights.sum())
     actual = np.zeros_like(probabilities)
     actual[np.arange(len(rows.y)), rows.y] = 1.0
-    area = None
-    if probabilities.shape[1] == 2 and len(np.unique(rows.y)) == 2:
-        area = float(roc_auc_score(rows.y, probabilities[:, 1], sample_weight=weights))
+    ranking = Ranking.of(probabilities[:, 1], rows.y, weights) if probabilities.shape[1] == 2 else None
     return {
         "brier_score": float((weights * ((probabilities - actual) ** 2).sum(axis=1)).sum() / total),
-        "roc_auc": area,
+        "roc_auc": ranking and ranking.area,
+        "operating_points": ranking.points() if ranking is not None and with_points else None,
         "calibration": calibration(rows, predictions, weights),
     }
 
@@ -160,10 +166,6 @@ def calibration(rows: LabelledRows, predictions: Predictions, weights: Floats) -
 
 def _number_or_none(value: Any) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def _integer_if_whole(value: float) -> int | float:
-    return int(value) if float(value).is_integer() else float(value)
 
 
 def predict_majority(train: LabelledRows, rows: LabelledRows, n_classes: int) -> Predictions:

@@ -139,7 +139,7 @@ class TreeEvaluator:
             predictions["train" if rows is self.train else "validation"] = found
             return found
 
-        scores = self._scores(predict)
+        scores = self._scores(predict, with_points=True)
         cart = self.baseline.fitted() if self.compares else None
         baselines = {"majority": self._majority, "cart": None if cart is None else cart.scores}
         return {
@@ -178,9 +178,14 @@ class TreeEvaluator:
             return Fitted(scores, None)
         return Fitted(scores, metrics.predict_cart(cart, self.validation, n_classes).predicted)
 
-    def _scores(self, predict: Callable[[LabelledRows], metrics.Predictions]) -> dict[str, Any]:
+    def _scores(
+        self, predict: Callable[[LabelledRows], metrics.Predictions], *, with_points: bool = False
+    ) -> dict[str, Any]:
+        def scores(rows: LabelledRows) -> dict[str, Any]:
+            return metrics.scores(rows, predict(rows), self.labels, with_points=with_points)
+
         return {
-            name: None if rows is None else metrics.scores(rows, predict(rows), self.labels)
+            name: None if rows is None else scores(rows)
             for name, rows in (("train", self.train), ("validation", self.validation))
         }
 

@@ -111,6 +111,16 @@ def test_models(client: httpx.Client, tight: Stack) -> None:
     told(answer, 409, "limit-reached", "MAX_MODELS")
 
 
+def test_models_of_a_jobs_trees(client: httpx.Client, tight: Stack) -> None:
+    dataset = add_dataset(tight.store, tight.blobs, easy())
+    job = add_job(tight, mixed_tree(), dataset=dataset).spec.id  # which counts, too
+    ended = [finish(tight, add_job(tight, mixed_tree(), dataset=dataset)) for _ in range(3)]
+    answer = client.post(f"/v1/jobs/{job}/models", json={"revision": 1})
+    told(answer, 409, "limit-reached", "MAX_MODELS")
+    client.delete(f"/v1/models/{ended[0]}")
+    assert client.post(f"/v1/jobs/{job}/models", json={"revision": 1}).status_code == 201
+
+
 def test_aliases(client: httpx.Client, tight: Stack) -> None:
     body = {"model_id": add_model(tight, mixed_tree())}
     for name in ("one", "two", "one"):

@@ -33,7 +33,8 @@ def big_metrics() -> dict[str, Any]:
 def test_a_job_with_many_classes_is_small_in_a_list(
     api: Stack, client: httpx.Client, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = submit(client, dataset, name="wide", parameters={"class_weight": None})
+    held_out = {"fraction": 0.25, "seed": 7}
+    job = submit(client, dataset, name="wide", parameters={"max_depth": 2}, validation=held_out)
     worker = ActingWorker(api.store)
     said = worker._word(10, 0)
     found = NewIncumbent(objective=costs()[0], tree=trees()[0], metrics=big_metrics())
@@ -47,22 +48,18 @@ def test_a_job_with_many_classes_is_small_in_a_list(
     same = set(item) - {"metrics"}
     assert {name: item[name] for name in same} == {name: whole.json()[name] for name in same}
     assert set(whole.json()) - set(item) == {
-        *("parameters", "limits", "validation", "dataset_sha256", "engine_version", "heartbeat_at"),
-        *("transitions", "threads"),
+        *("limits", "dataset_sha256", "engine_version", "heartbeat_at", "transitions", "threads"),
     }
+    assert (item["parameters"]["max_depth"], item["validation"]["seed"]) == (2, 7)
     worker.prove()
     (model,) = client.get("/v1/models").json()["items"]
     complete = client.get(f"/v1/models/{model['id']}").json()
-    assert set(complete) - set(model) == {"parameters", "tree"}
+    assert set(complete) - set(model) == {"tree"}
+    assert model["parameters"] == item["parameters"]
     assert model["metrics"] == {
         name: complete["metrics"].get(name) for name in ("train_accuracy", "validation_accuracy")
     }
-    assert {**complete, "metrics": None, "parameters": None, "tree": None} == {
-        **model,
-        "metrics": None,
-        "parameters": None,
-        "tree": None,
-    }
+    assert {**complete, "metrics": None, "tree": None} == {**model, "metrics": None, "tree": None}
 
 
 def test_a_long_error_is_cut_short(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
@@ -144,7 +141,41 @@ def test_datasets_and_models_are_renamed_and_noted(
     assert client.patch("/v1/models/best", json={"notes": "by alias"}).json()["id"] == model["id"]
 
 
-def test_a_models_tag_changes_with_its_name(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+def test_a_model_starts_with_the_tags_of_its_job(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    job = submit(client, dataset, tags={"team": "a", "for": "us"})["id"]
+    client.patch(f"/v1/jobs/{job}", json={"tags": {"for": None, "né": "ja"}})
+    worker = ActingWorker(api.store)
+    worker.checkpoint(10, tree=0)
+    worker.prove()
+    (model,) = client.get("/v1/models").json()["items"]
+    assert model["tags"] == {"team": "a", "né": "ja"}
+    here = f"/v1/models/{model['id']}"
+    before = client.get(here).json()
+    changed = client.patch(here, json={"tags": {"team": "b", "né": None, "new": ""}, "notes": "x"})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["tags"] == {"team": "b", "new": ""}
+    assert client.get(here).json() == {**before, "tags": {"team": "b", "new": ""}, "notes": "x"}
+    assert client.get("/v1/models").json()["items"] == [
+        {**model, "tags": {"team": "b", "new": ""}, "notes": "x"}
+    ]
+    assert client.get(f"/v1/jobs/{job}").json()["tags"] == {"team": "a", "né": "ja"}
+    assert client.patch(here, json={"name": "y"}).json()["tags"] == {"team": "b", "new": ""}
+    assert client.patch(here, json={"tags": None}).json()["tags"] == {}
+    assert client.get(here).json()["tags"] == {}
+    client.patch(f"/v1/jobs/{job}", json={"tags": {"late": "1"}})
+    assert client.get(here).json()["tags"] == {}
+    full = {str(number): "" for number in range(32)}
+    assert client.patch(here, json={"tags": full}).json()["tags"] == full
+    assert pointers(client.patch(here, json={"name": "z", "tags": {"33": ""}})) == ["/body/tags"]
+    assert pointers(client.patch(here, json={"tags": {"a": 1}})) == ["/body/tags/a"]
+    assert pointers(client.patch(here, json={"priority": 1})) == ["/body/priority"]
+    assert client.get(here).json()["name"] == "y"
+
+
+@pytest.mark.parametrize("change", [{"notes": "new"}, {"tags": {"new": ""}}])
+def test_a_models_tag_changes_with_its_labels(
+    api: Stack, client: httpx.Client, dataset: Dataset, change: dict[str, Any]
+) -> None:
     submit(client, dataset)
     worker = ActingWorker(api.store)
     worker.checkpoint(10, tree=0)
@@ -153,8 +184,9 @@ def test_a_models_tag_changes_with_its_name(api: Stack, client: httpx.Client, da
     here = f"/v1/models/{model['id']}"
     headers = {"If-None-Match": client.get(here).headers["etag"]}
     assert client.get(here, headers=headers).status_code == 304
-    client.patch(here, json={"notes": "new"})
-    assert client.get(here, headers=headers).json()["notes"] == "new"
+    client.patch(here, json=change)
+    (name,) = change
+    assert client.get(here, headers=headers).json()[name] == change[name]
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb"])

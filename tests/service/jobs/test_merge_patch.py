@@ -1,4 +1,4 @@
-"""PATCH of a job: a merge patch of its name, tags, priority and limits."""
+"""PATCH of a job: a merge patch of its name, notes, tags, priority and limits."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ def job(client: httpx.Client, dataset: Dataset) -> str:
     [
         ({"name": "second"}, {"name": "second"}),
         ({"name": None}, {"name": None}),
+        ({"notes": "two\nlines"}, {"notes": "two\nlines"}),
         ({"tags": {"c": "3"}}, {"tags": {"a": "1", "b": "2", "c": "3"}}),
         ({"tags": {"a": None, "b": "x"}}, {"tags": {"b": "x"}}),
         ({"tags": None}, {"tags": {}}),
@@ -76,6 +77,8 @@ def test_plain_json_is_read_too(client: httpx.Client, job: str) -> None:
         ({"name": ""}, "/body/name"),
         ({"name": "  "}, "/body/name"),
         ({"name": "a" * 201}, "/body/name"),
+        ({"notes": "\0"}, "/body/notes"),
+        ({"notes": 4001 * "x"}, "/body/notes"),
         ({"tags": {"a": 7}}, "/body/tags/a"),
         ({"tags": {str(k): "x" for k in range(31)}}, "/body/tags"),
         ({"priority": 101}, "/body/priority"),
@@ -113,6 +116,10 @@ def test_a_job_that_has_ended_keeps_its_limits(api: Stack, client: httpx.Client,
     assert "SUCCEEDED" in told["detail"]
     changed = patch(client, job, {"name": "kept", "tags": {"a": None}, "priority": 1}).json()
     assert (changed["name"], changed["tags"], changed["priority"]) == ("kept", {"b": "2"}, 1)
+    assert patch(client, job, {"notes": "why"}).json()["notes"] == "why"
+    (item,) = client.get("/v1/jobs").json()["items"]
+    assert (item["name"], item["notes"], item["tags"]) == ("kept", "why", {"b": "2"})
+    assert patch(client, job, {"notes": None}).json() == {**changed, "revision": changed["revision"] + 2}
 
 
 def test_if_match_guards_a_change(client: httpx.Client, job: str) -> None:

@@ -20,7 +20,7 @@ from worker.domain.jobs import JobState, StopReason
 FIELDS = {
     *("id", "state", "stop_reason", "revision", "progress", "proven_optimal", "proven_space", "parameters"),
     *("limits", "dataset_id", "dataset_sha256", "engine_version", "parent_job_id", "sweep_id", "model_id"),
-    *("model_revision", "metrics"),
+    *("model_revision", "metrics", "notes"),
     *("error", "created_at", "queued_at", "started_at", "first_incumbent_at", "finished_at", "heartbeat_at"),
     *("transitions", "links", "name", "tags", "priority", "validation", "threads"),
 }

@@ -33,7 +33,10 @@ from tests.support.stack.stack import Stack, poll
 TREE = validator_for(tree_schema())
 METRICS = validator_for(metrics_schema())
 # Fields that the metrics of version 0.1.0 lack.
-ADDED = ("accuracy_interval", "macro_f1", "brier_score", "roc_auc", "calibration", "warnings")
+ADDED = {
+    *("accuracy_interval", "macro_f1", "brier_score", "roc_auc", "operating_points", "calibration"),
+    "warnings",
+}
 NUMBERS = ("coarse", "close", "narrow", "edges", "whole")
 
 

@@ -100,6 +100,14 @@ def check(found: dict[str, Any], tree: ShapeTree, rows: list[Row], weight: str |
     assert scores["accuracy_interval"] == pytest.approx(
         metrics.wilson_interval(wanted["accuracy"], effective)
     )
+    known = np.isin(y, tree.classes)
+    second = tree.predict_proba(features(tree, rows))[:, 1]
+    for point in scores["operating_points"]:
+        for name, label in (("positives", tree.classes[1]), ("negatives", tree.classes[0])):
+            here = (second == point["probability"]) & (np.array(y) == label)
+            assert point[name] == pytest.approx(weights[here].sum())
+    counted = set(second[known & (weights > 0)].tolist())
+    assert [point["probability"] for point in scores["operating_points"]] == sorted(counted, reverse=True)
     share = sum(entry["weight"] * entry["accuracy"] for entry in scores["calibration"]) / weights.sum()
     assert share == pytest.approx(wanted["accuracy"])
 
@@ -199,9 +207,9 @@ def test_another_target_and_a_column_of_the_model_as_weight(client: httpx.Client
     assert (found["target"], found["weight"]) == ("truth", "age")
 
 
-def test_the_scores_of_a_job_are_those_of_its_rows(stack: Stack) -> None:
+@pytest.mark.parametrize("cells", [jobs.noise(400, 3), jobs.easy()], ids=["three classes", "two classes"])
+def test_the_scores_of_a_job_are_those_of_its_rows(stack: Stack, cells: dict[str, Any]) -> None:
     """The scores of the training rows are the metrics of a real job."""
-    cells = jobs.noise(400, 3)
     dataset = jobs.add_dataset(stack.store, stack.blobs, cells)
     rows = [
         dict(zip(cells, row, strict=True)) for row in zip(*(c.tolist() for c in cells.values()), strict=True)
@@ -217,6 +225,11 @@ def test_the_scores_of_a_job_are_those_of_its_rows(stack: Stack) -> None:
         for name in ("accuracy", "balanced_accuracy", "macro_f1", "log_loss", "brier_score", "roc_auc"):
             assert found["scores"][name] == pytest.approx(wanted[name]), name
         assert found["scores"]["confusion_matrix"] == wanted["confusion_matrix"]
+        assert found["scores"]["operating_points"] == wanted["operating_points"]
+        assert (wanted["operating_points"] is None) == (len(wanted["per_class"]) > 2)
+        assert job["metrics"]["baselines"]["majority"]["train"]["operating_points"] is None
+        (item,) = (item for item in client.get("/v1/jobs").json()["items"] if item["id"] == job["id"])
+        assert set(item["metrics"]) == {"train_accuracy", "validation_accuracy"}
         assert found["scores"]["accuracy_interval"] == pytest.approx(wanted["accuracy_interval"])
         assert [bin_["weight"] for bin_ in found["scores"]["calibration"]] == [
             bin_["weight"] for bin_ in wanted["calibration"]

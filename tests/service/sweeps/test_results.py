@@ -294,7 +294,10 @@ def test_a_list_of_sweeps(api: Stack, client: httpx.Client, dataset: Dataset) ->
     summary = get(client, "/v1/sweeps")["items"][0]
     whole = get(client, summary["links"]["self"])
     assert summary == {name: whole[name] for name in summary}
-    assert "space" not in summary
+    assert set(whole) - set(summary) == {
+        *("constraints", "changepoint_ratio", "seed", "validation", "test", "limits", "trial_limits"),
+        *("refit", "dataset_sha256", "engine_version", "best", "transitions"),
+    }
     assert pointers(client.get("/v1/sweeps?state=DONE")) == ["/query/state/0"]
     assert pointers(client.get("/v1/sweeps?page_token=x")) == ["/query/page_token"]
 

@@ -18,7 +18,7 @@ FIELDS = {
     *("n_folds", "progress", "choice", "refit_job_id", "model_id", "error", "seconds", "created_at"),
     *("started_at", "finished_at", "links", "space", "constraints", "fixed", "changepoint_ratio", "strategy"),
     *("seed", "validation", "test", "limits", "trial_limits", "refit", "dataset_sha256", "engine_version"),
-    *("best", "transitions"),
+    *("best", "transitions", "notes"),
 }
 NIL_ID = "swp_" + 32 * "0"
 

@@ -1,4 +1,4 @@
-"""Test changes of the name, tags, priority and limits of jobs."""
+"""Test changes of the name, notes, tags, priority and limits of jobs."""
 
 from __future__ import annotations
 
@@ -48,6 +48,19 @@ def test_name_and_tags_change_at_any_time(store: Store) -> None:
         assert job.revision == before.revision + 1
         assert job == look(store, job_id)
         assert job.spec == before.spec
+
+
+def test_notes_are_stored_only_if_there_are_any(store: Store, client: redis.Redis) -> None:
+    """A worker of an earlier version, which does not know them, can run every other job."""
+    job_id = submit(store, name="one").spec.id
+    key = f"literati:job:{job_id}"
+    before = client.hget(key, "settings")
+    assert b"notes" not in (before or b"")
+    assert store.jobs.change(TENANT, job_id, to(notes="two\nlines")).settings.notes == "two\nlines"
+    assert look(store, job_id).settings.notes == "two\nlines"
+    assert store.jobs.list(TENANT).items[0].settings.notes == "two\nlines"
+    assert store.jobs.change(TENANT, job_id, to(notes=None)).settings.notes is None
+    assert client.hget(key, "settings") == before
 
 
 def test_no_change_is_no_revision(store: Store) -> None:

@@ -143,8 +143,52 @@ def test_pages(store: Store) -> None:
     first = store.models.list(TENANT, page_size=2)
     rest = store.models.list(TENANT, page_size=2, page_token=first.next_page_token)
     listed = [dict(item) for item in first.items + rest.items]
-    more = {"parameters", "metrics", "validation", "sweep", "target", "csv_style"}
+    more = {"metrics", "validation", "sweep", "target", "csv_style"}
     assert listed == [{name: value for name, value in model if name not in more} for model in models[::-1]]
     assert rest.next_page_token is None
     with pytest.raises(InvalidTokenError):
         store.models.list(TENANT, page_token="?")
+
+
+def test_tags_are_those_of_the_job_until_they_change(store: Store) -> None:
+    model = make_model(store, tags={"team": "a"})
+    assert model.tags == {"team": "a"}
+    assert store.models.change(TENANT, model.id, lambda now: {"notes": "n"}).tags == {"team": "a"}
+    changed = store.models.change(TENANT, model.id, lambda now: {"tags": {**now.tags, "né": "ja"}})
+    assert changed.tags == {"team": "a", "né": "ja"}
+    assert store.models.list(TENANT).items[0].tags == changed.tags
+    assert store.models.change(TENANT, model.id, lambda now: {"tags": {}}).tags == {}
+    assert store.models.list(TENANT).items[0].tags == {}
+    assert look(store, model.job_id).settings.tags == {"team": "a"}
+    for tenant, name in (("other", model.id), (TENANT, new_id("mdl"))):
+        with pytest.raises(ModelNotFoundError):
+            store.models.change(tenant, name, lambda now: {"tags": {"x": "y"}})
+
+
+@pytest.mark.parametrize("before", [None, {"old": ""}])
+def test_two_who_change_the_tags_at_once_lose_nothing(store: Store, before: dict[str, str] | None) -> None:
+    model = make_model(store, tags={"team": "a"})
+    if before is not None:
+        store.models.change(TENANT, model.id, lambda now: {"tags": before})
+    calls = 0
+
+    def slowly(now: Model) -> dict[str, object]:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            store.models.change(TENANT, model.id, lambda now: {"name": "x", "tags": {**now.tags, "b": "2"}})
+        return {"notes": "mine", "tags": {**now.tags, "c": "3"}}
+
+    found = store.models.change(TENANT, model.id, slowly)
+    assert (found.name, found.notes, calls) == ("x", "mine", 2)
+    assert found.tags == {**(before or {"team": "a"}), "b": "2", "c": "3"}
+
+
+def test_another_tenants_model_cannot_be_changed(store: Store) -> None:
+    """Not even by a script that runs after the model was read."""
+    model = make_model(store, name="mine")
+    with pytest.raises(ModelNotFoundError):
+        store.models._scripts.run("change_model", "other", model.id, "", "name", '"theirs"')
+    with pytest.raises(ModelNotFoundError):
+        store.models.change("other", model.id, lambda now: {"name": "theirs"})
+    assert store.models.get(TENANT, model.id) == model

@@ -12,6 +12,7 @@ from sklearn import metrics as reference
 from literati import LiteratiClassifier
 from literati.data.schema import EncodedRows
 from worker.training import metrics
+from worker.training.ranking import MAX_POINTS, Ranking
 
 
 def rows(
@@ -54,6 +55,81 @@ def test_scores_are_scikit_learns(n_classes: int, weighted: bool) -> None:
     assert found["brier_score"] == pytest.approx(brier)
     area = reference.roc_auc_score(y, said.probabilities[:, 1], sample_weight=w) if n_classes == 2 else None
     assert found["roc_auc"] == (None if area is None else pytest.approx(area))
+
+
+def leaves_of(n: int, distinct: int, seed: int) -> tuple[metrics.LabelledRows, metrics.Predictions]:
+    """Return weighted rows that get so many different probabilities, most of which are right."""
+    rng = np.random.default_rng(seed)
+    second = rng.permutation(np.arange(1, distinct + 1))[rng.integers(0, distinct, n)] / (distinct + 1)
+    y = (rng.random(n) < second).astype(np.intp)
+    cells = EncodedRows(np.zeros((n, 1)), {}, ())
+    labelled = metrics.LabelledRows(cells, y, rng.integers(0, 5, n) / 4)
+    return labelled, metrics.Predictions((second > 0.5).astype(np.intp), np.stack([1 - second, second], 1))
+
+
+def curve(points: list[dict[str, float]]) -> dict[float, tuple[float, float]]:
+    """Return the weights of both classes that are predicted as the second one, by threshold."""
+    sums = [np.cumsum([point[name] for point in points]) for name in ("positives", "negatives")]
+    return {point["probability"]: (a, b) for point, a, b in zip(points, *sums, strict=True)}
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 40, MAX_POINTS, MAX_POINTS + 1, 4000])
+def test_every_operating_point_is_on_the_curve(distinct: int) -> None:
+    labelled, said = leaves_of(20_000, distinct, distinct)
+    y, second, w = labelled.y, said.probabilities[:, 1], labelled.row_weights
+    found = metrics.scores(labelled, said, ["a", "b"], with_points=True)
+    points = found["operating_points"]
+    thresholds = [point["probability"] for point in points]
+    assert thresholds == sorted(set(thresholds), reverse=True)
+    seen = np.unique(second[w > 0])
+    assert set(thresholds) <= set(seen.tolist())
+    assert len(points) == len(seen) if distinct <= MAX_POINTS else 200 < len(points) <= MAX_POINTS
+    for threshold, (positives, negatives) in curve(points).items():
+        assert positives == w[(second >= threshold) & (y == 1)].sum()
+        assert negatives == w[(second >= threshold) & (y == 0)].sum()
+    assert thresholds[-1] == seen[0], "the last point has all rows"
+    assert found["roc_auc"] == pytest.approx(reference.roc_auc_score(y, second, sample_weight=w), abs=1e-12)
+    totals = [w[y == 1].sum(), w[y == 0].sum()]
+    rates = np.array([(0.0, 0.0), *curve(points).values()]) / totals
+    steps = np.diff(rates, axis=0).sum(axis=1)
+    single = Ranking.of(second, y, w)
+    largest = (single.positives / totals[0] + single.negatives / totals[1]).max()
+    assert steps.max() <= 2 / MAX_POINTS + largest
+    assert np.trapezoid(rates[:, 0], rates[:, 1]) == pytest.approx(found["roc_auc"], abs=1e-4)
+
+
+def test_operating_points_are_left_out() -> None:
+    labelled, said = rows(50, 3, 0, False)
+    assert metrics.scores(labelled, said, list("abc"), with_points=True)["operating_points"] is None
+    labelled, said = rows(50, 2, 0, False)
+    assert metrics.scores(labelled, said, ["a", "b"])["operating_points"] is None
+    (first, *_) = metrics.scores(labelled, said, ["a", "b"], with_points=True)["operating_points"]
+    assert isinstance(first["positives"], int), "without weights they are numbers of rows"
+
+
+@pytest.mark.parametrize("only", [0, 1])
+def test_rows_of_one_class_have_points_but_no_area(only: int) -> None:
+    second, y = np.linspace(0, 1, 1000), np.full(1000, only)
+    ranking = Ranking.of(second, y, np.ones(1000))
+    assert ranking.area is None
+    points = ranking.points()
+    name, other = ("positives", "negatives") if only == 1 else ("negatives", "positives")
+    assert sum(point[name] for point in points) == 1000
+    assert not any(point[other] for point in points)
+    assert len(points) == MAX_POINTS
+    weights = np.where(np.arange(1000) < 500, 1.0, 0.0)
+    halves = Ranking.of(second, np.where(weights > 0, only, 1 - only), weights)
+    assert halves.area is None, "rows without weight are no rows"
+    assert halves.probabilities.max() < 0.5
+
+
+def test_the_area_stays_within_its_bounds() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        second, weights = rng.random(300), rng.random(300) * 10.0 ** rng.integers(-200, 12)
+        found = Ranking.of(second, (second > 0.5).astype(np.intp), weights).area
+        assert found is not None
+        assert 1 - 1e-12 <= found <= 1
 
 
 def test_calibration_bins() -> None:

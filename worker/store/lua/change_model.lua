@@ -1,12 +1,18 @@
--- tenant id_or_alias, then names of fields and their values as JSON
-local tenant, name = ARGV[1], ARGV[2]
+-- tenant id expected(the tags before the change, or ''), then names of fields and their values as JSON
+local tenant, id, expected = unpack(ARGV, 1, 3)
 
-local id = call('HGET', 'literati:aliases:' .. tenant, name) or name
 local key = 'literati:model:' .. id
-if call('HGET', key, 'tenant') ~= tenant then
+local found = call('HMGET', key, 'tenant', 'tags')
+if found[1] ~= tenant then
     return { 'MODEL_GONE' }
 end
-for i = 3, #ARGV, 2 do
+for i = 4, #ARGV, 2 do
+    local present = found[2] or ''
+    if ARGV[i] == 'tags' and present ~= expected and present ~= ARGV[i + 1] then
+        return { 'CHANGED_MEANWHILE' }
+    end
+end
+for i = 4, #ARGV, 2 do
     call('HSET', key, ARGV[i], ARGV[i + 1])
 end
-return { 'OK', id }
+return { 'OK' }

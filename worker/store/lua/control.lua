@@ -40,11 +40,8 @@ end
 
 -- Return the model that an ended job has of this tree, or make one. It becomes the job's model.
 local function model_of_ended_job()
-    local known = call('HGET', job.key .. ':models', revision)
-    if not known and call('HGET', 'literati:model:' .. job.model_id, 'incumbent') == revision then
-        known = job.model_id -- made by an older version, which kept no list
-    end
-    if known and call('HGET', 'literati:model:' .. known, 'tenant') == tenant then
+    local known = model_of_tree(job, revision)
+    if known then
         if known ~= job.model_id then
             put(job, 'model_id', known)
             put(job, 'model_revision', revision)
@@ -52,12 +49,10 @@ local function model_of_ended_job()
         end
         return answer('REPEATED')
     end
-    local models = call('ZCARD', 'literati:tenant-models:' .. tenant) + live_jobs(tenant)
-    if max_models ~= '' and models >= tonumber(max_models) then
+    if has_max_models(tenant, max_models) then
         return { 'LIMIT_REACHED', 'models' }
     end
-    job.chosen = revision
-    local model = read_model(job, 'USER_FINISH', is_proven(job, job.objective))
+    local model = read_chosen_model(job, revision)
     put(job, 'chosen', revision)
     make_model(job, model_id, model, revision)
     publish_change(job)

@@ -43,11 +43,40 @@ local function read_model(job, stop_reason, proven)
     return fields, revision
 end
 
-local function make_model(job, id, fields, revision)
+-- Return the model that a job has of a tree; nil if there is none.
+local function model_of_tree(job, revision)
+    local known = call('HGET', job.key .. ':models', revision)
+    if not known and call('HGET', 'literati:model:' .. job.model_id, 'incumbent') == revision then
+        known = job.model_id -- made by an older version, which kept no list
+    end
+    return known and call('HGET', 'literati:model:' .. known, 'tenant') == job.tenant and known or nil
+end
+
+-- Every job and sweep that has not ended may still make a model.
+local function has_max_models(tenant, max_models)
+    local models = call('ZCARD', 'literati:tenant-models:' .. tenant) + live_jobs(tenant)
+    return max_models ~= '' and models >= tonumber(max_models)
+end
+
+-- Return the fields of a model of any tree of a job that is kept.
+local function read_chosen_model(job, revision)
+    local chosen = job.chosen
+    job.chosen = revision
+    local fields = read_model(job, 'USER_FINISH', is_proven(job, job.objective))
+    job.chosen = chosen
+    return fields
+end
+
+local function add_model(job, id, fields, revision)
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'seq', seq, unpack(fields))
     call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
     call('HSET', job.key .. ':models', revision, id)
+end
+
+-- Add a model that becomes the job's model.
+local function make_model(job, id, fields, revision)
+    add_model(job, id, fields, revision)
     put(job, 'model_id', id)
     put(job, 'model_revision', revision)
 end
