@@ -1,0 +1,93 @@
+"""Fixtures for tests of the client.
+
+`client` is on a stack with a worker. `api` is an empty stack without one at a fixed address, whose API a test
+may kill and start again; the test acts as the worker.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+from literati.client import Client, Dataset, RetryPolicy
+from tests.support.page.browser import free_port
+from tests.support.records import jobs
+from tests.support.stack.stack import Process, Stack
+
+FAST = RetryPolicy(retries=6, first_delay=0.1, max_delay=2.0, reconnect_seconds=60.0)
+
+
+@pytest.fixture(autouse=True)
+def _no_configuration(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings of the user out of the tests."""
+    for name in ("LITERATI_URL", "LITERATI_API_KEY", "LITERATI_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LITERATI_CONFIG", f"{tmp_path}/config.toml")
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with Stack.with_worker_and_api(tmp_path_factory.mktemp("client")) as stack:
+        yield stack
+
+
+@pytest.fixture
+def client(stack: Stack) -> Iterator[Client]:
+    with Client(stack.url, retry=FAST) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def easy() -> pd.DataFrame:
+    """Return a table whose tree is proven optimal at once."""
+    return pd.DataFrame(jobs.easy())
+
+
+@pytest.fixture(scope="session")
+def noise() -> pd.DataFrame:
+    """Return a table whose search does not end by itself within a test."""
+    return pd.DataFrame(jobs.noise())
+
+
+@pytest.fixture
+def dataset(client: Client, easy: pd.DataFrame) -> Dataset:
+    return client.datasets.upload(easy, target="label")
+
+
+@pytest.fixture
+def endless(client: Client, noise: pd.DataFrame) -> Dataset:
+    return client.datasets.upload(noise, target="label")
+
+
+class Api:
+    """An API server at a fixed address, with the stack that it runs on."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack, self.process = stack, stack.start_api()
+
+    def kill(self) -> None:
+        os.killpg(self.process.process.pid, signal.SIGKILL)
+        self.process.process.wait()
+
+    def start(self) -> Process:
+        self.process = self.stack.start_api()
+        return self.process
+
+
+@pytest.fixture(scope="session")
+def actor_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    folder = tmp_path_factory.mktemp("actor")
+    with Stack(folder, LITERATI_PORT=str(free_port())) as stack:
+        yield Api(stack)
+
+
+@pytest.fixture
+def api(actor_stack: Api) -> Api:
+    actor_stack.stack.connection.flushall()
+    if actor_stack.process.process.poll() is not None:
+        actor_stack.start()
+    return actor_stack
