@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pandas as pd
 import pytest
@@ -16,9 +18,9 @@ import pytest
 from literati.client import Client, Dataset, RetryPolicy
 from tests.support.page.browser import free_port
 from tests.support.records import jobs
-from tests.support.stack.stack import Process, Stack
+from tests.support.stack.stack import Stack
 
-FAST = RetryPolicy(retries=6, first_delay=0.1, max_delay=2.0, reconnect_seconds=60.0)
+FAST = RetryPolicy(retries=40, first_delay=0.1, max_delay=2.0, reconnect_seconds=90.0)
 
 
 @pytest.fixture(autouse=True)
@@ -64,30 +66,46 @@ def endless(client: Client, noise: pd.DataFrame) -> Dataset:
 
 
 class Api:
-    """An API server at a fixed address, with the stack that it runs on."""
+    """An API server at a fixed address, with the stack that it runs on.
+
+    A process of a stack ends with the thread that started it, so one thread starts all of them.
+    """
 
     def __init__(self, stack: Stack) -> None:
-        self.stack, self.process = stack, stack.start_api()
+        self.stack = stack
+        self._pool = ThreadPoolExecutor(1)
+        self.process = self._pool.submit(stack.start_api).result()
+
+    @property
+    def running(self) -> bool:
+        return self.process.process.poll() is None
 
     def kill(self) -> None:
         os.killpg(self.process.process.pid, signal.SIGKILL)
         self.process.process.wait()
 
-    def start(self) -> Process:
-        self.process = self.stack.start_api()
-        return self.process
+    def start(self, delay: float = 0.0) -> Future[None]:
+        """Start the server again after some seconds, while the caller goes on."""
+
+        def run() -> None:
+            time.sleep(delay)
+            self.process = self.stack.start_api()
+
+        return self._pool.submit(run)
 
 
 @pytest.fixture(scope="session")
 def actor_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     folder = tmp_path_factory.mktemp("actor")
     with Stack(folder, LITERATI_PORT=str(free_port())) as stack:
-        yield Api(stack)
+        api = Api(stack)
+        yield api
+        api._pool.shutdown()
 
 
 @pytest.fixture
 def api(actor_stack: Api) -> Api:
     actor_stack.stack.connection.flushall()
-    if actor_stack.process.process.poll() is not None:
-        actor_stack.start()
+    if not actor_stack.running:
+        actor_stack.start().result()
     return actor_stack

@@ -1,4 +1,4 @@
-"""Which requests are sent again, when, and with the same key. The server is a small one that answers as told."""
+"""Which requests are sent again, when, and with which key. A small server answers as the tests say."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_nobody_there() -> None:
 
 def test_what_must_not_be_sent_twice_is_not() -> None:
     """`extend` adds seconds to those used, so a second one would count twice."""
-    sweep = {"id": "swp_1", "progress": {}, "state": "SUCCEEDED", "model_id": None}
+    sweep: dict[str, Any] = {"id": "swp_1", "progress": {}, "state": "SUCCEEDED", "model_id": None}
     with ScriptedServer(Answer(200, sweep), Answer(None)) as server:
         with Client(server.url, retry=QUICK) as client:
             found = client.sweeps.get("swp_1")

@@ -30,6 +30,7 @@ class CuttingProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._connections: list[threading.Thread] = []
 
     def _accept(self) -> None:
         while True:
@@ -37,19 +38,24 @@ class CuttingProxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+            connection = threading.Thread(target=self._serve, args=(client,), daemon=True)
+            self._connections.append(connection)
+            connection.start()
 
     def _serve(self, client: socket.socket) -> None:
         parts = urlsplit(self._target())
-        try:
-            server = socket.create_connection((str(parts.hostname), int(parts.port or 80)))
-        except OSError:
-            client.close()
-            return
-        ways = ((client, server, self._on_request), (server, client, self._on_answer))
-        threads = [threading.Thread(target=self._pass_on, args=way, daemon=True) for way in ways]
-        for thread in threads:
-            thread.start()
+        with client:
+            try:
+                server = socket.create_connection((str(parts.hostname), int(parts.port or 80)))
+            except OSError:
+                return
+            with server:
+                ways = ((client, server, self._on_request), (server, client, self._on_answer))
+                threads = [threading.Thread(target=self._pass_on, args=way, daemon=True) for way in ways]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
 
     def _pass_on(self, source: socket.socket, sink: socket.socket, cut: Callable[[bytes], bool]) -> None:
         try:
@@ -74,4 +80,5 @@ class CuttingProxy:
     ) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join()
+        for thread in (self._thread, *self._connections):
+            thread.join(10)

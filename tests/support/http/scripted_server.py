@@ -78,7 +78,7 @@ class ScriptedServer:
                 if answer.status != 204:
                     self.wfile.write(content)
 
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
             def log_message(self, format: str, *arguments: Any) -> None:
                 """Write nothing."""
