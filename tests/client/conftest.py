@@ -11,11 +11,12 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 import pandas as pd
 import pytest
 
-from literati.client import Client, Dataset, RetryPolicy
+from literati.client import Client, ConflictError, Dataset, Job, RetryPolicy, Sweep
 from tests.support.page.browser import free_port
 from tests.support.records import jobs
 from tests.support.stack.stack import Stack
@@ -39,8 +40,14 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def client(stack: Stack) -> Iterator[Client]:
+    """Provide a client. What a test leaves running is cancelled, so that the next one has a worker."""
     with Client(stack.url, retry=FAST) as client:
         yield client
+        records: list[Job | Sweep] = [*client.sweeps.list(), *client.jobs.list()]
+        for record in records:
+            if not record.ended:
+                with suppress(ConflictError):
+                    record.cancel()
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,7 @@ def run(url: str, steps: Callable[[AsyncClient], Awaitable[None]]) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.usefixtures("client")
 def test_from_the_table_to_predictions(stack: Stack, easy: pd.DataFrame, tmp_path: Path) -> None:
     easy.to_csv(tmp_path / "easy.csv", index=False)
     rows = easy.drop(columns="label")
@@ -63,6 +64,7 @@ def test_from_the_table_to_predictions(stack: Stack, easy: pd.DataFrame, tmp_pat
     run(stack.url, steps)
 
 
+@pytest.mark.usefixtures("client")
 def test_waiting(stack: Stack, noise: pd.DataFrame) -> None:
     async def steps(client: AsyncClient) -> None:
         dataset = await client.datasets.upload(noise, target="label")
@@ -78,7 +80,7 @@ def test_waiting(stack: Stack, noise: pd.DataFrame) -> None:
                 ticks += 1
 
         ticking = asyncio.create_task(tick())
-        assert await first.wait(until="trees>=2")
+        assert (await first.wait(until="trees>=2"))["incumbent_revision"] >= 2
         ticking.cancel()
         assert ticks > 10, "the event loop was not blocked"
         await second.cancel()
@@ -88,6 +90,7 @@ def test_waiting(stack: Stack, noise: pd.DataFrame) -> None:
     run(stack.url, steps)
 
 
+@pytest.mark.usefixtures("client")
 def test_a_cancelled_wait_leaves_the_job_alone(stack: Stack, noise: pd.DataFrame) -> None:
     async def steps(client: AsyncClient) -> None:
         dataset = await client.datasets.upload(noise, target="label")
@@ -104,6 +107,7 @@ def test_a_cancelled_wait_leaves_the_job_alone(stack: Stack, noise: pd.DataFrame
     run(stack.url, steps)
 
 
+@pytest.mark.usefixtures("client")
 def test_a_sweep(stack: Stack, easy: pd.DataFrame) -> None:
     async def steps(client: AsyncClient) -> None:
         dataset = await client.datasets.upload(easy, target="label")

@@ -37,14 +37,14 @@ asyncio.run(main())
 """
 CAUGHT = """
 import sys
-from literati.client import Client, Detached
+from literati.client import Client
 
 with Client(sys.argv[1]) as client:
     record = getattr(client, sys.argv[2]).get(sys.argv[3])
     print("waiting", flush=True)
     try:
         record.wait()
-    except Detached as message:
+    except KeyboardInterrupt as message:
         print(message, file=sys.stderr)
         sys.exit(7)
 """
@@ -63,7 +63,10 @@ def interrupted(code: str, folder: Path, *arguments: str) -> tuple[int, str]:
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(1.5)
         process.send_signal(signal.SIGINT)
-        return process.wait(20), errors.read_text()
+        try:
+            return process.wait(20), errors.read_text()
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(

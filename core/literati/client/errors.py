@@ -46,10 +46,6 @@ class CancelledError(EndedWithoutModelError):
     """A job or sweep was cancelled."""
 
 
-class Detached(KeyboardInterrupt):
-    """Ctrl-C ended `wait`. The job or sweep continues on the server; the message says how to come back."""
-
-
 class VersionWarning(UserWarning):
     """The client and the server are of versions that may not understand each other."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from literati.client.errors import ClientError, Detached
+from literati.client.errors import ClientError
 
 Result = TypeVar("Result")
 Changed = Callable[[], None]
@@ -29,8 +29,8 @@ def interruptions() -> type[BaseException]:
 
 
 def detached(error: BaseException, message: str) -> BaseException:
-    """Return the exception to raise."""
-    return Detached(message)
+    """Return the exception to raise. Python ends with the status of Ctrl-C only for this very class."""
+    return KeyboardInterrupt(message)
 
 
 def before_display(update: Callable[[], Any]) -> None:
