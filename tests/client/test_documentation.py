@@ -24,18 +24,18 @@ def test_the_examples(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("LITERATI_URL", stack.url)
     namespace: dict[str, Any] = {"__name__": "page"}
     found = blocks(PAGE)
-    ran = 0
-    for place, (language, code, line) in enumerate(found):
-        if language != "python":
-            continue
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile("\n" * (line - 1) + code, str(PAGE), "exec"), namespace)
-        assert found[place + 1][0] == "text"
-        assert printed.getvalue().strip() == found[place + 1][1].strip(), f"line {line}"
-        ran += 1
-    namespace["client"].close()
-    assert ran == 8
+    examples = [place for place, (language, _, _) in enumerate(found) if language == "python"]
+    assert len(examples) == 8
+    try:
+        for place in examples:
+            (_, code, line), (language, shown, _) = found[place : place + 2]
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile("\n" * (line - 1) + code, str(PAGE), "exec"), namespace)
+            assert language == "text"
+            assert printed.getvalue().strip() == shown.strip(), f"line {line}"
+    finally:
+        namespace["client"].close()
 
 
 def test_the_configuration_file() -> None:
