@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,7 +18,6 @@ import pandas as pd
 import pytest
 
 from literati.client import Client, ConflictError, Dataset, Job, RetryPolicy, Sweep
-from tests.support.page.browser import free_port
 from tests.support.records import jobs
 from tests.support.stack.stack import Stack
 
@@ -70,6 +70,11 @@ def dataset(client: Client, easy: pd.DataFrame) -> Dataset:
 @pytest.fixture
 def endless(client: Client, noise: pd.DataFrame) -> Dataset:
     return client.datasets.upload(noise, target="label")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
 
 
 class Api:

@@ -10,6 +10,7 @@ import pytest
 from literati.client import (
     AuthenticationError,
     Client,
+    ConfigurationError,
     ConflictError,
     Dataset,
     InvalidRequestError,
@@ -36,7 +37,6 @@ def test_a_wrong_parameter(client: Client, dataset: Dataset) -> None:
     assert "Possible fix: Use 12" in str(error)
     fixed = client.jobs.create(dataset, **fix.options["parameters"], max_expansions=1)
     assert fixed["parameters"]["max_depth"] == 12
-    fixed.cancel() if not fixed.refresh().ended else None
 
 
 def test_an_unknown_parameter_and_a_wrong_limit(client: Client, dataset: Dataset) -> None:
@@ -82,6 +82,17 @@ def test_answers_of_a_proxy() -> None:
         with pytest.raises(ServerError, match=r"Bad Gateway \(status 502\)"):
             client.jobs.get("job_1")
         with pytest.raises(AuthenticationError):
+            client.jobs.get("job_1")
+
+
+def test_servers_that_are_none() -> None:
+    moved = Answer(301, {}, {"Location": "https://elsewhere.example/"})
+    with ScriptedServer(moved, Answer(200, b"<html>")) as server, Client(server.url) as client:
+        with pytest.raises(
+            ConfigurationError, match=r"leads to https://elsewhere\.example/; use the address"
+        ):
+            client.jobs.get("job_1")
+        with pytest.raises(ConfigurationError, match="does not answer as Literati does"):
             client.jobs.get("job_1")
 
 

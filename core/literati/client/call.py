@@ -11,8 +11,8 @@ from uuid import uuid4
 import httpx2
 
 from literati.client.config import Connection
-from literati.client.errors import ApiError, ConnectionFailedError, api_error
-from literati.client.retry import Attempts, parse_retry_after
+from literati.client.errors import ApiError, ConfigurationError, ConnectionFailedError, api_error
+from literati.client.retry import STATUSES, Attempts, parse_retry_after
 from literati.client.tables import Body
 
 Query = Mapping[str, Any]
@@ -37,7 +37,16 @@ class Call:
     timeout: float | None = None  # seconds without a byte from the server; None: the client's
     repeatable: bool = True  # whether sending it twice has the same effect as sending it once
     patient: bool = False  # whether to try until the policy's `reconnect_seconds` are over
-    attempts: int | None = None  # 1: the call is never tried again
+    once: bool = False  # whether the call is never tried again
+
+    def may_follow(self, error: httpx2.TransportError) -> bool:
+        """Return whether the call may be sent again after this error."""
+        sent_safely = self.repeatable or isinstance(error, NOT_SENT)
+        return sent_safely and not self.once and not isinstance(error, NOT_REPEATED)
+
+    def may_follow_status(self, status: int) -> bool:
+        """Return whether the call may be sent again after a response with this status."""
+        return status in STATUSES and not self.once and (self.repeatable or status != 503)
 
 
 def idempotency(key: str | None) -> dict[str, str]:
@@ -70,6 +79,29 @@ def error_of(response: httpx2.Response) -> ApiError:
     )
 
 
+def checked_status(response: httpx2.Response) -> httpx2.Response:
+    """Return a response below 400, and raise an error if it is a redirection, which is not followed."""
+    if 300 <= response.status_code < 400 and response.status_code != 304:
+        target = response.headers.get("Location", "another address")
+        raise ConfigurationError(
+            f"{response.request.url} leads to {target}; use the address of the server itself."
+        )
+    return response
+
+
+def json_of(response: httpx2.Response) -> dict[str, Any]:
+    """Return the JSON object of a response."""
+    try:
+        data = response.json()
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise ConfigurationError(
+            f"{response.request.url} does not answer as Literati does; check the address."
+        )
+    return data
+
+
 def no_answer(
     call: Call, connection: Connection, error: Exception, attempts: Attempts
 ) -> ConnectionFailedError:
@@ -79,6 +111,8 @@ def no_answer(
         sent = " The request may have been carried out; look at the record before you send it again."
     tried = f" after {attempts.failed + 1} attempts in {attempts.seconds:.0f} s" if attempts.failed else ""
     reason = str(error) or type(error).__name__
-    return ConnectionFailedError(
+    found = ConnectionFailedError(
         f"{connection.url} (from {connection.source}) does not answer{tried}: {reason}.{sent}"
     )
+    found.__cause__ = error
+    return found

@@ -37,7 +37,8 @@ def find_connection(
     """
     profile = profile or environment.get("LITERATI_PROFILE") or None
     path = config_path(environment)
-    section = _read_section(path, profile, required=profile is not None)
+    needed = url is None or api_key is None or profile is not None
+    section = _read_section(path, profile, required=profile is not None) if needed else {}
     found, source = url, "the argument `url`"
     if found is None and profile is None and (found := environment.get("LITERATI_URL") or None):
         source = "LITERATI_URL"

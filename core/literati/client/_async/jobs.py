@@ -180,7 +180,7 @@ class AsyncJob(JobRecord):
         return await self._control("restore")
 
     async def _update_for_display(self) -> None:
-        self.data = await self._transport.json(Call("GET", self._path, timeout=5.0, attempts=1))
+        self.data = await self._transport.json(Call("GET", self._path, timeout=5.0, once=True))
         if self.data["progress"]["incumbents"] > (self._tree[0] if self._tree else 0):
             await self.tree()
 

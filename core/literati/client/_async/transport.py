@@ -11,10 +11,10 @@ import httpx2
 
 from literati._version import __version__
 from literati.client._async.runtime import in_thread, sleep
-from literati.client.call import NOT_REPEATED, NOT_SENT, Call, error_of, given, no_answer
+from literati.client.call import NOT_SENT, Call, checked_status, error_of, given, json_of, no_answer
 from literati.client.config import Connection
-from literati.client.errors import ConnectionFailedError, VersionWarning
-from literati.client.retry import STATUSES, Attempts, RetryPolicy
+from literati.client.errors import ClientError, ConnectionFailedError, VersionWarning
+from literati.client.retry import Attempts, RetryPolicy
 from literati.client.tables import Body
 from literati.client.versions import difference
 
@@ -38,37 +38,29 @@ class AsyncTransport:
 
     async def json(self, call: Call) -> dict[str, Any]:
         """Send a call and return the JSON object of its response."""
-        data: dict[str, Any] = (await self.send(call)).json()
-        return data
+        return json_of(await self.send(call))
 
     async def send(self, call: Call) -> httpx2.Response:
         """Send a call until it is answered. Raise ApiError for a response of 400 or above."""
         attempts = Attempts(self.policy, patient=call.patient)
         lost = False  # whether an attempt may have been carried out without an answer
         while True:
+            failure: ClientError
             try:
                 response = await self._http.send(self._request(call))
             except httpx2.TransportError as error:
-                safe = call.repeatable or isinstance(error, NOT_SENT)
-                again = safe and call.attempts != 1 and not isinstance(error, NOT_REPEATED)
-                delay = attempts.next_delay() if again else None
-                if delay is None:
-                    raise self.no_answer(call, error, attempts) from error
                 lost = lost or not isinstance(error, NOT_SENT)
+                failure, again = self.no_answer(call, error, attempts), call.may_follow(error)
             else:
                 if response.status_code < 400:
                     await self._compare_versions()
-                    return response
+                    return checked_status(response)
                 if call.method == "DELETE" and response.status_code == 404 and lost:
                     return response  # an earlier attempt deleted the record
-                problem = error_of(response)
-                again = response.status_code in STATUSES and call.attempts != 1
-                if response.status_code == 503 and not call.repeatable:
-                    again = False
-                delay = attempts.next_delay(problem.retry_after) if again else None
-                if delay is None:
-                    raise problem
-            await sleep(delay)
+                failure, again = error_of(response), call.may_follow_status(response.status_code)
+            if not again:
+                raise failure
+            await sleep(attempts.delay_or_raise(failure))
 
     def no_answer(self, call: Call, error: Exception, attempts: Attempts) -> ConnectionFailedError:
         return no_answer(call, self.connection, error, attempts)

@@ -178,7 +178,7 @@ class Job(JobRecord):
         return self._control("restore")
 
     def _update_for_display(self) -> None:
-        self.data = self._transport.json(Call("GET", self._path, timeout=5.0, attempts=1))
+        self.data = self._transport.json(Call("GET", self._path, timeout=5.0, once=True))
         if self.data["progress"]["incumbents"] > (self._tree[0] if self._tree else 0):
             self.tree()
 

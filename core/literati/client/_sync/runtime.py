@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from literati.client.errors import ClientError
+from literati.errors import LiteratiError
 
 Result = TypeVar("Result")
 Changed = Callable[[], None]
@@ -34,6 +34,6 @@ def detached(error: BaseException, message: str) -> BaseException:
 
 
 def before_display(update: Callable[[], Any]) -> None:
-    """Get the current state of a record before a notebook displays it, if the server answers."""
-    with suppress(ClientError):
+    """Get the current state of a record before a notebook displays it, if that is possible."""
+    with suppress(LiteratiError):
         update()
