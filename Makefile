@@ -33,7 +33,7 @@ build: $(VENV)/.extensions ## Compile the extensions and install the package in 
 check: lint build ## Run linters, types and the quick tests, in about two minutes
 	$(BIN)/python -m pytest -q -n $(or $(JOBS),$(CORES)) --dist worksteal -m "$(QUICK)" $(ARGS)
 
-test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about ten minutes (ARGS="-k name" selects some)
+test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about twenty minutes (ARGS="-k name" selects some)
 	$(BIN)/python -m tests $(ARGS)
 
 test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten minutes (COMPOSE="docker compose")

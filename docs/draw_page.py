@@ -38,8 +38,13 @@ def main(url: str) -> None:
                 gap := client.get(job_path).json()["progress"]["gap_relative"]
             ) is None or gap > SCREENSHOT_GAP:
                 page.wait_for_timeout(100)
-            page.wait_for_timeout(300)
-            page.screenshot(path=HERE / "page.png", full_page=True)
+            page.wait_for_timeout(1500)  # the rows of the nodes
+            tree = page.locator(".job-tree").bounding_box()
+            assert tree is not None
+            height = tree["y"] + tree["height"] + 16
+            page.screenshot(
+                path=HERE / "page.png", full_page=True, clip={"x": 0, "y": 0, "width": 1360, "height": height}
+            )
             browser.close()
 
 

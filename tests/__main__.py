@@ -25,7 +25,7 @@ RUNS = {
     "alone": ["-m", "alone"],
 }
 INTRODUCTION = """
-All tests, side by side, and then those that measure time: about 9 minutes on two quiet cores.
+All tests, side by side, and then those that measure time: about 20 minutes on two cores.
 `make check` runs the quick ones. Not run by either: make fuzz, chaos, mutants, sanitize, test-compose.
 """
 

@@ -63,7 +63,7 @@ def test_a_large_tree_is_folded_below_three_levels(tab: Tab, service: Service) -
     assert shown(page, "chip") == chips
     assert shown(page, "split") == {i for i, n in enumerate(tree["nodes"]) if n["split"] and level[i] < 3}
     for i in chips:
-        words = page.locator(f'svg.drawing [data-node="{i}"] text.near').all_text_contents()
+        words = page.locator(f'svg.drawing [data-node="{i}"] text').all_text_contents()
         wrong = sum(tree["nodes"][leaf]["error"] for leaf in below(tree, i))
         rows = tree["nodes"][i]["rows"]
         assert words == [f"{len(below(tree, i))} leaves", f"{rows} rows", f"{wrong:g} wrong"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -47,21 +48,50 @@ def test_a_bar_for_every_node_in_the_colour_of_its_class(page: Page, tree: dict[
     canvas = page.locator(".icicle canvas")
     expect(canvas).to_have_attribute("data-bars", str(len(tree["nodes"])))
     expect(page.locator("svg.drawing")).to_have_count(0)
-    # The colour of a pure leaf is that of its class; a mixed node is weaker.
-    wide = [i for i, node in enumerate(tree["nodes"]) if not node["split"] and node["rows"] >= 3]
-    pure = next(i for i in wide if tree["nodes"][i]["error"] == 0)
-    spot = place_of(page, tree, pure)
-    colour = page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector(".icicle canvas");
-          const ratio = canvas.width / canvas.clientWidth;
-          return [...canvas.getContext("2d").getImageData(x * ratio, y * ratio + 5, 1, 1).data].slice(0, 3);
+    # A bar has the colour of its majority class, mixed with the background: the purer, the stronger.
+    wide = [i for i, node in enumerate(tree["nodes"]) if node["rows"] >= 25]
+    by_purity = sorted(wide, key=lambda i: purity(tree["nodes"][i]))
+    back = colour_of(page, "back")
+    strengths = []
+    for i in [*by_purity[:15], *by_purity[-15:]]:
+        spot, node = place_of(page, tree, i), tree["nodes"][i]
+        found = page.evaluate(
+            """([x, y]) => {
+              const canvas = document.querySelector(".icicle canvas");
+              const ratio = canvas.width / canvas.clientWidth;
+              const spot = canvas.getContext("2d").getImageData(x * ratio, (y + 12) * ratio, 1, 1);
+              return [...spot.data].slice(0, 3);
+            }""",
+            [spot["x"], spot["y"]],
+        )
+        ink = colour_of(page, f"class{node['label']}")
+        away = [a - b for a, b in zip(ink, back, strict=True)]
+        strength = sum((f - b) * d for f, b, d in zip(found, back, away, strict=True)) / sum(
+            d * d for d in away
+        )
+        mixed = [b + strength * d for b, d in zip(back, away, strict=True)]
+        assert found == pytest.approx(mixed, abs=2.5)
+        strengths.append((purity(node), strength))
+    purities, shown = zip(*sorted(strengths), strict=True)
+    assert purities[-1] > purities[0] + 0.05
+    assert shown[0] > 0.1
+    assert all(later >= earlier - 0.02 for earlier, later in pairwise(shown))
+    assert shown[-1] > shown[0] + 0.03
+
+
+def purity(node: dict[str, Any]) -> float:
+    return float(max(node["counts"]) / sum(node["counts"]))
+
+
+def colour_of(page: Page, name: str) -> list[int]:
+    text = page.evaluate(
+        """(name) => {
+          document.head.style.color = `var(--${name})`;
+          return getComputedStyle(document.head).color;
         }""",
-        [spot["x"], spot["y"]],
+        name,
     )
-    label = tree["nodes"][pure]["label"]
-    css = page.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('--class{label}')")
-    assert colour == pytest.approx([int(css.strip()[i : i + 2], 16) for i in (1, 3, 5)], abs=2)
+    return [int(part) for part in re.findall(r"\d+", text)]
 
 
 def test_hover_names_the_node_and_click_zooms_to_it(page: Page, tree: dict[str, Any]) -> None:

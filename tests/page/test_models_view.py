@@ -114,7 +114,7 @@ def shown_model(model: dict[str, Any]) -> list[str]:
     scores = model["metrics"]["validation"]
     interval = scores["accuracy_interval"]
     half = 50 * (interval["high"] - interval["low"])
-    share = re.sub(r"\.0$", "", f"{100 * scores['accuracy']:.1f}")
+    share = f"{100 * scores['accuracy']:.0f}"
     leaves = sum(node["split"] is None for node in model["tree"]["nodes"])
     return [f"{share} % ± {half:.0f} on {scores['rows']} rows", str(leaves)]
 

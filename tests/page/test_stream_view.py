@@ -18,6 +18,8 @@ def open_with_tree(live: Live) -> Page:
     page = live.open()
     expect(page.locator(".scrub strong")).to_have_text("Tree 1 of 1")
     expect(page.get_by_text("When the tree improved")).to_be_visible()
+    until(page, lambda: bool(live.tab.sent("GET", "/events")), "the stream")
+    page.wait_for_timeout(1000)  # its first events have no sign on the page
     return page
 
 

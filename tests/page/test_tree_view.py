@@ -100,7 +100,7 @@ def test_rounded_cuts_stay_different(tab: Tab, service: Service) -> None:
     thresholds = service.tree(model)["nodes"][0]["split"]["thresholds"]
     assert len(thresholds) == 2
     page = tab.go(f"/models/{model}")
-    labels = page.locator('svg.drawing [data-node="0"] text.near.cuts')
+    labels = page.locator('svg.drawing [data-node="0"] text.cuts')
     expect(labels).to_have_count(2)
     shown = [float(text) for text in labels.all_text_contents()]
     assert shown[0] < shown[1]
@@ -232,7 +232,7 @@ def test_export(page: Page, tree: dict[str, Any]) -> None:
     assert "var(" not in (style.text or "")
     assert "#3f78b5" in (style.text or "") or "rgb(63, 120, 181)" in (style.text or "")
     classes = {word for g in drawing.iter() for word in (g.get("class") or "").split()}
-    assert not classes & {"lit", "dim", "selected", "far", "afar"}
+    assert not classes & {"lit", "dim", "selected"}
     name, text = saved(page, lambda: page.get_by_role("button", name="JSON").click())
     assert name == "flowers-3.json"
     assert json.loads(text) == tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import httpx
@@ -235,7 +236,7 @@ def test_the_refit_makes_a_model(api: Stack, client: httpx.Client, dataset: Data
     done = get(client, sweep["links"]["self"])
     assert (done["state"], done["stop_reason"]) == ("SUCCEEDED", "COMPLETE")
     assert get(client, done["links"]["model"])["id"] == done["model_id"]
-    assert done["finished_at"] >= done["started_at"]
+    assert datetime.fromisoformat(done["finished_at"]) >= datetime.fromisoformat(done["started_at"])
     assert [step["state"] for step in done["transitions"]] == [
         *("QUEUED", "RUNNING", "CHOOSING", "REFITTING", "SUCCEEDED")
     ]

@@ -17,7 +17,7 @@ export function useAliases() {
 }
 
 export function Aliases({ model }: { model: ModelWithTree }) {
-  const [given, setGiven] = useState<string>(); // the alias of the open dialog
+  const [given, setGiven] = useState<"usual" | "other">(); // the alias of the open dialog
   const { run, error } = useAction();
   const aliases = useAliases();
   const datasets = useDatasetNames();
@@ -38,12 +38,12 @@ export function Aliases({ model }: { model: ModelWithTree }) {
       </ul>
       <div class="row">
         {!mine.some((alias) => alias.name === usual) && (
-          <button type="button" class="primary" onClick={() => setGiven(usual)}>Put in production</button>
+          <button type="button" class="primary" onClick={() => setGiven("usual")}>Put in production</button>
         )}
-        <button type="button" onClick={() => setGiven("")}>Set another alias</button>
+        <button type="button" onClick={() => setGiven("other")}>Set another alias</button>
       </div>
       <Refusal error={error} />
-      {given !== undefined && <Promote modelId={model.id} alias={given} datasets={datasets} onClose={() => setGiven(undefined)} />}
+      {given !== undefined && <Promote modelId={model.id} alias={given === "usual" ? usual : ""} datasets={datasets} onClose={() => setGiven(undefined)} />}
     </section>
   );
 }

@@ -3,10 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { complaintAt, get } from "../api/client.ts";
 import type { ModelWithTree } from "../api/types.ts";
-import { moment, number, orDash, percent } from "../format.ts";
+import { counted, moment, number, orDash, percent } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loading, Refusal } from "../parts/states.tsx";
+import { accuracyWords } from "../quality/sentences.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { useSignal } from "../state/signal.ts";
@@ -16,7 +17,7 @@ import { aliasChanges, readAliases, setAlias } from "./alias.ts";
 
 interface Props {
   modelId: string;
-  alias: string; // at first
+  alias: string; // until another one is typed
   datasets?: Map<string, string>; // names
   onClose: () => void;
 }
@@ -24,7 +25,7 @@ interface Props {
 interface Line { name: string; of: (model: ModelWithTree, datasets: Map<string, string>) => ComponentChildren }
 
 const LINES: Line[] = [
-  { name: "Held-back accuracy", of: ({ metrics }) => accuracyWords(metrics.validation ?? undefined) },
+  { name: "Held-back accuracy", of: ({ metrics: { validation: held } }) => (held ? `${accuracyWords(held)} on ${counted(held.rows, "row")}` : "no rows were held back") },
   { name: "Training accuracy", of: ({ metrics }) => orDash(metrics.train_accuracy, percent) },
   { name: "Leaves", of: ({ tree }) => number(leafCount(tree)) },
   { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : percent(model.gap_relative)) },
@@ -32,15 +33,9 @@ const LINES: Line[] = [
   { name: "Made", of: ({ created_at: at }) => moment(at) },
 ];
 
-/** "85 % ± 6 on 120 rows", with the interval that contains the accuracy on new rows with a probability of 95 %. */
-function accuracyWords(scores: NonNullable<ModelWithTree["metrics"]["validation"]> | undefined): string {
-  if (!scores) return "no rows were held back";
-  const { accuracy, accuracy_interval: interval, rows } = scores;
-  return `${percent(accuracy)}${interval ? ` ± ${(50 * (interval.high - interval.low)).toFixed(0)}` : ""} on ${number(rows)} rows`;
-}
-
 export function Promote({ modelId, alias: first, datasets = new Map(), onClose }: Props) {
-  const [alias, setAliasText] = useState(first);
+  const [typed, setTyped] = useState<string>();
+  const alias = typed ?? first; // the name of the dataset, and so the usual alias, may be loaded later
   const { run, busy, error } = useAction();
   const change = useSignal(aliasChanges);
   const aliases = useResource(`aliases ${change}`, readAliases);
@@ -62,7 +57,7 @@ export function Promote({ modelId, alias: first, datasets = new Map(), onClose }
           name="Alias" error={complaintAt(error, "/path/alias")}
           help="Programs that predict with this alias use the new model from then on. By default each dataset has an alias of its own."
         >
-          <input value={alias} list="aliases" autocomplete="off" maxLength={64} onInput={(event) => setAliasText(event.currentTarget.value)} />
+          <input value={alias} list="aliases" autocomplete="off" maxLength={64} onInput={(event) => setTyped(event.currentTarget.value)} />
         </Field>
         <datalist id="aliases">{aliases.value?.map((each) => <option value={each.name} />)}</datalist>
         {!models.value && models.error === undefined && <Loading what="Loading the models" />}

@@ -1,10 +1,8 @@
 // The head of a view.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { go } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { remove } from "../state/removal.ts";
-import { Confirm } from "./dialog.tsx";
 import { Refusal } from "./states.tsx";
 
 interface Props {
@@ -27,23 +25,17 @@ export function ViewHead({ title, list, beside, about, level: Title = "h1", chil
   );
 }
 
-/** Deletes a record, returns to the list and offers to restore the record. With `text` it asks first. */
-export function DeleteButton({ kind, id, text }: { kind: "dataset" | "job" | "sweep" | "model"; id: string; text?: string }) {
-  const [asking, setAsking] = useState(false);
+/** Deletes a record, returns to the list and offers to restore the record. */
+export function DeleteButton({ kind, id }: { kind: "dataset" | "job" | "model"; id: string }) {
   const { run, busy, error } = useAction();
-  const list = kind === "sweep" ? "/jobs?show=sweeps" : `/${kind}s`;
   const act = () => run(async () => {
-    setAsking(false);
     await remove(`${kind}s`, [id]);
-    go(list);
+    go(`/${kind}s`);
   });
   return (
     <>
-      <button type="button" disabled={busy} onClick={() => (text ? setAsking(true) : void act())}>Delete</button>
+      <button type="button" disabled={busy} onClick={() => void act()}>Delete</button>
       <Refusal error={error} />
-      {asking && (
-        <Confirm title={`Delete this ${kind}?`} text={text!} yes="Delete" onYes={() => void act()} onNo={() => setAsking(false)} />
-      )}
     </>
   );
 }

@@ -5,7 +5,7 @@ import type { NodeRows } from "./bars.ts";
 import type { Box } from "./boxes.ts";
 import type { Layout } from "./layout.ts";
 import { width } from "./measure.ts";
-import { BoxDrawing } from "./nodes.tsx";
+import { BoxDrawing, type Distance } from "./nodes.tsx";
 import { questionWords } from "./rules.ts";
 import { type Change, className, depthsOf, leavesBelow, share, wrongBelow } from "./shape.ts";
 
@@ -14,6 +14,7 @@ export interface Drawn {
   boxes: Box[];
   layout: Layout;
   rows: Map<number, NodeRows>;
+  distance: Distance;
   changes?: Map<number, Change>;
   lit?: Set<number>; // other nodes are dimmed
   selected?: number | null;
@@ -66,7 +67,7 @@ function Edge(
   );
 }
 
-export function Node({ index, tree, boxes, layout, rows, changes, lit, selected, active, onHover, onSelect }: Drawn & { index: number }) {
+export function Node({ index, tree, boxes, layout, rows, distance, changes, lit, selected, active, onHover, onSelect }: Drawn & { index: number }) {
   const box = boxes[index];
   const { x, y } = layout.spots[index];
   const change = box.kind === "chip" ? undefined : changes?.get(index);
@@ -85,8 +86,8 @@ export function Node({ index, tree, boxes, layout, rows, changes, lit, selected,
       onClick={() => onSelect?.(index)}
     >
       <title>{name}</title>
-      <BoxDrawing box={box} rows={rows.get(index)} />
-      {(change || inside) && <Mark text={change ?? "changed"} />}
+      <BoxDrawing box={box} rows={rows.get(index)} distance={distance} />
+      {distance === "near" && (change || inside) && <Mark text={change ?? "changed"} />}
     </g>
   );
 }

@@ -32,7 +32,7 @@ export async function saveSvg(tree: Tree, rows: Map<number, NodeRows>, name: str
   style.textContent = drawingRules();
   const content = element("g", { transform: `translate(${MARGIN} ${MARGIN})` });
   drawing.append(style, element("rect", { width, height, fill: colour("back") }), content);
-  const props = { tree, boxes, layout, rows };
+  const props = { tree, boxes, layout, rows, distance: "near" as const };
   const edges = content.appendChild(element("g", {}));
   render(<Edges {...props} />, edges);
   for (let from = 0; from < nodes.length; from += AT_ONCE) {
@@ -40,7 +40,6 @@ export async function saveSvg(tree: Tree, rows: Map<number, NodeRows>, name: str
     render(<>{nodes.slice(from, from + AT_ONCE).map((i) => <Node key={i} index={i} {...props} />)}</>, part);
     await new Promise((resolve) => setTimeout(resolve));
   }
-  for (const hidden of drawing.querySelectorAll(".far, .afar")) hidden.remove();
   for (const each of drawing.querySelectorAll("*")) {
     for (const attribute of ["tabindex", "aria-selected", "aria-level", "aria-expanded", "role", "data-node"]) each.removeAttribute(attribute);
   }

@@ -10,7 +10,7 @@ import { Line } from "./drawer.tsx";
 import { conditionParts, conditionsOf, exactWords, type Part } from "./rules.ts";
 import { share } from "./shape.ts";
 
-const FIRST_SHOWN = 40; // the rows of this table are high
+const FIRST_SHOWN = 25; // the rows of this table are high
 
 /** `lines` computes the conditions when they are shown. */
 interface Rule { index: number; answer: string; style: string; lines: () => Part[][]; rows: number; purity: number; wrong: number }

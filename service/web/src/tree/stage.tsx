@@ -11,7 +11,6 @@ import { type Layout, layout as arranged } from "./layout.ts";
 import { Legend } from "./legend.tsx";
 import { useNodeRows } from "./rows.ts";
 import { type Change, parents, pathTo } from "./shape.ts";
-import { useWidth } from "./width.ts";
 import { MARGIN, useZoom } from "./zoom.ts";
 
 const FAR_BELOW = 0.62; // below this scale small text is hidden
@@ -24,6 +23,7 @@ interface Props {
   rowsOf: string | undefined;
   changes: Map<number, Change> | undefined;
   path: number[] | undefined; // always highlighted
+  width: number; // without the drawer
   open: Set<number>; // nodes whose children are visible
   onOpen: (index: number) => void;
   whole: boolean; // the stage is as high as the tree, however high that is
@@ -46,12 +46,10 @@ function arrangement(tree: Tree, open: Set<number>, stage: number, bars: boolean
   return found!;
 }
 
-export function Stage({ tree, rowsOf, changes, path, open, onOpen, whole, selected, onSelect, toolsBefore, toolsAfter, drawer }: Props) {
+export function Stage({ tree, rowsOf, changes, path, width, open, onOpen, whole, selected, onSelect, toolsBefore, toolsAfter, drawer }: Props) {
   const svg = useRef<SVGSVGElement>(null);
-  const stage = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | null>(null);
   const [active, setActive] = useState(selected ?? 0);
-  const width = useWidth(stage, selected !== null);
   const { boxes, layout } = useMemo(() => arrangement(tree, open, width, rowsOf !== undefined), [tree, open, width, rowsOf !== undefined]);
   const splits = layout.nodes.filter((i) => boxes[i].kind === "split");
   const rows = useNodeRows(rowsOf, boxes[0].detail.bars ? splits.slice(0, MAX_ROWS_WANTED) : []);
@@ -61,7 +59,7 @@ export function Stage({ tree, rowsOf, changes, path, open, onOpen, whole, select
     if (focus !== null && layout.spots[focus]) return new Set(pathTo(tree, focus));
     return path ? new Set(path) : undefined;
   }, [tree, layout, focus, path]);
-  const distance = zoom.view.scale < AFAR_BELOW ? " from-far from-afar" : zoom.view.scale < FAR_BELOW ? " from-far" : "";
+  const distance = zoom.view.scale < AFAR_BELOW ? "afar" : zoom.view.scale < FAR_BELOW ? "far" : "near";
 
   useEffect(() => {
     setHovered(null);
@@ -125,10 +123,10 @@ export function Stage({ tree, rowsOf, changes, path, open, onOpen, whole, select
   // Panning moves the drawing without redrawing it.
   const drawing = useMemo(() => (
     <Drawing
-      tree={tree} boxes={boxes} layout={layout} rows={rows} changes={changes} lit={lit}
+      tree={tree} boxes={boxes} layout={layout} rows={rows} distance={distance} changes={changes} lit={lit}
       selected={selected} active={active} onHover={setHovered} onSelect={(index) => void (zoom.moved() || choose(index))}
     />
-  ), [tree, boxes, layout, rows, changes, lit, selected, active]);
+  ), [tree, boxes, layout, rows, distance, changes, lit, selected, active]);
 
   return (
     <>
@@ -143,9 +141,9 @@ export function Stage({ tree, rowsOf, changes, path, open, onOpen, whole, select
       </div>
       <Legend tree={tree} sides changed={Boolean(changes?.size)} bars={rows.size > 0} unnamed={!boxes[0].detail.ends && boxes[0].kind === "split"} />
       <div class="tree-body">
-        <div class={`stage${whole ? " whole" : ""}`} ref={stage} style={{ height: stageHeight(layout) }}>
+        <div class={`stage${whole ? " whole" : ""}`} style={{ height: stageHeight(layout) }}>
           <svg
-            ref={svg} class={`drawing${distance}`} role="group" aria-label="The tree. Arrow keys move between nodes, Enter opens a node, plus and minus zoom."
+            ref={svg} class="drawing" role="group" aria-label="The tree. Arrow keys move between nodes, Enter opens a node, plus and minus zoom."
             onKeyDown={keys} {...zoom.handlers}
           >
             <g transform={`translate(${zoom.view.x.toFixed(2)} ${zoom.view.y.toFixed(2)}) scale(${zoom.view.scale.toFixed(4)})`}>

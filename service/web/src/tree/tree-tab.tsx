@@ -69,7 +69,7 @@ export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect,
         ? (Icicle ? <Icicle {...shared} /> : <Loading what="Loading the drawing" />)
         : (
           <Stage
-            {...shared} rowsOf={rowsOf} changes={changes} open={open} whole={!large || path !== undefined}
+            {...shared} width={width} rowsOf={rowsOf} changes={changes} open={open} whole={!large || path !== undefined}
             onOpen={(index) => setOpen(opened(tree, open, index))}
           />
         )}
