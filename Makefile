@@ -12,12 +12,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := $(wildcard core/literati/*/*.pyx core/literati/*/*.pxd core/literati/*/*.h)
 SANITIZE := build/sanitize
 MLSERVER := build/mlserver
+INTEROP := build/interop
 AUDIT := build/audit
 QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose lint openapi settings page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop lint openapi settings client page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -38,6 +39,9 @@ test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about twenty m
 test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten minutes (COMPOSE="docker compose")
 	$(BIN)/python -m tests.compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
+test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
+	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
+
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -51,6 +55,9 @@ openapi: build ## Write openapi/, docs/parameters.md and the parameters of the p
 
 settings: build ## Write docs/settings.md
 	$(BIN)/python -m service.write_settings
+
+client: $(VENV)/.dev ## Write the synchronous client from the asynchronous one
+	$(BIN)/python core/write_sync_client.py
 
 page: ## Build the web page into service/web/assets
 	@command -v npm >/dev/null || { echo "Building the page needs Node and npm (Debian: nodejs npm)." >&2; exit 1; }
@@ -103,6 +110,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.tx
 	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/interop.in -c requirements/dev.txt -o requirements/interop.txt
 	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove everything that was built, including the environment
@@ -138,6 +146,12 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(MLSERVER)
 	$(MLSERVER)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
+	@touch $@
+
+# Readers of exports depend on many packages that nothing else needs, so they have an environment of their own.
+$(INTEROP)/.installed: requirements/interop.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(INTEROP)
+	$(INTEROP)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
 # The audit tool has its own environment, because it must not be one of the packages that it checks.

@@ -10,6 +10,9 @@ import pytest
 # scikit-learn skips its checks of array-API input unless SciPy was asked for it before it was imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# These need databases, compilers and packages that only `make test-interop` installs.
+collect_ignore = [] if os.environ.get("LITERATI_INTEROP") else ["interop"]
+
 # A test that uses one of these fixtures, directly or through another fixture, gets the marker.
 FIXTURES = {
     "browser": {"browser"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from literati.data.weights import checked_weights
 from literati.errors import DataWarning
 from literati.tree import explain as explanations
 from literati.tree import importances, model_json
+from literati.tree.export import c_code, java, javascript, mlflow_model, onnx_model, pmml, python_code, sql
 from literati.tree.export import text as export
 from literati.tree.nodes import Node, Proof, Settings, depths
 from literati.tree.plot import svg as plot
@@ -243,3 +245,37 @@ class ShapeTree:
     def to_svg(self, theme: str = "auto") -> str:
         """Draw the tree. The theme is "light", "dark", or "auto" for the preference of the viewer."""
         return plot.to_svg(self, theme)
+
+    # Exports. All but `to_mlflow` return the content of a file.
+
+    def to_sql(self, dialect: str = "ansi", table: str = "rows_to_predict") -> str:
+        """Return a query that predicts the rows of a table: "ansi", "postgresql", "duckdb" or "sqlite"."""
+        return sql.to_sql(self, dialect, table)
+
+    def to_python(self) -> str:
+        """Return a Python module without dependencies."""
+        return python_code.to_python(self)
+
+    def to_javascript(self) -> str:
+        """Return an ECMAScript module without dependencies."""
+        return javascript.to_javascript(self)
+
+    def to_c(self) -> str:
+        """Return a C99 file without dependencies."""
+        return c_code.to_c(self)
+
+    def to_java(self) -> str:
+        """Return a Java class without dependencies."""
+        return java.to_java(self)
+
+    def to_onnx(self) -> bytes:
+        """Return an ONNX model of standard operators; needs the package onnx."""
+        return onnx_model.to_onnx(self)
+
+    def to_pmml(self) -> str:
+        """Return a PMML 4.4 document."""
+        return pmml.to_pmml(self)
+
+    def to_mlflow(self, folder: str | Path) -> None:
+        """Write a folder that `mlflow.pyfunc.load_model` reads."""
+        mlflow_model.to_mlflow(self, folder)

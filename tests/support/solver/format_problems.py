@@ -56,9 +56,10 @@ class Problem:
     rows: list[dict[str, Any]]
 
 
-def random_problem(seed: int) -> Problem:
+def random_problem(seed: int, zones: tuple[int, ...] = tuple(ZONES)) -> Problem:
+    """`zones` are the categories of a column of integers; by default some are not exact as doubles."""
     rng = np.random.default_rng(seed)
-    frame = _training_frame(rng)
+    frame = _training_frame(rng, zones)
     labels = LABELS[seed % len(LABELS)]
     y = np.empty(ROWS, dtype=object)
     y[:] = [labels[k] for k in [*range(len(labels)), *rng.integers(0, len(labels), ROWS - len(labels))]]
@@ -66,10 +67,10 @@ def random_problem(seed: int) -> Problem:
     mode: Any = ("ordered", "one_hot")[seed // 2 % 2]
     table = build(frame, y, sample_weight=weights, categories=mode)
     tree, _ = random_tree(table, rng, depth=5, most=4)
-    return Problem(tree, _rows(tree, frame, rng))
+    return Problem(tree, _rows(tree, frame, rng, zones))
 
 
-def _training_frame(rng: np.random.Generator) -> pd.DataFrame:
+def _training_frame(rng: np.random.Generator, zones: tuple[int, ...]) -> pd.DataFrame:
     """Training rows with missing cells in every column but the last."""
     columns: dict[str, Any] = {
         "coarse": rng.normal(size=ROWS).round(1).tolist(),
@@ -79,7 +80,7 @@ def _training_frame(rng: np.random.Generator) -> pd.DataFrame:
         "whole": [INTEGERS[k] for k in rng.integers(0, len(INTEGERS), ROWS)],
         "flag": (rng.random(ROWS) < 0.5).tolist(),
         "word": [WORDS[k] for k in rng.integers(0, len(WORDS), ROWS)],
-        "zone": [ZONES[k] for k in rng.integers(0, len(ZONES), ROWS)],
+        "zone": [zones[k] for k in rng.integers(0, len(zones), ROWS)],
     }
     for name, cells in columns.items():
         columns[name] = [
@@ -96,7 +97,9 @@ def as_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _rows(tree: ShapeTree, frame: pd.DataFrame, rng: np.random.Generator) -> list[dict[str, Any]]:
+def _rows(
+    tree: ShapeTree, frame: pd.DataFrame, rng: np.random.Generator, zones: tuple[int, ...]
+) -> list[dict[str, Any]]:
     pools = {
         name: [None, *frame[name].astype(object).where(frame[name].notna(), None)] for name in frame.columns
     }
@@ -112,5 +115,5 @@ def _rows(tree: ShapeTree, frame: pd.DataFrame, rng: np.random.Generator) -> lis
         pools[name] = [cell for cell in pools[name] if cell is None or math.isfinite(cell)]
     pools["flag"] = [None, True, False, 0, 1, 1.0]
     pools["word"] += STRANGERS
-    pools["zone"] += [3, -1, BIG + 3, BIG - 1]
+    pools["zone"] += [3, -1, max(zones) + 1, max(zones) - 3]
     return [{name: cells[rng.integers(len(cells))] for name, cells in pools.items()} for _ in range(400)]

@@ -1,0 +1,255 @@
+"""Jobs: searches for a tree in one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from literati.client import html
+from literati.client._async.datasets import AsyncDataset
+from literati.client._async.events import follow
+from literati.client._async.models import AsyncModel, predictions, score
+from literati.client._async.pages import pages
+from literati.client._async.runtime import before_display, detached, interruptions
+from literati.client._async.transport import AsyncTransport
+from literati.client._async.waiting import AsyncPoll, how_to_come_back, wait_until_ended
+from literati.client.call import Call, given, idempotency
+from literati.client.conditions import parse_condition
+from literati.client.errors import ConflictError
+from literati.client.events import Event
+from literati.client.predictions import Predictions
+from literati.client.progress import Progress, job_line
+from literati.client.records import JobRecord, id_of
+from literati.client.requests import job_request
+from literati.tree.model import ShapeTree
+
+
+class AsyncJob(JobRecord):
+    """A job on the server, as it was when it was last read."""
+
+    def __init__(self, transport: AsyncTransport, data: dict[str, Any]) -> None:
+        super().__init__(data)
+        self._transport = transport
+        self._path = f"/v1/jobs/{self.id}"
+        self._tree: tuple[int, ShapeTree] | None = None  # the best tree that was read, and its revision
+
+    async def refresh(self) -> AsyncJob:
+        """Get the current state, and return the job."""
+        self.data = await self._transport.json(Call("GET", self._path))
+        return self
+
+    async def events(self, *, after: str | None = None) -> AsyncIterator[Event]:
+        """Iterate over the events from the first one, or after the event with this id, until the job ends.
+
+        Lost connections are opened again, and no event is missed or repeated. If the server no longer keeps
+        some events, there is an event `resync` with the job's current record.
+        """
+
+        async def current() -> dict[str, Any]:
+            return (await self.refresh()).data
+
+        async for event in follow(self._transport, f"{self._path}/events", after, current):
+            yield event
+
+    async def wait(
+        self,
+        *,
+        progress: bool = False,
+        until: str | Callable[[AsyncJob], object] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncModel:
+        """Wait until the job ends and return its model.
+
+        `until` is a condition such as "gap<=0.01", or a function of the job. As soon as it holds, the job is
+        finished with its best tree. `progress` shows a line on standard error. Ctrl-C ends the waiting, not
+        the job. Raise WaitTimeoutError after `timeout` seconds, and FailedError or CancelledError if there is
+        no model.
+        """
+        holds = self._condition(until)
+        poll = AsyncPoll(self._transport, self, self._path)
+        with Progress(progress) as line:
+
+            async def changed() -> None:
+                line.show(job_line(self.data))
+                if holds() and self.state in ("QUEUED", "STARTING", "RUNNING", "PAUSED"):
+                    await self._finish_if_possible()
+
+            try:
+                await changed()
+                await wait_until_ended(poll, self, timeout, changed)
+            except interruptions() as error:
+                raise detached(error, how_to_come_back(self, self._transport.connection.url)) from None
+        return await self.model()
+
+    def _condition(self, until: str | Callable[[AsyncJob], object] | None) -> Callable[[], bool]:
+        if until is None:
+            return lambda: False
+        if isinstance(until, str):
+            condition = parse_condition(until)
+            return lambda: condition(self.data)
+        function = until
+        return lambda: not self.ended and bool(function(self))
+
+    async def _finish_if_possible(self) -> None:
+        """Finish the job. A job that has no tree yet, or has just ended, cannot be finished."""
+        try:
+            await self.finish()
+        except ConflictError:
+            await self.refresh()
+
+    async def model(self) -> AsyncModel:
+        """Return the model. Raise an error that says why if the job has none."""
+        if self.model_id is None:
+            await self.refresh()
+        if self.model_id is None:
+            raise self.without_model()
+        data = await self._transport.json(Call("GET", f"/v1/models/{self.model_id}"))
+        return AsyncModel(self._transport, data)
+
+    async def tree(self, revision: int | None = None) -> ShapeTree | None:
+        """Return the best tree so far, or the tree of a revision; None before the first tree."""
+        query = {"revision": revision}
+        response = await self._transport.send(Call("GET", f"{self._path}/incumbent", query))
+        if response.status_code == 202:
+            return None
+        answer = response.json()
+        tree = ShapeTree.from_dict(answer["tree"])
+        if revision is None:
+            self._tree = answer["revision"], tree
+        return tree
+
+    async def trace(self) -> list[dict[str, Any]]:
+        """Return the bounds over time, the oldest first."""
+        return list((await self._transport.json(Call("GET", f"{self._path}/trace")))["points"])
+
+    async def scores(self) -> dict[str, Any]:
+        """Return the scores of all trees on training rows and held-out rows."""
+        return await self._transport.json(Call("GET", f"{self._path}/scores"))
+
+    async def predictions(
+        self, rows: Any, *, revision: int | None = None, explain: bool = False
+    ) -> Predictions:
+        """Predict with the best tree so far, or with the tree of a revision. Rows need column names."""
+        query = {"revision": revision, "explain": "true" if explain else None}
+        return await predictions(self._transport, self._path, rows, (), query)
+
+    async def predict(self, rows: Any) -> npt.NDArray[Any]:
+        """Return the class of each row from the best tree so far. Rows need column names."""
+        return (await self.predictions(rows)).labels
+
+    async def score(
+        self, rows: Any, *, target: str | None = None, weight: str | None = None, revision: int | None = None
+    ) -> dict[str, Any]:
+        """Return the scores of the best tree so far on rows with their true classes."""
+        query = {"target": target, "weight": weight, "revision": revision}
+        return await score(self._transport, self._path, rows, (), query)
+
+    async def finish(self, revision: int | None = None) -> AsyncJob:
+        """End the search and make a model of its best tree, or of the tree of a revision."""
+        body = None if revision is None else {"revision": revision}
+        return await self._control("finish", body)
+
+    async def cancel(self) -> AsyncJob:
+        """End the search without a model."""
+        return await self._control("cancel")
+
+    async def pause(self) -> AsyncJob:
+        """Save the search and free its worker."""
+        return await self._control("pause")
+
+    async def resume(self) -> AsyncJob:
+        """Continue a paused search."""
+        return await self._control("resume")
+
+    async def _control(self, action: str, body: dict[str, Any] | None = None) -> AsyncJob:
+        self.data = await self._transport.json(Call("POST", f"{self._path}/{action}", json=body))
+        return self
+
+    async def update(self, **changes: Any) -> AsyncJob:
+        """Change `name`, `tags`, `priority` or `limits`, and return the job. None removes a value."""
+        self.data = await self._transport.json(Call("PATCH", self._path, json=changes))
+        return self
+
+    async def delete(self) -> None:
+        """Delete the job. `restore` takes this back for a day, unless the server keeps it shorter."""
+        await self._transport.send(Call("DELETE", self._path))
+
+    async def restore(self) -> AsyncJob:
+        return await self._control("restore")
+
+    async def _update_for_display(self) -> None:
+        self.data = await self._transport.json(Call("GET", self._path, timeout=5.0, once=True))
+        if self.data["progress"]["incumbents"] > (self._tree[0] if self._tree else 0):
+            await self.tree()
+
+    def _repr_html_(self) -> str:
+        before_display(self._update_for_display)
+        return html.job(self.data, self._tree[1] if self._tree else None)
+
+
+class AsyncJobs:
+    """The jobs of the server."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def create(
+        self,
+        dataset: AsyncDataset | str,
+        *,
+        name: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        priority: int | None = None,
+        validation: Mapping[str, Any] | None = None,
+        parent: AsyncJob | str | None = None,
+        idempotency_key: str | None = None,
+        **parameters: Any,
+    ) -> AsyncJob:
+        """Start a job. `parameters` are those of LiteratiClassifier, with its limits.
+
+        The call is safe to repeat: however often it is sent, it starts one job. With an `idempotency_key` of
+        your own, that also holds for two calls, for example in a script that is started again.
+        """
+        request = job_request(
+            id_of(dataset),
+            parameters,
+            name=name,
+            tags=tags,
+            priority=priority,
+            validation=validation,
+            parent_job_id=None if parent is None else id_of(parent),
+        )
+        call = Call("POST", "/v1/jobs", json=request, headers=idempotency(idempotency_key))
+        return AsyncJob(self._transport, await self._transport.json(call))
+
+    async def get(self, job_id: str) -> AsyncJob:
+        return AsyncJob(self._transport, await self._transport.json(Call("GET", f"/v1/jobs/{job_id}")))
+
+    async def list(
+        self,
+        *,
+        state: Sequence[str] | str | None = None,
+        dataset: AsyncDataset | str | None = None,
+        name: str | None = None,
+        tag: Sequence[str] | str | None = None,
+        sweep_id: str | None = None,
+        page_size: int = 100,
+    ) -> AsyncIterator[AsyncJob]:
+        """Iterate over the jobs that meet all conditions, the newest first."""
+        query = given(
+            {
+                "state": [state] if isinstance(state, str) else state,
+                "dataset_id": None if dataset is None else id_of(dataset),
+                "name": name,
+                "tag": [tag] if isinstance(tag, str) else tag,
+                "sweep_id": sweep_id,
+                "page_size": page_size,
+            }
+        )
+        async for data in pages(self._transport, "/v1/jobs", query):
+            yield AsyncJob(self._transport, data)
+
+    async def delete(self, job_id: str) -> None:
+        await self._transport.send(Call("DELETE", f"/v1/jobs/{job_id}"))

@@ -1,0 +1,1 @@
+"""The synchronous client. `make client` writes it from the asynchronous one."""

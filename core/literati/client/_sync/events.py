@@ -1,0 +1,56 @@
+# Written by `make client` from "_async/events.py". Change that file instead.
+"""Follow the events of a job or a sweep over any number of connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import httpx2
+
+from literati.client._sync.runtime import Current, sleep
+from literati.client._sync.transport import Transport
+from literati.client.call import Call, error_of
+from literati.client.errors import ClientError, RateLimitedError, UnavailableError
+from literati.client.events import DONE, RESYNC, Event, is_after, read_event
+from literati.client.retry import Attempts
+
+SILENCE_SECONDS = 60.0  # the server sends a comment more often than this
+
+
+def follow(transport: Transport, path: str, after: str | None, current: Current) -> Iterator[Event]:
+    """Yield every event after `after` once, until the record ends.
+
+    A connection that is lost is opened again with the id of the last event, so that no event is missed. If
+    the server no longer has some events, an event `resync` has the record as `current` returns it.
+    """
+    last = after
+    attempts = Attempts(transport.policy, patient=True)
+    while True:
+        failure: ClientError | None = None
+        done = False
+        try:
+            with transport.stream(_call(path, last)) as response:
+                if response.status_code == 204:
+                    return
+                if response.status_code >= 400:
+                    raise error_of(response)
+                for message in httpx2.EventSource(response, max_event_size=None):
+                    if message.event == RESYNC:
+                        yield Event(None, RESYNC, datetime.now(UTC), current())
+                    elif message.data and is_after(message.id, last):
+                        last, done = message.id, message.event == DONE
+                        attempts = Attempts(transport.policy, patient=True)
+                        yield read_event(message.event, message.id, message.data)
+        except (RateLimitedError, UnavailableError) as error:
+            failure = error
+        except httpx2.TransportError as error:
+            failure = transport.no_answer(_call(path, last), error, attempts)
+        if failure is None and done:
+            continue  # the server says whether anything follows the last event
+        sleep(attempts.delay_or_raise(failure))
+
+
+def _call(path: str, last: str | None) -> Call:
+    headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+    return Call("GET", path, headers=headers, timeout=SILENCE_SECONDS)

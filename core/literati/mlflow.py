@@ -1,0 +1,28 @@
+"""Load a tree for MLflow, which calls `_load_pyfunc` with the path of the model's JSON file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from literati.tree.model import ShapeTree
+
+METHODS = ("predict", "predict_proba", "apply")
+
+
+class PythonModel:
+    """A tree as MLflow's Python function."""
+
+    def __init__(self, tree: ShapeTree) -> None:
+        self.tree = tree
+
+    def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
+        """Predict rows. The parameter `method` may be `predict`, `predict_proba` or `apply`."""
+        method = (params or {}).get("method", "predict")
+        if method not in METHODS:
+            raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
+        return getattr(self.tree, method)(data)
+
+
+def _load_pyfunc(path: str) -> PythonModel:
+    return PythonModel(ShapeTree.from_json(Path(path).read_text(encoding="utf-8")))

@@ -1,0 +1,120 @@
+"""Write a tree as a JavaScript module without dependencies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from literati.data.labels import plain
+from literati.tree.export.code import Syntax, conditions, leaves
+from literati.tree.export.conditions import ExportError
+from literati.tree.export.provenance import comment_lines
+
+if TYPE_CHECKING:
+    from literati.tree.model import ShapeTree
+
+MAX_EXACT = 1 << 53  # larger integers are not exact as doubles; they are written as BigInt
+
+SYNTAX = Syntax(indent="  ")
+
+FUNCTIONS = """
+const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(cell);
+
+const refuse = (name, expected, cell) => {
+  throw new TypeError(`${name}: expected ${expected}, got ${typeof cell} ${String(cell)}`);
+};
+
+// Returns a cell in the form of the keys of CATEGORIES: booleans as 0 and 1, integers beyond 2^53 as BigInt.
+const plain = (cell) => {
+  if (typeof cell === "boolean") return Number(cell);
+  if (typeof cell === "bigint" && cell >= -(2n ** 53n) && cell <= 2n ** 53n) return Number(cell);
+  return Number.isInteger(cell) && Math.abs(cell) > 2 ** 53 ? BigInt(cell) : cell;
+};
+
+const number = (name, cell) => {
+  const value = ["boolean", "bigint", "number"].includes(typeof cell) ? Number(cell) : NaN;
+  return Number.isFinite(value) ? value : refuse(name, "a finite number", cell);
+};
+
+const READERS = {
+  constant: () => NaN,
+  number,
+  boolean: (name, cell) => (
+    [0, 1].includes(plain(cell)) ? Number(cell) : refuse(name, "a boolean, 0 or 1", cell)
+  ),
+  category: (name, cell) => {
+    const codes = CATEGORIES.get(name);
+    const texts = [...codes.keys()].every((key) => typeof key === "string");
+    if (texts && typeof cell !== "string") refuse(name, "a category", cell);
+    return codes.get(plain(cell)) ?? -1;
+  },
+};
+
+// Returns a number for each column: NaN for a missing cell, the code of a category, -1 for an unknown one.
+const encode = (row) => COLUMNS.map(([name, kind]) => {
+  const cell = Object.hasOwn(row, name) ? row[name] : null;
+  return isMissing(cell) ? NaN : READERS[kind](name, cell);
+});
+
+/** Returns the id of the leaf of a row, an object of cells by column. null, undefined and NaN are missing. */
+export function leafId(row) {
+  return LEAF_IDS[leaf(encode(row))];
+}
+
+/** Returns the class of a row. */
+export function predict(row) {
+  return CLASSES[LABELS[leaf(encode(row))]];
+}
+
+/** Returns the probability of each class in CLASSES for a row. */
+export function predictProba(row) {
+  return PROBABILITIES[leaf(encode(row))];
+}
+"""
+
+
+def literal(value: Any) -> str:
+    """Return a label or a category as a JavaScript literal."""
+    value = plain(value)
+    if isinstance(value, tuple):
+        raise ExportError(
+            f"JavaScript has no literal that equals the tuple {value!r}; export to Python instead"
+        )
+    if isinstance(value, int) and abs(value) > MAX_EXACT:
+        return f"{value}n"
+    return json.dumps(value)
+
+
+def to_javascript(tree: ShapeTree, model_id: str | None = None) -> str:
+    """Return an ECMAScript module with `predict`, `predictProba` and `leafId` for one row."""
+    ends = leaves(tree)
+    columns = tree.schema.columns
+    probabilities = tree.probabilities.tolist()
+    kinds = ["constant" if column.constant else column.kind for column in columns]
+    lines = [f"// {line}" for line in comment_lines(tree, model_id)]
+    lines += ["", f"export const CLASSES = [{', '.join(literal(label) for label in tree.classes)}];"]
+    pairs = zip(columns, kinds, strict=True)
+    lines += _table("COLUMNS", "[{}]", [f"[{literal(c.name)}, {literal(kind)}]" for c, kind in pairs])
+    categories = [
+        f"[{literal(c.name)}, new Map([{_entries(c.categories)}])]" for c in columns if c.kind == "category"
+    ]
+    lines += _table("CATEGORIES", "new Map([{}])", categories)
+    lines += [f"const LEAF_IDS = {ends};", f"const LABELS = {[tree.nodes[index].label for index in ends]};"]
+    lines += _table("PROBABILITIES", "[{}]", [json.dumps(probabilities[index]) for index in ends])
+    lines += ["", "function leaf(x) {", *conditions(tree, SYNTAX), "}"]
+    return "\n".join(lines) + "\n" + FUNCTIONS
+
+
+def _entries(categories: tuple[Any, ...]) -> str:
+    return ", ".join(f"[{_key(category)}, {code}]" for code, category in enumerate(categories))
+
+
+def _key(category: Any) -> str:
+    """Return a category as a key of a Map; true equals 1, as in Python."""
+    category = plain(category)
+    return literal(int(category) if isinstance(category, bool) else category)
+
+
+def _table(name: str, form: str, entries: list[str]) -> list[str]:
+    opening, closing = form.split("{}")
+    return [f"const {name} = {opening}", *(f"  {entry}," for entry in entries), f"{closing};"]

@@ -1,0 +1,105 @@
+"""Write a tree as a Python module without dependencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from literati.data.labels import plain
+from literati.tree.export.code import Syntax, conditions, leaves
+from literati.tree.export.provenance import comment_lines
+
+if TYPE_CHECKING:
+    from literati.tree.model import ShapeTree
+
+SYNTAX = Syntax(
+    both="and",
+    either="or",
+    negation="not ",
+    if_line="if {condition}:  # {name}",
+    else_line="else:",
+    end_line="",
+)
+
+FUNCTIONS = '''
+
+def _is_missing(cell):
+    return cell is None or cell != cell
+
+
+def _number(name, cell):
+    if not isinstance(cell, (int, float)):
+        raise TypeError(f"{name}: expected a number, got {cell!r}")
+    try:
+        number = float(cell)
+    except OverflowError:
+        number = float("inf")
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{name}: expected a finite number, got {cell!r}")
+    return number
+
+
+def _boolean(name, cell):
+    if cell not in (0, 1):
+        raise ValueError(f"{name}: expected a boolean, 0 or 1, got {cell!r}")
+    return float(cell)
+
+
+def _category(name, cell):
+    categories = CATEGORIES[name]
+    if not isinstance(cell, str) and all(isinstance(category, str) for category in categories):
+        raise TypeError(f"{name}: expected a category such as {next(iter(categories))!r}, got {cell!r}")
+    return categories.get(cell, -1)
+
+
+_READERS = {"number": _number, "boolean": _boolean, "category": _category}
+
+
+def _encode(row):
+    """Return a number for each column: NaN if missing, the code of a category, -1 for an unknown one."""
+    x = []
+    for name, kind in COLUMNS.items():
+        cell = row.get(name)
+        x.append(NAN if kind == "constant" or _is_missing(cell) else _READERS[kind](name, cell))
+    return x
+
+
+def leaf_id(row):
+    """Return the id of the leaf of a row, which maps column names to cells. None and NaN are missing."""
+    return LEAF_IDS[_leaf(_encode(row))]
+
+
+def predict(row):
+    """Return the class of a row."""
+    return CLASSES[LABELS[_leaf(_encode(row))]]
+
+
+def predict_proba(row):
+    """Return the probability of each class in CLASSES for a row."""
+    return PROBABILITIES[_leaf(_encode(row))]
+'''
+
+
+def to_python(tree: ShapeTree, model_id: str | None = None) -> str:
+    """Return a module with `predict`, `predict_proba` and `leaf_id` for one row."""
+    ends = leaves(tree)
+    columns = tree.schema.columns
+    kinds = {column.name: "constant" if column.constant else column.kind for column in columns}
+    codes = {
+        column.name: {plain(category): code for code, category in enumerate(column.categories)}
+        for column in columns
+        if column.kind == "category"
+    }
+    probabilities = tree.probabilities.tolist()
+    lines = [f"# {line}" for line in comment_lines(tree, model_id)]
+    lines += ["", 'NAN = float("nan")', f"CLASSES = {[plain(label) for label in tree.classes]!r}"]
+    lines += _table("COLUMNS", "{}", [f"{name!r}: {kind!r}" for name, kind in kinds.items()])
+    lines += _table("CATEGORIES", "{}", [f"{name!r}: {found!r}" for name, found in codes.items()])
+    lines += _table("LEAF_IDS", "[]", [str(index) for index in ends])
+    lines += _table("LABELS", "[]", [str(tree.nodes[index].label) for index in ends])
+    lines += _table("PROBABILITIES", "[]", [repr(probabilities[index]) for index in ends])
+    lines += ["", "", "def _leaf(x):", *conditions(tree, SYNTAX)]
+    return "\n".join(lines) + "\n" + FUNCTIONS
+
+
+def _table(name: str, brackets: str, entries: list[str]) -> list[str]:
+    return [f"{name} = {brackets[0]}", *(f"    {entry}," for entry in entries), brackets[1]]

@@ -1,0 +1,160 @@
+"""RemoteClassifier: scikit-learn's conventions, with every search on a real server."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from literati import LiteratiClassifier, StopReason
+from literati.client import Client, InvalidRequestError, Job, RemoteClassifier
+from tests.client.test_datasets import mixed
+from tests.support.stack.stack import Stack
+
+SMALL: dict[str, Any] = {"max_depth": 3, "max_changepoints": 2, "max_expansions": 300, "time_limit": None}
+CHECKS = list(estimator_checks_generator(RemoteClassifier(), legacy=True))
+X, Y = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def shared(stack: Stack) -> Iterator[Client]:
+    with Client(stack.url) as client:
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check for _, check in CHECKS], ids=lambda check: check.func.__name__)
+def test_scikit_learn_checks(shared: Client, check: Any) -> None:
+    check(RemoteClassifier(shared, keep=False, **SMALL))
+
+
+def test_there_are_as_many_checks_as_for_the_local_classifier() -> None:
+    local = list(estimator_checks_generator(LiteratiClassifier(), legacy=True))
+    assert [check.func for _, check in CHECKS] == [check.func for _, check in local]
+    assert len(CHECKS) > 40
+
+
+def same(remote: RemoteClassifier, local: LiteratiClassifier) -> None:
+    """Check that both classifiers have the same tree, with the same columns and classes."""
+    found, expected = remote.tree_.to_dict(), local.tree_.to_dict()
+    assert found == expected
+    assert remote.classes_.dtype == local.classes_.dtype
+    assert (remote.lower_bound_, remote.upper_bound_) == (local.lower_bound_, local.upper_bound_)
+    assert (remote.stop_reason_, remote.n_expansions_) == (local.stop_reason_, local.n_expansions_)
+    assert remote.trace_.dtype == local.trace_.dtype
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["low", "high"]),
+        np.array([" low", "low"]),
+        np.array(["", "x"]),
+        np.array([10, 2]),
+        np.array([True, False]),
+        np.array([1.0, 10.0]),
+        np.array([2**63 + 1, 5], dtype=np.uint64),
+    ],
+    ids=str,
+)
+def test_labels_of_all_kinds(shared: Client, labels: Any) -> None:
+    frame = mixed()
+    rows, y = frame.drop(columns="label"), labels[(frame["label"] == "high").to_numpy().astype(int)]
+    remote = RemoteClassifier(shared, **SMALL).fit(rows, y)
+    same(remote, LiteratiClassifier(**SMALL).fit(rows, y))
+    assert remote.predict(rows).tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("categories", ["ordered", "one_hot"])
+def test_columns_of_all_kinds(shared: Client, categories: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            " spaced ": rng.choice([" a", "a ", "a", ""], 150),
+            "number, with comma": rng.normal(size=150),
+            "target": pd.Categorical(rng.choice([10, 9, 100], 150)),
+            "weight": pd.array([True, False, None] * 50, dtype="boolean"),
+            "constant": 3,
+            "missing": np.nan,
+        }
+    )
+    y = np.where((rows[" spaced "] == "a") ^ (rows["number, with comma"] > 0), "yes", "no")
+    options = {**SMALL, "categories": categories}
+    with pytest.warns(UserWarning, match="constant columns are ignored"):
+        remote = RemoteClassifier(shared, **options).fit(rows, y)
+    with pytest.warns(UserWarning, match="constant columns are ignored"):
+        same(remote, LiteratiClassifier(**options).fit(rows, y))
+    assert remote.feature_names_in_.tolist() == list(rows.columns)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0, 1: 0.5, 2: 0.0}])
+def test_weights(shared: Client, class_weight: Any) -> None:
+    weights = np.random.default_rng(1).integers(0, 3, len(Y)) / 2
+    options = {**SMALL, "class_weight": class_weight}
+    remote = RemoteClassifier(shared, **options).fit(X, Y, sample_weight=weights)
+    same(remote, LiteratiClassifier(**options).fit(X, Y, sample_weight=weights))
+
+
+def test_what_stays_on_the_server(shared: Client) -> None:
+    kept = RemoteClassifier(shared, **SMALL).fit(X, Y)
+    assert shared.models.get(kept.model_id_)["job_id"] == kept.job_id_
+    assert shared.datasets.get(kept.dataset_id_).rows == len(Y)
+    ids = [{record.id for record in records.list()} for records in (shared.jobs, shared.datasets)]
+    gone = RemoteClassifier(shared, keep=False, **SMALL).fit(X, Y)
+    assert [{record.id for record in records.list()} for records in (shared.jobs, shared.datasets)] == ids
+    same(gone, LiteratiClassifier(**SMALL).fit(X, Y))
+
+
+def test_errors(shared: Client) -> None:
+    with pytest.raises(ValueError, match="max_depth"):
+        RemoteClassifier(shared, max_depth=99).fit(X, Y)
+    with pytest.raises(InvalidRequestError):
+        RemoteClassifier(shared, keep=False, memory_limit=1).fit(X, Y)
+    with pytest.raises(ValueError, match="two or more classes"):
+        RemoteClassifier(shared).fit(X, np.zeros(len(Y)))
+
+
+def test_a_callback_ends_the_search(shared: Client, noise: pd.DataFrame) -> None:
+    seen: list[Job] = []
+
+    def enough(job: Job) -> bool:
+        seen.append(job)
+        return job.objective is not None
+
+    rows = noise.drop(columns="label")
+    remote = RemoteClassifier(shared, max_depth=6, time_limit=600, callback=enough).fit(rows, noise["label"])
+    assert remote.stop_reason_ is StopReason.USER_STOP
+    assert seen
+
+
+def test_pickles_and_copies(shared: Client) -> None:
+    remote = RemoteClassifier(shared, **SMALL).fit(X, Y)
+    copy = pickle.loads(pickle.dumps(remote))
+    assert copy.client.url == shared.url
+    assert (copy.predict(X) == remote.predict(X)).all()
+    assert (copy.job_id_, copy.get_params()["max_depth"]) == (remote.job_id_, 3)
+    copy.client.close()
+    fresh = clone(remote)
+    assert fresh.client is shared
+    assert not hasattr(fresh, "tree_")
+
+
+def test_a_client_of_the_environment(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITERATI_URL", stack.url)
+    assert RemoteClassifier(**SMALL).fit(X, Y).score(X, Y) > 0.9
+
+
+def test_inside_scikit_learn(shared: Client) -> None:
+    pipeline = make_pipeline(StandardScaler(), RemoteClassifier(shared, keep=False, **SMALL))
+    search = GridSearchCV(pipeline, {"remoteclassifier__max_depth": [1, 2]}, cv=2).fit(X, Y)
+    assert search.best_params_ == {"remoteclassifier__max_depth": 2}

@@ -1,0 +1,145 @@
+"""SQL exports in DuckDB and in a PostgreSQL server of Debian."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+
+from literati.data.schema import Column
+from tests.interop.expected import ONE_TYPE, Expected, expected
+
+TABLE = 'my "rows"'
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_type(column: Column, cells: list[Any], names: dict[str, str]) -> str:
+    """Return the type of a database column that holds all cells."""
+    known = [cell for cell in cells if cell is not None]
+    if column.kind == "boolean":
+        return "BOOLEAN"
+    if any(isinstance(cell, str) for cell in known):
+        return names["text"]
+    return "BIGINT" if all(isinstance(cell, int) for cell in known) else names["double"]
+
+
+def prepared(problem: Expected, names: dict[str, str]) -> tuple[str, list[tuple[Any, ...]]]:
+    """Return the statement that creates the table, and its rows."""
+    convert = {"BOOLEAN": bool, names["double"]: float}
+    columns = problem.tree.schema.columns
+    cells = [[row[column.name] for row in problem.rows] for column in columns]
+    types = [column_type(column, values, names) for column, values in zip(columns, cells, strict=True)]
+    parts = [f"{quoted(column.name)} {kind}" for column, kind in zip(columns, types, strict=True)]
+    converted = [
+        [None if cell is None else convert.get(kind, lambda x: x)(cell) for cell in values]
+        for kind, values in zip(types, cells, strict=True)
+    ]
+    create = f"CREATE TABLE {quoted(TABLE)} (place INTEGER, {', '.join(parts)})"
+    return create, [(place, *row) for place, row in enumerate(zip(*converted, strict=True))]
+
+
+def check(problem: Expected, found: list[tuple[Any, ...]]) -> None:
+    width = len(problem.names) + 1
+    answers = zip(found, problem.leaves, problem.labels, problem.probabilities, strict=True)
+    for row, leaf, label, shares in answers:
+        assert (row[width], row[width + 1], list(row[width + 2 :])) == (leaf, label, shares)
+
+
+@pytest.mark.parametrize("seed", ONE_TYPE)
+def test_duckdb(seed: int) -> None:
+    problem = expected(seed, exact=False)
+    create, rows = prepared(problem, {"text": "VARCHAR", "double": "DOUBLE"})
+    with duckdb.connect() as database:
+        database.execute(create)
+        database.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        query = problem.tree.to_sql("duckdb", TABLE).rstrip().removesuffix(";")
+        check(problem, database.execute(f"{query} ORDER BY place").fetchall())
+
+
+@pytest.fixture(scope="module")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a server; PostgreSQL refuses to run as root, so it runs as the user of Debian's package then."""
+    folder = tmp_path_factory.mktemp("postgresql")
+    binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not binaries:
+        pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
+    as_user: list[str] = []
+    if os.getuid() == 0:
+        for parent in (folder, *folder.parents):
+            if parent.owner() == "root" and str(parent).startswith(str(folder.parents[1])):
+                parent.chmod(0o755)
+        shutil.chown(folder, "postgres")
+        as_user = ["runuser", "-u", "postgres", "--"]
+
+    def call(name: str, *arguments: str) -> None:
+        subprocess.run([*as_user, str(binaries[-1] / name), *arguments], check=True, capture_output=True)
+
+    data = str(folder / "data")
+    call("initdb", "-D", data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8")
+    call(
+        "pg_ctl",
+        "-D",
+        data,
+        "-w",
+        "-l",
+        str(folder / "log"),
+        "-o",
+        f"-k {folder} -c listen_addresses=''",
+        "start",
+    )
+    yield f"host={folder} user=tester dbname=postgres"
+    call("pg_ctl", "-D", data, "-m", "immediate", "stop")
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "ansi"])
+@pytest.mark.parametrize("seed", ONE_TYPE)
+def test_postgresql(postgresql: str, seed: int, dialect: str) -> None:
+    """The ANSI form has no test for NaN, which these rows do not contain."""
+    problem = expected(seed, exact=False)
+    create, rows = prepared(problem, {"text": "TEXT", "double": "DOUBLE PRECISION"})
+    with psycopg.connect(postgresql) as database, database.cursor() as cursor:
+        cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}".encode())
+        cursor.execute(create.encode())
+        marks = ", ".join(["%s"] * len(rows[0]))
+        cursor.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})".encode(), rows)
+        query = problem.tree.to_sql(dialect, TABLE).rstrip().removesuffix(";")
+        found = cursor.execute(f"{query} ORDER BY place".encode()).fetchall()
+    check(problem, found)
+
+
+@pytest.mark.parametrize("side", [False, True])
+def test_nan_is_missing_in_postgresql(postgresql: str, side: bool) -> None:
+    """Find a split on a number whose missing cells go to a side, and compare NaN with NULL."""
+    for seed in ONE_TYPE:
+        problem = expected(seed)
+        root = problem.tree.nodes[0].split
+        kind = None if root is None else problem.tree.schema.columns[root.column].kind
+        if root is None or kind != "number" or root.missing_right != side:
+            continue
+        create, rows = prepared(problem, {"text": "TEXT", "double": "DOUBLE PRECISION"})
+        name = problem.names[root.column]
+        with psycopg.connect(postgresql) as database, database.cursor() as cursor:
+            cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}".encode())
+            cursor.execute(
+                create.replace(f"{quoted(name)} BIGINT", f"{quoted(name)} DOUBLE PRECISION").encode()
+            )
+            marks = ", ".join(["%s"] * len(rows[0]))
+            for cell in (None, float("nan")):
+                row = list(rows[0])
+                row[root.column + 1] = cell
+                cursor.execute(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})".encode(), row)
+            query = problem.tree.to_sql("postgresql", TABLE).rstrip().removesuffix(";")
+            leaves = [row[len(problem.names) + 1] for row in cursor.execute(query.encode()).fetchall()]
+        assert leaves[0] == leaves[1]
+        return
+    pytest.fail("no tree has such a split")
