@@ -1,4 +1,4 @@
-"""Classifiers within scikit-learn's other classifiers: calibration, votes, stacks, bags and one against the rest."""
+"""Classifiers within scikit-learn's others: calibration, votes, stacks, bags, one against the rest."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def test_calibration_of_a_fitted_classifier(either: Any, rows: pd.DataFrame, rep
     assert (np.diff(calibrated[order]) >= 0).all()
 
 
-def test_calibration_on_folds(
-    classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series
-) -> None:
+def test_calibration_on_folds(classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series) -> None:
     weights = np.where(repaid == "yes", 1.0, 2.0)
     model = CalibratedClassifierCV(classifier, cv=FOLDS).fit(rows, repaid, sample_weight=weights)
     for part, (train, _) in zip(model.calibrated_classifiers_, FOLDS.split(rows, repaid), strict=True):

@@ -52,7 +52,11 @@ def test_permutation_importance(fitted: Any, rows: pd.DataFrame, repaid: pd.Seri
 
 def test_partial_dependence(fitted: Any, rows: pd.DataFrame) -> None:
     """The mean prediction if a column had this value in every row, for numbers, text and booleans."""
-    for column, categorical in (("debt_ratio", []), ("employment", ["employment"]), ("has_savings", ["has_savings"])):
+    for column, categorical in (
+        ("debt_ratio", []),
+        ("employment", ["employment"]),
+        ("has_savings", ["has_savings"]),
+    ):
         complete = rows.dropna()
         found = partial_dependence(
             fitted, complete, [column], categorical_features=categorical, grid_resolution=5
@@ -81,9 +85,7 @@ def test_decision_boundary(either: Any, method: str) -> None:
     pair = X.iloc[:, 2:]
     model = either.fit(pair, y == 0)
     display = DecisionBoundaryDisplay.from_estimator(model, pair, grid_resolution=8, response_method=method)
-    grid = pd.DataFrame(
-        np.c_[display.xx0.ravel(), display.xx1.ravel()], columns=pair.columns
-    )
+    grid = pd.DataFrame(np.c_[display.xx0.ravel(), display.xx1.ravel()], columns=pair.columns)
     answers = model.predict(grid) if method == "predict" else model.predict_proba(grid)[:, 1]
     np.testing.assert_allclose(display.response.ravel(), answers.astype(float))
 

@@ -66,7 +66,9 @@ def test_the_output_that_is_set_for_all_transformers(
         pipeline = make_pipeline(imputing(), classifier).fit(rows, repaid)
         assert isinstance(pipeline[:-1].transform(rows), pl.DataFrame)
         polars = pipeline.predict(rows)
-    np.testing.assert_array_equal(make_pipeline(imputing(), classifier).fit(rows, repaid).predict(rows), polars)
+    np.testing.assert_array_equal(
+        make_pipeline(imputing(), classifier).fit(rows, repaid).predict(rows), polars
+    )
 
 
 def test_a_pipeline_of_polars_tables(either: Any, rows: pd.DataFrame, repaid: pd.Series) -> None:
@@ -99,9 +101,7 @@ def test_categories_pass_through_a_pipeline(
     alone = clone(classifier).fit(rows[["employment", "income"]], repaid)
     assert pipeline[-1].tree_ == alone.tree_
     unseen = rows.assign(employment="astronaut")
-    np.testing.assert_array_equal(
-        pipeline.predict(unseen), alone.predict(unseen[["employment", "income"]])
-    )
+    np.testing.assert_array_equal(pipeline.predict(unseen), alone.predict(unseen[["employment", "income"]]))
 
 
 @pytest.mark.parametrize("convert", [lambda table: table, pl.from_pandas], ids=["pandas", "polars"])
@@ -113,7 +113,9 @@ def test_column_names(either: Any, rows: pd.DataFrame, repaid: pd.Series, conver
     assert either.n_features_in_ == len(rows.columns)
     np.testing.assert_array_equal(either.predict(convert(rows[rows.columns[::-1]])), expected)
     np.testing.assert_array_equal(either.predict(rows.to_numpy(dtype=object)), expected)
-    with pytest.raises(ValueError, match=r"^X: The feature names should match those that were passed during fit"):
+    with pytest.raises(
+        ValueError, match=r"^X: The feature names should match those that were passed during fit"
+    ):
         either.predict(convert(rows.rename(columns={"age": "years"})))
     with pytest.warns(DataWarning, match="columns not seen in training are ignored: 'branch'"):
         np.testing.assert_array_equal(either.predict(convert(rows.assign(branch=1))), expected)

@@ -33,7 +33,9 @@ GRID = {"max_depth": [1, 2], "split_penalty": np.array([0.5, 4.0])}
 
 def test_grid_search(classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series) -> None:
     search = GridSearchCV(classifier, GRID, cv=FOLDS).fit(rows, repaid)
-    for parameters, mean in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+    for parameters, mean in zip(
+        search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
+    ):
         model = clone(classifier).set_params(**parameters)
         assert mean == pytest.approx(cross_val_score(model, rows, repaid, cv=FOLDS).mean())
     best = clone(classifier).set_params(**search.best_params_).fit(rows, repaid)
@@ -51,7 +53,11 @@ def test_grid_search_in_processes(either: Any, rows: pd.DataFrame, repaid: pd.Se
 
 def test_randomized_search(classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series) -> None:
     """Distributions draw NumPy's numbers, with which a classifier is fitted and stored as with Python's."""
-    space = {"max_depth": randint(1, 3), "split_penalty": loguniform(0.1, 10), "min_samples_leaf": np.arange(1, 9)}
+    space = {
+        "max_depth": randint(1, 3),
+        "split_penalty": loguniform(0.1, 10),
+        "min_samples_leaf": np.arange(1, 9),
+    }
     search = RandomizedSearchCV(classifier, space, n_iter=4, cv=2, random_state=0).fit(rows, repaid)
     best = pickle.loads(pickle.dumps(search.best_estimator_))
     assert best.tree_ == search.best_estimator_.tree_
@@ -79,7 +85,12 @@ def test_halving_with_expansions_as_the_resource(
 
 def test_halving_with_rows_as_the_resource(rows: pd.DataFrame, repaid: pd.Series) -> None:
     search = HalvingGridSearchCV(
-        small_cv(), {"select": ["best", "one_standard_error"]}, factor=2, min_resources=60, cv=2, random_state=0
+        small_cv(),
+        {"select": ["best", "one_standard_error"]},
+        factor=2,
+        min_resources=60,
+        cv=2,
+        random_state=0,
     ).fit(rows, repaid)
     assert search.n_resources_[0] == 60
     assert search.best_estimator_.tree_.nodes[0].rows == len(rows)
