@@ -2,8 +2,8 @@
 # # Serve a model behind an alias
 #
 # Programs that predict should not change when the model does. They use an *alias*, a name that you
-# move from one model to the next. Start the service with `make serve`, and install `literati-
-# trees[client]` and pandas.
+# move from one model to the next. Start the service with `make serve`, and install
+# `literati-trees[client]` and pandas.
 
 # %%
 import json
