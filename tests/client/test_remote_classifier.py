@@ -170,7 +170,7 @@ def test_weights_reach_the_server_from_other_processes(shared: Client) -> None:
     found = []
     with config_context(enable_metadata_routing=True):
         for model in (RemoteClassifier(shared, keep=False, **SMALL), LiteratiClassifier(**SMALL)):
-            model.set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+            model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
             pipeline = make_pipeline(FunctionTransformer(), model)
             options = {"cv": 2, "n_jobs": 2, "return_estimator": True}
             found.append(cross_validate(pipeline, rows, y, params={"sample_weight": weights}, **options))

@@ -32,7 +32,8 @@ def classifier() -> LiteratiClassifier:
 
 
 def small_cv(**options: Any) -> LiteratiClassifierCV:
-    return LiteratiClassifierCV(2, 1, cv=2, max_expansions=200, time_limit=None, **options)
+    defaults: dict[str, Any] = {"max_depth": 2, "max_changepoints": 2, "cv": 3, "select": "best"}
+    return LiteratiClassifierCV(max_expansions=200, time_limit=None, **(defaults | options))
 
 
 @pytest.fixture(params=["LiteratiClassifier", "LiteratiClassifierCV"])

@@ -44,9 +44,11 @@ def test_grid_search(classifier: LiteratiClassifier, rows: pd.DataFrame, repaid:
     assert pickle.loads(pickle.dumps(search)).predict(rows).tolist() == best.predict(rows).tolist()
 
 
-def test_grid_search_in_processes(either: Any, rows: pd.DataFrame, repaid: pd.Series) -> None:
+def test_grid_search_in_processes(
+    classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series
+) -> None:
     grid = {"max_depth": [1, 2]}
-    one, two = (GridSearchCV(either, grid, cv=2, n_jobs=jobs).fit(rows, repaid) for jobs in (1, 2))
+    one, two = (GridSearchCV(classifier, grid, cv=2, n_jobs=jobs).fit(rows, repaid) for jobs in (1, 2))
     np.testing.assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
     assert one.best_estimator_.tree_ == two.best_estimator_.tree_
 
