@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 FOLDER = Path(__file__).parent
 SCRIPTS = tuple(FOLDER / f"{name}.py" for name in ("library", "client", "serving"))
@@ -40,11 +42,16 @@ def notebook_of(script: Path) -> Any:
 
 def run(notebook: Any, folder: Path) -> Any:
     """Run a notebook in a folder and return it with its outputs. A progress line is kept as it ended."""
-    resources = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(
-        notebook, timeout=CELL_SECONDS, record_timing=False, coalesce_streams=True, resources=resources
-    )
-    client.execute()
+    with TemporaryDirectory() as sockets:  # of the kernel, which needs no ports then
+        connection = {"transport": "ipc", "connection_file": f"{sockets}/kernel.json"}
+        NotebookClient(
+            notebook,
+            timeout=CELL_SECONDS,
+            record_timing=False,
+            coalesce_streams=True,
+            config=Config({"KernelManager": connection}),
+            resources={"metadata": {"path": str(folder)}},
+        ).execute()
     notebook["metadata"] = METADATA  # without the version of Python
     return notebook
 
