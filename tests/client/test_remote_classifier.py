@@ -163,6 +163,7 @@ def test_inside_scikit_learn(shared: Client) -> None:
     assert search.best_params_ == {"remoteclassifier__max_depth": 2}
 
 
+@pytest.mark.slow
 def test_weights_reach_the_server_from_other_processes(shared: Client) -> None:
     frame = mixed()
     rows, y = frame.drop(columns="label"), frame["label"]

@@ -62,6 +62,7 @@ def test_weights_that_nobody_asked_for(
         assert fitted.tree_ == clone(either).fit(rows.iloc[train], repaid.iloc[train]).tree_
 
 
+@pytest.mark.slow
 def test_weights_reach_a_pipeline_in_other_processes(
     either: Any, rows: pd.DataFrame, repaid: pd.Series, weights: npt.NDArray[np.float64]
 ) -> None:

@@ -44,6 +44,7 @@ def test_grid_search(classifier: LiteratiClassifier, rows: pd.DataFrame, repaid:
     assert pickle.loads(pickle.dumps(search)).predict(rows).tolist() == best.predict(rows).tolist()
 
 
+@pytest.mark.slow
 def test_grid_search_in_processes(
     classifier: LiteratiClassifier, rows: pd.DataFrame, repaid: pd.Series
 ) -> None:
