@@ -18,7 +18,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop lint openapi settings client page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop lint openapi settings client notebooks page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -58,6 +58,9 @@ settings: build ## Write docs/settings.md
 
 client: $(VENV)/.dev ## Write the synchronous client from the asynchronous one
 	$(BIN)/python core/write_sync_client.py
+
+notebooks: build $(VENV)/.dev ## Write the notebooks of examples/ with their outputs (while `make serve` runs)
+	$(BIN)/python examples/write_notebooks.py
 
 page: ## Build the web page into service/web/assets
 	@command -v npm >/dev/null || { echo "Building the page needs Node and npm (Debian: nodejs npm)." >&2; exit 1; }

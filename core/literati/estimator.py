@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from literati.data import labels
+from literati.notebook_display import TreeDisplayMixin
 from literati.progress_line import ProgressLine
 from literati.search.options import ProgressOptions, SolverOptions
 from literati.search.parameters import Parameter, ParameterSet
@@ -25,9 +26,10 @@ from literati.tree.nodes import BEYOND_SPACE
 
 REPORT_SECONDS = 0.25  # between two reports
 STATE_VERSION = 1
+ROUTED = ("fit", "score")  # methods that take metadata, such as sample_weight
 
 
-class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LiteratiClassifier(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal shape-generalized decision tree, found by an anytime search.
 
     The search minimises the weight of the misclassified training rows plus, for every split, `split_penalty`
@@ -204,6 +206,9 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "report": self.report_.to_dict(),
                 "trace": [list(row) for row in self.trace_.tolist()],
             }
+        if hasattr(self, "_metadata_request"):  # from `set_fit_request` or `set_score_request`
+            routing = self.get_metadata_routing()
+            state["metadata_requests"] = {method: getattr(routing, method).requests for method in ROUTED}
         return {"json": json.dumps(state, allow_nan=False)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -224,6 +229,16 @@ class LiteratiClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             report = SearchReport.from_dict(fitted["report"])
             trace = read_trace(fitted["trace"])
             self._set_fitted(ShapeTree.from_dict(fitted["tree"]), report, trace)
+        if "metadata_requests" in data:
+            self._set_metadata_requests(data["metadata_requests"])
+
+    def _set_metadata_requests(self, requests: Mapping[str, Mapping[str, bool | str | None]]) -> None:
+        """Do as `set_fit_request` and `set_score_request`, also where metadata routing is not enabled."""
+        routing = self.get_metadata_routing()
+        for method in ROUTED:
+            for name, alias in requests[method].items():
+                getattr(routing, method).add_request(param=name, alias=alias)
+        self._metadata_request = routing
 
 
 def definitions() -> dict[str, Parameter]:

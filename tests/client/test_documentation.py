@@ -1,4 +1,4 @@
-"""The examples of docs/client.md run and print what the page shows."""
+"""The examples of docs/client.md and docs/serving.md run and print what the pages show."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from tests.support.stack.stack import Stack
 PAGE = ROOT / "docs" / "client.md"
 
 
-def test_the_examples(stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "examples"), [(PAGE, 8), (ROOT / "docs" / "serving.md", 4)])
+def test_the_examples(
+    page: Path, examples: int, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LITERATI_URL", stack.url)
     namespace: dict[str, Any] = {"__name__": "page"}
-    found = blocks(PAGE)
-    examples = [place for place, (language, _, _) in enumerate(found) if language == "python"]
-    assert len(examples) == 8
+    found = blocks(page)
+    places = [place for place, (language, _, _) in enumerate(found) if language == "python"]
+    assert len(places) == examples
     try:
-        for place in examples:
+        for place in places:
             (_, code, line), (language, shown, _) = found[place : place + 2]
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile("\n" * (line - 1) + code, str(PAGE), "exec"), namespace)
+                exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
             assert language == "text"
             assert printed.getvalue().strip() == shown.strip(), f"line {line}"
     finally:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from literati import LiteratiClassifier, StopReason
@@ -158,3 +161,30 @@ def test_inside_scikit_learn(shared: Client) -> None:
     pipeline = make_pipeline(StandardScaler(), RemoteClassifier(shared, keep=False, **SMALL))
     search = GridSearchCV(pipeline, {"remoteclassifier__max_depth": [1, 2]}, cv=2).fit(X, Y)
     assert search.best_params_ == {"remoteclassifier__max_depth": 2}
+
+
+@pytest.mark.slow
+def test_weights_reach_the_server_from_other_processes(shared: Client) -> None:
+    frame = mixed()
+    rows, y = frame.drop(columns="label"), frame["label"]
+    weights = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    found = []
+    with config_context(enable_metadata_routing=True):
+        for model in (RemoteClassifier(shared, keep=False, **SMALL), LiteratiClassifier(**SMALL)):
+            model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+            pipeline = make_pipeline(FunctionTransformer(), model)
+            options = {"cv": 2, "n_jobs": 2, "return_estimator": True}
+            found.append(cross_validate(pipeline, rows, y, params={"sample_weight": weights}, **options))
+    for remote, local in zip(found[0]["estimator"], found[1]["estimator"], strict=True):
+        same(remote[-1], local[-1])
+        assert remote[-1].tree_.nodes[0].rows < len(y) / 2  # without the rows of weight 0
+        remote[-1].client.close()
+
+
+def test_calibration(shared: Client) -> None:
+    remote, local = RemoteClassifier(shared, keep=False, **SMALL), LiteratiClassifier(**SMALL)
+    shares = [
+        CalibratedClassifierCV(FrozenEstimator(model.fit(X, Y))).fit(X, Y).predict_proba(X)
+        for model in (remote, local)
+    ]
+    np.testing.assert_array_equal(*shares)

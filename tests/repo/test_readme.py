@@ -33,7 +33,7 @@ def table(header: str, page: Path) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
 
 
-@pytest.mark.parametrize(("page", "examples"), [(README, 3), (ROOT / "docs" / "library.md", 6)])
+@pytest.mark.parametrize(("page", "examples"), [(README, 3), (ROOT / "docs" / "library.md", 7)])
 def test_examples_run_and_print_what_is_shown(
     page: Path, examples: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from literati.tree.model import ShapeTree
 from literati.tree.nodes import BEYOND_SPACE
+from literati.tree.plot.html import to_html
 
 
 def job(data: dict[str, Any], tree: ShapeTree | None) -> str:
@@ -87,12 +87,5 @@ def _page(kind: str, data: Mapping[str, Any], facts: Mapping[str, Any], tree: Sh
         for name, value in facts.items()
         if value not in (None, "")
     )
-    return f"<div><strong>{escape(title)}</strong><table>{rows}</table>{_picture(tree)}</div>"
-
-
-def _picture(tree: ShapeTree | None) -> str:
-    """Return the drawing as an image, so that its styles do not change the page around it."""
-    if tree is None:
-        return ""
-    drawing = b64encode(tree.to_svg().encode()).decode()
-    return f"<img alt='The tree' style='max-width:100%' src='data:image/svg+xml;base64,{drawing}'>"
+    drawing = "" if tree is None else to_html(tree)
+    return f"<div><strong>{escape(title)}</strong><table>{rows}</table>{drawing}</div>"

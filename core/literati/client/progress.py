@@ -29,7 +29,7 @@ def sweep_line(data: dict[str, Any]) -> str:
     if progress["failed"]:
         parts.append(f"{progress['failed']} failed")
     if best is not None and best.get("mean") is not None:
-        parts.append(f"{data['metric']} {best['mean']:.4f} with {best['leaves']:g} leaves")
+        parts.append(f"{data['metric']} {best['mean']:.4f} with {best['leaves']:.3g} leaves")
     parts.append(f"{data['seconds']:.1f} s")
     return "  ".join(parts)
 

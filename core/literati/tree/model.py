@@ -23,6 +23,7 @@ from literati.tree import importances, model_json
 from literati.tree.export import c_code, java, javascript, mlflow_model, onnx_model, pmml, python_code, sql
 from literati.tree.export import text as export
 from literati.tree.nodes import Node, Proof, Settings, depths
+from literati.tree.plot import html
 from literati.tree.plot import svg as plot
 from literati.tree.routing import FlatTree, flatten, leaves_by_numpy
 from literati.tree.tree_builder import build_nodes
@@ -245,6 +246,9 @@ class ShapeTree:
     def to_svg(self, theme: str = "auto") -> str:
         """Draw the tree. The theme is "light", "dark", or "auto" for the preference of the viewer."""
         return plot.to_svg(self, theme)
+
+    def _repr_html_(self) -> str:
+        return html.to_html(self)
 
     # Exports. All but `to_mlflow` return the content of a file.
 

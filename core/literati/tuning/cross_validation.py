@@ -26,6 +26,7 @@ from literati.data.columns import open_table
 from literati.data.table import build
 from literati.data.weights import checked_weights, times_class_weights
 from literati.errors import DataWarning
+from literati.notebook_display import TreeDisplayMixin
 from literati.progress_line import ProgressLine
 from literati.search.options import MAX_DEPTH, SearchLimits, SolverOptions
 from literati.search.parameters import Range
@@ -56,7 +57,7 @@ class CVProgress:
     elapsed_seconds: float
 
 
-class LiteratiClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """An optimal tree whose depth, change points and penalty are chosen by cross-validation.
 
     For every fold and every pair of depth and change points, the regularization path has the best tree for
