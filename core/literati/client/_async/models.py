@@ -135,6 +135,10 @@ class AsyncModels:
     async def delete(self, model_id: str) -> None:
         await self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
 
+    async def restore(self, model_id: str) -> AsyncModel:
+        await self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        return await self.get(model_id)
+
 
 class AsyncAliases:
     """Names that refer to a model and can be moved to another one."""

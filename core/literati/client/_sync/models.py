@@ -134,6 +134,10 @@ class Models:
     def delete(self, model_id: str) -> None:
         self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
 
+    def restore(self, model_id: str) -> Model:
+        self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        return self.get(model_id)
+
 
 class Aliases:
     """Names that refer to a model and can be moved to another one."""
