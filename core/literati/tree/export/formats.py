@@ -59,9 +59,11 @@ def _sql(dialect: str) -> Format:
 
 def _mlflow_archive(tree: ShapeTree, model_id: str | None) -> bytes:
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+    with zipfile.ZipFile(archive, "w") as out:
         for name, text in mlflow_files(tree, model_id).items():
-            out.writestr(zipfile.ZipInfo(name, _EPOCH), text)
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.external_attr = 0o644 << 16  # the mode of the file
+            out.writestr(entry, text, zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
 

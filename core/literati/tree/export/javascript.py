@@ -106,7 +106,8 @@ def to_javascript(tree: ShapeTree, model_id: str | None = None) -> str:
         f"[{literal(c.name)}, new Map([{_entries(c.categories)}])]" for c in columns if c.kind == "category"
     ]
     lines += _table("CATEGORIES", "new Map([{}])", categories)
-    lines += _table("RIGHT", "{{}}", [f'{node}: "{table}"' for node, table in category_tables(tree).items()])
+    if tables := category_tables(tree):
+        lines += _table("RIGHT", "{{}}", [f'{node}: "{table}"' for node, table in tables.items()])
     lines += [f"const LEAF_IDS = {ends};", f"const LABELS = {[tree.nodes[index].label for index in ends]};"]
     lines += _table("PROBABILITIES", "[{}]", [json.dumps(probabilities[index]) for index in ends])
     lines += ["", "function leaf(x) {", *conditions(tree, SYNTAX), "}"]

@@ -26,6 +26,7 @@ SYNTAX = Syntax(
     if_line="if {condition}:  # {name}",
     else_line="else:",
     end_line="",
+    leaf_line="return {leaf}",
 )
 
 FUNCTIONS = '''
@@ -107,7 +108,8 @@ def to_python(tree: ShapeTree, model_id: str | None = None) -> str:
     lines += [f"CLASSES = {[plain(label) for label in tree.classes]!r}"]
     lines += _table("COLUMNS", "{}", [f"{column.name!r}: {cell_kind(column)!r}" for column in columns])
     lines += _table("CATEGORIES", "{}", [f"{name!r}: {found!r}" for name, found in codes.items()])
-    lines += _table("RIGHT", "{}", [f"{node}: {table!r}" for node, table in category_tables(tree).items()])
+    if tables := category_tables(tree):
+        lines += _table("RIGHT", "{}", [f"{node}: {table!r}" for node, table in tables.items()])
     lines += _table("LEAF_IDS", "[]", [str(index) for index in ends])
     lines += _table("LABELS", "[]", [str(tree.nodes[index].label) for index in ends])
     lines += _table("PROBABILITIES", "[]", [repr(probabilities[index]) for index in ends])
