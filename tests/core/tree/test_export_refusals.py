@@ -14,6 +14,7 @@ from literati.tree.export.conditions import ExportError
 from literati.tree.export.formats import FORMATS, FormatName
 from literati.tree.export.sql import DIALECTS
 from tests.support.solver.format_problems import random_problem
+from tests.support.solver.hard_problems import deep_chain
 
 SQL = {f"sql-{name}" for name in DIALECTS}
 ONE_TYPE = SQL | {"onnx", "pmml", "mlflow"}  # formats in which a column has one type
@@ -63,6 +64,11 @@ def test_a_format_with_one_type_for_a_column_refuses_classes_of_several_types(na
     tree = random_problem(MIXED, zones=(0, 1, 2)).tree
     with pytest.raises(ExportError, match="classes"):
         FORMATS[name].content(tree)
+
+
+def test_sqlite_refuses_a_tree_that_its_parser_cannot_read() -> None:
+    with pytest.raises(ExportError, match="allows 16 nested conditions, but the depth of the tree is 64"):
+        deep_chain().tree.to_sql("sqlite")
 
 
 def test_an_unknown_dialect_is_refused_with_the_known_ones() -> None:

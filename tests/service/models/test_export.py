@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import zipfile
 
 import httpx
@@ -12,6 +13,7 @@ import pytest
 from literati import ShapeTree
 from literati.tree.export.formats import FORMATS, FormatName
 from tests.support.http.service_client import pointers, problem
+from tests.support.paths import ROOT
 from tests.support.records.jobs import TENANT
 from tests.support.records.model_maker import add_model, mixed_tree
 from tests.support.solver.format_problems import random_problem
@@ -44,6 +46,11 @@ def test_every_format_is_that_of_the_library(
         assert {entry.external_attr >> 16 for entry in files.infolist()} == {0o644}
     for fact in (model, hashlib.sha256(tree.to_json().encode()).hexdigest(), tree.proof.statement()[:40]):
         assert fact in text
+
+
+def test_the_page_offers_every_format() -> None:
+    source = (ROOT / "service" / "web" / "src" / "use" / "exports.tsx").read_text()
+    assert set(re.findall(r'exported\("([^"]+)"\)', source)) == set(FORMATS)
 
 
 def test_a_format_that_does_not_exist(client: httpx.Client, model: str) -> None:

@@ -1,4 +1,4 @@
-"""Trees that are hard to write in other languages: odd names and texts, many leaves, many categories."""
+"""Trees that are hard to write in other languages: odd names, many leaves, many categories, great depth."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from literati._engine._engine import NODE_DTYPE
 
 from literati.data.table import build
 from literati.tree.model import ShapeTree
+from literati.tree.nodes import Settings
 from tests.support.solver.format_problems import Problem, as_frame
 from tests.support.solver.random_trees import random_tree
 
@@ -60,10 +62,33 @@ def many_categories() -> Problem:
     return Problem(tree, [*rows[:200], *({"word": f"word {k}", "zone": -k} for k in range(20))])
 
 
+def deep_chain() -> Problem:
+    """A tree of the largest depth that can be read from JSON: each split sends one row left."""
+    depth = 64
+    rows = [{"x": None if k < 0 else float(k)} for k in range(-1, depth + 2)]
+    y = np.array(["a", "b"] * len(rows), dtype=object)[: len(rows)]
+    nodes = np.zeros(2 * depth + 1, NODE_DTYPE)
+    nodes["feature"] = -1
+    for level in range(depth):
+        split = nodes[2 * level]
+        split["feature"], split["n_changepoints"], split["changepoints"][0] = 0, 1, level + 1
+        split["left"], split["right"], split["missing_right"] = 2 * level + 1, 2 * level + 2, True
+    settings = Settings(depth, 1, 0.5, 0.25)
+    proof: dict[str, Any] = {
+        "upper_bound": 1e9,
+        "lower_bound": 0.0,
+        "proven_optimal": False,
+        "proven_space": "all",
+    }
+    tree = ShapeTree.from_nodes(nodes, build(as_frame(rows), y), settings=settings, **proof)
+    return Problem(ShapeTree.from_json(tree.to_json()), rows)
+
+
 HARD_PROBLEMS: dict[str, Callable[[], Problem]] = {
     "odd_names": odd_names,
     "many_leaves": many_leaves,
     "many_categories": many_categories,
+    "deep_chain": deep_chain,
 }
 
 

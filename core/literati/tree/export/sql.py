@@ -32,6 +32,7 @@ class Dialect:
     literal: Callable[[float], str]
     is_nan: str | None  # a condition on {x}; None if the database has no NaN
     boolean: str  # a boolean column as 0 or 1
+    max_depth: int = 64  # of nested conditions; the depth of a tree that can be read is at most 64
 
 
 def _cast_text(number: float) -> str:
@@ -59,7 +60,7 @@ DIALECTS = {
     "ansi": Dialect("DOUBLE PRECISION", _cast_text, None, "CASE WHEN {x} THEN 1 WHEN NOT {x} THEN 0 END"),
     "postgresql": Dialect("DOUBLE PRECISION", _cast_text, "{x} = 'NaN'", "CAST({x} AS INTEGER)"),
     "duckdb": Dialect("DOUBLE", _cast_text, "isnan({x})", "CAST({x} AS INTEGER)"),
-    "sqlite": Dialect("REAL", _sqlite_literal, None, "CAST({x} AS INTEGER)"),
+    "sqlite": Dialect("REAL", _sqlite_literal, None, "CAST({x} AS INTEGER)", max_depth=16),
 }
 
 
@@ -84,6 +85,11 @@ class _Writer:
 
     def query(self, table: str, model_id: str | None) -> str:
         tree = self.tree
+        if tree.depth > self.dialect.max_depth:
+            raise ExportError(
+                f"The parser of SQLite allows {self.dialect.max_depth} nested conditions, but the depth of "
+                f"the tree is {tree.depth}; export to Python instead"
+            )
         ends = leaves(tree)
         probabilities = tree.probabilities.tolist()
         labels = _literals(tree.classes, "the classes", self.dialect)
