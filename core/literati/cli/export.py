@@ -9,12 +9,12 @@ from literati.cli.exports import EXPORT_OPTIONS, write_export
 from literati.cli.predict import read_model
 from literati.cli.table_options import TABLE
 from literati.tree.export.conditions import ExportError
-from literati.tree.export.formats import FORMATS
+from literati.tree.export.formats import FORMATS, FormatName
 
 
 @click.command("export", params=EXPORT_OPTIONS)
 @click.argument("model", type=TABLE)
-def command(model: str, form: str, output: str | None) -> None:
+def command(model: str, form: FormatName, output: str | None) -> None:
     """Write the file MODEL that `literati fit` wrote as SQL, as a program, or in a format of other tools."""
     try:
         content = FORMATS[form].content(read_model(model))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,18 @@ class AsyncModel(ModelRecord):
     async def rules(self) -> str:
         """Return the tree as rules in text."""
         return (await self.tree()).to_text()
+
+    async def export(self, format: str, path: str | Path | None = None) -> bytes:
+        """Return the tree in another format, and write it to a file if there is a path.
+
+        The formats are "sql-ansi", "sql-postgresql", "sql-duckdb", "sql-sqlite", "python", "javascript", "c",
+        "java", "onnx", "pmml" and "mlflow", which is a zip archive of a folder.
+        """
+        call = Call("GET", f"{self._path}/export", {"format": format}, headers={"Accept": "*/*"})
+        content = (await self._transport.send(call)).content
+        if path is not None:
+            await in_thread(Path(path).write_bytes, content)
+        return content
 
     async def update(self, *, name: str | None = None, notes: str | None = None) -> AsyncModel:
         """Change the name or the notes, and return the model."""
