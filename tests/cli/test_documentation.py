@@ -23,7 +23,7 @@ def test_the_examples(stack: Stack, tmp_path: Path) -> None:
         (code, found[place + 1]) for place, (language, code, _) in enumerate(found) if language == "sh"
     ]
     assert len(examples) == 5
-    function = f'literati() {{ {shlex.quote(sys.executable)} -m literati "$@"; }}\nset -eu -o pipefail\n'
+    function = f'literati() {{ {shlex.quote(sys.executable)} -m literati "$@"; }}\nset -eu\n'
     marker = "--- next ---"
     script = function + f"echo '{marker}'\n".join(code for code, _ in examples)
     environment = {**os.environ, "LITERATI_URL": stack.url, "PYTHONPATH": str(ROOT / "core")}

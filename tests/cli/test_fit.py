@@ -33,7 +33,7 @@ def test_a_tree(run: Run, loans: Path, tmp_path: Path) -> None:
     assert lines[0].startswith("Warning: Column 'opened' holds dates or times and was left out.")
     assert lines[1].startswith("Proven optimal after 0.")
     assert "upper 0  lower 0  gap 0.00 %  explored 100.0 %" in lines[1]
-    assert lines[2].startswith("Right on 100.0% of the training rows; --tune measures it")
+    assert lines[2].startswith("Right on 100.0 % of the training rows; --tune measures it")
     assert lines[3] == "Wrote model.json and tree.svg."
 
 

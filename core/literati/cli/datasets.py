@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from literati.cli.output import note, print_json, warn
-from literati.cli.records import Data, Kind, add_record_commands
+from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import SERVER_OPTIONS, with_client
-from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, TABLE, checked_types
+from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, INPUT_FILE, checked_types
 
 if TYPE_CHECKING:
     from literati.client import Client
@@ -26,7 +26,7 @@ def _facts(data: Data) -> dict[str, Any]:
     }
 
 
-DATASET = Kind(
+DATASET = RecordKind(
     "dataset",
     {
         "NAME": lambda data: data["name"],
@@ -45,7 +45,7 @@ def command() -> None:
 
 
 @command.command("upload", params=[*COLUMN_OPTIONS, *CSV_OPTIONS, *SERVER_OPTIONS])
-@click.argument("file", type=TABLE)
+@click.argument("file", type=INPUT_FILE)
 @click.option("--name", help="Name of the dataset.")
 @with_client
 def upload(client: Client, file: str, types: Any, as_json: bool, **options: Any) -> None:

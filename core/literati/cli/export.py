@@ -7,13 +7,13 @@ import click
 from literati.cli.errors import InputError
 from literati.cli.exports import EXPORT_OPTIONS, write_export
 from literati.cli.predict import read_model
-from literati.cli.table_options import TABLE
+from literati.cli.table_options import INPUT_FILE
 from literati.tree.export.conditions import ExportError
 from literati.tree.export.formats import FORMATS, FormatName
 
 
 @click.command("export", params=EXPORT_OPTIONS)
-@click.argument("model", type=TABLE)
+@click.argument("model", type=INPUT_FILE)
 def command(model: str, form: FormatName, output: str | None) -> None:
     """Write the file MODEL that `literati fit` wrote as SQL, as a program, or in a format of other tools."""
     try:

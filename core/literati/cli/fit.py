@@ -12,7 +12,7 @@ from literati.cli.model_files import ModelFiles
 from literati.cli.output import JSON, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
 from literati.cli.search_run import run_search
-from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, TABLE, checked_types
+from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, INPUT_FILE, checked_types
 from literati.cli.tables.sources import open_source
 from literati.cli.tables.training import TrainingFile, read_training
 from literati.cli.tune import LISTS, TUNE_OPTIONS, check_tune_options, tune
@@ -37,7 +37,7 @@ FIT_OPTIONS: list[click.Parameter] = [
     "fit",
     params=[*COLUMN_OPTIONS, *FIT_OPTIONS, *TUNE_OPTIONS, *parameter_options(lists=LISTS), *CSV_OPTIONS],
 )
-@click.argument("data", type=TABLE)
+@click.argument("data", type=INPUT_FILE)
 def command(data: str, output: str, require_proof: bool, as_json: bool, tuned: bool, **options: Any) -> None:
     """Find an optimal tree for the table DATA, print it, and write it to model.json and tree.svg.
 

@@ -8,7 +8,7 @@ import click
 
 from literati.cli.output import JSON, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
-from literati.cli.records import Data, Kind, add_record_commands
+from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
 from literati.cli.watching import WATCH, WATCH_OPTIONS, watch
 from literati.tree.nodes import BEYOND_SPACE
@@ -39,7 +39,7 @@ def _facts(data: Data) -> dict[str, Any]:
     }
 
 
-JOB = Kind(
+JOB = RecordKind(
     "job",
     {
         "NAME": lambda data: data["name"],
@@ -109,7 +109,7 @@ def create(
         **named,
         **given_parameters(options),
     )
-    if watched or until or require_proof:
+    if watched or until or require_proof or timeout:
         note(f"Job {job.id}")
         _watch(job, until, require_proof, timeout, as_json)
     elif as_json:

@@ -12,8 +12,8 @@ from literati.tree.model import ShapeTree
 
 MODEL = "model.json"
 DRAWING = "tree.svg"
-# What a file of the same name must begin with to be replaced.
-_STARTS = {MODEL: b'{"format":"literati-tree"', DRAWING: b"<svg"}
+# What the beginning of a file of the same name must contain, so that it is replaced.
+_MARKS = {MODEL: b'"format":"literati-tree"', DRAWING: b"<title>Shape tree"}
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class ModelFiles:
             raise InputError(f"--output: the folder {home} cannot be created: {error.strerror}.") from None
         if not os.access(home, os.W_OK):
             raise InputError(f"--output: the folder {home} is not writable; choose another one.")
-        for name, start in _STARTS.items():
+        for name, mark in _MARKS.items():
             path = home / name
-            if path.exists() and not path.read_bytes().startswith(start):
+            if path.exists() and mark not in path.read_bytes()[:1000]:
                 raise InputError(
                     f"{path} exists and was not written by `literati fit`; choose another --output."
                 )

@@ -10,9 +10,9 @@ import click
 from literati.cli.exports import EXPORT_OPTIONS, write_export
 from literati.cli.output import JSON, note, print_json, print_table
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
-from literati.cli.records import Data, Kind, add_record_commands
+from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
-from literati.cli.table_options import TABLE
+from literati.cli.table_options import INPUT_FILE
 from literati.tree.nodes import BEYOND_SPACE
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _facts(data: Data) -> dict[str, Any]:
     }
 
 
-MODEL = Kind(
+MODEL = RecordKind(
     "model",
     {
         "NAME": lambda data: data["name"],
@@ -67,7 +67,7 @@ def tree(client: Client, record_id: str, as_json: bool) -> None:
 
 
 @command.command("predict", params=[record_argument("model"), *PREDICTION_OPTIONS, *SERVER_OPTIONS])
-@click.argument("file", type=TABLE)
+@click.argument("file", type=INPUT_FILE)
 @with_client
 def predict(
     client: Client, record_id: str, file: str, output: str | None, probabilities: bool, as_json: bool

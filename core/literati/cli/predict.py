@@ -10,7 +10,7 @@ import click
 from literati.cli.errors import InputError
 from literati.cli.output import JSON, warn
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
-from literati.cli.table_options import CSV_OPTIONS, TABLE
+from literati.cli.table_options import CSV_OPTIONS, INPUT_FILE
 from literati.cli.tables.rows import read_rows
 from literati.cli.tables.sources import open_source
 from literati.errors import ModelFormatError
@@ -18,8 +18,8 @@ from literati.tree.model import ShapeTree
 
 
 @click.command("predict", params=[*PREDICTION_OPTIONS, *CSV_OPTIONS, JSON])
-@click.argument("model", type=TABLE)
-@click.argument("data", type=TABLE)
+@click.argument("model", type=INPUT_FILE)
+@click.argument("data", type=INPUT_FILE)
 def command(
     model: str, data: str, output: str | None, probabilities: bool, as_json: bool, **csv_options: Any
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from literati.cli.output import note, print_facts, print_json, print_table
-from literati.cli.server import SERVER_OPTIONS, record_argument, with_client
+from literati.cli.server import CONNECTION, SERVER_OPTIONS, record_argument, with_client
 
 if TYPE_CHECKING:
     from literati.client import Client
@@ -23,7 +23,7 @@ STATE = click.Option(["--state"], multiple=True, metavar="STATE", help="Only rec
 
 
 @dataclass(frozen=True)
-class Kind:
+class RecordKind:
     """A kind of records: how lists and single records are shown, and what can be done with a record."""
 
     name: str
@@ -33,13 +33,13 @@ class Kind:
     states: bool = False  # whether lists can be filtered by the state
 
 
-def add_record_commands(group: click.Group, kind: Kind) -> None:
+def add_record_commands(group: click.Group, kind: RecordKind) -> None:
     """Add `list`, `show`, `delete`, `restore` and the actions to a group."""
     for command in (_list(kind), _show(kind), *_actions(kind), _delete(kind), _restore(kind)):
         group.add_command(command)
 
 
-def _list(kind: Kind) -> click.Command:
+def _list(kind: RecordKind) -> click.Command:
     options = [LIMIT, *([STATE] if kind.states else [])]
 
     @click.command(
@@ -63,7 +63,7 @@ def _list(kind: Kind) -> click.Command:
     return command
 
 
-def _show(kind: Kind) -> click.Command:
+def _show(kind: RecordKind) -> click.Command:
     @click.command("show", params=[record_argument(kind.name), *SERVER_OPTIONS], help=f"Show a {kind.name}.")
     @with_client
     def command(client: Client, record_id: str, as_json: bool) -> None:
@@ -76,11 +76,11 @@ def _show(kind: Kind) -> click.Command:
     return command
 
 
-def _actions(kind: Kind) -> list[click.Command]:
+def _actions(kind: RecordKind) -> list[click.Command]:
     return [_action(kind, name, text) for name, text in kind.actions.items()]
 
 
-def _action(kind: Kind, name: str, text: str) -> click.Command:
+def _action(kind: RecordKind, name: str, text: str) -> click.Command:
     @click.command(name, params=[record_argument(kind.name), *SERVER_OPTIONS], help=text)
     @with_client
     def command(client: Client, record_id: str, as_json: bool) -> None:
@@ -94,10 +94,10 @@ def _action(kind: Kind, name: str, text: str) -> click.Command:
     return command
 
 
-def _delete(kind: Kind) -> click.Command:
+def _delete(kind: RecordKind) -> click.Command:
     @click.command(
         "delete",
-        params=[record_argument(kind.name), *SERVER_OPTIONS[:-1]],
+        params=[record_argument(kind.name), *CONNECTION],
         help=f"Delete a {kind.name}. `restore` takes this back for a day, or as long as the server keeps it.",
     )
     @with_client
@@ -108,10 +108,10 @@ def _delete(kind: Kind) -> click.Command:
     return command
 
 
-def _restore(kind: Kind) -> click.Command:
+def _restore(kind: RecordKind) -> click.Command:
     @click.command(
         "restore",
-        params=[click.Argument(["record_id"], metavar=kind.name.upper()), *SERVER_OPTIONS[:-1]],
+        params=[click.Argument(["record_id"], metavar=kind.name.upper()), *CONNECTION],
         help=f"Restore a deleted {kind.name}.",
     )
     @with_client

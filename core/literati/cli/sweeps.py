@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from literati.cli.output import note, print_json, print_table
-from literati.cli.records import Data, Kind, add_record_commands
+from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import SERVER_OPTIONS, RecordId, record_argument, with_client
 from literati.cli.watching import WATCH, WATCH_OPTIONS, watch
 
@@ -30,7 +30,7 @@ def _facts(data: Data) -> dict[str, Any]:
     }
 
 
-SWEEP = Kind(
+SWEEP = RecordKind(
     "sweep",
     {
         "NAME": lambda data: data["name"],

@@ -29,7 +29,7 @@ class ColumnType(click.ParamType):  # type: ignore[type-arg] # generic only in r
         return name, kind
 
 
-TABLE = click.Path(exists=True, dir_okay=False, readable=True)
+INPUT_FILE = click.Path(exists=True, dir_okay=False, readable=True)
 COLUMN_OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--target", "-t"], required=True, metavar="COLUMN", help="Column with the classes to predict."

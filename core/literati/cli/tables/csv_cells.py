@@ -17,6 +17,7 @@ CHUNK_ROWS = 1 << 16
 HEAD_CHARACTERS = 1 << 20
 GZIP = b"\x1f\x8b"
 _SEPARATOR = "\0"  # between packed cells; a text file does not contain it
+_NOT_TEXT = "contains null bytes, so it is not text; expected a CSV."
 _DELIMITERS = (",", ";", "\t", "|")
 _DELIMITER_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _QUOTED = re.compile(r'"[^"]*"')
@@ -42,7 +43,7 @@ class CsvCells:
         if not start.strip():
             raise InputError(f"{self.path} is empty; expected a header line and rows.")
         if _SEPARATOR in start:
-            raise InputError(f"{self.path} contains null bytes, so it is not text; expected a CSV.")
+            raise InputError(f"{self.path} {_NOT_TEXT}")
         delimiter = self._given_delimiter or _guess_delimiter(start)
         file.seek(0)
         rows = csv.reader(file, delimiter=delimiter, strict=True)
@@ -61,9 +62,9 @@ class CsvCells:
     def _header(self, rows: Iterator[list[str]]) -> tuple[str, ...]:
         cells = [cell.strip() for cell in next(row for row in rows if row)]
         names = tuple(cell or f"column_{number}" for number, cell in enumerate(cells, start=1))
-        for name in names:
-            if names.count(name) > 1:
-                raise InputError(f"{self.path}: two columns are called {name!r}; rename one.")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"{self.path}: two columns are called {twice!r}; rename one.")
         if names[0][0] in "{[<" and len(names) == 1:
             raise InputError(f"{self.path} looks like JSON, HTML or XML; expected a CSV with a header line.")
         counted = [str(position) for position in range(len(names))]  # as pandas writes it
@@ -87,6 +88,8 @@ class CsvCells:
         if found:
             for chunks, cells in zip(self._chunks, zip(*found, strict=True), strict=True):
                 chunks.append(_SEPARATOR.join(cells))
+                if chunks[-1].count(_SEPARATOR) >= len(cells):
+                    raise InputError(f"{self.path} {_NOT_TEXT}")
         return len(taken) == CHUNK_ROWS
 
 

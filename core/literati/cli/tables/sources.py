@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -79,6 +80,8 @@ class FrameSource:
         except (TypeError, ValueError) as error:
             text = str(error).removeprefix("X: ")
             raise InputError(f"{text[:1].upper()}{text[1:]}. Or leave it out with --drop {name!r}.") from None
+        if kind == "number" and raw.values is not None:
+            return replace(raw, kind="number")
         return raw if kind in (None, raw.kind) else self._converted(name, kind)
 
     def _converted(self, name: str, kind: Kind) -> RawColumn | None:
