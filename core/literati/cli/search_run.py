@@ -56,11 +56,11 @@ def run_search(table: TrainingFile, parameters: Mapping[str, Any]) -> Fitted:
     if line is not None:
         line.close()
     report, tree = classifier.report_, classifier.tree_
-    right = training_accuracy(tree)
+    right = 100 * training_accuracy(tree)
     summary = [
         f"{_REASONS[report.stop_reason]} after {report.elapsed_seconds:.1f} s: {_bounds(report)}.",
         *([BEYOND_SPACE] if report.beyond_space else []),
-        f"Right on {100 * right:.1f} % of the training rows; --tune measures it on rows that a tree has not seen.",
+        f"Right on {right:.1f} % of the training rows; --tune measures it on rows that a tree has not seen.",
     ]
     return Fitted(tree, facts_of(tree) | _facts(report), "\n".join(summary))
 
