@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from literati import LiteratiClassifier, ShapeTree
-from literati.cli.parameters import DEFINITIONS
+from literati.cli.fit import command
+from literati.cli.parameters import DEFINITIONS, given_parameters
 from tests.cli.conftest import Run
 from tests.support.records.jobs import easy
 
@@ -74,6 +75,11 @@ def test_the_parameters_are_those_of_the_estimator(run: Run, tmp_path: Path) -> 
     found = ShapeTree.from_json(Path("model.json").read_text())
     assert found.nodes == expected.nodes
     assert found.settings == expected.settings
+
+
+def test_what_is_not_given_is_left_to_the_estimator(loans: Path) -> None:
+    context = command.make_context("fit", [str(loans), "-t", "repaid"])
+    assert given_parameters(context.params) == {}
 
 
 def test_every_parameter_is_an_option(run: Run) -> None:

@@ -81,6 +81,7 @@ WORDS = (
 column = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 
 
+@pytest.mark.filterwarnings("ignore::literati.DataWarning")
 @settings(deadline=None, max_examples=150)
 @given(
     st.lists(column, min_size=1, max_size=3),

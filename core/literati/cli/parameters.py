@@ -41,11 +41,11 @@ def _option(definition: Parameter, *, several: bool) -> click.Option:
     names = [definition.name, flag, *ALIASES.get(definition.name, ())]
     if isinstance(definition.values, Accepted):  # the only ones are True and False
         names[1] = f"{flag}/--no-{flag[2:]}"
-    # The command passes on what the user gave, so an option has no default of its own.
     shown = NONE if definition.default is None else str(definition.default).lower()
     return click.Option(
         names,
         type=None if isinstance(definition.values, Accepted) else ParameterType(definition, several),
+        default=None,  # the command passes on what the user gave
         help=f"{definition.sentences(none=f'`{NONE}`').replace('`', '')}  [default: {shown}]",
     )
 

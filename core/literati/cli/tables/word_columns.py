@@ -21,6 +21,7 @@ from literati.data.words import are_numbers, as_booleans, look_like_dates, parse
 SAMPLE = 1000  # distinct words that are looked at
 MIN_ID_ROWS = 20  # a column with a category for every row is an id, unless there are few rows
 _LEADING_ZERO = re.compile(r"^[-+]?0\d+$", re.MULTILINE)
+_BOOLEANS = {"true", "false", "1", "0"}
 _OTHER = {".": ",", ",": "."}
 _SPACES = " '\u00a0\u2009\u202f\u2019"  # other thousands separators
 
@@ -81,7 +82,7 @@ class WordReader:
             return _READERS[kind](self, words)
         if (values := self._numbers(words)) is not None:
             return words.numbers(values)
-        if {word.lower() for word in known[:SAMPLE]} <= {"true", "false"} and len(known) < SAMPLE:
+        if len(known) <= SAMPLE and {word.lower() for word in known} <= _BOOLEANS:
             return self.booleans(words)
         if look_like_dates(known[:SAMPLE]):
             warn(dates_omitted(words.name))
