@@ -103,14 +103,13 @@ def create(
     """Start a search for a tree of a dataset, and print the id of the job, or with --watch of the model."""
     named = {name: options[name] for name in ("name", "priority", "parent", "idempotency_key")}
     job = client.jobs.create(
-        dataset_id,
+        client.datasets.get(dataset_id),
         tags=_tags(tags),
         validation=None if validation is None else {"fraction": validation},
         **named,
         **given_parameters(options),
     )
     if watched or until or require_proof or timeout:
-        note(f"Job {job.id}")
         _watch(job, until, require_proof, timeout, as_json)
     elif as_json:
         print_json(job.data)

@@ -98,11 +98,11 @@ def alias(client: Client, alias: str | None, model: str | None, delete: bool, as
     if alias is None:
         if delete:
             raise click.UsageError("Name the alias to delete.")
-        found = aliases.list()
+        known = aliases.list()
         if as_json:
-            print_json(found)
+            print_json(known)
         else:
-            print_table(["ALIAS", "MODEL"], found.items())
+            print_table(["ALIAS", "MODEL"], known.items())
     elif delete == (model is not None):
         raise click.UsageError("Give a model to which the alias shall refer, or --delete.")
     elif delete:
@@ -110,8 +110,9 @@ def alias(client: Client, alias: str | None, model: str | None, delete: bool, as
         note(f"Deleted the alias {alias}.")
     else:
         assert model is not None
-        aliases.set(alias, model)
-        note(f"The alias {alias} refers to {model}.")
+        found = client.models.get(model)
+        aliases.set(alias, found)
+        note(f"The alias {alias} refers to {found.id}.")
 
 
 add_record_commands(command, MODEL)

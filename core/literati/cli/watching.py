@@ -29,6 +29,7 @@ def watch(
 ) -> None:
     """Wait for a record and print its model. `wait` is told whether there is a terminal for a live line."""
     try:
+        note(f"Watching {record.kind} {record.id}. Ctrl-C ends the watching, not the {record.kind}.")
         model = wait(progress_is_shown())
     except ValueError as error:  # the condition cannot be read
         raise click.BadParameter(str(error).removeprefix("until: "), param_hint="--until") from None
