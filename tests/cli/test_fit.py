@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 from literati import LiteratiClassifier, ShapeTree
 from literati.cli.fit import command
 from literati.cli.parameters import DEFINITIONS, given_parameters
+from literati.tuning.paths_of_folds import PathsOfFolds
 from tests.cli.conftest import Run
 from tests.support.records.jobs import easy
 
@@ -173,6 +177,21 @@ def test_tuning(run: Run, tmp_path: Path) -> None:
     assert lines[1].startswith(f"Cross-validated accuracy: {tuning['score']:.4f} with a standard error of ")
     assert lines[1].endswith(f"The tree has {facts['leaves']} leaves.")
     assert ShapeTree.from_json(Path("model.json").read_text()).n_leaves == facts["leaves"]
+
+
+def test_tuning_that_is_interrupted(run: Run, loans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C before the first path leaves nothing to choose from; two of them at once count as one."""
+
+    def interrupted(self: PathsOfFolds, n_jobs: int, watch: Callable[[], object]) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert watch()
+        return False
+
+    monkeypatch.setattr(PathsOfFolds, "run", interrupted)
+    result = run("fit", loans, "-t", "repaid", "--tune", "--cv", "2", code=130)
+    assert result.stderr.endswith("Stopped before there was a tree.\n")
+    assert not Path("model.json").exists()
 
 
 def test_predictions(run: Run, loans: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pytest
 
 from literati import ShapeTree
+from literati.cli.interrupts import SAME_SECONDS
 from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import poll
@@ -129,6 +131,7 @@ def test_a_second_ctrl_c_ends_at_once(terminal: Terminal, tmp_path: Path) -> Non
     terminal.wait_for(LINE.pattern)
     terminal.type("", "C-c")
     terminal.wait_for("^Finishing with the best tree so far")
+    time.sleep(SAME_SECONDS)
     terminal.type("", "C-c")
     terminal.wait_for("^code 130$")
     assert not (tmp_path / "model.json").exists()

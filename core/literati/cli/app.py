@@ -94,7 +94,10 @@ class App(click.Group):
 
 
 def _show_error(error: Exception) -> None:
-    note(f"{click.style('Error:', fg='red')} {error}")
+    text = str(error)
+    for fix in getattr(error, "fixes", ()):  # of a server, told with the fields of the request
+        text = text.replace(f" ({fix.part}: {fix.options})", "")
+    note(f"{click.style('Error:', fg='red')} {text}")
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from literati.cli.exports import EXPORT_OPTIONS, write_export
-from literati.cli.output import JSON, note, print_json, print_table
+from literati.cli.output import JSON, gap_text, note, print_json, print_table
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _gap(data: Data) -> str:
-    return "proven optimal" if data["proven_optimal"] else f"{data['gap_relative']:.2%}"
+    return gap_text(data["proven_optimal"], data["gap_relative"])
 
 
 def _facts(data: Data) -> dict[str, Any]:

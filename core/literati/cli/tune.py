@@ -117,10 +117,11 @@ def _fitted(classifier: LiteratiClassifierCV) -> Fitted:
         "choice": classifier.choice_,
     }
     chosen = ", ".join(f"{name}={value:g}" for name, value in classifier.best_params_.items())
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
     summary = (
         f"{classifier.choice_}\n"
         f"Cross-validated {classifier.scoring}: {classifier.best_score_:.4f} with a standard error of "
-        f"{error:.4f} ({classifier.n_splits_} folds). The tree has {tree.n_leaves} leaves.\n"
+        f"{error:.4f} ({classifier.n_splits_} folds). The tree has {leaves}.\n"
         f"Parameters: {chosen}. {classifier.fit_seconds_:.1f} s."
     )
     return Fitted(tree, {**facts_of(tree), "seconds": classifier.fit_seconds_, "tuning": tuning}, summary)

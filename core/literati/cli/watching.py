@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from literati.cli.errors import NotProvenError
-from literati.cli.output import note, print_json, progress_is_shown
+from literati.cli.output import gap_text, note, print_json, progress_is_shown
 
 if TYPE_CHECKING:
     from literati.client import Job, Model, Sweep
@@ -43,7 +43,7 @@ def watch(
     if as_json:
         print_json({record.kind: record.data, "model": {**model.data}})
     else:
-        note(f"Objective {model.objective:g}, {'proven optimal' if proven else f'gap {model.gap:.2%}'}.")
+        note(f"Objective {model.objective:g}, {'' if proven else 'gap '}{gap_text(proven, model.gap)}.")
         click.echo(model.id)
     if require_proof and not proven:
-        raise NotProvenError(f"The tree is not proven optimal: the gap is {model.gap:.2%}.")
+        raise NotProvenError(f"The tree is not proven optimal: the gap is {gap_text(proven, model.gap)}.")
