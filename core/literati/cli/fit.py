@@ -17,7 +17,7 @@ from literati.cli.tables.sources import open_source
 from literati.cli.tables.training import TrainingFile, read_training
 from literati.cli.tune import LISTS, TUNE_OPTIONS, check_tune_options, tune
 
-FIT_OPTIONS: list[click.Parameter] = [
+FIT_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--output", "-o"],
         type=click.Path(file_okay=False),
@@ -30,7 +30,7 @@ FIT_OPTIONS: list[click.Parameter] = [
         ["--require-proof"], is_flag=True, help="End with exit code 9 if the tree is not proven optimal."
     ),
     JSON,
-]
+)
 
 
 @click.command(

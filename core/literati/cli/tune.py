@@ -35,7 +35,7 @@ _PARAMETERS: dict[str, tuple[Any, str]] = {
     "random_state": (int, "Seed of the folds (default 0)."),
     "n_jobs": (int, "Number of paths that are computed at the same time; -1: one for each core."),
 }
-TUNE_OPTIONS: list[click.Parameter] = [
+TUNE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--tune", "tuned"],
         is_flag=True,
@@ -47,7 +47,7 @@ TUNE_OPTIONS: list[click.Parameter] = [
         click.Option(["--" + name.replace("_", "-")], type=kind, help=f"With --tune: {text}")
         for name, (kind, text) in _PARAMETERS.items()
     ),
-]
+)
 
 
 def check_tune_options(tuned: bool, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> None:

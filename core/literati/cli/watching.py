@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from literati.client import Job, Model, Sweep
 
 WATCH = click.Option(["--watch", "watched"], is_flag=True, help="Wait for the end and show the progress.")
-WATCH_OPTIONS: list[click.Parameter] = [
+WATCH_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--timeout"],
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
         help="Stop watching after this time; the search continues.",
     ),
-]
+)
 
 
 def watch(
