@@ -23,6 +23,7 @@ from literati.cli.errors import EXIT_CODES, ExitCode, exit_code
 from literati.client import errors as client_errors
 from literati.errors import LiteratiError, ModelFormatError
 from tests.cli.conftest import Run
+from tests.support.http.scripted_server import Answer, ScriptedServer
 from tests.support.paths import ROOT
 
 BLOCKED = """
@@ -206,6 +207,15 @@ def test_a_server_that_does_not_answer(run: Run, monkeypatch: pytest.MonkeyPatch
     result = run("jobs", "list", "--url", "http://127.0.0.1:9", code=8)
     assert result.stderr.startswith("Error: http://127.0.0.1:9 (from the argument `url`) does not answer")
     assert result.stdout == ""
+
+
+def test_a_key_that_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITERATI_API_KEY", "lit_key")
+    problem = {"type": "urn:literati:problem:unauthorized", "detail": "The key is not known."}
+    with ScriptedServer(Answer(401, problem, {"X-Request-ID": "r1"})) as server:
+        result = run("jobs", "list", "--url", server.url, code=4)
+    assert result.stderr == "Error: The key is not known. (status 401, request r1)\n"
+    assert server.asked[0].headers["Authorization"] == "Bearer lit_key"
 
 
 def test_profiles(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,6 +164,11 @@ def test_finish(client: Client, run: Run, endless: str) -> None:
     run("jobs", "finish", job)
     model = run("jobs", "watch", job).stdout.strip()
     assert client.models.get(model).job_id == job
+    for kind, record in (("models", model), ("jobs", job)):
+        run(kind, "delete", record)
+        run(kind, "show", record, code=3)
+        assert run(kind, "restore", record).stdout == f"{record}\n"
+        run(kind, "show", record)
 
 
 def test_interrupted_watching(stack: Stack, client: Client, run: Run, endless: str) -> None:
@@ -202,6 +207,9 @@ def test_sweeps(client: Client, run: Run, dataset: str) -> None:
     assert board.stderr.strip() == read_json(run("sweeps", "leaderboard", sweep, "--json"))["explanation"]
     assert sweep in run("sweeps", "list").stdout
     run("sweeps", "create", dataset, "--space", "max_depth", code=2)
+    run("sweeps", "delete", sweep)
+    run("sweeps", "show", sweep, code=3)
+    assert run("sweeps", "restore", sweep).stdout == f"{sweep}\n"
 
 
 def test_versions(client: Client, run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

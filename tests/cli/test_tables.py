@@ -263,6 +263,13 @@ def test_columnar_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.
     pl.DataFrame({"a": [1.0, 2.0], "y": [0.5, 1.0]}).write_parquet(path)
     with pytest.raises(InputError, match="holds fractions"):
         read(path)
+    pl.DataFrame({"a": [1, 2], "y": FRAME["day"][:2]}).write_parquet(path)
+    with pytest.raises(InputError, match="values of the type date; pass --type 'y':category"):
+        read(path)
+    assert read(path, types={"y": "category"}).y.tolist() == ["2024-01-01", "2024-01-02"]
+    pyarrow.parquet.write_table(pa.table([[1], [2], ["u"]], names=["a", "a", "y"]), path)
+    with pytest.raises(InputError, match="two columns have the same name"):
+        read(path)
     pl.DataFrame({"a": [], "y": []}).write_parquet(path)
     with pytest.raises(InputError, match="has no rows"):
         read(path)

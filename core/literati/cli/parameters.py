@@ -108,12 +108,13 @@ def _class_weights(text: str) -> str | dict[str, float]:
     """Return `balanced`, or the weights of `label=weight,label=weight`."""
     if text == "balanced":
         return text
-    parts = [part.rpartition("=") for part in text.split(",")]
-    return {label.strip(): float(weight) for label, sign, weight in parts if sign or _fail(text)}
-
-
-def _fail(text: str) -> bool:
-    raise ValueError(text)
+    weights = {}
+    for part in text.split(","):
+        label, sign, weight = part.rpartition("=")
+        if not sign:
+            raise ValueError(text)
+        weights[label.strip()] = float(weight)
+    return weights
 
 
 _READERS: dict[type[Values], Callable[[str], Any]] = {
