@@ -211,7 +211,7 @@ def test_an_id_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "'id' has another value in every row. If it is an id, leave it out" in capsys.readouterr().err
 
 
-FRAME = {
+FRAME: dict[str, Any] = {
     "number": [1, 2, None],
     "flag": [True, False, None],
     "word": ["a", None, "b"],
