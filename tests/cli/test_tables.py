@@ -82,7 +82,7 @@ column = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 
 
 @pytest.mark.filterwarnings("ignore::literati.DataWarning")
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 @given(
     st.lists(column, min_size=1, max_size=3),
     st.sampled_from([("x", "z"), ("1", "0"), ("true", "false"), ("1.0", "2.0"), ("01", "2")]),

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import pandas as pd
 import pytest
@@ -20,6 +21,10 @@ from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import poll
 
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(which("tmux") is None, reason="tmux is not installed"),
+]
 LINE = re.compile(r"upper \d+  lower \d+  gap [\d.]+ %  explored [\d.]+ %  ([\d.]+) s")
 
 
