@@ -100,13 +100,17 @@ def test_every_parameter_is_an_option(run: Run) -> None:
         (["--max-depth", "13"], "expected an integer from 1 to 12, got '13'"),
         (["--max-depth", "two"], "expected an integer from 1 to 12, got 'two'"),
         (["--max-depth", "2.5"], "expected an integer"),
-        (["--time-limit", "nan"], "expected None or a finite number"),
+        (["--time-limit", "nan"], "expected none or a finite number"),
         (["--candidates", "some"], "expected one of adaptive, shape"),
         (["--candidate-leaves", "3,x"], "expected an integer or a list"),
-        (["--class-weight", "yes"], "expected None, 'balanced' or a mapping"),
+        (["--class-weight", "yes"], "expected none, 'balanced' or a mapping"),
         (["--class-weight", "maybe=2"], "there is no class 'maybe'; the classes are no, yes"),
         (["--max-depth", "2,3"], "Several values of --max-depth need --tune"),
         (["--cv", "3"], "--cv needs --tune"),
+        (
+            ["--tune", "--cv", "6"],
+            "No class has as many rows as there are folds, 6; use fewer folds with --cv",
+        ),
         (["--tune", "--split-penalty", "1"], "--split-penalty cannot be combined with --tune"),
         (["--type", "age"], "expected NAME:TYPE with one of the types number, boolean, category"),
         (["--type", "age:number", "--type", "age:category"], "column 'age' has two types"),
@@ -243,3 +247,10 @@ def test_exports(run: Run, loans: Path, tmp_path: Path) -> None:
     assert run("export", "model.json", "-f", "mlflow", "-o", "m.zip").stderr == "Wrote m.zip.\n"
     assert (tmp_path / "m.zip").read_bytes().startswith(b"PK")
     assert "is not one of 'sql-ansi'" in run("export", "model.json", "-f", "cobol", code=2).stderr
+
+
+def test_what_the_library_says_about_the_data(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,u\n1,2,v\n")
+    assert "Warning: Constant columns are ignored: 'a'.\n" in run("fit", "t.csv", "-t", "y").stderr
+    told = run("fit", "t.csv", "-t", "y", "--drop", "b", "-o", "new", code=2).stderr
+    assert told == "Error: Every column is constant or has no value at all; expected one that varies.\n"

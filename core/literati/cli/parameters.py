@@ -72,7 +72,8 @@ class ParameterType(click.ParamType):  # type: ignore[type-arg] # generic only i
         try:
             found = [self._convert_word(word.strip()) for word in words]
         except (TypeError, ValueError):
-            self.fail(f"expected {self._values}, got {value!r}", param, ctx)
+            expected = str(self._values).replace("None", NONE)
+            self.fail(f"expected {expected}, got {value!r}", param, ctx)
         return found if len(found) > 1 else found[0]
 
     def _convert_word(self, word: str) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from literati.cli.errors import InputError
 from literati.cli.interrupts import StopRequest
 from literati.cli.output import progress_is_shown
 from literati.cli.search_run import Fitted, facts_of
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     from literati import LiteratiClassifierCV
     from literati.tuning.cross_validation import CVProgress
 
+FOLDS = 5  # the default of LiteratiClassifierCV
 LISTS = ("max_depth", "max_changepoints")  # parameters of which several values can be tried
 # Parameters of LiteratiClassifierCV that LiteratiClassifier does not have, with the click type and the help.
 _PARAMETERS: dict[str, tuple[Any, str]] = {
-    "cv": (click.IntRange(min=2), "Number of folds (default 5)."),
+    "cv": (click.IntRange(min=2), f"Number of folds (default {FOLDS})."),
     "select": (
         click.Choice(["one_standard_error", "best"]),
         "The smallest tree within one standard error of the best one (default), or the best one.",
@@ -73,6 +76,7 @@ def tune(table: TrainingFile, parameters: Mapping[str, Any], options: Mapping[st
     from literati.tuning.cross_validation import LiteratiClassifierCV
 
     given = {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    _check_folds(table, given.get("cv", FOLDS))
     line = ProgressLine() if progress_is_shown() else None
     with StopRequest() as stop:
 
@@ -91,6 +95,11 @@ def tune(table: TrainingFile, parameters: Mapping[str, Any], options: Mapping[st
     if line is not None:
         line.close()
     return _fitted(classifier)
+
+
+def _check_folds(table: TrainingFile, folds: int) -> None:
+    if max(Counter(table.y.tolist()).values()) < folds:
+        raise InputError(f"No class has as many rows as there are folds, {folds}; use fewer folds with --cv.")
 
 
 def _progress_text(progress: CVProgress) -> str:

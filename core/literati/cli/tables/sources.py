@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from literati._encode._objects import factorize
-from literati.cli.errors import InputError, NotInstalledError
+from literati.cli.errors import InputError, NotInstalledError, library_sentence
 from literati.cli.output import warn
 from literati.cli.tables.csv_cells import CsvCells
 from literati.cli.tables.word_columns import WordReader, Words, dates_omitted
@@ -78,8 +78,7 @@ class FrameSource:
         try:
             raw: RawColumn = self._table.read(self.names.index(name), name)
         except (TypeError, ValueError) as error:
-            text = str(error).removeprefix("X: ")
-            raise InputError(f"{text[:1].upper()}{text[1:]}. Or leave it out with --drop {name!r}.") from None
+            raise InputError(f"{library_sentence(error)} Or leave it out with --drop {name!r}.") from None
         if kind == "number" and raw.values is not None:
             return replace(raw, kind="number")
         return raw if kind in (None, raw.kind) else self._converted(name, kind)
