@@ -81,3 +81,16 @@ def infinite() -> Expected:
         for row in rows
     ]
     return replace(found, rows=cells)
+
+
+@cache
+def with_nan() -> Expected:
+    """Return rows with NaN for missing numbers."""
+    problem = expected(0)
+    numbers = {column.name for column in problem.used if column.kind == "number"}
+    rows = [
+        {name: float("nan") if cell is None and name in numbers else cell for name, cell in row.items()}
+        for row in problem.rows
+    ]
+    assert rows != problem.rows
+    return replace(problem, rows=rows)

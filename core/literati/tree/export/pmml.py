@@ -11,7 +11,7 @@ from literati._version import __version__
 from literati.data.labels import plain
 from literati.data.schema import Column
 from literati.tree.export.code import used_columns
-from literati.tree.export.conditions import ExportError, boolean_sides
+from literati.tree.export.conditions import ExportError, boolean_sides, code_sides
 from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance
 from literati.tree.nodes import Split
@@ -23,9 +23,7 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 DATA_TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 ARRAY_TYPES = {"string": "string", "integer": "int", "boolean": "string", "double": "real"}
 MAX_INTEGER = (1 << 31) - 1
-NOT_IN_ARRAY = re.compile(
-    r'["\\]|[^\S ]'
-)  # what evaluators read in different ways
+NOT_IN_ARRAY = re.compile(r'["\\]|[^\S ]')  # what evaluators read in different ways
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -59,7 +57,7 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
         _add(schema, "MiningField", name=column.name, invalidValueTreatment="asIs")
     _add(schema, "MiningField", name=target, usageType="target")
     _outputs(_add(model, "Output"), tree, labels)
-    _node(model, tree, 0, None, labels)
+    _nodes(model, tree, labels)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -131,27 +129,24 @@ def _field(dictionary: Any, name: str, data_type: str, values: Any) -> None:
         _add(field, "Value", value=value)
 
 
-def _node(
-    parent: Any, tree: ShapeTree, index: int, branch: tuple[Column, Split, bool] | None, labels: list[str]
-) -> None:
-    node = tree.nodes[index]
-    element = _add(parent, "Node", id=str(index), recordCount=repr(float(node.weight)))
-    if branch is None:
-        _add(element, "True")
-    else:
-        _predicate(element, *branch)
-    split = node.split
-    if split is None:
-        element.set("score", labels[node.label])
-        probabilities = tree.probabilities[index].tolist()
-        for label, count, probability in zip(labels, node.counts, probabilities, strict=True):
-            distribution = {"recordCount": repr(float(count)), "probability": repr(probability)}
-            _add(element, "ScoreDistribution", value=label, **distribution)
-        return
-    element.set("defaultChild", str(split.right if split.missing_right else split.left))
-    column = tree.schema.columns[split.column]
-    _node(element, tree, split.left, (column, split, False), labels)
-    _node(element, tree, split.right, (column, split, True), labels)
+def _nodes(model: Any, tree: ShapeTree, labels: list[str]) -> None:
+    """Add the nodes; each is inside its parent, which comes before it."""
+    probabilities = tree.probabilities.tolist()
+    elements = {0: _add(model, "Node", id="0")}
+    _add(elements[0], "True")
+    for index, node in enumerate(tree.nodes):
+        element, split = elements[index], node.split
+        element.set("recordCount", repr(float(node.weight)))
+        if split is None:
+            element.set("score", labels[node.label])
+            for label, count, share in zip(labels, node.counts, probabilities[index], strict=True):
+                distribution = {"recordCount": repr(float(count)), "probability": repr(share)}
+                _add(element, "ScoreDistribution", value=label, **distribution)
+            continue
+        element.set("defaultChild", str(split.right if split.missing_right else split.left))
+        for child, right in ((split.left, False), (split.right, True)):
+            elements[child] = _add(element, "Node", id=str(child))
+            _predicate(elements[child], tree.schema.columns[split.column], split, right)
 
 
 def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
@@ -180,11 +175,8 @@ def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
 
 def _category_predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
     """List the categories of the side without those that training did not see."""
-    listed = [
-        _text(category)
-        for code, category in enumerate(column.categories)
-        if (code in split.right_categories) != split.unknown_right
-    ]
+    left_codes, right_codes = code_sides(column, split)
+    listed = [_text(column.categories[code]) for code in (left_codes if split.unknown_right else right_codes)]
     others = split.unknown_right == right  # this side also has the categories that are not listed
     if not listed:
         operator = "isNotMissing" if others else "isMissing"
