@@ -16,9 +16,17 @@ from tests.support.solver.hard_problems import HARD_PROBLEMS
 
 Key = int | str  # the seed of a random problem, or the name of a hard one
 SMALL = (0, 1, 2, 7, -3, 12, 30)  # integers that are exact as doubles
-MIXED = 4  # seeds with this remainder by 5 have classes of several types
-PROBLEMS: list[Key] = [*range(50), *HARD_PROBLEMS]
-ONE_TYPE = [key for key in PROBLEMS if isinstance(key, str) or key % 5 != MIXED]
+LARGE, MIXED = 1, 4  # seeds with these remainders by 5 have classes beyond 32 bits, or of several types
+
+
+def fifty(*without: int) -> list[Key]:
+    """Return fifty seeds without these remainders by 5, and the hard problems."""
+    seeds = [seed for seed in range(100) if seed % 5 not in without]
+    return [*seeds[:50], *HARD_PROBLEMS]
+
+
+PROBLEMS = fifty()
+ONE_TYPE = fifty(MIXED)
 LARGEST = sys.float_info.max
 
 
@@ -73,3 +81,16 @@ def infinite() -> Expected:
         for row in rows
     ]
     return replace(found, rows=cells)
+
+
+@cache
+def with_nan() -> Expected:
+    """Return rows with NaN for missing numbers."""
+    problem = expected(0)
+    numbers = {column.name for column in problem.used if column.kind == "number"}
+    rows = [
+        {name: float("nan") if cell is None and name in numbers else cell for name, cell in row.items()}
+        for row in problem.rows
+    ]
+    assert rows != problem.rows
+    return replace(problem, rows=rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from literati.data.schema import Column
-from tests.interop.expected import ONE_TYPE, Expected, Key, expected, infinite
+from tests.interop.expected import ONE_TYPE, Expected, Key, expected, infinite, with_nan
 
 TABLE = 'my "rows"'
 
@@ -69,8 +69,9 @@ def test_duckdb(key: Key) -> None:
     check_duckdb(expected(key, exact=False))
 
 
-def test_duckdb_takes_infinity_for_a_large_number() -> None:
-    check_duckdb(infinite())
+@pytest.mark.parametrize("problem", [infinite, with_nan])
+def test_duckdb_takes_infinity_for_a_large_number_and_nan_for_null(problem: Callable[[], Expected]) -> None:
+    check_duckdb(problem())
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +116,11 @@ def test_postgresql(postgresql: str, key: Key, dialect: str) -> None:
     check_postgresql(postgresql, expected(key, exact=False), dialect)
 
 
-def test_postgresql_takes_infinity_for_a_large_number(postgresql: str) -> None:
-    check_postgresql(postgresql, infinite(), "postgresql")
+@pytest.mark.parametrize("problem", [infinite, with_nan])
+def test_postgresql_takes_infinity_for_a_large_number_and_nan_for_null(
+    postgresql: str, problem: Callable[[], Expected]
+) -> None:
+    check_postgresql(postgresql, problem(), "postgresql")
 
 
 def check_postgresql(postgresql: str, problem: Expected, dialect: str) -> None:
@@ -129,31 +133,3 @@ def check_postgresql(postgresql: str, problem: Expected, dialect: str) -> None:
         query = problem.tree.to_sql(dialect, TABLE).rstrip().removesuffix(";")
         found = cursor.execute(f"{query} ORDER BY place".encode()).fetchall()
     check(problem, found)
-
-
-@pytest.mark.parametrize("side", [False, True])
-def test_nan_is_missing_in_postgresql(postgresql: str, side: bool) -> None:
-    """Find a split on a number whose missing cells go to a side, and compare NaN with NULL."""
-    for key in ONE_TYPE:
-        problem = expected(key)
-        root = problem.tree.nodes[0].split
-        kind = None if root is None else problem.tree.schema.columns[root.column].kind
-        if root is None or kind != "number" or root.missing_right != side:
-            continue
-        create, rows = prepared(problem, {"text": "TEXT", "double": "DOUBLE PRECISION"})
-        name = problem.names[root.column]
-        with psycopg.connect(postgresql) as database, database.cursor() as cursor:
-            cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}".encode())
-            cursor.execute(
-                create.replace(f"{quoted(name)} BIGINT", f"{quoted(name)} DOUBLE PRECISION").encode()
-            )
-            marks = ", ".join(["%s"] * len(rows[0]))
-            for cell in (None, float("nan")):
-                row = list(rows[0])
-                row[root.column + 1] = cell
-                cursor.execute(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})".encode(), row)
-            query = problem.tree.to_sql("postgresql", TABLE).rstrip().removesuffix(";")
-            leaves = [row[0] for row in cursor.execute(query.encode()).fetchall()]
-        assert leaves[0] == leaves[1]
-        return
-    pytest.fail("no tree has such a split")

@@ -19,7 +19,7 @@ from literati.tree.export.code import cell_kind
 from literati.tree.export.conditions import ExportError
 from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance, sha256
-from tests.interop.expected import MIXED, ONE_TYPE, Expected, Key, expected, infinite
+from tests.interop.expected import LARGE, MIXED, ONE_TYPE, Expected, Key, expected, fifty, infinite
 from tests.support.records.model_maker import mixed_tree
 
 
@@ -82,7 +82,7 @@ def check_pmml(problem: Expected) -> None:
     assert [answer[label] for answer in answers] == problem.labels
 
 
-@pytest.mark.parametrize("key", ONE_TYPE)
+@pytest.mark.parametrize("key", fifty(LARGE, MIXED))
 def test_pmml(key: Key) -> None:
     check_pmml(expected(key))
 

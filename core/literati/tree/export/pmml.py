@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from literati._version import __version__
 from literati.data.labels import plain
 from literati.data.schema import Column
 from literati.tree.export.code import used_columns
-from literati.tree.export.conditions import ExportError, boolean_sides
+from literati.tree.export.conditions import ExportError, boolean_sides, code_sides
 from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance
 from literati.tree.nodes import Split
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 DATA_TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
+ARRAY_TYPES = {"string": "string", "integer": "int", "boolean": "string", "double": "real"}
+MAX_INTEGER = (1 << 31) - 1
+NOT_IN_ARRAY = re.compile(r'["\\]|[^\S ]')  # what evaluators read in different ways
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -38,7 +42,7 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
     for column in columns:
         _data_field(dictionary, column)
     labels = [_text(label) for label in tree.classes]
-    _field(dictionary, target, _data_type([plain(c) for c in tree.classes], "the classes"), labels)
+    _field(dictionary, target, _data_type(tree.classes, "the classes"), labels)
     model = _add(
         root,
         "TreeModel",
@@ -53,13 +57,13 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
         _add(schema, "MiningField", name=column.name, invalidValueTreatment="asIs")
     _add(schema, "MiningField", name=target, usageType="target")
     _outputs(_add(model, "Output"), tree, labels)
-    _node(model, tree, 0, None, labels)
+    _nodes(model, tree, labels)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _outputs(output: Any, tree: ShapeTree, labels: list[str]) -> None:
-    kind = _data_type([plain(label) for label in tree.classes], "the classes")
+    kind = _data_type(tree.classes, "the classes")
     fields = [
         ("label", "categorical", kind, {"feature": "predictedValue"}),
         ("leaf_id", "categorical", "string", {"feature": "entityId"}),
@@ -93,11 +97,19 @@ def _text(label: Any) -> str:
     return label if isinstance(label, str) else repr(label)
 
 
-def _data_type(values: list[Any], what: str) -> str:
+def _data_type(values: Iterable[Any], what: str) -> str:
+    """Return the type of classes or categories."""
+    values = [plain(value) for value in values]
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not kinds <= DATA_TYPES.keys():
         raise ExportError(f"A field of PMML has one type, but {what} have several; export to Python instead")
-    return DATA_TYPES[kinds.pop()]
+    kind = kinds.pop()
+    if kind is int and (found := next((value for value in values if abs(value) > MAX_INTEGER), None)):
+        raise ExportError(
+            f"Evaluators of PMML have integers of 32 bits, but {what} contain {found}; "
+            "export to Python instead"
+        )
+    return DATA_TYPES[kind]
 
 
 def _data_field(dictionary: Any, column: Column) -> None:
@@ -106,9 +118,9 @@ def _data_field(dictionary: Any, column: Column) -> None:
     elif column.kind == "boolean":
         _field(dictionary, column.name, "boolean", ["false", "true"])
     else:
-        values = [plain(category) for category in column.categories]
         # Without a list of values every category is valid; some evaluators take others as missing.
-        _field(dictionary, column.name, _data_type(values, f"the categories of {column.name!r}"), [])
+        kind = _data_type(column.categories, f"the categories of {column.name!r}")
+        _field(dictionary, column.name, kind, [])
 
 
 def _field(dictionary: Any, name: str, data_type: str, values: Any) -> None:
@@ -117,27 +129,24 @@ def _field(dictionary: Any, name: str, data_type: str, values: Any) -> None:
         _add(field, "Value", value=value)
 
 
-def _node(
-    parent: Any, tree: ShapeTree, index: int, branch: tuple[Column, Split, bool] | None, labels: list[str]
-) -> None:
-    node = tree.nodes[index]
-    element = _add(parent, "Node", id=str(index), recordCount=repr(float(node.weight)))
-    if branch is None:
-        _add(element, "True")
-    else:
-        _predicate(element, *branch)
-    split = node.split
-    if split is None:
-        element.set("score", labels[node.label])
-        probabilities = tree.probabilities[index].tolist()
-        for label, count, probability in zip(labels, node.counts, probabilities, strict=True):
-            distribution = {"recordCount": repr(float(count)), "probability": repr(probability)}
-            _add(element, "ScoreDistribution", value=label, **distribution)
-        return
-    element.set("defaultChild", str(split.right if split.missing_right else split.left))
-    column = tree.schema.columns[split.column]
-    _node(element, tree, split.left, (column, split, False), labels)
-    _node(element, tree, split.right, (column, split, True), labels)
+def _nodes(model: Any, tree: ShapeTree, labels: list[str]) -> None:
+    """Add the nodes; each is inside its parent, which comes before it."""
+    probabilities = tree.probabilities.tolist()
+    elements = {0: _add(model, "Node", id="0")}
+    _add(elements[0], "True")
+    for index, node in enumerate(tree.nodes):
+        element, split = elements[index], node.split
+        element.set("recordCount", repr(float(node.weight)))
+        if split is None:
+            element.set("score", labels[node.label])
+            for label, count, share in zip(labels, node.counts, probabilities[index], strict=True):
+                distribution = {"recordCount": repr(float(count)), "probability": repr(share)}
+                _add(element, "ScoreDistribution", value=label, **distribution)
+            continue
+        element.set("defaultChild", str(split.right if split.missing_right else split.left))
+        for child, right in ((split.left, False), (split.right, True)):
+            elements[child] = _add(element, "Node", id=str(child))
+            _predicate(elements[child], tree.schema.columns[split.column], split, right)
 
 
 def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
@@ -166,24 +175,22 @@ def _predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
 
 def _category_predicate(parent: Any, column: Column, split: Split, right: bool) -> None:
     """List the categories of the side without those that training did not see."""
-    listed = [
-        k for k in range(len(column.categories)) if (k in split.right_categories) != split.unknown_right
-    ]
+    left_codes, right_codes = code_sides(column, split)
+    listed = [_text(column.categories[code]) for code in (left_codes if split.unknown_right else right_codes)]
     others = split.unknown_right == right  # this side also has the categories that are not listed
     if not listed:
         operator = "isNotMissing" if others else "isMissing"
         _add(parent, "SimplePredicate", field=column.name, operator=operator)
-        return
-    operator = "isNotIn" if others else "isIn"
-    predicate = _add(parent, "SimpleSetPredicate", field=column.name, booleanOperator=operator)
-    texts = [_text(column.categories[k]) for k in listed]
-    data_type = {"string": "string", "integer": "int", "boolean": "string", "double": "real"}
-    kind = data_type[_data_type([plain(c) for c in column.categories], column.name)]
-    array = _add(predicate, "Array", n=str(len(texts)), type=kind)
-    quoted = ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts]
-    if any("\r" in text for text in texts):
-        raise ExportError(
-            f"XML reads a carriage return in a category of {column.name!r} as a line feed; "
-            "export to Python instead"
-        )
-    array.text = _xml(" ".join(quoted if kind == "string" else texts))
+    elif any(NOT_IN_ARRAY.search(text) for text in listed):
+        host = parent
+        if len(listed) > 1:
+            host = _add(parent, "CompoundPredicate", booleanOperator="and" if others else "or")
+        for text in listed:
+            operator = "notEqual" if others else "equal"
+            _add(host, "SimplePredicate", field=column.name, operator=operator, value=text)
+    else:
+        operator = "isNotIn" if others else "isIn"
+        predicate = _add(parent, "SimpleSetPredicate", field=column.name, booleanOperator=operator)
+        kind = ARRAY_TYPES[_data_type(column.categories, column.name)]
+        array = _add(predicate, "Array", n=str(len(listed)), type=kind)
+        array.text = _xml(" ".join(f'"{text}"' if kind == "string" else text for text in listed))
