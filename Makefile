@@ -14,11 +14,12 @@ SANITIZE := build/sanitize
 MLSERVER := build/mlserver
 INTEROP := build/interop
 AUDIT := build/audit
+DIST := build/dist-tools
 QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop lint openapi settings client page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop dist lint openapi settings client page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -41,6 +42,10 @@ test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten 
 
 test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
 	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
+
+dist: $(DIST)/.installed $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
+	$(DIST)/bin/python distributions/build.py
+	LITERATI_DIST=1 $(BIN)/python -m pytest -q tests/dist $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -106,11 +111,12 @@ audit: $(AUDIT)/.installed ## Check the locked packages for known vulnerabilitie
 
 lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
-	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
-	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in -c requirements/runtime.txt -o requirements/service.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
-	$(COMPILE) pyproject.toml requirements/service.in requirements/interop.in -c requirements/dev.txt -o requirements/interop.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in requirements/interop.in -c requirements/dev.txt -o requirements/interop.txt
+	$(COMPILE) requirements/dist.in -c requirements/dev.txt -o requirements/dist.txt
 	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove everything that was built, including the environment
@@ -152,6 +158,12 @@ $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 $(INTEROP)/.installed: requirements/interop.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
+	@touch $@
+
+# The tools that build distributions are nobody else's, so they have their own environment.
+$(DIST)/.installed: requirements/dist.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(DIST)
+	$(DIST)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
 # The audit tool has its own environment, because it must not be one of the packages that it checks.

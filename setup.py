@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
@@ -38,8 +37,7 @@ extensions = [
     Extension(
         ".".join(source.relative_to("core").with_suffix("").parts),
         [str(source)],
-        include_dirs=[str(source.parent), np.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        include_dirs=[str(source.parent)],
         extra_compile_args=COMPILE,
         extra_link_args=LINK,
         depends=[*HEADERS, "setup.py"],
