@@ -50,7 +50,7 @@ dist: $(DIST)/.installed $(VENV)/.dev build ## Build sdists and wheels into dist
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements)
+	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements distributions/build.py distributions/server/literati_server/*.py)
 	@# cython-lint calls pycodestyle by name, so pycodestyle must be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
@@ -120,7 +120,7 @@ lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.tx
 	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove everything that was built, including the environment
-	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/web/node_modules
+	rm -rf $(VENV) build dist core/*.egg-info distributions/server/*.egg-info distributions/server/build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/web/node_modules
 	rm -f core/literati/*/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*/*.pyx))
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

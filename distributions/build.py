@@ -69,7 +69,9 @@ def run(*command: str) -> None:
         "LDSHARED": f"{os.environ.get('CC', 'cc')} -shared",  # Python's own may name its folder of libraries
         "LDFLAGS": "-Wl,--strip-all",
     }
-    done = subprocess.run(command, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        command, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     if done.returncode:
         sys.exit(f"{done.stdout.decode(errors='replace')}\nThis command failed: {' '.join(command)}")
 

@@ -2,8 +2,10 @@
 
 import sys
 
-import worker.app  # noqa: F401 -- otherwise Celery would import it from the current folder, if that has a `worker`
 from celery.__main__ import main
+
+# Celery imports modules from the current folder first, which may have a `worker` of its own.
+import worker.tasks  # noqa: F401
 
 if __name__ == "__main__":
     sys.argv[1:1] = ["-A", "worker.app", "worker"]
