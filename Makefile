@@ -179,5 +179,5 @@ $(VENV)/.installed: pyproject.toml setup.py $(VENV)/.service
 
 $(VENV)/.extensions: $(SOURCES) $(VENV)/.installed
 	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
-	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(CORES)
+	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace
 	@touch $@

@@ -1,6 +1,7 @@
 """Compile every Cython module of `core/literati`; everything else stands in pyproject.toml."""
 
 import os
+import runpy
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -46,6 +47,7 @@ extensions = [
 ]
 
 setup(
+    options={"build_ext": {"parallel": runpy.run_path("core/literati/cores.py")["usable_cores"]()}},
     ext_modules=cythonize(
         extensions,
         include_path=["core"],

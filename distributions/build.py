@@ -1,7 +1,7 @@
 """`make dist`: build the sdists and the wheels of both distributions into the folder `dist`.
 
-The files that git knows are copied and built there, so nothing else gets into a distribution. The wheel of the
-library is built twice, from the sdist and from the copy, and both must have the same content.
+They are built from a copy of the files that git knows, so nothing else gets into a distribution. The wheel of
+the library is built twice, from the sdist and from the copy, and both must have the same content.
 """
 
 from __future__ import annotations
@@ -69,11 +69,9 @@ def run(*command: str) -> None:
         "LDSHARED": f"{os.environ.get('CC', 'cc')} -shared",  # Python's own may name its folder of libraries
         "LDFLAGS": "-Wl,--strip-all",
     }
-    done = subprocess.run(
-        command, env=environment, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{done.stdout.decode(errors='replace')}\nThis command failed: {' '.join(command)}")
+        sys.exit(f"{done.stdout}{done.stderr}\nThis command failed: {' '.join(command)}")
 
 
 def last_change() -> str:

@@ -1,7 +1,7 @@
 """The training service of Literati.
 
-The folders `service` and `worker` of this package are imported by these names, as in the repository. Importing
-this package makes them importable. They come first, so that folders of the same names elsewhere do no harm.
+The folders `service` and `worker` inside this package are imported by these names, as in the repository, after
+this package was imported. They come first, so that modules of the same names elsewhere do no harm.
 """
 
 import sys
