@@ -1,6 +1,6 @@
 """The training service of Literati.
 
-The folders `service` and `worker` inside this package are imported by these names, as in the repository, after
+The folders `service` and `worker` in this package are imported by these names, as in the repository, after
 this package was imported. They come first, so that modules of the same names elsewhere do no harm.
 """
 
