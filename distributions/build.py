@@ -65,7 +65,8 @@ def run(*command: str) -> None:
         **os.environ,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # of auditwheel
         "SOURCE_DATE_EPOCH": last_change(),
-        "CFLAGS": "-g0",  # debug information has the names of folders
+        # Debug information has the names of folders.
+        "CFLAGS": f"-g0 -include {Path(__file__).with_name('older_glibc.h')}",
         "LDSHARED": f"{os.environ.get('CC', 'cc')} -shared",  # Python's own may name its folder of libraries
         "LDFLAGS": "-Wl,--strip-all",
     }
