@@ -25,6 +25,7 @@ WORKDIR /opt/literati/lib
 RUN python -m pip --python /opt/literati/bin/python uninstall -y -q cython setuptools \
     && find . -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
     && find . \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' \) -delete \
+    && rm -r python*/site-packages/onnx/backend/test \
     && find . -path '*/pyarrow/*' \( -name '*flight*' -o -name '*_s3*' -o -name '*_cpp_tests*' \) -delete \
     && find . -path '*/botocore/data/*/*' -type f \
        ! -path '*/data/s3/*' ! -path '*/data/sso*/*' ! -path '*/data/sts/*' -delete \
@@ -34,7 +35,7 @@ COPY worker worker
 COPY service service
 # Check that nothing that is needed was removed.
 RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash . \
-    && /opt/literati/bin/python -c "import boto3, pyarrow.csv, pyarrow.parquet, service.server, worker.tasks; \
+    && /opt/literati/bin/python -c "import boto3, onnx.helper, pyarrow.csv, pyarrow.parquet, service.server, worker.tasks; \
 boto3.client('s3', region_name='us-east-1')"
 
 FROM ${BASE}

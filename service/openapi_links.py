@@ -63,6 +63,7 @@ _MODEL = "$response.body#/items/0/id"
 _OF_MODEL = {
     "get_model": _link("get_model", "Get the newest model.", model=_MODEL),
     "read_model": _link("read_model", "Get its rules as text.", model=_MODEL),
+    "export_model": _link("export_model", "Export it.", model=_MODEL),
     "draw_model": _link("draw_model", "Get its drawing.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
     "score": _link("score", "Score it on labelled rows.", model=_MODEL),

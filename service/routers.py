@@ -12,6 +12,7 @@ from service.jobs import incumbent_routes as job_incumbents
 from service.jobs import routes as jobs
 from service.models import alias_routes as aliases
 from service.models import creation_routes as model_creation
+from service.models import export_routes as model_exports
 from service.models import routes as models
 from service.nodes import routes as nodes
 from service.ops import routes as system
@@ -40,6 +41,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     dataset_upload.router,
     aliases.router,  # before models: they are below its path
     models.router,
+    model_exports.router,
     nodes.router,
     score.router,
     tenants.router,

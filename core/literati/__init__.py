@@ -11,13 +11,13 @@ from literati.errors import (
     ModelFormatError,
     SearchInvariantError,
 )
-from literati.search.search import Search, SearchLimits, SearchReport, StopReason
-from literati.tree.model import ShapeTree
-from literati.tuning.path import PathSegment, RegularizationPath, regularization_path
 
 if TYPE_CHECKING:
     from literati.estimator import LiteratiClassifier
+    from literati.search.search import Search, SearchLimits, SearchReport, StopReason
+    from literati.tree.model import ShapeTree
     from literati.tuning.cross_validation import LiteratiClassifierCV
+    from literati.tuning.path import PathSegment, RegularizationPath, regularization_path
 
 __all__ = [
     "CheckpointError",
@@ -38,21 +38,25 @@ __all__ = [
     "regularization_path",
 ]
 
-# Pickles refer to the classes by these names, so that modules may move.
-for _class in (PathSegment, RegularizationPath, Search, SearchLimits, SearchReport, ShapeTree, StopReason):
-    _class.__module__ = __name__
-
-
-_ESTIMATORS = {
+# Where each name is defined. Pickles refer to the classes as `literati.Name`, so that modules may move.
+_MODULES = {
     "LiteratiClassifier": "literati.estimator",
     "LiteratiClassifierCV": "literati.tuning.cross_validation",
+    "PathSegment": "literati.tuning.path",
+    "RegularizationPath": "literati.tuning.path",
+    "Search": "literati.search.search",
+    "SearchLimits": "literati.search.options",
+    "SearchReport": "literati.search.report",
+    "ShapeTree": "literati.tree.model",
+    "StopReason": "literati.search.report",
+    "regularization_path": "literati.tuning.path",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import an estimator when it is first used: scikit-learn takes two seconds to import."""
-    if name in _ESTIMATORS:
-        globals()[name] = getattr(import_module(_ESTIMATORS[name]), name)
+    """Import a name when it is first used, so that commands start quickly: scikit-learn takes two seconds."""
+    if name in _MODULES:
+        globals()[name] = getattr(import_module(_MODULES[name]), name)
         return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

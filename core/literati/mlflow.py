@@ -17,11 +17,14 @@ class PythonModel:
         self.tree = tree
 
     def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
-        """Predict rows. The parameter `method` may be `predict`, `predict_proba` or `apply`."""
+        """Predict rows. The parameter `method` may be `predict`, `predict_proba` or `apply`.
+
+        MLflow passes a pandas frame with the columns that the tree uses.
+        """
         method = (params or {}).get("method", "predict")
         if method not in METHODS:
             raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
-        return getattr(self.tree, method)(data)
+        return getattr(self.tree, method)(data.reindex(columns=list(self.tree.feature_names)))
 
 
 def _load_pyfunc(path: str) -> PythonModel:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from literati.search.options import SolverOptions
+from literati.suggestions import did_you_mean, nearest
 from service.checks.issues import Issue, issue, sentence
-from service.http.remedies import did_you_mean, in_body, nearest
+from service.http.remedies import in_body
 from worker.domain.datasets import Dataset, label_text
 from worker.domain.parameters import Parameters
 

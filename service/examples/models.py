@@ -28,6 +28,7 @@ MODEL_SUMMARY: dict[str, Any] = {
         "self": _URL,
         "tree_svg": f"{_URL}/tree.svg",
         "rules": f"{_URL}/rules",
+        "export": f"{_URL}/export",
         "predict": f"{_URL}/predict",
         "job": f"/v1/jobs/{JOB['id']}",
     },

@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from service.http.remedies import Remedy, did_you_mean, in_body, in_query, merged, nearest
+from literati.suggestions import did_you_mean, nearest
+from service.http.remedies import Remedy, in_body, in_query, merged
 from service.http.union_errors import Located
 
 UNKNOWN_FIELD = "extra_forbidden"

@@ -1,8 +1,7 @@
-"""Remedies of a problem: changes with which the request succeeds, and names that were probably meant."""
+"""Remedies of a problem: changes with which the request succeeds."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
@@ -10,8 +9,6 @@ from typing import Any, Literal, TypeVar
 
 MAX_FIXES = 10  # in one response
 _MAX_TRIED = 30
-_MAX_COMPARED = 1000  # names
-_MAX_LENGTH = 200  # characters; longer names are compared by their beginning
 
 
 @dataclass(frozen=True)
@@ -111,18 +108,3 @@ def merged(document: Any, patch: Any, *, keep_nulls: bool = False) -> Any:
         else:
             result[name] = merged(result.get(name), value, keep_nulls=keep_nulls)
     return result
-
-
-def nearest(name: str, known: Iterable[str], count: int = 1) -> list[str]:
-    """Return the most similar names, ignoring case, the most similar first. There may be none."""
-    by_fold: dict[str, str] = {}
-    for candidate in islice(known, _MAX_COMPARED):
-        by_fold.setdefault(candidate[:_MAX_LENGTH].casefold(), candidate)
-    close = difflib.get_close_matches(name[:_MAX_LENGTH].casefold(), list(by_fold), n=count)
-    return [by_fold[fold] for fold in close]
-
-
-def did_you_mean(shown: Iterable[str]) -> str:
-    """Return the question with a space before it, or an empty text if there is no name."""
-    names = " or ".join(shown)
-    return f" Did you mean {names}?" if names else ""

@@ -13,8 +13,9 @@ from fastapi import Depends, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
+from literati.suggestions import did_you_mean, nearest
 from service.http.problems import MAX_ERRORS, FieldError, invalid, pointer
-from service.http.remedies import Place, Remedy, did_you_mean, in_list, in_query, nearest, working
+from service.http.remedies import Place, Remedy, in_list, in_query, working
 
 _MAX_MOVED = 1000  # characters of values that a remedy moves to another option
 UNKNOWN, REPEATED = "UNKNOWN_OPTION", "REPEATED"

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from service.ingest import arrow_types, dictionary_column, number_style, text
+from literati.data.words import as_booleans, look_like_dates, parse_exact
+from service.ingest import arrow_types, dictionary_column, number_style
 from service.ingest.dictionary_column import DictionaryColumn, encode_column
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Kind, quoted, read_column_as
@@ -91,14 +92,14 @@ class ColumnConverter:
             return Column(name, "category", words.array(), warnings)
         if kind is not None:
             if name in self.text_columns and len(words.values) <= self.limits.max_categories:
-                values = text.parse_exact(words.values.to_pylist())
+                values = parse_exact(words.values.to_pylist())
                 if values and type(values[0]) is int:
                     words = replace(words, values=pa.array(values, pa.int64()))
             return self._categories(name, words, warnings)
         numbers = self._detected_numbers(name, words, warnings)
         if numbers is not None:
             return numbers
-        if self.plan.is_optional(name) and text.look_like_dates(words.sample(SAMPLE)):
+        if self.plan.is_optional(name) and look_like_dates(words.sample(SAMPLE)):
             return OmittedColumn(name, arrow_types.dates_omitted(name))
         quote = len(words.values) <= self.limits.max_categories  # an error must not quote cells
         hint = number_hint(name, words, self.csv_format, quote=quote)
@@ -193,7 +194,7 @@ class ColumnConverter:
         return number_style.choose_style(styles, self.csv_format.decimal, self.csv_format.detected_decimal)
 
     def _booleans(self, name: str, words: DictionaryColumn, warnings: tuple[str, ...] = ()) -> Column:
-        known = text.as_booleans(words.sample(SAMPLE))
+        known = as_booleans(words.sample(SAMPLE))
         if None in known or len(words.values) > SAMPLE:
             row = words.first_row(known.index(None) if None in known else SAMPLE)
             message = (

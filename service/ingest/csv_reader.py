@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from literati._predict._leading_zeros import mark_leading_zeros
+from literati.data.words import NULL_WORDS
 from service.ingest.arrow_types import is_binary, is_text, value_type
 from service.ingest.csv_errors import encoding_issue, find_ragged_row
 from service.ingest.csv_header import Header, read_header
@@ -21,7 +22,7 @@ from service.ingest.errors import IngestError, Issue, body_issue, cell_issue, op
 from service.ingest.fixes import set_option
 from service.ingest.hints import Hint, thousands_hint
 from service.ingest.number_style import COMMA, PLAIN, POINTS, choose_style, may_be_thousands, possible_styles
-from service.ingest.options import NULL_WORDS, Options, Plan, TableLimits, make_plan
+from service.ingest.options import Options, Plan, TableLimits, make_plan
 from service.ingest.tables import CsvFormat, SourceTable
 from worker.domain.datasets import DecimalSign
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from service.ingest import number_style, text
+from literati.data.words import NULL_WORDS, are_numbers
+from service.ingest import number_style
 from service.ingest.dictionary_column import DictionaryColumn
 from service.ingest.fixes import DECIMAL_COMMA, DECIMAL_POINT, Fix, quoted, read_column_as, set_option
-from service.ingest.options import NULL_WORDS
 from service.ingest.tables import CsvFormat
 
 SAMPLE = 1000  # distinct words that are looked at to guess the type of a text column
@@ -39,7 +39,7 @@ def number_hint(
     """Return why a column is text that may have been meant as numbers. With `quote`, quote a cell."""
     words = column.values
     sample = column.sample(SAMPLE)
-    if csv_format is not None and all(text.are_numbers(sample)) and number_style.has_leading_zeros(words):
+    if csv_format is not None and all(are_numbers(sample)) and number_style.has_leading_zeros(words):
         message = (
             f"Column {quoted(name)} has whole numbers with leading zeros and was read as text. Send "
             f"types={name[:80]}:number to read it as numbers."

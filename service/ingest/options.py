@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, get_args
 
-from service.http.remedies import did_you_mean, nearest
+from literati.suggestions import did_you_mean, nearest
 from service.ingest.errors import IngestError, Issue, listed, option_issue
 from service.ingest.fixes import WITHOUT_WEIGHTS, Fix, Kind, as_options, quoted, read_column_as, set_option
 
@@ -23,11 +23,6 @@ _KIND_WORDS: dict[str, Kind] = {  # with the names in other tools
 }
 _MAX_SUGGESTIONS = 3  # columns with a similar name
 INGEST_VERSION = 2  # increase it when the same bytes and options give a different table
-# The default words for a missing cell in a CSV. An empty cell is always missing.
-NULL_WORDS = (
-    *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
-    *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
-)
 
 
 @dataclass(frozen=True)

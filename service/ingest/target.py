@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from literati.data.table import MAX_CLASSES
 from literati.data.weights import MAX_WEIGHT
-from service.ingest import text
+from literati.data.words import are_numbers, parse_exact
 from service.ingest.errors import IngestError, Issue, cell_issue, column_issue
 from service.ingest.fixes import quoted, read_column_as, without_weights
 from service.ingest.number_style import to_doubles
@@ -29,16 +29,16 @@ def target_values(name: str, words: Any, *, is_csv: bool) -> Any | None:
     """
     if len(words) > MAX_CLASSES:
         sample = words.slice(0, _SAMPLE).to_pylist()
-        if is_csv and all(text.are_numbers(sample)) and any(float(word) % 1 for word in sample):
+        if is_csv and all(are_numbers(sample)) and any(float(word) % 1 for word in sample):
             raise IngestError(_regression(name, len(words)))
         raise IngestError(_too_many(name, len(words)))
     if not is_csv:
         return None
     found = words.to_pylist()
-    values = text.parse_exact(found)
+    values = parse_exact(found)
     if values and not isinstance(values[0], str):
         return pa.array(values)
-    if values and all(text.are_numbers(found)):
+    if values and all(are_numbers(found)):
         floats = [float(word) for word in found]
         if any(number % 1 for number in floats):
             raise IngestError(_regression(name, len(words)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 
 from literati.search.engine_factory import TableSize, min_memory
+from literati.suggestions import did_you_mean, nearest
 from service.checks.issues import Issue, issue, sentence
 from service.checks.limits import memory_issues
 from service.checks.parameters import class_weight_issues, solver_options
-from service.http.remedies import Remedy, did_you_mean, in_body, nearest
+from service.http.remedies import Remedy, in_body
 from service.jobs.schemas import JobRequest
 from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset

@@ -32,6 +32,7 @@ def _fields(model: domain.ModelSummary) -> dict[str, Any]:
             "self": url,
             "tree_svg": f"{url}/tree.svg",
             "rules": f"{url}/rules",
+            "export": f"{url}/export",
             "predict": f"{url}/predict",
             "job": f"/v1/jobs/{model.job_id}",
         },

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from literati.suggestions import nearest
 from service.http.problems import FieldError, pointer, row_number
-from service.http.remedies import Remedy, in_query, nearest
+from service.http.remedies import Remedy, in_query
 
 MAX_ERRORS = 20  # per response
 MAX_COLUMNS = 10_000  # of a request, with those that the model does not have

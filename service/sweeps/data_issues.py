@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from literati.search.engine_factory import min_memory
+from literati.suggestions import did_you_mean, nearest
 from service.checks.issues import Issue, issue, sentence
 from service.checks.parameters import class_weight_issues, solver_options
-from service.http.remedies import did_you_mean, in_body, nearest
+from service.http.remedies import in_body
 from service.sweeps.schemas import SweepRequest
 from worker.blobs.local import Blobs
 from worker.domain.datasets import Dataset

@@ -11,7 +11,16 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from literati.client import Client, ConflictError, Model, NotFoundError, predictions, tables
+from literati.client import (
+    Client,
+    ConflictError,
+    InvalidRequestError,
+    Model,
+    NotFoundError,
+    predictions,
+    tables,
+)
+from literati.tree.export.formats import FORMATS
 from tests.client.test_datasets import mixed
 
 
@@ -86,6 +95,14 @@ def test_aliases(client: Client, model: Model) -> None:
     client.models.aliases.delete("production")
     with pytest.raises(NotFoundError):
         client.models.get("production")
+
+
+def test_exports(model: Model, tmp_path: Path) -> None:
+    content = model.export("python", tmp_path / "tree.py")
+    assert (tmp_path / "tree.py").read_bytes() == content == FORMATS["python"].content(model.tree(), model.id)
+    assert model.export("onnx") == FORMATS["onnx"].content(model.tree(), model.id)
+    with pytest.raises(InvalidRequestError, match="Did you mean 'javascript'"):
+        model.export("java-script")
 
 
 def test_a_model_from_its_job_to_its_end(client: Client, model: Model) -> None:

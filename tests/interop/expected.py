@@ -1,18 +1,25 @@
-"""Random trees for every export, and what the library predicts for their rows."""
+"""Trees for every export, and what the library predicts for their rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from literati.data.labels import plain
+from literati.data.schema import Column
+from literati.tree.export.code import used_columns
 from literati.tree.model import ShapeTree
 from tests.support.solver.format_problems import as_frame, random_problem
+from tests.support.solver.hard_problems import HARD_PROBLEMS
 
-SEEDS = range(50)
+Key = int | str  # the seed of a random problem, or the name of a hard one
 SMALL = (0, 1, 2, 7, -3, 12, 30)  # integers that are exact as doubles
 MIXED = 4  # seeds with this remainder by 5 have classes of several types
-ONE_TYPE = [seed for seed in SEEDS if seed % 5 != MIXED]
+PROBLEMS: list[Key] = [*range(50), *HARD_PROBLEMS]
+ONE_TYPE = [key for key in PROBLEMS if isinstance(key, str) or key % 5 != MIXED]
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,40 @@ class Expected:
     def names(self) -> list[str]:
         return [column.name for column in self.tree.schema.columns]
 
+    @property
+    def used(self) -> list[Column]:
+        return list(used_columns(self.tree).values())
 
-def expected(seed: int, exact: bool = True) -> Expected:
+
+def expected(key: Key, exact: bool = True) -> Expected:
     """Return a problem. With `exact`, all categories that are integers are exact as doubles."""
-    problem = random_problem(seed, SMALL) if exact else random_problem(seed)
-    frame = as_frame(problem.rows)
-    tree = problem.tree
+    if isinstance(key, str):
+        problem = HARD_PROBLEMS[key]()
+    else:
+        problem = random_problem(key, SMALL) if exact else random_problem(key)
+    return predicted(problem.tree, problem.rows)
+
+
+def predicted(tree: ShapeTree, rows: list[dict[str, Any]]) -> Expected:
+    frame = as_frame(rows)
     labels = [plain(label) for label in tree.predict(frame)]
-    return Expected(
-        tree, problem.rows, tree.apply(frame).tolist(), labels, tree.predict_proba(frame).tolist()
-    )
+    return Expected(tree, rows, tree.apply(frame).tolist(), labels, tree.predict_proba(frame).tolist())
+
+
+@cache
+def infinite() -> Expected:
+    """Return rows with infinities; they are expected where the largest numbers go."""
+    problem = expected(0)
+    numbers = [column.name for column in problem.used if column.kind == "number"]
+    assert numbers
+    rows = [
+        {**row, name: cell} for row in problem.rows[:20] for name in numbers for cell in (LARGEST, -LARGEST)
+    ]
+    found = predicted(problem.tree, rows)
+    assert len(set(found.leaves)) > 1
+    beyond = {LARGEST: float("inf"), -LARGEST: float("-inf")}
+    cells = [
+        {name: beyond.get(cell, cell) if name in numbers else cell for name, cell in row.items()}
+        for row in rows
+    ]
+    return replace(found, rows=cells)

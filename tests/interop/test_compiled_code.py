@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from literati.data.schema import Column
 from literati.tree.export.c_code import _text as c_text
 from literati.tree.export.java import _literal as java_literal
 from literati.tree.export.javascript import literal as javascript_literal
-from literati.tree.model import ShapeTree
-from tests.interop.expected import SEEDS, Expected, expected
+from tests.interop.expected import PROBLEMS, Expected, Key, expected, infinite
 
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-overflow")
 
@@ -35,17 +34,16 @@ def check(problem: Expected, lines: list[str]) -> None:
         assert [float.fromhex(number) for number in numbers] == shares
 
 
-def c_cell(tree: ShapeTree, index: int, cell: Any) -> str:
-    column = tree.schema.columns[index]
-    if cell is None or column.constant:
+def c_cell(place: int, column: Column, cell: Any) -> str:
+    if cell is None:
         return "NAN"
     if column.kind != "category":
-        return repr(float(cell))
+        return repr(float(cell)).replace("inf", "INFINITY")
     if isinstance(cell, str):
-        return f"literati_category_text({index}, {c_text(cell)})"
+        return f"literati_category_text({place}, {c_text(cell)})"
     if isinstance(cell, int):
-        return f"literati_category_integer({index}, {int(cell)}LL)"
-    return f"literati_category_number({index}, {cell!r})"
+        return f"literati_category_integer({place}, {int(cell)}LL)"
+    return f"literati_category_number({place}, {cell!r})"
 
 
 C_MAIN = """
@@ -63,18 +61,26 @@ int main(void) {{
 """
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_c(seed: int, tmp_path: Path) -> None:
-    problem = expected(seed, exact=False)
+def check_c(problem: Expected, folder: Path) -> None:
     tree = problem.tree
     cells = [
-        ", ".join(c_cell(tree, j, row[name]) for j, name in enumerate(problem.names)) for row in problem.rows
+        ", ".join(c_cell(place, column, row[column.name]) for place, column in enumerate(problem.used))
+        for row in problem.rows
     ]
     rows = "\n".join(f"    {{ const double x[] = {{{row}}}; show(x); }}" for row in cells)
     source = tree.to_c() + C_MAIN.format(classes=len(tree.classes), rows=rows)
-    (tmp_path / "tree.c").write_text(source)
-    run("gcc", *WARNINGS, "-o", "tree", "tree.c", "-lm", folder=tmp_path)
-    check(problem, run(tmp_path / "tree", folder=tmp_path).splitlines())
+    (folder / "tree.c").write_text(source)
+    run("gcc", *WARNINGS, "-o", "tree", "tree.c", "-lm", folder=folder)
+    check(problem, run(folder / "tree", folder=folder).splitlines())
+
+
+@pytest.mark.parametrize("key", PROBLEMS)
+def test_c(key: Key, tmp_path: Path) -> None:
+    check_c(expected(key, exact=False), tmp_path)
+
+
+def test_c_takes_infinity_for_a_large_number(tmp_path: Path) -> None:
+    check_c(infinite(), tmp_path)
 
 
 JAVA_MAIN = """
@@ -99,9 +105,9 @@ public class Main {{
 """
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_java(seed: int, tmp_path: Path) -> None:
-    problem = expected(seed, exact=False)
+@pytest.mark.parametrize("key", PROBLEMS)
+def test_java(key: Key, tmp_path: Path) -> None:
+    problem = expected(key, exact=False)
     methods = []
     for place, row in enumerate(problem.rows):
         cells = ((name, "null" if cell is None else java_literal(cell)) for name, cell in row.items())
@@ -116,23 +122,62 @@ def test_java(seed: int, tmp_path: Path) -> None:
     check(problem, run("java", "-cp", ".", "Main", folder=tmp_path).splitlines())
 
 
+JAVA_REFUSALS = """
+import java.math.BigInteger;
+import java.util.*;
+
+public class Main {
+    static void refused(String name, Object cell) {
+        Map<String, Object> row = new HashMap<>();
+        for (String column : Literati.COLUMNS) row.put(column, null);
+        row.put(name, cell);
+        if (cell == null) row.remove(name);
+        try { System.out.println(Literati.predict(row)); }
+        catch (IllegalArgumentException error) { System.out.println(error.getMessage()); }
+    }
+    public static void main(String[] arguments) {
+        refused("coarse", Double.POSITIVE_INFINITY);
+        refused("coarse", new BigInteger("1" + "0".repeat(400)));
+        refused("coarse", "1");
+        refused("flag", 2);
+        refused("word", 1);
+        refused("word", null);
+    }
+}
+"""
+
+
+def test_java_refuses_what_the_library_refuses(tmp_path: Path) -> None:
+    (tmp_path / "Literati.java").write_text(expected(0).tree.to_java())
+    (tmp_path / "Main.java").write_text(JAVA_REFUSALS)
+    run("javac", "Literati.java", "Main.java", folder=tmp_path)
+    check_refusals(run("java", "-cp", ".", "Main", folder=tmp_path).splitlines())
+
+
+def check_refusals(lines: list[str]) -> None:
+    names = ["coarse", "coarse", "coarse", "flag", "word", "word"]
+    assert [line.partition(":")[0] for line in lines] == names
+    assert all("expected a" in line for line in lines[:5])
+    assert "no such column" in lines[5]
+
+
 JAVASCRIPT_MAIN = """
-import { CLASSES, leafId, predict, predictProba } from "./tree.mjs";
-const answers = ROWS.map((row) => [leafId(row), CLASSES.indexOf(predict(row)), predictProba(row)]);
+import {{ CLASSES, COLUMNS, leafId, predict, predictProba }} from "./tree.mjs";
+const rows = [{rows}];
+const answers = rows.map((row) => [leafId(row), CLASSES.indexOf(predict(row)), predictProba(row)]);
 console.log(JSON.stringify(answers));
 """
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_javascript(seed: int, tmp_path: Path) -> None:
-    problem = expected(seed, exact=False)
-    objects = [
-        "{" + ", ".join(f"{json.dumps(name)}: {javascript_literal(cell)}" for name, cell in row.items()) + "}"
+@pytest.mark.parametrize("key", PROBLEMS)
+def test_javascript(key: Key, tmp_path: Path) -> None:
+    problem = expected(key, exact=False)
+    rows = [
+        ", ".join(f"[{json.dumps(name)}]: {javascript_literal(cell)}" for name, cell in row.items())
         for row in problem.rows
     ]
     (tmp_path / "tree.mjs").write_text(problem.tree.to_javascript())
-    rows = f"const ROWS = [{', '.join(objects)}];\n"
-    (tmp_path / "main.mjs").write_text(JAVASCRIPT_MAIN.replace("const answers", rows + "const answers"))
+    (tmp_path / "main.mjs").write_text(JAVASCRIPT_MAIN.format(rows=", ".join(f"{{{row}}}" for row in rows)))
     answers = json.loads(run("node", "main.mjs", folder=tmp_path))
     for (leaf, label, shares), wanted, numbers in zip(
         answers, problem.leaves, problem.probabilities, strict=True
@@ -140,4 +185,21 @@ def test_javascript(seed: int, tmp_path: Path) -> None:
         assert leaf == wanted
         assert label == problem.tree.nodes[wanted].label
         assert shares == numbers
-        assert not any(math.isnan(number) for number in numbers)
+
+
+JAVASCRIPT_REFUSALS = """
+import { COLUMNS, predict } from "./tree.mjs";
+const empty = Object.fromEntries(COLUMNS.map((name) => [name, null]));
+const cells = [["coarse", Infinity], ["coarse", 10n ** 400n], ["coarse", "1"], ["flag", 2], ["word", 1]];
+const rows = cells.map(([name, cell]) => ({ ...empty, [name]: cell }));
+const { word, ...rest } = empty;
+for (const row of [...rows, rest]) {
+  try { console.log(predict(row)); } catch (error) { console.log(error.message); }
+}
+"""
+
+
+def test_javascript_refuses_what_the_library_refuses(tmp_path: Path) -> None:
+    (tmp_path / "tree.mjs").write_text(expected(0).tree.to_javascript())
+    (tmp_path / "main.mjs").write_text(JAVASCRIPT_REFUSALS)
+    check_refusals(run("node", "main.mjs", folder=tmp_path).splitlines())

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from literati.data.schema import Column
-from tests.interop.expected import ONE_TYPE, Expected, expected
+from tests.interop.expected import ONE_TYPE, Expected, Key, expected, infinite
 
 TABLE = 'my "rows"'
 
@@ -49,21 +49,28 @@ def prepared(problem: Expected, names: dict[str, str]) -> tuple[str, list[tuple[
 
 
 def check(problem: Expected, found: list[tuple[Any, ...]]) -> None:
-    width = len(problem.names) + 1
+    width = len(problem.names) + 2  # the leaf, the place and the columns come first
     answers = zip(found, problem.leaves, problem.labels, problem.probabilities, strict=True)
     for row, leaf, label, shares in answers:
-        assert (row[width], row[width + 1], list(row[width + 2 :])) == (leaf, label, shares)
+        assert (row[0], row[width], list(row[width + 1 :])) == (leaf, label, shares)
 
 
-@pytest.mark.parametrize("seed", ONE_TYPE)
-def test_duckdb(seed: int) -> None:
-    problem = expected(seed, exact=False)
+def check_duckdb(problem: Expected) -> None:
     create, rows = prepared(problem, {"text": "VARCHAR", "double": "DOUBLE"})
     with duckdb.connect() as database:
         database.execute(create)
         database.executemany(f"INSERT INTO {quoted(TABLE)} VALUES ({', '.join('?' * len(rows[0]))})", rows)
         query = problem.tree.to_sql("duckdb", TABLE).rstrip().removesuffix(";")
         check(problem, database.execute(f"{query} ORDER BY place").fetchall())
+
+
+@pytest.mark.parametrize("key", ONE_TYPE)
+def test_duckdb(key: Key) -> None:
+    check_duckdb(expected(key, exact=False))
+
+
+def test_duckdb_takes_infinity_for_a_large_number() -> None:
+    check_duckdb(infinite())
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +109,17 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "ansi"])
-@pytest.mark.parametrize("seed", ONE_TYPE)
-def test_postgresql(postgresql: str, seed: int, dialect: str) -> None:
+@pytest.mark.parametrize("key", ONE_TYPE)
+def test_postgresql(postgresql: str, key: Key, dialect: str) -> None:
     """The ANSI form has no test for NaN, which these rows do not contain."""
-    problem = expected(seed, exact=False)
+    check_postgresql(postgresql, expected(key, exact=False), dialect)
+
+
+def test_postgresql_takes_infinity_for_a_large_number(postgresql: str) -> None:
+    check_postgresql(postgresql, infinite(), "postgresql")
+
+
+def check_postgresql(postgresql: str, problem: Expected, dialect: str) -> None:
     create, rows = prepared(problem, {"text": "TEXT", "double": "DOUBLE PRECISION"})
     with psycopg.connect(postgresql) as database, database.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted(TABLE)}".encode())
@@ -120,8 +134,8 @@ def test_postgresql(postgresql: str, seed: int, dialect: str) -> None:
 @pytest.mark.parametrize("side", [False, True])
 def test_nan_is_missing_in_postgresql(postgresql: str, side: bool) -> None:
     """Find a split on a number whose missing cells go to a side, and compare NaN with NULL."""
-    for seed in ONE_TYPE:
-        problem = expected(seed)
+    for key in ONE_TYPE:
+        problem = expected(key)
         root = problem.tree.nodes[0].split
         kind = None if root is None else problem.tree.schema.columns[root.column].kind
         if root is None or kind != "number" or root.missing_right != side:
@@ -139,7 +153,7 @@ def test_nan_is_missing_in_postgresql(postgresql: str, side: bool) -> None:
                 row[root.column + 1] = cell
                 cursor.execute(f"INSERT INTO {quoted(TABLE)} VALUES ({marks})".encode(), row)
             query = problem.tree.to_sql("postgresql", TABLE).rstrip().removesuffix(";")
-            leaves = [row[len(problem.names) + 1] for row in cursor.execute(query.encode()).fetchall()]
+            leaves = [row[0] for row in cursor.execute(query.encode()).fetchall()]
         assert leaves[0] == leaves[1]
         return
     pytest.fail("no tree has such a split")

@@ -13,9 +13,14 @@ import pandas as pd
 import pypmml
 import pytest
 
+from literati.data.labels import plain
+from literati.data.schema import Column
+from literati.tree.export.code import cell_kind
 from literati.tree.export.conditions import ExportError
+from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance, sha256
-from tests.interop.expected import MIXED, ONE_TYPE, Expected, expected
+from tests.interop.expected import MIXED, ONE_TYPE, Expected, Key, expected, infinite
+from tests.support.records.model_maker import mixed_tree
 
 
 def onnx_inputs(session: onnxruntime.InferenceSession, problem: Expected) -> dict[str, Any]:
@@ -32,9 +37,16 @@ def onnx_inputs(session: onnxruntime.InferenceSession, problem: Expected) -> dic
     return inputs
 
 
-@pytest.mark.parametrize("seed", ONE_TYPE)
-def test_onnx(seed: int) -> None:
-    problem = expected(seed)
+@pytest.mark.parametrize("key", ONE_TYPE)
+def test_onnx(key: Key) -> None:
+    check_onnx(expected(key))
+
+
+def test_onnx_takes_infinity_for_a_large_number() -> None:
+    check_onnx(infinite())
+
+
+def check_onnx(problem: Expected) -> None:
     content = problem.tree.to_onnx()
     onnx.checker.check_model(onnx.load_from_string(content), full_check=True)
     session = onnxruntime.InferenceSession(content)
@@ -52,21 +64,31 @@ def test_onnx_refuses_what_it_cannot_say_exactly() -> None:
         expected(0, exact=False).tree.to_onnx()
 
 
-def pmml_row(row: dict[str, Any]) -> dict[str, Any]:
+def pmml_row(problem: Expected, row: dict[str, Any]) -> dict[str, Any]:
     """Return the cells in the types of the fields; the evaluator does not convert them."""
-    kinds = {"flag": bool, "zone": int, "word": str}
-    return {name: kinds.get(name, float)(cell) for name, cell in row.items() if cell is not None}
+    kinds = {"number": float, "boolean": bool}
+    columns = [column for column in problem.used if row[column.name] is not None]
+    return {column.name: kinds.get(column.kind, plain)(row[column.name]) for column in columns}
 
 
-@pytest.mark.parametrize("seed", ONE_TYPE)
-def test_pmml(seed: int) -> None:
-    problem = expected(seed)
+def check_pmml(problem: Expected) -> None:
     model = pypmml.Model.fromString(problem.tree.to_pmml())
-    names = [f"probability({label})" for label in _labels(problem)]
-    for row, leaf, shares in zip(problem.rows, problem.leaves, problem.probabilities, strict=True):
-        answer = model.predict(pmml_row(row))
-        assert answer["leaf_id"] == str(leaf)
-        assert [answer[name] for name in names] == shares
+    label = free_name(problem.tree, "label")
+    leaf_id = free_name(problem.tree, "leaf_id")
+    names = [f"probability({text})" for text in _labels(problem)]
+    answers = [model.predict(pmml_row(problem, row)) for row in problem.rows]
+    assert [answer[leaf_id] for answer in answers] == [str(leaf) for leaf in problem.leaves]
+    assert [[answer[name] for name in names] for answer in answers] == problem.probabilities
+    assert [answer[label] for answer in answers] == problem.labels
+
+
+@pytest.mark.parametrize("key", ONE_TYPE)
+def test_pmml(key: Key) -> None:
+    check_pmml(expected(key))
+
+
+def test_pmml_takes_infinity_for_a_large_number() -> None:
+    check_pmml(infinite())
 
 
 def _labels(problem: Expected) -> list[str]:
@@ -75,24 +97,38 @@ def _labels(problem: Expected) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore:.*AnyType:UserWarning")  # of MLflow's own classes
-@pytest.mark.parametrize("seed", ONE_TYPE)
-def test_mlflow(seed: int, tmp_path: Path) -> None:
-    problem = expected(seed)
+@pytest.mark.parametrize("key", ONE_TYPE)
+def test_mlflow(key: Key, tmp_path: Path) -> None:
+    problem = expected(key)
     problem.tree.to_mlflow(tmp_path / "model")
     model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
-    cells = {
-        name: [
-            cell if cell is None or isinstance(cell, str) else float(cell)
-            for cell in (row[name] for row in problem.rows)
-        ]
-        for name in problem.names
-    }
-    frame = pd.DataFrame({name: np.array(values, dtype=object) for name, values in cells.items()})
-    frame = frame.astype({name: float for name in problem.names if name != "word"})
+    frame = pd.DataFrame({column.name: cells(column, problem.rows) for column in problem.used})
     assert model.predict(frame).tolist() == problem.labels
     probabilities = model.predict(frame, params={"method": "predict_proba"})
     assert probabilities.tolist() == problem.probabilities
+    assert model.predict(frame, params={"method": "apply"}).tolist() == problem.leaves
     assert model.metadata.metadata == provenance(problem.tree, None)
+
+
+def cells(column: Column, rows: list[dict[str, Any]]) -> Any:
+    """Return a column in the type of MLflow's signature."""
+    known = [row[column.name] for row in rows]
+    if column.kind == "boolean":
+        return np.array([None if cell is None else bool(cell) for cell in known], dtype=object)
+    if cell_kind(column) == "text":
+        return np.array(known, dtype=object)
+    return np.array([np.nan if cell is None else float(cell) for cell in known])
+
+
+@pytest.mark.filterwarnings("ignore:.*AnyType:UserWarning")
+def test_mlflow_names_absent_columns_and_ignores_unused_ones(tmp_path: Path) -> None:
+    tree = mixed_tree()
+    tree.to_mlflow(tmp_path / "model")
+    model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    row = pd.DataFrame([{"size": 0.5, "age": 30.0, "colour": "red", "member": True, "zone": 1.0, "more": 1}])
+    assert model.predict(row).tolist() == tree.predict(row.assign(planet="earth")).tolist()
+    with pytest.raises(mlflow.exceptions.MlflowException, match=r"missing inputs.*member"):
+        model.predict(row.drop(columns="member"))
 
 
 def test_mlflow_does_not_overwrite_a_folder(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_downloads(use: Page, service: Service) -> None:
 
     def download(name: str) -> tuple[str, str]:
         region = use.get_by_role("region", name="Downloads")
-        return saved(use, lambda: region.get_by_role("button", name=name).click())
+        return saved(use, lambda: region.get_by_role("button", name=name, exact=True).click())
 
     name, text = download("JSON model")
     assert name == "flowers-3.json"
@@ -175,6 +175,8 @@ def test_downloads(use: Page, service: Service) -> None:
     assert ShapeTree.from_json(text).n_leaves == sum(node["split"] is None for node in found["tree"]["nodes"])
     assert download("Rules") == ("flowers-3-rules.txt", service.client.get(f"/v1/models/{model}/rules").text)
     assert download("SVG") == ("flowers-3.svg", service.client.get(f"/v1/models/{model}/tree.svg").text)
+    exported = service.client.get(f"/v1/models/{model}/export?format=java").text
+    assert download("Java") == ("Literati.java", exported)
     name, text = download("Metrics")
     assert name == "flowers-3-metrics.json"
     assert json.loads(text) == found["metrics"]

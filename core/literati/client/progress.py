@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from literati.progress_line import ProgressLine
+from literati.progress_line import ProgressLine, bounds_text
 
 
 def job_line(data: dict[str, Any]) -> str:
@@ -12,12 +12,16 @@ def job_line(data: dict[str, Any]) -> str:
     progress = data["progress"]
     parts = [data["state"]]
     if progress["objective"] is not None:
-        if progress["beyond_space"]:
-            parts.append(f"tree {progress['objective']:g}")
-        parts.append(f"upper {progress['upper_bound']:g}  lower {progress['lower_bound']:g}")
-        parts.append(f"gap {100 * progress['gap_relative']:.2f} %")
-        if progress["explored"] is not None:
-            parts.append(f"explored {100 * progress['explored']:.1f} %")
+        parts.append(
+            bounds_text(
+                objective=progress["objective"],
+                upper=progress["upper_bound"],
+                lower=progress["lower_bound"],
+                gap=progress["gap_relative"],
+                explored=progress["explored"],
+                beyond_space=progress["beyond_space"],
+            )
+        )
     parts.append(f"{progress['elapsed_seconds']:.1f} s")
     return "  ".join(parts)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
@@ -34,6 +34,23 @@ class RawColumn:
     codes: npt.NDArray[np.int32] | None = None  # -1 is missing
     labels: Sequence[Hashable] = ()
 
+    def take(self, rows: npt.NDArray[np.intp]) -> RawColumn:
+        """Return the column with these rows only."""
+        values = None if self.values is None else self.values[rows]
+        return replace(self, values=values, codes=None if self.codes is None else self.codes[rows])
+
+
+@dataclass(frozen=True)
+class ColumnTable:
+    """A table of columns that are already read, for files that no frame library has opened."""
+
+    n_rows: int
+    columns: Mapping[str, RawColumn]
+
+    def take(self, rows: npt.NDArray[np.intp]) -> ColumnTable:
+        """Return the table with these rows only."""
+        return ColumnTable(len(rows), {name: column.take(rows) for name, column in self.columns.items()})
+
 
 @dataclass(frozen=True)
 class RawTable:
@@ -48,6 +65,9 @@ class RawTable:
 
 def open_table(data: Any) -> RawTable:
     """Open a table. Raise ValueError or TypeError if it is not of a supported type."""
+    if isinstance(data, ColumnTable):
+        columns = list(data.columns.values())
+        return _frame((data.n_rows, len(columns)), list(data.columns), lambda i, name: columns[i])
     module = type(data).__module__.partition(".")[0]
     if module == "scipy" or hasattr(data, "toarray"):
         raise TypeError("X: sparse data is not supported; pass a dense array, for example X.toarray()")

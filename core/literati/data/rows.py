@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from literati.data.columns import ColumnTable
+
 
 def take_rows(data: Any, rows: npt.NDArray[np.intp]) -> Any:
     """Return rows of an array, a sequence, or a pandas, polars or Arrow table, in the same type."""
+    if isinstance(data, ColumnTable):
+        return data.take(rows)
     module = type(data).__module__.partition(".")[0]
     if module == "pandas":
         return data.iloc[rows]

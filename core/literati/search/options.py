@@ -257,3 +257,6 @@ class ProgressOptions(ParameterSet):
         "A function that `fit` calls with the SearchReport about four times a second. The search stops when "
         "it returns a true value.",
     )
+
+
+SearchLimits.__module__ = "literati"  # the name in pickles, so that this module may move

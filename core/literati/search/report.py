@@ -93,3 +93,7 @@ class SearchReport:
 def relative_gap(upper: float, lower: float) -> float:
     """Return the gap as a share of the upper bound."""
     return (upper - lower) / upper if upper > 0 else 0.0
+
+
+SearchReport.__module__ = "literati"  # the name in pickles, so that this module may move
+StopReason.__module__ = "literati"  # the name in pickles, so that this module may move

@@ -441,3 +441,6 @@ def checked_options(parameters: dict[str, Any]) -> SolverOptions:
             hint = f"expected limits=SearchLimits({unknown[0]}=...)"
         raise TypeError(f"{unknown[0]}: not a parameter of Search; {hint}")
     return SolverOptions(**parameters)
+
+
+Search.__module__ = "literati"  # the name in pickles, so that this module may move

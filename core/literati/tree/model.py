@@ -279,3 +279,6 @@ class ShapeTree:
     def to_mlflow(self, folder: str | Path) -> None:
         """Write a folder that `mlflow.pyfunc.load_model` reads."""
         mlflow_model.to_mlflow(self, folder)
+
+
+ShapeTree.__module__ = "literati"  # the name in pickles, so that this module may move

@@ -438,3 +438,7 @@ class _PathBuilder:
 
 def _slope(left: tuple[Fraction, Fraction], right: tuple[Fraction, Fraction]) -> Fraction:
     return (right[1] - left[1]) / (right[0] - left[0])
+
+
+PathSegment.__module__ = "literati"  # the name in pickles, so that this module may move
+RegularizationPath.__module__ = "literati"  # the name in pickles, so that this module may move

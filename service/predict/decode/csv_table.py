@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from literati.data.words import FALSE_WORDS, NULL_WORDS, TRUE_WORDS
 from service.http.problems import FieldError, pointer
 from service.http.remedies import Remedy
 from service.ingest.csv_errors import find_ragged_row
@@ -24,8 +25,6 @@ from service.ingest.number_style import (
     possible_styles,
     to_numbers,
 )
-from service.ingest.options import NULL_WORDS
-from service.ingest.text import FALSE_WORDS, TRUE_WORDS
 from service.predict.decode.table_rows import wrong_cell
 from service.predict.layout import Field, Layout
 from service.predict.row_errors import MAX_ERRORS, MalformedError, RowsError, raise_errors

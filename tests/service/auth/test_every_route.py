@@ -130,6 +130,7 @@ TABLE = [
     Route("PATCH", "/v1/models/{model}", TRAIN, 200, more=lambda world: {"json": {"notes": "n"}}),
     Route("GET", "/v1/models/{model}/tree.svg", READ, 200),
     Route("GET", "/v1/models/{model}/rules", READ, 200),
+    Route("GET", "/v1/models/{model}/export", READ, 200, more=lambda world: {"params": {"format": "c"}}),
     Route("GET", "/v1/models/{model}/nodes/{node}/rows", READ, 200),
     Route("DELETE", "/v1/models/{model}", TRAIN, 409),
     Route("POST", "/v1/models/{model}/restore", TRAIN, 200),

@@ -86,7 +86,10 @@ def test_successful_responses(api: Stack, client: httpx.Client) -> None:
             (200, client.get(path))
             for path in ("/", "/docs", "/openapi.json", "/healthz", "/readyz", "/metrics")
         ),
-        *((200, client.get(f"/v1/models/{model}{tail}")) for tail in ("", "/tree.svg", "/rules")),
+        *(
+            (200, client.get(f"/v1/models/{model}{tail}"))
+            for tail in ("", "/tree.svg", "/rules", "/export?format=java")
+        ),
         *(
             (200, client.get(f"/v1/jobs/{job.spec.id}{tail}"))
             for tail in ("", "/incumbent", "/trace", "/events")

@@ -87,7 +87,7 @@ def test_the_rules(api: Stack, client: httpx.Client, model: str) -> None:
     assert "night, sky" in answer.text
 
 
-@pytest.mark.parametrize("view", ["", "/tree.svg", "/rules"])
+@pytest.mark.parametrize("view", ["", "/tree.svg", "/rules", "/export?format=python"])
 def test_what_never_changes_is_sent_once(api: Stack, client: httpx.Client, model: str, view: str) -> None:
     api.store.models.set_alias(TENANT, "live", model)
     tag = client.get(f"/v1/models/{model}{view}").headers["etag"]
@@ -105,7 +105,7 @@ def test_what_never_changes_is_sent_once(api: Stack, client: httpx.Client, model
 
 @pytest.mark.parametrize("name", [NO_MODEL, "production", "NO", "x" * 100, "mdl_1"])
 def test_models_that_are_not_there(client: httpx.Client, api: Stack, name: str) -> None:
-    for view in ("", "/tree.svg", "/rules"):
+    for view in ("", "/tree.svg", "/rules", "/export?format=python"):
         problem(client.get(f"/v1/models/{name}{view}"), 404, "not-found")
     problem(client.delete(f"/v1/models/{name}"), 404, "not-found")
 

@@ -92,8 +92,9 @@ def _training_frame(rng: np.random.Generator, zones: tuple[int, ...]) -> pd.Data
 def as_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows as the library reads them without losing a digit: integers that are categories stay integers."""
     columns = {name: np.array([None, *(row[name] for row in rows)], dtype=object)[1:] for name in rows[0]}
-    zones = sorted({cell for cell in columns["zone"] if cell is not None})
-    columns["zone"] = pd.Categorical(columns["zone"], categories=pd.Index(zones, dtype=object))
+    if "zone" in columns:
+        zones = sorted({cell for cell in columns["zone"] if cell is not None})
+        columns["zone"] = pd.Categorical(columns["zone"], categories=pd.Index(zones, dtype=object))
     return pd.DataFrame(columns)
 
 

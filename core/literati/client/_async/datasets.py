@@ -98,3 +98,7 @@ class AsyncDatasets:
 
     async def delete(self, dataset_id: str) -> None:
         await self._transport.send(Call("DELETE", f"/v1/datasets/{dataset_id}"))
+
+    async def restore(self, dataset_id: str) -> AsyncDataset:
+        data = await self._transport.json(Call("POST", f"/v1/datasets/{dataset_id}/restore"))
+        return AsyncDataset(self._transport, data)

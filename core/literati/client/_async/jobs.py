@@ -253,3 +253,7 @@ class AsyncJobs:
 
     async def delete(self, job_id: str) -> None:
         await self._transport.send(Call("DELETE", f"/v1/jobs/{job_id}"))
+
+    async def restore(self, job_id: str) -> AsyncJob:
+        data = await self._transport.json(Call("POST", f"/v1/jobs/{job_id}/restore"))
+        return AsyncJob(self._transport, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,18 @@ class AsyncModel(ModelRecord):
         """Return the tree as rules in text."""
         return (await self.tree()).to_text()
 
+    async def export(self, format: str, path: str | Path | None = None) -> bytes:
+        """Return the tree in another format, and write it to a file if there is a path.
+
+        The formats are "sql-ansi", "sql-postgresql", "sql-duckdb", "sql-sqlite", "python", "javascript", "c",
+        "java", "onnx", "pmml" and "mlflow", which is a zip archive of a folder.
+        """
+        call = Call("GET", f"{self._path}/export", {"format": format}, headers={"Accept": "*/*"})
+        content = (await self._transport.send(call)).content
+        if path is not None:
+            await in_thread(Path(path).write_bytes, content)
+        return content
+
     async def update(self, *, name: str | None = None, notes: str | None = None) -> AsyncModel:
         """Change the name or the notes, and return the model."""
         patch = given({"name": name, "notes": notes})
@@ -134,6 +147,10 @@ class AsyncModels:
 
     async def delete(self, model_id: str) -> None:
         await self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
+
+    async def restore(self, model_id: str) -> AsyncModel:
+        await self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        return await self.get(model_id)
 
 
 class AsyncAliases:

@@ -189,3 +189,7 @@ class AsyncSweeps:
 
     async def delete(self, sweep_id: str) -> None:
         await self._transport.send(Call("DELETE", f"/v1/sweeps/{sweep_id}"))
+
+    async def restore(self, sweep_id: str) -> AsyncSweep:
+        data = await self._transport.json(Call("POST", f"/v1/sweeps/{sweep_id}/restore"))
+        return AsyncSweep(self._transport, data)

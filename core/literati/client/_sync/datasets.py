@@ -99,3 +99,7 @@ class Datasets:
 
     def delete(self, dataset_id: str) -> None:
         self._transport.send(Call("DELETE", f"/v1/datasets/{dataset_id}"))
+
+    def restore(self, dataset_id: str) -> Dataset:
+        data = self._transport.json(Call("POST", f"/v1/datasets/{dataset_id}/restore"))
+        return Dataset(self._transport, data)

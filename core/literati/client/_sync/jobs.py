@@ -251,3 +251,7 @@ class Jobs:
 
     def delete(self, job_id: str) -> None:
         self._transport.send(Call("DELETE", f"/v1/jobs/{job_id}"))
+
+    def restore(self, job_id: str) -> Job:
+        data = self._transport.json(Call("POST", f"/v1/jobs/{job_id}/restore"))
+        return Job(self._transport, data)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,18 @@ class Model(ModelRecord):
         """Return the tree as rules in text."""
         return self.tree().to_text()
 
+    def export(self, format: str, path: str | Path | None = None) -> bytes:
+        """Return the tree in another format, and write it to a file if there is a path.
+
+        The formats are "sql-ansi", "sql-postgresql", "sql-duckdb", "sql-sqlite", "python", "javascript", "c",
+        "java", "onnx", "pmml" and "mlflow", which is a zip archive of a folder.
+        """
+        call = Call("GET", f"{self._path}/export", {"format": format}, headers={"Accept": "*/*"})
+        content = self._transport.send(call).content
+        if path is not None:
+            in_thread(Path(path).write_bytes, content)
+        return content
+
     def update(self, *, name: str | None = None, notes: str | None = None) -> Model:
         """Change the name or the notes, and return the model."""
         patch = given({"name": name, "notes": notes})
@@ -133,6 +146,10 @@ class Models:
 
     def delete(self, model_id: str) -> None:
         self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
+
+    def restore(self, model_id: str) -> Model:
+        self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        return self.get(model_id)
 
 
 class Aliases:

@@ -184,3 +184,7 @@ class Sweeps:
 
     def delete(self, sweep_id: str) -> None:
         self._transport.send(Call("DELETE", f"/v1/sweeps/{sweep_id}"))
+
+    def restore(self, sweep_id: str) -> Sweep:
+        data = self._transport.json(Call("POST", f"/v1/sweeps/{sweep_id}/restore"))
+        return Sweep(self._transport, data)

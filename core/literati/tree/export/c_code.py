@@ -5,28 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from literati.data.labels import plain
-from literati.tree.export.code import Syntax, conditions, leaves
+from literati.tree.export.code import Syntax, category_tables, conditions, leaves, used_columns
 from literati.tree.export.conditions import ExportError
+from literati.tree.export.names import utf8
 from literati.tree.export.provenance import comment_lines
-from literati.tree.export.text import label_text
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
 MIN_INTEGER, MAX_INTEGER = -(1 << 63) + 1, (1 << 63) - 1
-SYNTAX = Syntax(if_line="if ({condition}) {{ /* {name} */")
+SYNTAX = Syntax(entry="literati_right_{node}[(int){cell} + 1]", if_line="if ({condition}) {{ /* {name} */")
 
 TYPES = """
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/* A row is an array of doubles in the order of literati_columns: a number, 0 or 1 for a boolean, the result
-   of literati_category_... for a category, and NAN for a missing cell. Infinity is not a valid cell. */
+/* A row is an array of doubles in the order of literati_columns, which has the columns that the tree uses: a
+   number, 0 or 1 for a boolean, the result of literati_category_... for a category, and NAN for a missing
+   cell. Infinity is taken for a very large number, which Literati itself refuses. Do not compile with
+   -ffast-math, which removes the tests for NAN. Other files declare what they use:
+
+   extern const char *const literati_columns[], *const literati_classes[];
+   int literati_predict(const double *x);
+   const double *literati_predict_proba(const double *x);
+   int literati_leaf_id(const double *x);
+   double literati_category_text(int column, const char *text);
+   double literati_category_integer(int column, long long value);
+   double literati_category_number(int column, double value); */
+
+enum literati_type { LITERATI_TEXT, LITERATI_INTEGER, LITERATI_DOUBLE };
 
 typedef struct {
     int column;
-    enum { LITERATI_TEXT, LITERATI_INTEGER, LITERATI_DOUBLE } type;
+    enum literati_type type;
     const char *text; /* UTF-8 */
     long long integer;
     double number;
@@ -36,6 +48,7 @@ typedef struct {
 FUNCTIONS = """
 /* Return the place of the row's leaf in literati_leaf_ids. */
 static int literati_leaf(const double *x) {{
+    (void)x; /* a tree of one leaf does not read it */
 {conditions}
 }}
 
@@ -95,7 +108,7 @@ double literati_category_number(int column, double value) {{
 def to_c(tree: ShapeTree, model_id: str | None = None) -> str:
     """Return a C file with functions for one row, whose names begin with `literati_`."""
     ends = leaves(tree)
-    columns = tree.schema.columns
+    columns = used_columns(tree).values()
     probabilities = tree.probabilities.tolist()
     categories = [
         f"{{{index}, {_category(category)}}}"
@@ -103,7 +116,7 @@ def to_c(tree: ShapeTree, model_id: str | None = None) -> str:
         for category in column.categories
     ]
     names = [_text(column.name) for column in columns]
-    classes = [_text(label_text(label)) for label in tree.classes]
+    classes = [_text(str(plain(label))) for label in tree.classes]
     rows = [f"{{{', '.join(map(repr, probabilities[index]))}}}" for index in ends]
     lines = ["/*", *(f" * {line}" for line in comment_lines(tree, model_id)), " */", TYPES]
     lines += _table(f"const char *const literati_columns[{len(names)}]", names)
@@ -113,6 +126,8 @@ def to_c(tree: ShapeTree, model_id: str | None = None) -> str:
         "static const literati_category literati_categories[]",
         categories or ['{-1, LITERATI_TEXT, "", 0, 0.0}'],
     )
+    for node, table in category_tables(tree).items():
+        lines.append(f"static const char literati_right_{node}[] = {{{','.join(table)}}};")
     lines += _table("static const int literati_leaf_ids[]", [str(index) for index in ends])
     lines += _table("static const int literati_labels[]", [str(tree.nodes[index].label) for index in ends])
     lines += _table(f"static const double literati_probabilities[][{len(classes)}]", rows)
@@ -134,12 +149,8 @@ def _category(category: Any) -> str:
 
 def _text(text: str) -> str:
     """Return a string literal in ASCII with the UTF-8 bytes of the text."""
-    if "\0" in text:
-        raise ExportError(
-            f"a text in C cannot contain the code point 0, as {text!r} does; export to Python instead"
-        )
     plain_bytes = set(range(32, 127)) - set(b'"\\?')
-    return '"' + "".join(chr(b) if b in plain_bytes else f"\\{b:03o}" for b in text.encode()) + '"'
+    return '"' + "".join(chr(b) if b in plain_bytes else f"\\{b:03o}" for b in utf8(text, "C")) + '"'
 
 
 def _table(declaration: str, entries: list[str]) -> list[str]:

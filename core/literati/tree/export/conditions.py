@@ -5,6 +5,8 @@ from __future__ import annotations
 from literati.data.schema import UNKNOWN, Column
 from literati.tree.nodes import Split
 
+MAX_EXACT = 1 << 53  # larger integers are not all exact as doubles
+
 
 class ExportError(ValueError):
     """A tree that a format cannot express exactly."""

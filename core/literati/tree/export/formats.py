@@ -6,8 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from literati.tree.export.c_code import to_c
 from literati.tree.export.java import to_java
@@ -16,11 +15,24 @@ from literati.tree.export.mlflow_model import mlflow_files
 from literati.tree.export.onnx_model import to_onnx
 from literati.tree.export.pmml import to_pmml
 from literati.tree.export.python_code import to_python
-from literati.tree.export.sql import DIALECTS, to_sql
+from literati.tree.export.sql import to_sql
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
+FormatName = Literal[
+    "sql-ansi",
+    "sql-postgresql",
+    "sql-duckdb",
+    "sql-sqlite",
+    "python",
+    "javascript",
+    "c",
+    "java",
+    "onnx",
+    "pmml",
+    "mlflow",
+]
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the time in an archive, so that the same tree gives the same bytes
 
 
@@ -38,22 +50,28 @@ class Format:
         return written.encode() if isinstance(written, str) else written
 
 
-def _sql(dialect: str, tree: ShapeTree, model_id: str | None) -> str:
-    return to_sql(tree, dialect, model_id=model_id)
+def _sql(dialect: str) -> Format:
+    def write(tree: ShapeTree, model_id: str | None) -> str:
+        return to_sql(tree, dialect, model_id=model_id)
+
+    return Format(f"tree-{dialect}.sql", "application/sql", write)
 
 
 def _mlflow_archive(tree: ShapeTree, model_id: str | None) -> bytes:
     archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+    with zipfile.ZipFile(archive, "w") as out:
         for name, text in mlflow_files(tree, model_id).items():
-            out.writestr(zipfile.ZipInfo(name, _EPOCH), text)
+            entry = zipfile.ZipInfo(name, _EPOCH)
+            entry.external_attr = 0o644 << 16  # the mode of the file
+            out.writestr(entry, text, zipfile.ZIP_DEFLATED)
     return archive.getvalue()
 
 
-FORMATS = {
-    **{
-        f"sql-{name}": Format(f"tree-{name}.sql", "application/sql", partial(_sql, name)) for name in DIALECTS
-    },
+FORMATS: dict[FormatName, Format] = {
+    "sql-ansi": _sql("ansi"),
+    "sql-postgresql": _sql("postgresql"),
+    "sql-duckdb": _sql("duckdb"),
+    "sql-sqlite": _sql("sqlite"),
     "python": Format("tree.py", "text/x-python", to_python),
     "javascript": Format("tree.mjs", "text/javascript", to_javascript),
     "c": Format("tree.c", "text/x-c", to_c),

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from literati.data.labels import plain
-from literati.tree.export.code import Syntax, conditions, large_subtrees, leaves
+from literati.tree.export.code import (
+    Syntax,
+    category_tables,
+    cell_kind,
+    conditions,
+    large_subtrees,
+    leaves,
+    used_columns,
+)
 from literati.tree.export.conditions import ExportError
 from literati.tree.export.provenance import comment_lines
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
-SYNTAX = Syntax(indent="    ")
-MAX_NODES = 400  # of a method; the bytecode of a method has at most 64 KiB
-MAX_TEXT = 16_000  # signs of a string literal; the class file allows 64 KiB in UTF-8
+SYNTAX = Syntax(entry="RIGHT{node}.charAt((int) {cell} + 1) == '1'")
+# The bytecode of a method and a string literal in UTF-8 have at most 64 KiB, and a class 65,535 constants.
+# So long lists are written as a few long literals, which the class splits when it is loaded.
+MAX_NODES = 200
+MAX_TEXT = 10_000
+SEPARATOR = "\x1f"
 
 METHODS = """
     private Literati() { }
 
-    /** Returns the class of a row, a map from column names to cells. null, NaN and no cell are missing. */
+    /** Returns the class of a row, a map from the names in COLUMNS to cells. null and NaN are missing. */
     public static Object predict(Map<String, ?> row) { return CLASSES[LABELS[leaf(encode(row))]]; }
 
     /** Returns the probability of each class in CLASSES. */
     public static double[] predictProba(Map<String, ?> row) {
-        return PROBABILITIES[leaf(encode(row))].clone();
+        int start = leaf(encode(row)) * CLASSES.length;
+        return Arrays.copyOfRange(PROBABILITIES, start, start + CLASSES.length);
     }
 
     /** Returns the id of the leaf, as Literati counts it. */
@@ -36,19 +49,21 @@ METHODS = """
         double[] x = new double[COLUMNS.length];
         for (int i = 0; i < x.length; i++) {
             Object cell = row.get(COLUMNS[i]);
+            if (cell == null && !row.containsKey(COLUMNS[i])) {
+                String message = ": the row has no such column; null is a missing cell";
+                throw new IllegalArgumentException(COLUMNS[i] + message);
+            }
             boolean missing = cell == null || cell instanceof Double && ((Double) cell).isNaN()
                 || cell instanceof Float && ((Float) cell).isNaN();
-            x[i] = missing || KINDS[i].equals("constant") ? Double.NaN : read(i, cell);
+            x[i] = missing ? Double.NaN : read(i, cell);
         }
         return x;
     }
 
     private static double read(int column, Object cell) {
-        if (KINDS[column].equals("category")) {
-            Map<Object, Integer> codes = CATEGORIES.get(column);
-            boolean texts = codes.keySet().stream().allMatch(key -> key instanceof String);
-            if (texts && !(cell instanceof String)) throw refused(column, cell);
-            return codes.getOrDefault(key(cell), -1);
+        if (CATEGORIES.containsKey(column)) {
+            if (KINDS[column].equals("text") && !(cell instanceof String)) throw refused(column, cell);
+            return CATEGORIES.get(column).getOrDefault(key(cell), -1);
         }
         Object number = key(cell);
         double x = Double.POSITIVE_INFINITY;
@@ -80,17 +95,27 @@ METHODS = """
         return cell;
     }
 
-    private static double[][] numbers(String... rows) {
-        String[] texts = String.join("", rows).split(";");
-        double[][] found = new double[texts.length][];
-        for (int i = 0; i < texts.length; i++) {
-            found[i] = Arrays.stream(texts[i].split(",")).mapToDouble(Double::parseDouble).toArray();
-        }
-        return found;
+    private static String[] split(String... parts) { return String.join("", parts).split("\\u001f", -1); }
+
+    private static double[] numbers(String... parts) {
+        return Arrays.stream(split(parts)).mapToDouble(Double::parseDouble).toArray();
     }
 
-    private static int[] integers(String... rows) {
-        return Arrays.stream(numbers(rows)[0]).mapToInt(x -> (int) x).toArray();
+    private static int[] integers(String... parts) {
+        return Arrays.stream(split(parts)).mapToInt(Integer::parseInt).toArray();
+    }
+
+    /** Returns the codes of the categories; the first letter of each says what it is. */
+    private static Map<Object, Integer> codes(String... parts) {
+        Map<Object, Integer> codes = new HashMap<>();
+        for (String entry : split(parts)) {
+            String text = entry.substring(1);
+            Object category = text;
+            if (entry.charAt(0) == 'i') category = new BigInteger(text);
+            if (entry.charAt(0) == 'd') category = Double.valueOf(text);
+            codes.put(key(category), codes.size());
+        }
+        return codes;
     }
 """
 
@@ -98,9 +123,7 @@ METHODS = """
 def to_java(tree: ShapeTree, model_id: str | None = None) -> str:
     """Return the class `Literati` with static methods for one row."""
     ends = leaves(tree)
-    columns = tree.schema.columns
-    probabilities = tree.probabilities.tolist()
-    kinds = ["constant" if column.constant else column.kind for column in columns]
+    columns = used_columns(tree).values()
     imports = [
         "java.math.BigDecimal",
         "java.math.BigInteger",
@@ -110,39 +133,48 @@ def to_java(tree: ShapeTree, model_id: str | None = None) -> str:
     ]
     lines = ["/*", *(f" * {_ascii(line)}" for line in comment_lines(tree, model_id)), " */"]
     lines += [*(f"import {name};" for name in imports), "", "public final class Literati {"]
-    lines.append(
-        f"    public static final Object[] CLASSES = {{{', '.join(_literal(c) for c in tree.classes)}}};"
-    )
-    lines.append(
-        f"    public static final String[] COLUMNS = {{{', '.join(_text(c.name) for c in columns)}}};"
-    )
-    lines.append(f"    private static final String[] KINDS = {{{', '.join(_text(kind) for kind in kinds)}}};")
-    lines.append(f"    private static final int[] LEAF_IDS = integers({_chunks(','.join(map(str, ends)))});")
-    labels = ",".join(str(tree.nodes[index].label) for index in ends)
-    lines.append(f"    private static final int[] LABELS = integers({_chunks(labels)});")
-    rows = ";".join(",".join(map(repr, probabilities[index])) for index in ends)
-    lines.append(f"    private static final double[][] PROBABILITIES = numbers({_chunks(rows)});")
+    shares = [share for row in tree.probabilities[ends].tolist() for share in row]
     lines += [
-        "    private static final Map<Integer, Map<Object, Integer>> CATEGORIES = new HashMap<>();",
-        "    static {",
+        _field("public", "Object[] CLASSES", f"{{{', '.join(map(_literal, tree.classes))}}}"),
+        _field("public", "String[] COLUMNS", _call("split", [column.name for column in columns])),
+        _field("private", "String[] KINDS", _call("split", map(cell_kind, columns))),
+        _field("private", "int[] LEAF_IDS", _call("integers", ends)),
+        _field("private", "int[] LABELS", _call("integers", [tree.nodes[index].label for index in ends])),
+        _field("private", "double[] PROBABILITIES", _call("numbers", shares)),
+        _field("private", "Map<Integer, Map<Object, Integer>> CATEGORIES", "new HashMap<>()"),
     ]
-    lines += [f"        categories{i}();" for i, column in enumerate(columns) if column.kind == "category"]
-    lines.append("    }")
-    for i, column in enumerate(columns):
+    for node, table in category_tables(tree).items():
+        lines.append(_field("private", f"String RIGHT{node}", f'String.join("", {_chunks(table)})'))
+    lines.append("    static {")
+    for place, column in enumerate(columns):
         if column.kind == "category":
-            lines += _categories(i, column.categories)
-    lines += _methods(tree)
+            codes = _call("codes", [_entry(category) for category in column.categories])
+            lines.append(f"        CATEGORIES.put({place}, {codes});")
+    lines += ["    }", *_methods(tree)]
     return "\n".join(lines) + METHODS + "}\n"
 
 
-def _categories(index: int, categories: tuple[Any, ...]) -> list[str]:
-    lines = [
-        "",
-        f"    private static void categories{index}() {{",
-        "        Map<Object, Integer> codes = new HashMap<>();",
-    ]
-    lines += [f"        codes.put(key({_literal(label)}), {code});" for code, label in enumerate(categories)]
-    return [*lines, f"        CATEGORIES.put({index}, codes);", "    }"]
+def _field(access: str, declaration: str, value: str) -> str:
+    return f"    {access} static final {declaration} = {value};"
+
+
+def _call(method: str, entries: Iterable[object]) -> str:
+    """Return the call of a method with a list as a few long literals."""
+    texts = [str(entry) for entry in entries]
+    if found := next((text for text in texts if SEPARATOR in text), None):
+        raise ExportError(
+            f"The Java export separates texts by the control character {SEPARATOR!r}, which {found!r} "
+            "contains; export to Python instead"
+        )
+    return f"{method}({_chunks(SEPARATOR.join(texts))})"
+
+
+def _entry(category: Any) -> str:
+    """Return a category with a letter for its type."""
+    category = plain(category)
+    if isinstance(category, str):
+        return f"s{category}"
+    return f"d{category!r}" if isinstance(category, float) else f"i{int(category)}"
 
 
 def _methods(tree: ShapeTree) -> list[str]:
@@ -159,7 +191,7 @@ def _methods(tree: ShapeTree) -> list[str]:
 def _literal(label: Any) -> str:
     label = plain(label)
     if isinstance(label, str):
-        return _text(label)
+        return json.dumps(label)
     if isinstance(label, bool):
         return "true" if label else "false"
     if isinstance(label, int):
@@ -169,14 +201,11 @@ def _literal(label: Any) -> str:
     raise ExportError(f"Java has no literal for {label!r}; export to Python instead")
 
 
-def _text(text: str) -> str:
-    return json.dumps(text)
-
-
 def _ascii(line: str) -> str:
-    """Return a line whose comments cannot contain an escape that a Java compiler reads."""
-    return line.encode("ascii", "replace").decode().replace("\\u", "\\ u")
+    """Return a line with its comment in ASCII, which is the same in every encoding of source files."""
+    return line.encode("ascii", "replace").decode()
 
 
 def _chunks(text: str) -> str:
-    return ", ".join(f'"{text[i : i + MAX_TEXT]}"' for i in range(0, len(text), MAX_TEXT))
+    parts = [text[i : i + MAX_TEXT] for i in range(0, len(text), MAX_TEXT)] or [""]
+    return ", ".join(map(json.dumps, parts))

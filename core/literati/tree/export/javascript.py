@@ -6,16 +6,21 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from literati.data.labels import plain
-from literati.tree.export.code import Syntax, conditions, leaves
-from literati.tree.export.conditions import ExportError
+from literati.tree.export.code import (
+    Syntax,
+    category_tables,
+    cell_kind,
+    conditions,
+    leaves,
+    used_columns,
+)
+from literati.tree.export.conditions import MAX_EXACT, ExportError
 from literati.tree.export.provenance import comment_lines
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
-MAX_EXACT = 1 << 53  # larger integers are not exact as doubles; they are written as BigInt
-
-SYNTAX = Syntax(indent="  ")
+SYNTAX = Syntax(entry='RIGHT[{node}][{cell} + 1] === "1"', indent="  ")
 
 FUNCTIONS = """
 const isMissing = (cell) => cell === null || cell === undefined || Number.isNaN(cell);
@@ -37,26 +42,29 @@ const number = (name, cell) => {
 };
 
 const READERS = {
-  constant: () => NaN,
   number,
   boolean: (name, cell) => (
     [0, 1].includes(plain(cell)) ? Number(cell) : refuse(name, "a boolean, 0 or 1", cell)
   ),
-  category: (name, cell) => {
-    const codes = CATEGORIES.get(name);
-    const texts = [...codes.keys()].every((key) => typeof key === "string");
-    if (texts && typeof cell !== "string") refuse(name, "a category", cell);
-    return codes.get(plain(cell)) ?? -1;
-  },
+  text: (name, cell) => (
+    typeof cell === "string" ? CATEGORIES.get(name).get(cell) ?? -1 : refuse(name, "a text", cell)
+  ),
+  category: (name, cell) => CATEGORIES.get(name).get(plain(cell)) ?? -1,
 };
 
 // Returns a number for each column: NaN for a missing cell, the code of a category, -1 for an unknown one.
-const encode = (row) => COLUMNS.map(([name, kind]) => {
-  const cell = Object.hasOwn(row, name) ? row[name] : null;
+const encode = (row) => KINDS.map(([name, kind]) => {
+  if (!Object.hasOwn(row, name)) {
+    throw new TypeError(`${name}: the row has no such column; null is a missing cell`);
+  }
+  const cell = row[name];
   return isMissing(cell) ? NaN : READERS[kind](name, cell);
 });
 
-/** Returns the id of the leaf of a row, an object of cells by column. null, undefined and NaN are missing. */
+/**
+ * Returns the id of the leaf of a row, an object with a cell for each of COLUMNS. null, undefined and NaN are
+ * missing.
+ */
 export function leafId(row) {
   return LEAF_IDS[leaf(encode(row))];
 }
@@ -78,27 +86,28 @@ def literal(value: Any) -> str:
     value = plain(value)
     if isinstance(value, tuple):
         raise ExportError(
-            f"JavaScript has no literal that equals the tuple {value!r}; export to Python instead"
+            f"JavaScript has no value that equals the tuple {value!r}; export to Python instead"
         )
     if isinstance(value, int) and abs(value) > MAX_EXACT:
-        return f"{value}n"
+        return f"{value}n"  # a BigInt
     return json.dumps(value)
 
 
 def to_javascript(tree: ShapeTree, model_id: str | None = None) -> str:
     """Return an ECMAScript module with `predict`, `predictProba` and `leafId` for one row."""
     ends = leaves(tree)
-    columns = tree.schema.columns
+    columns = used_columns(tree).values()
     probabilities = tree.probabilities.tolist()
-    kinds = ["constant" if column.constant else column.kind for column in columns]
     lines = [f"// {line}" for line in comment_lines(tree, model_id)]
     lines += ["", f"export const CLASSES = [{', '.join(literal(label) for label in tree.classes)}];"]
-    pairs = zip(columns, kinds, strict=True)
-    lines += _table("COLUMNS", "[{}]", [f"[{literal(c.name)}, {literal(kind)}]" for c, kind in pairs])
+    lines += [f"export const COLUMNS = [{', '.join(literal(column.name) for column in columns)}];"]
+    lines += _table("KINDS", "[{}]", [f"[{literal(c.name)}, {literal(cell_kind(c))}]" for c in columns])
     categories = [
         f"[{literal(c.name)}, new Map([{_entries(c.categories)}])]" for c in columns if c.kind == "category"
     ]
     lines += _table("CATEGORIES", "new Map([{}])", categories)
+    if tables := category_tables(tree):
+        lines += _table("RIGHT", "{{}}", [f'{node}: "{table}"' for node, table in tables.items()])
     lines += [f"const LEAF_IDS = {ends};", f"const LABELS = {[tree.nodes[index].label for index in ends]};"]
     lines += _table("PROBABILITIES", "[{}]", [json.dumps(probabilities[index]) for index in ends])
     lines += ["", "function leaf(x) {", *conditions(tree, SYNTAX), "}"]
@@ -110,11 +119,12 @@ def _entries(categories: tuple[Any, ...]) -> str:
 
 
 def _key(category: Any) -> str:
-    """Return a category as a key of a Map; true equals 1, as in Python."""
+    """Return a category as a key of a Map: true equals 1, and 1e20 equals 100000000000000000000n."""
     category = plain(category)
-    return literal(int(category) if isinstance(category, bool) else category)
+    whole = isinstance(category, bool) or (isinstance(category, float) and category.is_integer())
+    return literal(int(category) if whole else category)
 
 
 def _table(name: str, form: str, entries: list[str]) -> list[str]:
-    opening, closing = form.split("{}")
+    opening, _, closing = form.partition("{}")
     return [f"const {name} = {opening}", *(f"  {entry}," for entry in entries), f"{closing};"]

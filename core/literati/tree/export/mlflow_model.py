@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from literati._version import __version__
 from literati.data.labels import plain
 from literati.data.schema import Column
-from literati.tree.export.conditions import ExportError
+from literati.tree.export.code import cell_kind, used_columns
+from literati.tree.export.conditions import MAX_EXACT, ExportError
 from literati.tree.export.provenance import provenance
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def mlflow_files(tree: ShapeTree, model_id: str | None = None) -> dict[str, str]
             }
         },
         "signature": {
-            "inputs": json.dumps([_input(column) for column in tree.schema.columns if not column.constant]),
+            "inputs": json.dumps([_input(column) for column in used_columns(tree).values()]),
             "params": json.dumps([{"name": "method", "type": "string", "default": "predict", "shape": None}]),
             "outputs": json.dumps([{"type": _label_type(tree), "name": "prediction", "required": True}]),
         },
@@ -65,27 +66,32 @@ def to_mlflow(tree: ShapeTree, folder: str | Path, model_id: str | None = None) 
 
 
 def _input(column: Column) -> dict[str, Any]:
-    return {"type": _column_type(column), "name": column.name, "required": False}
+    return {"type": _column_type(column), "name": column.name, "required": True}
 
 
 def _column_type(column: Column) -> str:
-    if column.kind != "category":
-        return "double"  # also for booleans, because MLflow's boolean cannot be missing
-    kinds = {type(plain(category)) for category in column.categories}
-    if kinds <= {bool, int, float}:
-        return "double"
-    if kinds != {str}:
-        raise ExportError(
-            f"a column of MLflow has one type, but the categories of {column.name!r} are texts and others; "
-            "export to Python instead"
-        )
-    return "string"
+    if column.kind == "boolean":
+        return "boolean"
+    if cell_kind(column) == "text":
+        return "string"
+    for category in map(plain, column.categories):
+        if isinstance(category, str):
+            raise ExportError(
+                f"A column of MLflow has one type, but the categories of {column.name!r} are texts and "
+                "others; export to Python instead"
+            )
+        if isinstance(category, int) and abs(category) > MAX_EXACT:
+            raise ExportError(
+                f"MLflow has doubles where cells may be missing, so it cannot express the category "
+                f"{category} of {column.name!r} exactly; export to Python instead"
+            )
+    return "double"
 
 
 def _label_type(tree: ShapeTree) -> str:
     kinds = {type(plain(label)) for label in tree.classes}
     if len(kinds) != 1 or not kinds <= TYPES.keys():
         raise ExportError(
-            "a column of MLflow has one type, but the classes have several; export to Python instead"
+            "A column of MLflow has one type, but the classes have several; export to Python instead"
         )
     return TYPES[kinds.pop()]

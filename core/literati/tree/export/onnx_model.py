@@ -1,12 +1,14 @@
-"""Write a tree as an ONNX model of standard operators.
+"""Write a tree as an ONNX model.
 
-Each split becomes a bit: 1 if the row goes right. A leaf is reached if all bits on its path are as the path
-says. A matrix product counts for every leaf how many are not, and the row's leaf is the one with none.
-All numbers are doubles, so predictions equal those of the library.
+Each split becomes a bit: 1 if the row goes right. Then each row takes as many steps as the tree is deep: a
+step reads the bit of the row's node and goes to a child, and a leaf is its own child. The size of the model
+grows with the number of nodes. Numbers are doubles, so predictions equal those of the library.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,18 +16,18 @@ import numpy.typing as npt
 
 from literati.data.labels import plain
 from literati.data.schema import Column
-from literati.tree.export.code import leaves
-from literati.tree.export.conditions import ExportError
+from literati.tree.export.code import cell_kind, used_columns
+from literati.tree.export.conditions import MAX_EXACT, ExportError
+from literati.tree.export.names import free_name, utf8
 from literati.tree.export.provenance import provenance
 from literati.tree.nodes import Split
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
-OPSET = 19  # the first in which `Equal` compares texts
-IR_VERSION = 9
-MAX_EXACT = 1 << 53
+OPSET, ML_OPSET, IR_VERSION = 18, 4, 9  # of 2023: the first LabelEncoder for doubles
 LABEL_TYPES = {bool: np.bool_, int: np.int64, float: np.float64, str: np.object_}
+DOUBLE, INT64, STRING = 11, 7, 8  # onnx.TensorProto
 
 
 def to_onnx(tree: ShapeTree, model_id: str | None = None) -> bytes:
@@ -43,173 +45,151 @@ class _Graph:
             from onnx import helper, numpy_helper
         except ImportError as error:
             raise ImportError(
-                "Exporting to ONNX needs the package onnx; install it with pip install literati[onnx]"
+                "Exporting to ONNX needs the package onnx; install it with pip install 'literati-trees[onnx]'"
             ) from error
         self.tree = tree
         self.helper, self.numpy_helper = helper, numpy_helper
         self.operators: list[Any] = []
         self.constants: list[Any] = []
-        self.inputs: list[Any] = []
-        self.missing_text = _missing_text(tree)
+        self.columns = used_columns(tree)
+        self.prefix = "literati"  # of the names of values, which differ from those of columns
+        while any(column.name.startswith(self.prefix) for column in self.columns.values()):
+            self.prefix += "_"
+        self.missing_text = _missing_text(self.columns.values())
 
     def model(self, model_id: str | None) -> bytes:
-        from onnx import TensorProto
-
         tree = self.tree
-        bits, order = self._bits()
-        ends = leaves(tree)
-        leaf = self._leaf(bits, order, ends)
-        labels = _label_array(tree)[[tree.nodes[index].label for index in ends]]
+        inputs = [self._input(column) for column in self.columns.values()]
+        node = self._reached(*self._bits())
         outputs = {
-            "label": labels,
-            "probabilities": tree.probabilities[ends],
-            "leaf_id": np.array(ends, dtype=np.int64),
+            "label": _label_array(tree)[[node.label for node in tree.nodes]],
+            "probabilities": tree.probabilities,
+            "leaf_id": np.arange(len(tree.nodes)),
         }
         infos = []
-        for name, values in outputs.items():
-            self._add("Gather", [self._constant(values), leaf], output=name, axis=0)
-            type_ = self.numpy_helper.from_array(values).data_type
-            infos.append(self.helper.make_tensor_value_info(name, type_, ["rows", *values.shape[1:]]))
-        assert infos[0].type.tensor_type.elem_type != TensorProto.UNDEFINED
-        graph = self.helper.make_graph(self.operators, "literati", self.inputs, infos, self.constants)
+        for name, of_node in outputs.items():
+            name = free_name(tree, name)
+            self._add("Gather", self._constant(of_node), node, output=name)
+            kind = self.numpy_helper.from_array(of_node).data_type
+            infos.append(self.helper.make_tensor_value_info(name, kind, ["rows", *of_node.shape[1:]]))
+        graph = self.helper.make_graph(self.operators, "literati", inputs, infos, self.constants)
         facts = provenance(tree, model_id)
+        domains = {"": OPSET, "ai.onnx.ml": ML_OPSET}
         model = self.helper.make_model(
             graph,
-            opset_imports=[self.helper.make_opsetid("", OPSET)],
+            opset_imports=[self.helper.make_opsetid(*domain) for domain in domains.items()],
             ir_version=IR_VERSION,
             producer_name="Literati",
             producer_version=facts["exporter"].removeprefix("Literati "),
             doc_string=facts["proof"],
         )
-        extra = {"missing_text": self.missing_text, "classes": ", ".join(map(str, tree.classes))}
-        self.helper.set_model_props(model, {**facts, **extra})
+        classes = json.dumps([plain(label) for label in tree.classes])
+        self.helper.set_model_props(model, {**facts, "missing_text": self.missing_text, "classes": classes})
         content: bytes = model.SerializeToString()
         return content
 
-    def _constant(self, values: npt.NDArray[Any]) -> str:
-        name = f"constant_{len(self.constants)}"
+    def _input(self, column: Column) -> Any:
+        if not utf8(column.name, "ONNX"):
+            raise ExportError("A column without a name cannot be an input of ONNX; export to Python instead")
+        kind = STRING if cell_kind(column) == "text" else DOUBLE
+        return self.helper.make_tensor_value_info(column.name, kind, ["rows", 1])
+
+    def _constant(self, values: Any) -> str:
+        name = f"{self.prefix}_constant_{len(self.constants)}"
         self.constants.append(self.numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def _add(self, operator: str, inputs: list[str], output: str | None = None, **attributes: Any) -> str:
-        name = output or f"value_{len(self.operators)}"
+    def _add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        name = output or f"{self.prefix}_value_{len(self.operators)}"
         self.operators.append(self.helper.make_node(operator, inputs, [name], **attributes))
         return name
 
-    def _bits(self) -> tuple[str, list[int]]:
-        """Add the bits of all splits; return their tensor and the nodes in its order."""
-        by_column: dict[int, list[int]] = {}
+    def _bits(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """Add the bits of all splits; return a tensor for each column, and the place of each node's bit."""
+        by_column: dict[int, dict[int, Split]] = {}
         for index, node in enumerate(self.tree.nodes):
             if node.split is not None:
-                by_column.setdefault(node.split.column, []).append(index)
-        parts, order = [], []
-        for column, nodes in by_column.items():
-            splits = [split for index in nodes if (split := self.tree.nodes[index].split) is not None]
-            parts.append(self._column_bits(self.tree.schema.columns[column], splits))
-            order += nodes
-        if not parts:  # a tree without splits still needs the number of rows
-            self._input(self.tree.schema.columns[0])
-            return "", []
-        return self._add("Concat", parts, axis=1), order
+                by_column.setdefault(node.split.column, {})[index] = node.split
+        tensors, places = [], np.zeros(len(self.tree.nodes), np.int64)
+        start = 0
+        for index, splits in by_column.items():
+            column = self.columns[index]
+            write = self._category_bits if column.kind == "category" else self._number_bits
+            tensors.append(write(column, list(splits.values())))
+            places[list(splits)] = np.arange(start, start + len(splits))
+            start += len(splits)
+        return tensors, places
 
-    def _input(self, column: Column) -> str:
-        from onnx import TensorProto
+    def _number_bits(self, column: Column, splits: list[Split]) -> str:
+        """Count the thresholds below each cell; no cell is above the infinity that fills the lists up."""
+        most = max(1, *(len(split.thresholds) for split in splits))
+        thresholds = [[*split.thresholds, *[np.inf] * (most - len(split.thresholds))] for split in splits]
+        cell = self._add("Unsqueeze", column.name, self._constant([2]))
+        above = self._add("Greater", cell, self._constant(np.array([thresholds], dtype=np.float64)))
+        counts = self._add("ReduceSum", self._integers(above), self._constant([2]), keepdims=0)
+        odd = self._add("Mod", counts, self._constant([2]))
+        side = self._constant([[int(split.missing_right) for split in splits]])
+        return self._add("Where", self._add("IsNaN", column.name), side, odd)
 
-        text = _is_text(column)
-        kind = TensorProto.STRING if text else TensorProto.DOUBLE
-        self.inputs.append(self.helper.make_tensor_value_info(column.name, kind, ["rows", 1]))
-        return column.name
+    def _category_bits(self, column: Column, splits: list[Split]) -> str:
+        """Read the sides of each cell from a table: categories, then the missing cell, then unknown ones."""
+        categories = _category_array(column, self.missing_text)
+        unknown = len(categories)
+        codes = self._add(
+            "LabelEncoder",
+            column.name,
+            domain="ai.onnx.ml",
+            keys_tensor=self.numpy_helper.from_array(categories),
+            values_tensor=self.numpy_helper.from_array(np.arange(unknown)),
+            default_tensor=self.numpy_helper.from_array(np.array([unknown])),
+        )
+        sides = np.zeros((unknown + 1, len(splits)), dtype=np.bool_)
+        for place, split in enumerate(splits):
+            sides[list(split.right_categories), place] = True
+            sides[-2:, place] = split.missing_right, split.unknown_right
+        row = self._add("Squeeze", codes, self._constant([1]))
+        return self._integers(self._add("Gather", self._constant(sides), row))
 
-    def _column_bits(self, column: Column, splits: list[Split]) -> str:
-        cell = self._input(column)
-        if column.kind == "category":
-            return self._category_bits(cell, column, splits)
-        thresholds = sorted({t for split in splits for t in split.thresholds})
-        member = np.array([[t in split.thresholds for split in splits] for t in thresholds], dtype=np.float64)
-        above = self._add("Greater", [cell, self._constant(np.array([thresholds], dtype=np.float64))])
-        counts = self._add("MatMul", [self._double(above), self._constant(member.reshape(-1, len(splits)))])
-        whole = self._add("Cast", [counts], to=7)  # 64-bit integers
-        odd = self._add("Mod", [whole, self._constant(np.array([2], dtype=np.int64))])
-        missing = self._add("IsNaN", [cell])
-        side = self._constant(np.array([[split.missing_right for split in splits]], dtype=np.int64))
-        return self._double(self._add("Where", [missing, side, odd]))
+    def _integers(self, tensor: str) -> str:
+        return self._add("Cast", tensor, to=INT64)
 
-    def _category_bits(self, cell: str, column: Column, splits: list[Split]) -> str:
-        """Compare with every category; what equals none is unknown or missing."""
-        categories = _category_array(column)
-        equal = self._double(self._add("Equal", [cell, self._constant(categories[None, :])]))
-        sides = [[k in split.right_categories for split in splits] for k in range(len(categories))]
-        known_right = self._add("MatMul", [equal, self._constant(np.array(sides, dtype=np.float64))])
-        known = self._add("MatMul", [equal, self._constant(np.ones((len(categories), 1)))])
-        unknown = self._add("Sub", [self._constant(np.ones((1, 1))), known])
-        if _is_text(column):
-            missing = self._add(
-                "Equal", [cell, self._constant(np.array([[self.missing_text]], dtype=object))]
-            )
-        else:
-            missing = self._add("IsNaN", [cell])
-        unknown_side = self._constant(np.array([[split.unknown_right for split in splits]], dtype=np.float64))
-        missing_side = self._constant(np.array([[split.missing_right for split in splits]], dtype=np.float64))
-        seen = self._add("Add", [known_right, self._add("Mul", [unknown, unknown_side])])
-        return self._add("Where", [missing, missing_side, seen])
-
-    def _double(self, tensor: str) -> str:
-        return self._add("Cast", [tensor], to=11)
-
-    def _leaf(self, bits: str, order: list[int], ends: list[int]) -> str:
-        """Add the place of each row's leaf among the leaves."""
-        if not order:
-            rows = self._add("Shape", [self.inputs[0].name], start=0, end=1)
-            return self._add(
-                "ConstantOfShape", [rows], value=self.numpy_helper.from_array(np.zeros(1, np.int64))
-            )
-        place = {index: at for at, index in enumerate(order)}
-        weights = np.zeros((len(order), len(ends)))
-        offsets = np.zeros((1, len(ends)))
-        for leaf, end in enumerate(ends):
-            for index, right in _path(self.tree, end):
-                weights[place[index], leaf] = 1.0 if right else -1.0
-                offsets[0, leaf] -= (
-                    right  # the sum is 0 for the leaf that is reached, and negative for others
-                )
-        agreement = self._add("MatMul", [bits, self._constant(weights)])
-        total = self._add("Add", [agreement, self._constant(offsets)])
-        return self._add("ArgMax", [total], axis=1, keepdims=0)
+    def _reached(self, tensors: list[str], places: npt.NDArray[np.int64]) -> str:
+        """Add the node that each row reaches."""
+        shape = self._add("Shape", next(iter(self.columns.values())).name)
+        root = self.numpy_helper.from_array(np.zeros(1, np.int64))
+        at = self._add("ConstantOfShape", shape, value=root)
+        if tensors:
+            bits = self._add("Concat", *tensors, axis=1)
+            nodes = enumerate(self.tree.nodes)
+            pairs = [(n.split.left, n.split.right) if n.split is not None else (i, i) for i, n in nodes]
+            place, child = self._constant(places), self._constant(np.array(pairs).reshape(-1))
+            two = self._constant([[2]])
+            for _ in range(self.tree.depth):
+                bit = self._add("GatherElements", bits, self._add("Gather", place, at), axis=1)
+                at = self._add("Gather", child, self._add("Add", self._add("Mul", at, two), bit))
+        return self._add("Squeeze", at, self._constant([1]))
 
 
-def _path(tree: ShapeTree, end: int) -> list[tuple[int, bool]]:
-    above = {}
-    for index, node in enumerate(tree.nodes):
-        if node.split is not None:
-            above[node.split.left], above[node.split.right] = (index, False), (index, True)
-    path = []
-    while end in above:
-        path.append(above[end])
-        end = above[end][0]
-    return path
-
-
-def _is_text(column: Column) -> bool:
-    return column.kind == "category" and isinstance(plain(column.categories[0]), str)
-
-
-def _missing_text(tree: ShapeTree) -> str:
+def _missing_text(columns: Iterable[Column]) -> str:
     """Return a text that is no category: the empty one if possible."""
-    known = {category for column in tree.schema.columns for category in column.categories}
+    known = {category for column in columns for category in column.categories}
     return next(text for k in range(len(known) + 2) if (text := "<missing>" * k) not in known)
 
 
-def _category_array(column: Column) -> npt.NDArray[Any]:
+def _category_array(column: Column, missing_text: str) -> npt.NDArray[Any]:
+    """Return the categories and the missing cell."""
     categories = [plain(category) for category in column.categories]
-    if _is_text(column) and all(isinstance(category, str) for category in categories):
-        return np.array(categories, dtype=object)
+    if cell_kind(column) == "text":
+        for category in categories:
+            utf8(category, "ONNX")
+        return np.array([*categories, missing_text], dtype=object)
     for category in categories:
-        if not isinstance(category, int | float) or abs(category) > MAX_EXACT:
+        if isinstance(category, str) or (isinstance(category, int) and abs(category) > MAX_EXACT):
             raise ExportError(
                 f"ONNX compares numbers as doubles, so it cannot express the category {category!r} of "
                 f"{column.name!r} exactly; export to Python instead"
             )
-    return np.array(categories, dtype=np.float64)
+    return np.array([*categories, np.nan], dtype=np.float64)
 
 
 def _label_array(tree: ShapeTree) -> npt.NDArray[Any]:
@@ -217,8 +197,11 @@ def _label_array(tree: ShapeTree) -> npt.NDArray[Any]:
     kinds = {type(label) for label in labels}
     if len(kinds) != 1 or not kinds <= LABEL_TYPES.keys():
         raise ExportError(
-            "an output of ONNX has one type, but the classes have several; export to Python instead"
+            "An output of ONNX has one type, but the classes have several; export to Python instead"
         )
+    for label in labels:
+        if isinstance(label, str):
+            utf8(label, "ONNX")
     try:
         return np.array(labels, dtype=LABEL_TYPES[kinds.pop()])
     except OverflowError as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from literati._version import __version__
 from literati.data.labels import plain
 from literati.data.schema import Column
+from literati.tree.export.code import used_columns
 from literati.tree.export.conditions import ExportError, boolean_sides
+from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance
 from literati.tree.nodes import Split
 
@@ -17,20 +20,20 @@ if TYPE_CHECKING:
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 DATA_TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
-TARGET = "prediction"
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
     """Return an XML document with a TreeModel."""
     facts = provenance(tree, model_id)
-    target = _free_name(tree, TARGET)
     root = ElementTree.Element("PMML", xmlns=NAMESPACE, version="4.4")
     header = _add(root, "Header", description=facts["proof"])
     for name in ("model", "sha256"):
         if name in facts:
             _add(header, "Extension", name=name, value=facts[name])
     _add(header, "Application", name="Literati", version=__version__)
-    columns = [column for column in tree.schema.columns if not column.constant]
+    columns = used_columns(tree).values()
+    target = free_name(tree, "prediction")
     dictionary = _add(root, "DataDictionary", numberOfFields=str(len(columns) + 1))
     for column in columns:
         _data_field(dictionary, column)
@@ -49,38 +52,36 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
     for column in columns:
         _add(schema, "MiningField", name=column.name, invalidValueTreatment="asIs")
     _add(schema, "MiningField", name=target, usageType="target")
-    output = _add(model, "Output")
-    _add(output, "OutputField", name="leaf_id", optype="categorical", dataType="string", feature="entityId")
-    for label in labels:
-        name = f"probability({label})"
-        _add(
-            output,
-            "OutputField",
-            name=name,
-            optype="continuous",
-            dataType="double",
-            feature="probability",
-            value=label,
-        )
+    _outputs(_add(model, "Output"), tree, labels)
     _node(model, tree, 0, None, labels)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def _outputs(output: Any, tree: ShapeTree, labels: list[str]) -> None:
+    kind = _data_type([plain(label) for label in tree.classes], "the classes")
+    fields = [
+        ("label", "categorical", kind, {"feature": "predictedValue"}),
+        ("leaf_id", "categorical", "string", {"feature": "entityId"}),
+        *(
+            (f"probability({label})", "continuous", "double", {"feature": "probability", "value": label})
+            for label in labels
+        ),
+    ]
+    for name, operator_type, data_type, feature in fields:
+        name = free_name(tree, name)
+        _add(output, "OutputField", name=name, optype=operator_type, dataType=data_type, **feature)
+
+
 def _add(parent: Any, tag: str, /, **attributes: str) -> Any:
-    for value in attributes.values():
-        if any(ord(sign) < 32 and sign not in "\t\n\r" for sign in value):
-            raise ExportError(
-                f"XML cannot contain the control character in {value!r}; export to Python instead"
-            )
-    return ElementTree.SubElement(parent, tag, attributes)
+    return ElementTree.SubElement(parent, tag, {name: _xml(value) for name, value in attributes.items()})
 
 
-def _free_name(tree: ShapeTree, name: str) -> str:
-    names = {column.name for column in tree.schema.columns}
-    while name in names:
-        name += "_"
-    return name
+def _xml(text: str) -> str:
+    """Return a text that XML can hold."""
+    if NOT_XML.search(text):
+        raise ExportError(f"XML cannot hold a character of the text {text!r}; export to Python instead")
+    return text
 
 
 def _text(label: Any) -> str:
@@ -95,7 +96,7 @@ def _text(label: Any) -> str:
 def _data_type(values: list[Any], what: str) -> str:
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not kinds <= DATA_TYPES.keys():
-        raise ExportError(f"a field of PMML has one type, but {what} have several; export to Python instead")
+        raise ExportError(f"A field of PMML has one type, but {what} have several; export to Python instead")
     return DATA_TYPES[kinds.pop()]
 
 
@@ -180,4 +181,9 @@ def _category_predicate(parent: Any, column: Column, split: Split, right: bool) 
     kind = data_type[_data_type([plain(c) for c in column.categories], column.name)]
     array = _add(predicate, "Array", n=str(len(texts)), type=kind)
     quoted = ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in texts]
-    array.text = " ".join(quoted if kind == "string" else texts)
+    if any("\r" in text for text in texts):
+        raise ExportError(
+            f"XML reads a carriage return in a category of {column.name!r} as a line feed; "
+            "export to Python instead"
+        )
+    array.text = _xml(" ".join(quoted if kind == "string" else texts))

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from literati._version import __version__
-from literati.tree.export.text import label_text
+from literati.tree.export.names import comment_text
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
@@ -41,4 +41,4 @@ def comment_lines(tree: ShapeTree, model_id: str | None) -> list[str]:
     facts = provenance(tree, model_id)
     lines = [about, *(f"{text}: {facts[name]}" for name, text in names.items() if name in facts)]
     lines += textwrap.wrap(facts["proof"], WIDTH)
-    return [label_text(line).replace("*/", "* /") for line in lines]
+    return [comment_text(line) for line in lines]

@@ -5,29 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from literati.data.labels import plain
-from literati.tree.export.code import Syntax, conditions, leaves
+from literati.tree.export.code import (
+    Syntax,
+    category_tables,
+    cell_kind,
+    conditions,
+    leaves,
+    used_columns,
+)
 from literati.tree.export.provenance import comment_lines
 
 if TYPE_CHECKING:
     from literati.tree.model import ShapeTree
 
 SYNTAX = Syntax(
+    entry='RIGHT[{node}][int({cell}) + 1] == "1"',
     both="and",
     either="or",
     negation="not ",
     if_line="if {condition}:  # {name}",
     else_line="else:",
     end_line="",
+    leaf_line="return {leaf}",
 )
 
 FUNCTIONS = '''
 
 def _is_missing(cell):
-    return cell is None or cell != cell
+    return cell is None or type(cell).__name__ == "NAType" or cell != cell
 
 
 def _number(name, cell):
-    if not isinstance(cell, (int, float)):
+    if not isinstance(cell, (Real, Decimal)):
         raise TypeError(f"{name}: expected a number, got {cell!r}")
     try:
         number = float(cell)
@@ -44,27 +53,32 @@ def _boolean(name, cell):
     return float(cell)
 
 
+def _text(name, cell):
+    if not isinstance(cell, str):
+        raise TypeError(f"{name}: expected a text, got {cell!r}")
+    return CATEGORIES[name].get(cell, -1)
+
+
 def _category(name, cell):
-    categories = CATEGORIES[name]
-    if not isinstance(cell, str) and all(isinstance(category, str) for category in categories):
-        raise TypeError(f"{name}: expected a category such as {next(iter(categories))!r}, got {cell!r}")
-    return categories.get(cell, -1)
+    return CATEGORIES[name].get(cell, -1)
 
 
-_READERS = {"number": _number, "boolean": _boolean, "category": _category}
+_READERS = {"number": _number, "boolean": _boolean, "text": _text, "category": _category}
 
 
 def _encode(row):
     """Return a number for each column: NaN if missing, the code of a category, -1 for an unknown one."""
     x = []
     for name, kind in COLUMNS.items():
-        cell = row.get(name)
-        x.append(NAN if kind == "constant" or _is_missing(cell) else _READERS[kind](name, cell))
+        if name not in row:
+            raise KeyError(f"{name}: the row has no such column; None is a missing cell")
+        cell = row[name]
+        x.append(NAN if _is_missing(cell) else _READERS[kind](name, cell))
     return x
 
 
 def leaf_id(row):
-    """Return the id of the leaf of a row, which maps column names to cells. None and NaN are missing."""
+    """Return the id of the leaf of a row, a mapping of COLUMNS to cells. None and NaN are missing."""
     return LEAF_IDS[_leaf(_encode(row))]
 
 
@@ -82,8 +96,7 @@ def predict_proba(row):
 def to_python(tree: ShapeTree, model_id: str | None = None) -> str:
     """Return a module with `predict`, `predict_proba` and `leaf_id` for one row."""
     ends = leaves(tree)
-    columns = tree.schema.columns
-    kinds = {column.name: "constant" if column.constant else column.kind for column in columns}
+    columns = used_columns(tree).values()
     codes = {
         column.name: {plain(category): code for code, category in enumerate(column.categories)}
         for column in columns
@@ -91,9 +104,12 @@ def to_python(tree: ShapeTree, model_id: str | None = None) -> str:
     }
     probabilities = tree.probabilities.tolist()
     lines = [f"# {line}" for line in comment_lines(tree, model_id)]
-    lines += ["", 'NAN = float("nan")', f"CLASSES = {[plain(label) for label in tree.classes]!r}"]
-    lines += _table("COLUMNS", "{}", [f"{name!r}: {kind!r}" for name, kind in kinds.items()])
+    lines += ["", "from decimal import Decimal", "from numbers import Real", "", 'NAN = float("nan")']
+    lines += [f"CLASSES = {[plain(label) for label in tree.classes]!r}"]
+    lines += _table("COLUMNS", "{}", [f"{column.name!r}: {cell_kind(column)!r}" for column in columns])
     lines += _table("CATEGORIES", "{}", [f"{name!r}: {found!r}" for name, found in codes.items()])
+    if tables := category_tables(tree):
+        lines += _table("RIGHT", "{}", [f"{node}: {table!r}" for node, table in tables.items()])
     lines += _table("LEAF_IDS", "[]", [str(index) for index in ends])
     lines += _table("LABELS", "[]", [str(tree.nodes[index].label) for index in ends])
     lines += _table("PROBABILITIES", "[]", [repr(probabilities[index]) for index in ends])

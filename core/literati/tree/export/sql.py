@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,8 @@ from literati.data.labels import plain
 from literati.data.schema import UNKNOWN, Column
 from literati.tree.export.code import leaves
 from literati.tree.export.conditions import ExportError, boolean_sides, code_sides, right_ranges
+from literati.tree.export.names import free_name, utf8
 from literati.tree.export.provenance import comment_lines
-from literati.tree.export.text import label_text
 from literati.tree.nodes import Split
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Dialect:
     literal: Callable[[float], str]
     is_nan: str | None  # a condition on {x}; None if the database has no NaN
     boolean: str  # a boolean column as 0 or 1
+    max_depth: int = 64  # of nested conditions; the depth of a tree that can be read is at most 64
 
 
 def _cast_text(number: float) -> str:
@@ -58,14 +60,18 @@ DIALECTS = {
     "ansi": Dialect("DOUBLE PRECISION", _cast_text, None, "CASE WHEN {x} THEN 1 WHEN NOT {x} THEN 0 END"),
     "postgresql": Dialect("DOUBLE PRECISION", _cast_text, "{x} = 'NaN'", "CAST({x} AS INTEGER)"),
     "duckdb": Dialect("DOUBLE", _cast_text, "isnan({x})", "CAST({x} AS INTEGER)"),
-    "sqlite": Dialect("REAL", _sqlite_literal, None, "CAST({x} AS INTEGER)"),
+    "sqlite": Dialect("REAL", _sqlite_literal, None, "CAST({x} AS INTEGER)", max_depth=16),
 }
 
 
 def to_sql(
     tree: ShapeTree, dialect: str = "ansi", table: str = "rows_to_predict", model_id: str | None = None
 ) -> str:
-    """Return a query that adds the prediction, the leaf and the probability of each class to the rows."""
+    """Return a query that adds the leaf, the prediction and the probability of each class to the rows.
+
+    The leaf comes first, so that databases that take the first of several columns of one name take this one,
+    also if the table has such a column, as the result of an earlier query has.
+    """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect: expected one of {', '.join(DIALECTS)}, got {dialect!r}")
     return _Writer(tree, DIALECTS[dialect]).query(table, model_id)
@@ -75,45 +81,49 @@ class _Writer:
     def __init__(self, tree: ShapeTree, dialect: Dialect) -> None:
         self.tree = tree
         self.dialect = dialect
+        self.categories: dict[int, list[str]] = {}  # as literals, by column
 
     def query(self, table: str, model_id: str | None) -> str:
         tree = self.tree
+        if tree.depth > self.dialect.max_depth:
+            raise ExportError(
+                f"The parser of SQLite allows {self.dialect.max_depth} nested conditions, but the depth of "
+                f"the tree is {tree.depth}; export to Python instead"
+            )
         ends = leaves(tree)
         probabilities = tree.probabilities.tolist()
-        labels = [_label(label, self.dialect) for label in tree.classes]
-        if len({text[:1] == "'" for text in labels}) > 1:
-            raise ExportError(
-                "a column of SQL has one type, but the classes are texts and numbers; use Python instead"
-            )
-        outputs = [self._cases("prediction", [labels[tree.nodes[index].label] for index in ends])]
+        labels = _literals(tree.classes, "the classes", self.dialect)
+        leaf = _name(free_name(tree, "leaf_id"))
+        outputs = {"prediction": [labels[tree.nodes[index].label] for index in ends]}
         for k, label in enumerate(tree.classes):
-            shares = [self.dialect.literal(probabilities[index][k]) for index in ends]
-            outputs.append(self._cases(f"probability of {label_text(label)}", shares))
+            outputs[f"probability_{plain(label)}"] = [
+                self.dialect.literal(probabilities[index][k]) for index in ends
+            ]
         lines = [f"-- {line}" for line in comment_lines(tree, model_id)]
+        lines += ["SELECT", f"{INDENT}tree.*,"]
+        lines.append(
+            ",\n".join(
+                f"{INDENT}{self._cases(leaf, values)} AS {_name(free_name(tree, name))}"
+                for name, values in outputs.items()
+            )
+        )
         lines += [
-            "SELECT",
-            f"{INDENT}tree.*,",
-            ",\n".join(outputs),
             "FROM (",
             f"{INDENT}SELECT",
-            f"{INDENT * 2}input.*,",
-        ]
-        lines += [
             *self._tree(0, 2),
-            f"{INDENT * 2}AS leaf_id",
+            f"{INDENT * 2}AS {leaf},",
+            f"{INDENT * 2}input.*",
             f"{INDENT}FROM {_name(table)} AS input",
             ") AS tree;",
         ]
         return "\n".join(lines) + "\n"
 
-    def _cases(self, name: str, values: list[str]) -> str:
+    def _cases(self, leaf: str, values: list[str]) -> str:
         """Return a value for each leaf; the most frequent one needs no case."""
-        usual = max(dict.fromkeys(values), key=values.count)
+        ((usual, _),) = Counter(values).most_common(1)
         pairs = zip(leaves(self.tree), values, strict=True)
         cases = [f"WHEN {index} THEN {value}" for index, value in pairs if value != usual]
-        if not cases:
-            return f"{INDENT}{usual} AS {_name(name)}"
-        return f"{INDENT}CASE tree.leaf_id {' '.join(cases)} ELSE {usual} END AS {_name(name)}"
+        return f"CASE tree.{leaf} {' '.join(cases)} ELSE {usual} END" if cases else usual
 
     def _tree(self, index: int, level: int) -> list[str]:
         space = INDENT * level
@@ -159,36 +169,40 @@ class _Writer:
 
     def _category(self, cell: str, column: Column, split: Split) -> list[str]:
         left, right = code_sides(column, split)
-        unknown = int(UNKNOWN)
-        listed, sign = (left, "NOT IN") if unknown in right else (right, "IN")
-        texts = [_label(column.categories[code], self.dialect) for code in listed]
-        if len({text[:1] == "'" for text in (_label(c, self.dialect) for c in column.categories)}) > 1:
-            raise ExportError(
-                f"a column of SQL has one type, but the categories of {column.name!r} are texts and numbers; "
-                "export to Python instead"
-            )
-        if texts:
-            return [f"{cell} {sign} ({', '.join(texts)})"]
+        listed, sign = (left, "NOT IN") if int(UNKNOWN) in right else (right, "IN")
+        if split.column not in self.categories:
+            what = f"the categories of {column.name!r}"
+            self.categories[split.column] = _literals(column.categories, what, self.dialect)
+        literals = self.categories[split.column]
+        if listed:
+            return [f"{cell} {sign} ({', '.join(literals[code] for code in listed)})"]
         return [f"{cell} IS NOT NULL"] if sign == "NOT IN" else []
 
 
 def _name(name: str) -> str:
-    if "\0" in name:
-        raise ExportError(f"a name in SQL cannot contain the code point 0, as {name!r} does")
+    if not utf8(name, "SQL"):
+        raise ExportError("A column without a name cannot be written in SQL; export to Python instead")
     return '"' + name.replace('"', '""') + '"'
 
 
-def _label(label: Any, dialect: Dialect) -> str:
-    """Return a class or a category as a literal."""
-    label = plain(label)
-    if isinstance(label, bool):
-        return str(int(label))
-    if isinstance(label, int):
-        if not -MAX_BIGINT < label < MAX_BIGINT:
-            raise ExportError(f"SQL cannot hold the integer {label} in 64 bits; export to Python instead")
-        return str(label)
-    if isinstance(label, float):
-        return dialect.literal(label)
-    if isinstance(label, str) and "\0" not in label:
-        return "'" + label.replace("'", "''") + "'"
-    raise ExportError(f"SQL has no literal for {label!r}; export to Python instead")
+def _literals(values: Iterable[Any], what: str, dialect: Dialect) -> list[str]:
+    """Return classes or categories as literals of one type."""
+    literals = [_literal(plain(value), dialect) for value in values]
+    if len({literal[:1] == "'" for literal in literals}) > 1:
+        raise ExportError(
+            f"A column of SQL has one type, but {what} are texts and numbers; export to Python instead"
+        )
+    return literals
+
+
+def _literal(value: Any, dialect: Dialect) -> str:
+    if isinstance(value, int):  # also a boolean
+        if not -MAX_BIGINT < value < MAX_BIGINT:
+            raise ExportError(f"SQL cannot hold the integer {value} in 64 bits; export to Python instead")
+        return str(int(value))
+    if isinstance(value, float):
+        return dialect.literal(value)
+    if isinstance(value, str):
+        utf8(value, "SQL")
+        return "'" + value.replace("'", "''") + "'"
+    raise ExportError(f"SQL has no literal for {value!r}; export to Python instead")

@@ -1,10 +1,15 @@
-"""Recognise numbers, booleans and dates in text."""
+"""Recognise missing values, numbers, booleans and dates in the cells of a text file."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+# The default words for a missing cell in a CSV. An empty cell is always missing.
+NULL_WORDS = (
+    *("NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null"),
+    *("1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN"),
+)
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 _PLAIN_INTEGER = re.compile(r"0|-?[1-9]\d{0,18}")

@@ -1,0 +1,1 @@
+"""Tables in files: CSV with the standard library, Parquet and Arrow with pyarrow or polars."""

@@ -1,0 +1,151 @@
+"""Open a file as a table whose columns are read one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Protocol
+
+from literati._encode._objects import factorize
+from literati.cli.errors import InputError, NotInstalledError
+from literati.cli.output import warn
+from literati.cli.tables.csv_cells import CsvCells
+from literati.cli.tables.word_columns import WordReader, Words, dates_omitted
+from literati.data.columns import Kind, RawColumn, open_table
+from literati.data.labels import is_missing
+from literati.data.words import NULL_WORDS
+
+_TIMES = ("date", "time", "duration")
+
+
+class Source(Protocol):
+    """A table in a file."""
+
+    names: tuple[str, ...]
+    n_rows: int
+
+    def feature(self, name: str, kind: Kind | None) -> RawColumn | None:
+        """Return a column, with `kind` of that type; None if it holds dates, which are left out."""
+
+    def labels(self, name: str, *, text: bool) -> list[Any]:
+        """Return the classes of the rows, with `text` as text; None where one is missing."""
+
+
+class CsvSource:
+    """A CSV, whose columns are numbers, booleans or categories by their cells."""
+
+    def __init__(self, cells: CsvCells, reader: WordReader) -> None:
+        self.names, self.n_rows = cells.names, cells.n_rows
+        self._cells = cells
+        self._reader = reader.detect_decimal([self._words(reader, name, 1) for name in self.names])
+
+    def _words(self, reader: WordReader, name: str, chunks: int | None = None) -> Words:
+        return reader.words(name, self._cells.words(self.names.index(name), chunks))
+
+    def feature(self, name: str, kind: Kind | None) -> RawColumn | None:
+        return self._reader.feature(self._words(self._reader, name), kind)
+
+    def labels(self, name: str, *, text: bool) -> list[Any]:
+        return self._reader.labels(self._words(self._reader, name), text=text)
+
+
+class FrameSource:
+    """A Parquet or Arrow table, whose columns have types."""
+
+    def __init__(self, frame: Any, reader: WordReader) -> None:
+        self._frame, self._reader = frame, reader
+        self.names = tuple(str(name) for name in getattr(frame, "column_names", None) or frame.columns)
+        self.n_rows = len(frame)
+
+    @cached_property
+    def _table(self) -> Any:
+        return open_table(self._frame)
+
+    def _cells(self, name: str) -> list[Any]:
+        column = self._frame[name]
+        found: list[Any] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+        return [None if is_missing(cell) else cell for cell in found]
+
+    def feature(self, name: str, kind: Kind | None) -> RawColumn | None:
+        column = self._frame[name]
+        dtype = str(column.type if hasattr(column, "type") else column.dtype).lower()
+        if dtype.startswith(_TIMES):
+            if kind is None:
+                warn(dates_omitted(name))
+                return None
+            return self._converted(name, kind)
+        try:
+            raw: RawColumn = self._table.read(self.names.index(name), name)
+        except (TypeError, ValueError) as error:
+            text = str(error).removeprefix("X: ")
+            raise InputError(f"{text[:1].upper()}{text[1:]}. Or leave it out with --drop {name!r}.") from None
+        if kind == "number" and raw.values is not None:
+            return replace(raw, kind="number")
+        return raw if kind in (None, raw.kind) else self._converted(name, kind)
+
+    def _converted(self, name: str, kind: Kind) -> RawColumn | None:
+        """Return a column in another type than that of the file."""
+        cells = self._cells(name)
+        if kind == "category" and not any(hasattr(cell, "isoformat") for cell in cells):
+            codes, distinct = factorize(cells)
+            words = Words(name, codes, distinct)
+            return words.categories(words.known)
+        texts = ["" if cell is None else str(cell) for cell in cells]
+        return self._reader.feature(self._reader.words(name, texts), kind)
+
+    def labels(self, name: str, *, text: bool) -> list[Any]:
+        cells = self._cells(name)
+        return [None if cell is None else str(cell) for cell in cells] if text else cells
+
+
+def open_source(
+    path: str, *, delimiter: str | None = None, decimal: str | None = None, null_values: Sequence[str] = ()
+) -> Source:
+    """Open a table. Its first bytes say what it is. Raise InputError if it cannot be read."""
+    reader = WordReader(frozenset(null_values or NULL_WORDS), decimal)
+    with open(path, "rb") as file:
+        start = file.read(8)
+    if start.startswith(b"PK"):
+        raise InputError(f"{path} is an Excel workbook or a zip archive; save the table as CSV.")
+    form = next((form for magic, form in _FORMATS.items() if start.startswith(magic)), None)
+    if form is not None:
+        return FrameSource(_read_frame(path, form), reader)
+    return CsvSource(CsvCells(path, delimiter), reader)
+
+
+_FORMATS = {b"PAR1": "Parquet", b"ARROW1": "Arrow file", b"\xff\xff\xff\xff": "Arrow stream"}
+
+
+def _read_frame(path: str, form: str) -> Any:
+    read = _frame_reader(form)
+    try:
+        frame = read(path)
+    except Exception as error:  # both libraries have errors of their own for damaged files
+        raise InputError(f"{path} cannot be read as {form}: {error}") from None
+    if len(frame) == 0:
+        raise InputError(f"{path} has no rows; expected at least one.")
+    return frame
+
+
+def _frame_reader(form: str) -> Callable[[str], Any]:
+    """Return the function of pyarrow, or else of polars, that reads a format."""
+    try:
+        import pyarrow as pa
+        from pyarrow import ipc, parquet
+
+        readers: dict[str, Callable[[str], Any]] = {
+            "Parquet": parquet.read_table,
+            "Arrow file": lambda path: ipc.open_file(path).read_all(),
+            "Arrow stream": lambda path: ipc.open_stream(pa.OSFile(path)).read_all(),
+        }
+    except ImportError:
+        try:
+            import polars as pl
+        except ImportError:
+            raise NotInstalledError(
+                f"This is a table in the format {form}, which needs the package pyarrow. Install it with: "
+                "pip install pyarrow"
+            ) from None
+        readers = {"Parquet": pl.read_parquet, "Arrow file": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
+    return readers[form]

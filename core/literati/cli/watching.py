@@ -1,0 +1,48 @@
+"""Watch a job or a sweep until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from literati.cli.errors import NotProvenError
+from literati.cli.output import note, print_json, progress_is_shown
+
+if TYPE_CHECKING:
+    from literati.client import Job, Model, Sweep
+
+WATCH = click.Option(["--watch", "watched"], is_flag=True, help="Wait for the end and show the progress.")
+WATCH_OPTIONS: list[click.Parameter] = [
+    click.Option(
+        ["--timeout"],
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Stop watching after this time; the search continues.",
+    ),
+]
+
+
+def watch(
+    record: Job | Sweep, wait: Callable[[bool], Model], as_json: bool, require_proof: bool = False
+) -> None:
+    """Wait for a record and print its model. `wait` is told whether there is a terminal for a live line."""
+    try:
+        model = wait(progress_is_shown())
+    except ValueError as error:  # the condition cannot be read
+        raise click.BadParameter(str(error).removeprefix("until: "), param_hint="--until") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"The {record.kind} continues on the server.\n"
+            f"Come back with:  literati {record.kind}s watch {record.id}\n"
+            f"Stop it with:    literati {record.kind}s cancel {record.id}"
+        ) from None
+    proven = model.proven_optimal
+    if as_json:
+        print_json({record.kind: record.data, "model": {**model.data}})
+    else:
+        note(f"Objective {model.objective:g}, {'proven optimal' if proven else f'gap {model.gap:.2%}'}.")
+        click.echo(model.id)
+    if require_proof and not proven:
+        raise NotProvenError(f"The tree is not proven optimal: the gap is {model.gap:.2%}.")
