@@ -5,6 +5,7 @@ FORM   ?= quick
 ARGS   ?=
 COMPOSE ?= docker compose
 ENGINE ?= $(if $(findstring docker,$(COMPOSE)),docker,podman)
+PYTHONS ?= $(foreach name,python3.11 python3.12 python3.13 python3.14,$(shell $(name) -c 'print("$(name)")' 2>/dev/null))
 CORES  ?= $(shell $(PYTHON) -I core/literati/cores.py 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
@@ -14,7 +15,6 @@ SANITIZE := build/sanitize
 MLSERVER := build/mlserver
 INTEROP := build/interop
 AUDIT := build/audit
-DIST := build/dist-tools
 QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
@@ -43,9 +43,10 @@ test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten 
 test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
 	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
 
-dist: $(DIST)/.installed $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
-	$(DIST)/bin/python distributions/build.py
-	LITERATI_DIST=1 $(BIN)/python -m pytest -q tests/dist $(ARGS)
+dist: $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
+	@# PYTHONS="python3.11 python3.12" chooses the interpreters; without it, all that are found are used.
+	$(BIN)/python distributions/build.py $(PYTHONS)
+	LITERATI_DIST="$(PYTHONS)" $(BIN)/python -m pytest -q tests/dist $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -158,12 +159,6 @@ $(MLSERVER)/.installed: requirements/bench-service.txt | $(VENV)/bin/python
 $(INTEROP)/.installed: requirements/interop.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
-	@touch $@
-
-# The tools that build distributions are nobody else's, so they have their own environment.
-$(DIST)/.installed: requirements/dist.txt | $(VENV)/bin/python
-	$(BIN)/python -m venv $(DIST)
-	$(DIST)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
 # The audit tool has its own environment, because it must not be one of the packages that it checks.

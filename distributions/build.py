@@ -1,7 +1,8 @@
 """`make dist`: build the sdists and the wheels of both distributions into the folder `dist`.
 
-They are built from a copy of the files that git knows, so nothing else gets into a distribution. The wheel of
-the library is built twice, from the sdist and from the copy, and both must have the same content.
+The arguments are the Python interpreters for which the library is compiled. Everything is built from a copy of
+the files that git knows, so nothing else gets into a distribution. The first wheel of the library is built twice,
+from the sdist and from the copy, and both must have the same content.
 """
 
 from __future__ import annotations
@@ -18,21 +19,43 @@ WORK = ROOT / "build" / "dist"
 OUT = ROOT / "dist"
 
 
-def main() -> None:
+def main(interpreters: list[str]) -> None:
     """Build everything and list what was built."""
     if sys.platform != "linux":
         sys.exit("Portable wheels can be built on Linux only: auditwheel is made for it.")
+    if not interpreters:
+        sys.exit("Name the Python interpreters for which to build, such as python3.11.")
     for folder in (WORK, OUT):
         shutil.rmtree(folder, ignore_errors=True)
+    tools = [make_tools(name, WORK / f"python-{place}") for place, name in enumerate(interpreters)]
     source = copy_sources(WORK / "source")
-    build(source, OUT, "--sdist")
-    from_sdist = build(unpacked(OUT), WORK / "from-sdist", "--wheel")
-    from_source = build(source, WORK / "from-source", "--wheel")
-    compare(from_sdist, from_source)
-    run("auditwheel", "repair", "--wheel-dir", str(OUT), str(from_sdist))
-    build(source / "distributions" / "server", OUT)
+    build(tools[0], source / "distributions" / "server", OUT)
+    archive = build(tools[0], source, WORK / "sdist", "--sdist")
+    shutil.copy2(archive, OUT)
+    shutil.unpack_archive(archive, WORK, filter="data")
+    unpacked = WORK / archive.name.removesuffix(".tar.gz")
+    wheels = [build(bin, unpacked, WORK / f"wheel-{place}", "--wheel") for place, bin in enumerate(tools)]
+    compare(wheels[0], build(tools[0], source, WORK / "wheel-from-source", "--wheel"))
+    for wheel in wheels:
+        run(tools[0], "auditwheel", "repair", "--wheel-dir", str(OUT), str(wheel))
     for path in sorted(OUT.iterdir()):
         print(f"{path.stat().st_size / 1e6:6.2f} MB  dist/{path.name}")
+
+
+def make_tools(interpreter: str, folder: Path) -> Path:
+    """Create an environment with the locked tools, and return its folder of programs."""
+    subprocess.run([interpreter, "-m", "venv", str(folder)], check=True)
+    pip = (
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        "--require-hashes",
+        "--requirement",
+    )
+    run(folder / "bin", "python", *pip, str(ROOT / "requirements" / "dist.txt"))
+    return folder / "bin"
 
 
 def copy_sources(target: Path) -> Path:
@@ -46,33 +69,27 @@ def copy_sources(target: Path) -> Path:
     return target
 
 
-def unpacked(folder: Path) -> Path:
-    """Unpack the one sdist in a folder."""
-    [archive] = folder.glob("*.tar.gz")
-    shutil.unpack_archive(archive, WORK, filter="data")
-    return WORK / archive.name.removesuffix(".tar.gz")
+def build(tools: Path, source: Path, out: Path, *options: str) -> Path:
+    """Build an sdist and a wheel, or what the options say. Return a file that was built."""
+    run(tools, "python", "-m", "build", "--no-isolation", "--outdir", str(out), *options, str(source))
+    return next(out.iterdir())
 
 
-def build(source: Path, out: Path, *options: str) -> Path:
-    """Build the distributions of a folder and return one of them: an sdist and a wheel, or as options say."""
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), *options, str(source))
-    return next(path for path in out.iterdir())
-
-
-def run(*command: str) -> None:
-    """Run a command without anything in its environment that would leave traces in a binary."""
+def run(tools: Path, *command: str) -> None:
+    """Run a tool, which leaves no trace of this machine in what it compiles."""
     environment = {
         **os.environ,
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # of auditwheel
+        "PATH": os.pathsep.join([str(tools), os.environ["PATH"]]),
         "SOURCE_DATE_EPOCH": last_change(),
         # Debug information has the names of folders.
         "CFLAGS": f"-g0 -include {Path(__file__).with_name('older_glibc.h')}",
         "LDSHARED": f"{os.environ.get('CC', 'cc')} -shared",  # Python's own may name its folder of libraries
         "LDFLAGS": "-Wl,--strip-all",
     }
-    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    words = [str(tools / command[0]), *command[1:]]
+    done = subprocess.run(words, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{done.stdout}{done.stderr}\nThis command failed: {' '.join(command)}")
+        sys.exit(f"{done.stdout}{done.stderr}\nThis command failed: {' '.join(words)}")
 
 
 def last_change() -> str:
@@ -96,4 +113,4 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

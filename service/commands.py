@@ -3,7 +3,7 @@
 from pathlib import Path
 
 # The distribution `literati-server` installs this package inside `literati_server`.
-_IS_INSTALLED = Path(__file__).resolve().parents[1].name == "literati_server"
+_IS_INSTALLED = Path(__file__).parents[1].name == "literati_server"
 
 
 def command(name: str) -> str:
