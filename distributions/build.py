@@ -1,8 +1,8 @@
 """`make dist`: build the sdists and the wheels of both distributions into the folder `dist`.
 
-The arguments are the Python interpreters for which the library is compiled. Everything is built from a copy of
-the files that git knows, so nothing else gets into a distribution. The first wheel of the library is built twice,
-from the sdist and from the copy, and both must have the same content.
+The arguments are the Python interpreters for which the library is compiled. Everything is built from a copy
+of the files that git knows, so nothing else gets into a distribution. The first wheel of the library is built
+twice, from the sdist and from the copy, and both must have the same content.
 """
 
 from __future__ import annotations
