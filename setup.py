@@ -13,12 +13,14 @@ os.chdir(HERE)  # setuptools wants source paths relative to this file
 
 # No -march: a wheel has to run on any machine of its architecture; the headers choose SIMD at run time.
 # No contraction to fused multiply-add: scores compare as IEEE doubles, the same on every machine.
+# The other two are also Python's own flags, which CFLAGS in the environment would replace.
 # `make mutants` compiles with less optimization, to save time.
-COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-ffp-contract=off", "-pthread"]
+COMMON = ["-DNDEBUG", "-fwrapv", "-ffp-contract=off"]
+COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-pthread", *COMMON]
 LINK = ["-pthread"]
 SANITIZERS = {"1": "address", "threads": "thread"}
 if sanitizer := SANITIZERS.get(os.environ.get("LITERATI_SANITIZE", "")):
-    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", f"-fsanitize={sanitizer}"]
+    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={sanitizer}", *COMMON]
     LINK = [f"-fsanitize={sanitizer}", "-pthread"]
 
 # Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
