@@ -5,6 +5,7 @@ FORM   ?= quick
 ARGS   ?=
 COMPOSE ?= docker compose
 ENGINE ?= $(if $(findstring docker,$(COMPOSE)),docker,podman)
+PYTHONS ?= $(foreach name,python3.11 python3.12 python3.13 python3.14,$(shell $(name) -c 'print("$(name)")' 2>/dev/null))
 CORES  ?= $(shell $(PYTHON) -I core/literati/cores.py 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
@@ -18,7 +19,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop lint openapi settings client notebooks page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop dist lint openapi settings client notebooks page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -42,10 +43,15 @@ test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten 
 test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
 	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
 
+dist: $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
+	@# PYTHONS="python3.11 python3.12" chooses the interpreters; without it, all that are found are used.
+	$(BIN)/python distributions/build.py $(PYTHONS)
+	LITERATI_DIST="$(PYTHONS)" $(BIN)/python -m pytest -q tests/dist $(ARGS)
+
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements)
+	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements distributions/build.py distributions/server/literati_server/*.py)
 	@# cython-lint calls pycodestyle by name, so pycodestyle must be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
@@ -109,15 +115,16 @@ audit: $(AUDIT)/.installed ## Check the locked packages for known vulnerabilitie
 
 lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
-	$(COMPILE) pyproject.toml requirements/service.in -c requirements/runtime.txt -o requirements/service.txt
-	$(COMPILE) pyproject.toml requirements/service.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in -c requirements/runtime.txt -o requirements/service.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in requirements/dev.in -c requirements/service.txt -o requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) requirements/bench-service.in -o requirements/bench-service.txt
-	$(COMPILE) pyproject.toml requirements/service.in requirements/interop.in -c requirements/dev.txt -o requirements/interop.txt
+	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in requirements/interop.in -c requirements/dev.txt -o requirements/interop.txt
+	$(COMPILE) requirements/dist.in -c requirements/dev.txt -o requirements/dist.txt
 	$(COMPILE) requirements/audit.in -o requirements/audit.txt
 
 clean: ## Remove everything that was built, including the environment
-	rm -rf $(VENV) build dist core/*.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/web/node_modules
+	rm -rf $(VENV) build dist core/*.egg-info distributions/server/*.egg-info distributions/server/build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis service/web/node_modules
 	rm -f core/literati/*/*.so $(patsubst %.pyx,%.c,$(wildcard core/literati/*/*.pyx))
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -170,5 +177,5 @@ $(VENV)/.installed: pyproject.toml setup.py $(VENV)/.service
 
 $(VENV)/.extensions: $(SOURCES) $(VENV)/.installed
 	@command -v $${CC:-cc} >/dev/null || { echo "Literati needs a C compiler; '$${CC:-cc}' was not found (Debian: build-essential)." >&2; exit 1; }
-	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace --parallel $(CORES)
+	$(LOCK) $(BIN)/python setup.py -q build_ext --inplace
 	@touch $@

@@ -1,9 +1,9 @@
 """Compile every Cython module of `core/literati`; everything else stands in pyproject.toml."""
 
 import os
+import runpy
 from pathlib import Path
 
-import numpy as np
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
@@ -13,12 +13,14 @@ os.chdir(HERE)  # setuptools wants source paths relative to this file
 
 # No -march: a wheel has to run on any machine of its architecture; the headers choose SIMD at run time.
 # No contraction to fused multiply-add: scores compare as IEEE doubles, the same on every machine.
+# The other two are also Python's own flags, which CFLAGS in the environment would replace.
 # `make mutants` compiles with less optimization, to save time.
-COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-ffp-contract=off", "-pthread"]
+COMMON = ["-DNDEBUG", "-fwrapv", "-ffp-contract=off"]
+COMPILE = [os.environ.get("LITERATI_OPTIMIZE", "-O3"), "-pthread", *COMMON]
 LINK = ["-pthread"]
 SANITIZERS = {"1": "address", "threads": "thread"}
 if sanitizer := SANITIZERS.get(os.environ.get("LITERATI_SANITIZE", "")):
-    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", "-ffp-contract=off", f"-fsanitize={sanitizer}"]
+    COMPILE = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={sanitizer}", *COMMON]
     LINK = [f"-fsanitize={sanitizer}", "-pthread"]
 
 # Cython follows .pxd files by itself; headers that include headers it cannot, and setup.py holds the flags.
@@ -38,8 +40,7 @@ extensions = [
     Extension(
         ".".join(source.relative_to("core").with_suffix("").parts),
         [str(source)],
-        include_dirs=[str(source.parent), np.get_include()],
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
+        include_dirs=[str(source.parent)],
         extra_compile_args=COMPILE,
         extra_link_args=LINK,
         depends=[*HEADERS, "setup.py"],
@@ -48,6 +49,7 @@ extensions = [
 ]
 
 setup(
+    options={"build_ext": {"parallel": runpy.run_path("core/literati/cores.py")["usable_cores"]()}},
     ext_modules=cythonize(
         extensions,
         include_path=["core"],

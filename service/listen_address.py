@@ -10,6 +10,7 @@ from collections.abc import Callable
 from service.auth import key_file
 from service.auth.authentication import is_loopback
 from service.auth.key_file import KeyFile
+from service.commands import command
 from service.errors import StartError
 from service.settings import Settings
 
@@ -24,7 +25,7 @@ def check_api_keys(settings: Settings, any_in_store: Callable[[], bool] = lambda
     except FileNotFoundError:
         raise StartError(
             f"LITERATI_API_KEYS_FILE={path} does not exist; create it and a key with "
-            f"`python -m service.keys --file {path} add NAME`, or unset the variable."
+            f"`{command('keys')} --file {path} add NAME`, or unset the variable."
         ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
@@ -33,7 +34,7 @@ def check_api_keys(settings: Settings, any_in_store: Callable[[], bool] = lambda
         return
     raise StartError(
         f"LITERATI_HOST={settings.host} would let other machines call without a key; create one first with "
-        "`python -m service.keys add NAME`. It is kept in the store if that runs, else in the file "
+        f"`{command('keys')} add NAME`. It is kept in the store if that runs, else in the file "
         "LITERATI_API_KEYS_FILE."
     )
 

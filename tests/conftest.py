@@ -10,8 +10,10 @@ import pytest
 # scikit-learn skips its checks of array-API input unless SciPy was asked for it before it was imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# These need databases, compilers and packages that only `make test-interop` installs.
-collect_ignore = [] if os.environ.get("LITERATI_INTEROP") else ["interop"]
+# Tests in `interop` need databases, compilers and packages that only `make test-interop` installs; tests in
+# `dist` need what `make dist` builds.
+NEEDS = {"interop": "LITERATI_INTEROP", "dist": "LITERATI_DIST"}
+collect_ignore = [folder for folder, variable in NEEDS.items() if not os.environ.get(variable)]
 
 # A test that uses one of these fixtures, directly or through another fixture, gets the marker.
 FIXTURES = {

@@ -15,6 +15,7 @@ from starlette.types import Scope as ASGIScope
 
 from service.auth.api_keys import ApiKeys
 from service.auth.key_file import DEFAULT_TENANT, Scope
+from service.commands import command
 from service.http.problems import Problem, unavailable
 
 PUBLIC_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
@@ -24,7 +25,7 @@ _ADMIN_FOLDERS = ("/v1/tenants/",)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="literati"'}
 _NO_KEYS = (
     "This server has no API keys and answers on the loopback interface only. "
-    "Create a key with `python -m service.keys add NAME`."
+    f"Create a key with `{command('keys')} add NAME`."
 )
 
 

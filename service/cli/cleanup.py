@@ -13,6 +13,7 @@ from functools import partial
 
 import redis
 
+from service.commands import command
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.blobs.open import open_blobs
@@ -62,7 +63,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m service.cleanup", description=__doc__)
+    parser = argparse.ArgumentParser(prog=command("cleanup"), description=__doc__.partition(": ")[2])
     for kind, (option, what) in _OPTIONS.items():
         parser.add_argument(option, dest=kind, type=age_seconds, metavar="AGE", help=f"delete {what}")
     parser.add_argument("--dry-run", action="store_true", help="only count what would be deleted")

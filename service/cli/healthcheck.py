@@ -22,7 +22,7 @@ def main(words: list[str]) -> int:
 
 def _role() -> str:
     """Return the role of the container by the command that it runs."""
-    return "worker" if b"celery" in Path("/proc/1/cmdline").read_bytes() else "api"
+    return "worker" if b"worker" in Path("/proc/1/cmdline").read_bytes() else "api"
 
 
 def _api_error() -> str | None:

@@ -22,6 +22,7 @@ from redis.retry import Retry
 from service.auth import key_file
 from service.auth.key_file import DEFAULT_TENANT, TENANT, KeyEntry, Scope
 from service.auth.key_store import KeyStore
+from service.commands import command
 from service.settings import Settings
 
 _DEFAULT_SCOPES = "read,train"
@@ -82,7 +83,7 @@ def _places(file: Path | None) -> Iterator[Places]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m service.keys", description=__doc__)
+    parser = argparse.ArgumentParser(prog=command("keys"), description=__doc__.partition(": ")[2])
     parser.add_argument("--file", type=Path, help="use this key file instead of the store")
     commands = parser.add_subparsers(required=True)
     add = commands.add_parser("add", help="create a key; it is shown once")

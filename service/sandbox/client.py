@@ -69,6 +69,7 @@ class Sandbox:
                     environment = {
                         **os.environ,
                         "PYTHONPATH": os.pathsep.join(paths),
+                        "PYTHONSAFEPATH": "1",  # the current folder may have a `service` of its own
                         "OPENBLAS_NUM_THREADS": "1",  # threads do not survive a fork
                         # Arrow's allocator reserves a gibibyte; this makes it commit only what it uses.
                         "MIMALLOC_ARENA_EAGER_COMMIT": "0",

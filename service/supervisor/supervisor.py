@@ -100,6 +100,7 @@ class Supervisor:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+            "PYTHONSAFEPATH": "1",  # the current folder may have a `service` or a `worker` of its own
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": url,
             "REMAP_SIGTERM": "SIGQUIT",  # Celery's soft shutdown, in which jobs return to the queue
@@ -107,10 +108,9 @@ class Supervisor:
             "LITERATI_HOST": self.settings.host,
             "LITERATI_PORT": str(port),
         }
-        celery = ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
         options = ["--without-gossip", "--without-mingle", "--without-heartbeat"]  # there is one worker
         python = kill_with_parent([sys.executable, "-m"])
-        worker = self._add("worker", environment, [*python, *celery, *options])
+        worker = self._add("worker", environment, [*python, "worker", "--loglevel=INFO", *options])
         api = self._add("API", environment, [*python, "service.server"])
         self._await(lambda: _is_ready(address), api)
         self._await(lambda: " ready." in worker.output(), worker)

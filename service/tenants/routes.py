@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from service.auth.api_keys import ApiKeys
 from service.auth.key_file import DEFAULT_TENANT, TENANT
+from service.commands import command
 from service.dependencies import KeysDep, StoreDep
 from service.examples import jobs as examples
 from service.http.etags import json_response
@@ -46,7 +47,7 @@ async def _existing(tenant: TenantName, store: StoreDep, keys: KeysDep) -> str:
         raise Problem(
             404,
             f"There is no such tenant. The tenants are: {', '.join(names[:MAX_LISTED])}{more}. To create "
-            "one, add a key for it: `python -m service.keys add NAME --tenant TENANT`.",
+            f"one, add a key for it: `{command('keys')} add NAME --tenant TENANT`.",
             kind="not-found",
         )
     return tenant

@@ -11,7 +11,7 @@ import literati
 from tests.support.paths import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
-ALONE = {"audit", "bench-service"}  # environments of their own, without the library
+ALONE = {"audit", "bench-service", "dist"}  # environments of their own, without the library
 
 
 def pyproject() -> dict[str, Any]:
@@ -27,7 +27,8 @@ def pins(lock: Path) -> dict[str, set[str]]:
 
 
 def test_every_kind_of_lock_file_is_there() -> None:
-    assert [lock.stem for lock in LOCKS] == ["audit", "bench-service", "bench", "dev", "runtime", "service"]
+    names = ["audit", "bench-service", "bench", "dev", "dist", "interop", "runtime", "service"]
+    assert [lock.stem for lock in LOCKS] == names
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -55,16 +56,18 @@ def test_lock_file_covers_what_is_asked_for(lock: Path) -> None:
 
 def test_lock_files_agree_with_each_other() -> None:
     """`make bench` installs one lock file over another, which must not change the version of a package."""
-    bench, dev, runtime, service = (pins(lock) for lock in LOCKS if lock.stem not in ALONE)
+    bench, dev, interop, runtime, service = (pins(lock) for lock in LOCKS if lock.stem not in ALONE)
     assert {name: service.get(name) for name in runtime} == runtime
     assert {name: dev.get(name) for name in service} == service
-    shared = bench.keys() & dev.keys()
-    assert {name: bench[name] for name in shared} == {name: dev[name] for name in shared}
+    for other in (bench, interop):
+        shared = other.keys() & dev.keys()
+        assert {name: other[name] for name in shared} == {name: dev[name] for name in shared}
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("pyproject.toml", "literati-server=={}"),
         ("Dockerfile", "ARG VERSION={}"),
         ("docker-compose.yml", "literati:{}}}"),
         ("docs/deployment.md", "`literati:{}`"),

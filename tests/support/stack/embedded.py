@@ -19,7 +19,7 @@ from worker.store import Store
 from worker.store.client import connect
 
 READY = re.compile(r"Literati is ready at (http://127\.0\.0\.1:\d+)\n")
-PARTS = {"store": "valkey", "worker": "celery", "API": "service.server"}
+PARTS = {"store": "valkey", "worker": "--without-gossip", "API": "service.server"}
 
 
 class Embedded:

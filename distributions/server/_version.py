@@ -1,0 +1,1 @@
+../../core/literati/_version.py
