@@ -17,6 +17,9 @@ from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
 from service.predict import score_routes as score
+from service.protocols import inference_routes as inference
+from service.protocols import metadata_routes as inference_metadata
+from service.protocols import mlflow_routes as mlflow
 from service.sweeps import control_routes as sweep_control
 from service.sweeps import event_routes as sweep_events
 from service.sweeps import routes as sweeps
@@ -27,6 +30,7 @@ from service.web import routes as pages
 # Routes are matched in this order, the most frequent first.
 ROUTERS: tuple[APIRouter, ...] = (
     predict.router,
+    inference.router,
     jobs.router,
     job_incumbents.router,
     job_events.router,
@@ -42,6 +46,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     models.router,
     nodes.router,
     score.router,
+    inference_metadata.router,
+    mlflow.router,
     tenants.router,
     system.router,
     pages.router,
