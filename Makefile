@@ -39,8 +39,9 @@ test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about twenty m
 test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten minutes (COMPOSE="docker compose")
 	$(BIN)/python -m tests.compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
-test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
-	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
+test-interop: build $(INTEROP)/.installed $(MLSERVER)/.installed ## Run the exports in other programs and the protocols with other clients (Debian: default-jdk-headless gcc nodejs postgresql)
+	LITERATI_INTEROP=1 LITERATI_MLSERVER=$(abspath $(MLSERVER))/bin/python PYTHONPATH=core \
+		$(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -68,6 +69,7 @@ bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims, f
 
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
+	$(BIN)/python -m benchmarks.service.protocols $(ARGS)
 
 chaos: build $(VENV)/.dev ## Kill random processes while jobs run, and check the promises of the service
 	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES configure the run. The result is also written to build/chaos.json.
