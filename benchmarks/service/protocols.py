@@ -30,8 +30,8 @@ PAGE = """\
 
 {table}
 The server predicts one row with a tree of depth {depth} over {features} numbers. It has one core together
-with its Valkey, and the load generator has another. All cases are measured in turn in every round. Each number
-is the median of the rounds; a ratio is the median of the ratios to the best form of our own call,
+with its Valkey, and the load generator has another. All cases are measured in turn in every round. Each
+number is the median of the rounds; a ratio is the median of the ratios to the best form of our own call,
 `POST /v1/models/{{model}}/predict`, in the same round.
 
 {verdict}

@@ -15,7 +15,7 @@ from service.predict.decode.csv_table import CsvOptions
 from service.predict.decode.json_rows import read_json
 from service.predict.decode.mlflow_rows import LABELS, read_mlflow
 from service.predict.decode.number_rows import read_numbers
-from service.predict.decode.tensor_rows import read_inference
+from service.predict.decode.tensor_rows import null_words_of, read_inference
 from service.predict.encode import PredictionEncoder
 from service.predict.explanations import Explainer
 from service.predict.layout import Batch, Layout
@@ -85,6 +85,10 @@ class Predictor:
         self.explainer = Explainer(tree)
 
     @cached_property
+    def null_words(self) -> frozenset[str]:
+        return null_words_of(self.csv_style)
+
+    @cached_property
     def tensors(self) -> TensorEncoder:
         """Return the encoder for other protocols, which many models never need."""
         return TensorEncoder(self.encoder)
@@ -125,7 +129,7 @@ class Predictor:
         if options.body_format == "csv":
             return read_csv(body, layout, max_rows, options.csv, self.csv_style)
         if options.body_format == "inference":
-            return read_inference(body, layout, max_rows, options.head_bytes, self.csv_style)
+            return read_inference(body, layout, max_rows, options.head_bytes, self.null_words)
         return _DECODERS[options.body_format](body, layout, max_rows)
 
     def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:

@@ -22,6 +22,7 @@ from service.predict.row_errors import MalformedError, RowsError, row_error
 _REQUEST = form("inputs", "id outputs parameters")
 _TENSOR = form("name shape datatype", "data parameters")
 _OUTPUT = form("name", "parameters")
+MAX_SIZE = 1 << 64  # of a dimension; the protocol demands it
 _NOT_SUPPORTED = ("classification", "shared_memory_region")  # Triton's parameters of an output
 
 
@@ -131,7 +132,7 @@ class _TensorReader:
 
 def _shape(shape: Any, where: Place) -> tuple[int, int]:
     """Return the rows and the columns of a tensor."""
-    if type(shape) is list and all(type(size) is int and size >= 0 for size in shape):
+    if type(shape) is list and all(type(size) is int and 0 <= size < MAX_SIZE for size in shape):
         if len(shape) == 2:
             return shape[0], shape[1]
         if len(shape) == 1:
@@ -141,20 +142,19 @@ def _shape(shape: Any, where: Place) -> tuple[int, int]:
 
 def _flat(data: Any, rows: int, width: int, where: Place) -> list[Any]:
     """Return the cells row by row. They may be one array, or an array for each row."""
-    place = pointer(*where, "data")
     if data is None:
         message = "The tensor has no cells: send `data`. Shared memory is not supported."
-        raise row_error(place, "MISSING", message)
+        raise row_error(pointer(*where, "data"), "MISSING", message)
     if type(data) is not list:
-        raise row_error(place, "TYPE", "Expected an array.")
+        raise row_error(pointer(*where, "data"), "TYPE", "Expected an array.")
     if data and type(data[0]) is list:
         if set(map(type, data)) != {list} or len(data) != rows or set(map(len, data)) != {width}:
             message = f"Expected {rows:,} arrays of {width:,} cells, as the shape says."
-            raise row_error(place, "SHAPE", message)
+            raise row_error(pointer(*where, "data"), "SHAPE", message)
         return list(chain.from_iterable(data))
     if len(data) != rows * width:
         message = f"Expected {rows * width:,} cells, as the shape says, but there are {len(data):,}."
-        raise row_error(place, "SHAPE", message)
+        raise row_error(pointer(*where, "data"), "SHAPE", message)
     return data
 
 

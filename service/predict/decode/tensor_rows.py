@@ -22,14 +22,18 @@ PYTHON_NULLS = ("", "None", "<NA>")
 MAX_SHOWN = 5  # names in an error
 
 
+def null_words_of(style: CsvStyle) -> frozenset[str]:
+    """Return the texts that mean a missing value. `style` is that of the CSV of the training data."""
+    return frozenset((*PYTHON_NULLS, *(NULL_WORDS if style.null_words is None else style.null_words)))
+
+
 def read_inference(
-    body: bytes, layout: Layout, max_rows: int, head_bytes: int | None, style: CsvStyle
+    body: bytes, layout: Layout, max_rows: int, head_bytes: int | None, null_words: frozenset[str]
 ) -> Batch:
-    """Decode the tensors of a request. `style` is that of the CSV that the model was trained on."""
+    """Decode the tensors of a request."""
     request = parse_request(body, head_bytes)
     names, tensors = _columns(request, layout, max_rows)
-    words = NULL_WORDS if style.null_words is None else style.null_words
-    cells_of = partial(_cells, null_words=frozenset((*PYTHON_NULLS, *words)))
+    cells_of = partial(_cells, null_words=null_words)
     batch = read_columns(names, tensors, request.tensors[0].rows, layout, cells_of, "body", "inputs")
     return replace(batch, wanted=request.wanted)
 
@@ -52,8 +56,10 @@ def _split(matrix: Tensor, layout: Layout) -> tuple[list[str], list[Tensor]]:
     names = [column.name for column in layout.schema.columns]
     if matrix.width != layout.width:
         raise _wrong_width(matrix.width, names)
-    width = matrix.width
-    return names, [replace(matrix, width=1, cells=matrix.cells[start::width]) for start in range(width)]
+    return names, [
+        Tensor(name, matrix.rows, 1, matrix.cells[place :: matrix.width], matrix.is_text)
+        for place, name in enumerate(names)
+    ]
 
 
 def _wrong_width(width: int, names: list[str]) -> RowsError:
