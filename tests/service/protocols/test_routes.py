@@ -112,7 +112,7 @@ def test_bytes(client: httpx.Client, model: str, compressed: bool) -> None:
 
 
 def test_many_rows_are_read_in_the_sandbox(client: httpx.Client, model: str) -> None:
-    rows = [{**row, "size": number / 1000} for row in ROWS for number in range(2000)]
+    rows = [{**row, "size": number / 1000} for row in ROWS for number in range(3000)]
     content, size = as_binary(columns(rows), parameters={"binary_data_output": True})
     assert len(content) > 1 << 20
     answer = infer(client, ALIAS, (content, size))

@@ -56,16 +56,16 @@ REFUSALS: list[tuple[Body, str, str, str]] = [
     (as_json(INPUTS, outputs=0), "/body/outputs", "TYPE", "array of objects"),
     (as_json(changed(0, dtype="FP64")), "/body/inputs/0/dtype", "UNKNOWN_FIELD", "`datatype`"),
     (as_json(changed(1, name=3)), "/body/inputs/1/name", "TYPE", "Expected text"),
-    (as_json(changed(1, name="size")), "/body/inputs/1", "REPEATED", "must differ"),
+    (as_json(changed(1, name="size")), "/body/inputs/0", "REPEATED", "must differ"),
     (as_json(changed(1, shape=None)), "/body/inputs/1/shape", "MISSING", "`shape` is missing"),
     (as_json(changed(1, data=None)), "/body/inputs/1/data", "MISSING", "send `data`"),
     (as_json(changed(1, data="x")), "/body/inputs/1/data", "TYPE", "Expected an array"),
     *(
         (as_json(changed(1, shape=shape)), "/body/inputs/1/shape", "SHAPE", "Expected")
-        for shape in (2, [], [2, 1, 1], [-2], [2.0], [True, 2], ["2"])
+        for shape in (2, [], [2, 1, 1], [-2], [2.0], [True, 2], ["2"], [10**30], [2, 10**4000])
     ),
     (as_json(changed(1, shape=[3])), "/body/inputs/1/data", "SHAPE", "Expected 3 cells, as the shape says"),
-    (as_json(changed(1, shape=[10**30])), "/body/inputs/1/data", "SHAPE", "there are 2"),
+    (as_json(changed(1, shape=[10**18])), "/body/inputs/1/data", "SHAPE", "there are 2"),
     (as_json(changed(1, shape=[1], data=[1])), "/body/inputs/1/shape", "SHAPE", "[2] or [2, 1]"),
     (as_json(changed(1, shape=[2, 2], data=[1, 2, 3, 4])), "/body/inputs/1/shape", "SHAPE", "[2] or [2, 1]"),
     (as_json(changed(1, data=[[1], [2, 3]])), "/body/inputs/1/data", "SHAPE", "2 arrays of 1 cells"),

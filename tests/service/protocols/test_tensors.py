@@ -27,7 +27,8 @@ from tests.support.http.inference_bodies import (
 )
 from tests.support.http.predict_bodies import GOOD, Row
 from tests.support.records.model_maker import COLOURS, ZONES, mixed_tree
-from worker.domain.datasets import CsvStyle
+from tests.support.solver.format_problems import random_problem
+from worker.domain.datasets import CsvStyle, label_text
 
 NUMBERS = ["a", "b", "c", "d"]
 ROWS: list[Row] = [
@@ -192,9 +193,9 @@ def test_numbers_are_rounded_to_their_datatype() -> None:
 LABELS: list[tuple[tuple[Any, ...], str]] = [
     (("no", "yes"), "BYTES"),
     ((False, True), "BOOL"),
-    ((0, 1), "INT64"),
+    ((3, 4), "INT64"),
     ((-3, 2**40), "INT64"),
-    ((0.5, 1.5), "FP64"),
+    ((2.0, 7.0), "FP64"),
 ]
 
 
@@ -206,6 +207,17 @@ def test_labels_of_every_type(labels: tuple[Any, ...], datatype: str) -> None:
         answer = infer(predictor, as_json(columns(ROWS), **wish))
         assert outputs(answer) == expected
         assert json.loads(answer.content[: answer.head_bytes])["outputs"][0]["datatype"] == datatype
+
+
+def test_labels_of_several_types_are_text() -> None:
+    problem = random_problem(4)
+    predictor = Predictor(problem.tree, {"model_id": "mdl_test"})
+    assert len({type(label) for label in predictor.encoder.classes}) > 1
+    rows = [{name: None for name in predictor.layout.by_name}]
+    inputs = [tensor(name, "BYTES", [None]) for name in rows[0]]
+    expected = [label_text(label) for label in own(predictor, rows)[0]["predict"]]
+    for wish in ({}, {"parameters": {"binary_data_output": True}}):
+        assert outputs(infer(predictor, as_json(inputs, **wish)))["predict"] == expected
 
 
 def test_outputs_are_those_that_were_asked_for(predictor: Predictor) -> None:
