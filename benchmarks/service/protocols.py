@@ -48,6 +48,9 @@ class Form(NamedTuple):
         return f"{self.call}, {self.name}"
 
 
+Round = dict[tuple[Form, int], Measured]  # by form and number of connections
+
+
 def bodies() -> dict[Form, bytes]:
     """Return a request in each form."""
     row = predict.sample(1, seed=1)[0].tolist()
@@ -62,7 +65,7 @@ def bodies() -> dict[Form, bytes]:
     }
 
 
-def rounds_of(seconds: float, rounds: int) -> list[dict[tuple[Form, int], Measured]]:
+def rounds_of(seconds: float, rounds: int) -> list[Round]:
     """Measure every form with every number of connections in every round."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -85,24 +88,20 @@ def rounds_of(seconds: float, rounds: int) -> list[dict[tuple[Form, int], Measur
     return found
 
 
-def median(rounds: list[dict[tuple[Form, int], Measured]], form: Form, connections: int, what: str) -> float:
-    return statistics.median(getattr(measured[form, connections], what) for measured in rounds)
+def median(rounds: list[Round], form: Form, connections: int, what: str) -> float:
+    return statistics.median(float(getattr(measured[form, connections], what)) for measured in rounds)
 
 
-def ratio(rounds: list[dict[tuple[Form, int], Measured]], form: Form, connections: int, what: str) -> float:
+def ratio(rounds: list[Round], form: Form, connections: int, what: str) -> float:
     """Return the median ratio to the best form of our own call."""
-    return statistics.median(
-        getattr(measured[form, connections], what)
-        / max(
-            getattr(found, what)
-            for (other, n), found in measured.items()
-            if (other.call, n) == (OWN, connections)
-        )
-        for measured in rounds
-    )
+    ratios: list[float] = []
+    for measured in rounds:
+        own = [found for (other, n), found in measured.items() if other.call == OWN and n == connections]
+        ratios.append(getattr(measured[form, connections], what) / max(getattr(found, what) for found in own))
+    return statistics.median(ratios)
 
 
-def page(rounds: list[dict[tuple[Form, int], Measured]]) -> tuple[str, bool]:
+def page(rounds: list[Round]) -> tuple[str, bool]:
     """Return the page, and whether the best form reaches the goal with every number of connections."""
     speed, efficiency = "requests_per_second", "requests_per_cpu_second"
     lines = [

@@ -202,7 +202,7 @@ def test_mlservers_codecs(stack: Stack, codec: str) -> None:
 def test_mlservers_codecs_for_missing_numbers(stack: Stack) -> None:
     """They write NaN as null in a matrix and in a column."""
     x = np.random.default_rng(1).normal(size=(5, 20)).tolist()
-    x[2][0] = None  # type: ignore[call-overload]
+    x[2][0] = None
     rows = [dict(zip(NUMBERS, row, strict=True)) for row in x]
     for codec in ("np", "pd"):
         url = f"{stack.url}/v2/models/numbers"
@@ -241,7 +241,7 @@ def test_mlserver_infer(stack: Stack, tmp_path: Path, binary: bool) -> None:
 
 
 def test_mlflow(stack: Stack) -> None:
-    client = ScoringServerClient("127.0.0.1", 0)
+    client: Any = ScoringServerClient("127.0.0.1", 0)  # type: ignore[no-untyped-call]
     client.url_prefix = f"{stack.url}/mlflow/{ALIAS}"
     client.wait_server_ready(timeout=5)
     assert client.get_version()

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from literati.data.schema import UNKNOWN
 from service.http.problems import FieldError
@@ -18,7 +19,7 @@ from service.predict.row_errors import MAX_ERRORS, raise_errors
 MAX_FLOAT = int(np.finfo(np.float64).max)
 
 Pointer = Callable[[int, int], str]  # row and column index -> JSON pointer
-Cells = list[Any] | Floats  # of a column; in an array NaN is missing
+Cells = list[Any] | npt.NDArray[Any]  # of a column; an array has numbers, of which NaN is missing
 
 
 def encode_objects(

@@ -120,7 +120,7 @@ def binary_cells(kind: Datatype, data: bytes, count: int, where: Place) -> Cells
         return array
     if array.max(initial=0) > 1:
         raise row_error(pointer(*where), "TYPE", "The bytes of BOOL must be 0 or 1.")
-    return array.astype(bool).tolist()
+    return list(map(bool, array.tolist()))
 
 
 def _texts(data: bytes, count: int, where: Place) -> list[Any]:

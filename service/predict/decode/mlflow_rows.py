@@ -81,13 +81,13 @@ def _read_inputs(value: Any, field: str, layout: Layout, max_rows: int) -> Batch
         return _read_rows(value, field, layout, max_rows)
     if list not in set(map(type, value.values())):
         return read_records([value], layout, "rows", {})
-    sizes = {len(cells) if type(cells) is list else -1 for cells in value.values()}
-    if len(sizes) > 1:
+    rows, *others = {len(cells) if type(cells) is list else -1 for cells in value.values()}
+    if others:
         message = "Expected an array of cells for each column, all of the same length."
         raise row_error(pointer("body", field), "LENGTH", message)
-    check_row_count(*sizes, max_rows, "body", field)
+    check_row_count(rows, max_rows, "body", field)
     names, columns = list(value), list(value.values())
-    return read_columns(names, columns, *sizes, layout, lambda cells, entry: cells, "body", field)
+    return read_columns(names, columns, rows, layout, lambda cells, entry: cells, "body", field)
 
 
 def _read_arrays(names: list[str] | None, rows: list[list[Any]], layout: Layout, *where: str) -> Batch:

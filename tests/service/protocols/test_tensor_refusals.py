@@ -48,8 +48,8 @@ REFUSALS: list[tuple[Body, str, str, str]] = [
     (as_json([]), "/body/inputs", "NO_INPUTS", "send at least one"),
     ((b"{}", None), "/body/inputs", "MISSING", "`inputs` is missing"),
     ((b"[]", None), "/body", "TYPE", "must be an object"),
-    (as_json([1]), "/body/inputs/0", "TYPE", "Expected an object"),
-    (({"inputs": 3}), "/body/inputs", "TYPE", "array of objects"),
+    ((b'{"inputs": [1]}', None), "/body/inputs/0", "TYPE", "Expected an object"),
+    ((b'{"inputs": 3}', None), "/body/inputs", "TYPE", "array of objects"),
     (as_json(INPUTS, output=[]), "/body/output", "UNKNOWN_FIELD", "Did you mean `outputs`?"),
     (as_json(INPUTS, id=3), "/body/id", "TYPE", "Expected text"),
     (as_json(INPUTS, parameters=0), "/body/parameters", "TYPE", "Expected an object"),
@@ -135,9 +135,7 @@ REFUSALS: list[tuple[Body, str, str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "place", "code", "text"), REFUSALS)
-def test_refusals(predictor: Predictor, body: Any, place: str, code: str, text: str) -> None:
-    if isinstance(body, dict):
-        body = json.dumps(body).encode(), None
+def test_refusals(predictor: Predictor, body: Body, place: str, code: str, text: str) -> None:
     error = refused(predictor, body)
     assert (error.errors[0].pointer, error.errors[0].code) == (place, code)
     assert text in error.detail or text in error.errors[0].message

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -213,7 +215,7 @@ def test_labels_of_several_types_are_text() -> None:
     problem = random_problem(4)
     predictor = Predictor(problem.tree, {"model_id": "mdl_test"})
     assert len({type(label) for label in predictor.encoder.classes}) > 1
-    rows = [{name: None for name in predictor.layout.by_name}]
+    rows = [dict.fromkeys(predictor.layout.by_name)]
     inputs = [tensor(name, "BYTES", [None]) for name in rows[0]]
     expected = [label_text(label) for label in own(predictor, rows)[0]["predict"]]
     for wish in ({}, {"parameters": {"binary_data_output": True}}):
@@ -237,19 +239,20 @@ def test_outputs_are_those_that_were_asked_for(predictor: Predictor) -> None:
     assert asked({**leaves, **as_array}, labels, **everything) == {"leaf_ids": False, "predict": True}
 
 
-@pytest.mark.parametrize("content_type", ["str", "np", "pd", "json", "pd_json", "base64"])
-def test_content_types(predictor: Predictor, content_type: str) -> None:
-    import base64
+def in_base64(text: str | None) -> str | None:
+    return None if text is None else base64.b64encode(text.encode()).decode()
 
-    encode = {
-        "json": json.dumps,
-        "pd_json": json.dumps,
-        "base64": lambda text: base64.b64encode(text.encode()).decode(),
-    }
-    cells = [row["colour"] for row in ROWS]
-    if content_type in encode:
-        null = "null" if "json" in content_type else None
-        cells = [null if cell is None else encode[content_type](cell) for cell in cells]
+
+CONTENT_TYPES: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("str", "np", "pd"), lambda text: text),
+    **dict.fromkeys(("json", "pd_json"), json.dumps),
+    "base64": in_base64,
+}
+
+
+@pytest.mark.parametrize("content_type", CONTENT_TYPES)
+def test_content_types(predictor: Predictor, content_type: str) -> None:
+    cells = [CONTENT_TYPES[content_type](row["colour"]) for row in ROWS]
     inputs = columns(ROWS)
     inputs[2] = tensor("colour", "BYTES", cells, parameters={"content_type": content_type, "headers": None})
     more = {"id": None, "outputs": None, "parameters": {"content_type": "pd"}}
