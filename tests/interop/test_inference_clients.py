@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 import tritonclient.http as triton
 import tritonclient.http.aio as triton_aio
-from mlflow.pyfunc.scoring_server.client import ScoringServerClient
 from tritonclient.utils import InferenceServerException, np_to_triton_dtype
 
 from literati import LiteratiClassifier
@@ -240,7 +239,10 @@ def test_mlserver_infer(stack: Stack, tmp_path: Path, binary: bool) -> None:
     assert [entry["leaf_ids"] for entry in found] == [[leaf] for leaf in expected["leaf_ids"]]
 
 
+@pytest.mark.filterwarnings("ignore:.*AnyType:UserWarning")  # of MLflow's own classes, when it is imported
 def test_mlflow(stack: Stack) -> None:
+    from mlflow.pyfunc.scoring_server.client import ScoringServerClient
+
     client: Any = ScoringServerClient("127.0.0.1", 0)  # type: ignore[no-untyped-call]
     client.url_prefix = f"{stack.url}/mlflow/{ALIAS}"
     client.wait_server_ready(timeout=5)
