@@ -96,7 +96,8 @@ class Layout:
         self.absent = absent
         self.width = len(schema.columns)
         missing = frozenset(absent)
-        self.names = frozenset(column.name for column in schema.columns)
+        self.order = [column.name for column in schema.columns]
+        self.names = frozenset(self.order)
         self.fields = [
             _field(column, index)
             for index, column in enumerate(schema.columns)

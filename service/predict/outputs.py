@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 OUTPUTS = ("predict", "predict_proba", "leaf_ids")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """An output that a request asks for."""
 
     name: str  # one of OUTPUTS
     binary: bool = False  # bytes after the JSON instead of an array in it
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The outputs that a request asks for, and its id, which the response repeats."""
 
     outputs: tuple[Output, ...]

@@ -88,8 +88,11 @@ def inference_options(request: Request, model_name: str) -> PredictOptions:
     size = request.headers.get(HEAD_BYTES)
     if size is not None and not _SIZE.fullmatch(size):
         raise invalid(FieldError(f"/header/{HEAD_BYTES}", "TYPE", "Expected a number of bytes."))
-    head_bytes = None if size is None else int(size)
-    return PredictOptions("inference", "inference", model_name=model_name, head_bytes=head_bytes)
+    return PredictOptions(
+        *("inference", "inference", _DEFAULT_CSV),
+        model_name=model_name,
+        head_bytes=None if size is None else int(size),
+    )
 
 
 def mlflow_options(request: Request) -> PredictOptions:

@@ -6,7 +6,6 @@ The text of each leaf is written once and the texts are joined, as in `service.p
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,22 +35,32 @@ def content_type(datatype: str) -> str:
     return "str" if datatype == "BYTES" else "np"
 
 
-@dataclass(frozen=True, slots=True)
 class OutputTensor:
     """An output of a model, with the cells of each node in JSON and as bytes."""
 
-    name: str
-    datatype: str
-    width: tuple[int, ...]  # the shape without the rows
-    texts: list[bytes]
-    cells: npt.NDArray[Any] | list[bytes]
+    def __init__(
+        self,
+        name: str,
+        datatype: str,
+        width: tuple[int, ...],
+        texts: list[bytes],
+        cells: npt.NDArray[Any] | list[bytes],
+    ) -> None:
+        self.name = name
+        self.datatype = datatype
+        self.width = width  # the shape without the rows
+        self.texts = texts
+        self.cells = cells
+        # The parts of its JSON before and after the number of rows.
+        self._start = f'{{"name":"{name}","datatype":"{datatype}","shape":['.encode()
+        shape = "".join(f",{size}" for size in width)
+        self._binary = f'{shape}],"parameters":{{"binary_data_size":'.encode()
+        self._array = f'{shape}],"parameters":{{"content_type":"{content_type(datatype)}"}},"data":['.encode()
 
     def to_json(self, leaves: Leaves) -> bytes:
         """Return the tensor as JSON."""
-        return b'%b,"parameters":{"content_type":"%b"},"data":[%b]}' % (
-            *(self._head(leaves), content_type(self.datatype).encode()),
-            joined_parts(self.texts, leaves),
-        )
+        cells = joined_parts(self.texts, leaves)
+        return b"%b%d%b%b]}" % (self._start, len(leaves), self._array, cells)
 
     def to_binary(self, leaves: Leaves) -> tuple[bytes, bytes]:
         """Return the tensor as JSON without its cells, and the bytes of its cells."""
@@ -59,11 +68,7 @@ class OutputTensor:
             cells = b"".join(map(self.cells.__getitem__, leaves.tolist()))
         else:
             cells = self.cells[leaves].tobytes()
-        return b'%b,"parameters":{"binary_data_size":%d}}' % (self._head(leaves), len(cells)), cells
-
-    def _head(self, leaves: Leaves) -> bytes:
-        names = self.name.encode(), self.datatype.encode()
-        return b'{"name":"%b","datatype":"%b","shape":%b' % (*names, to_json([len(leaves), *self.width]))
+        return b"%b%d%b%d}}" % (self._start, len(leaves), self._binary, len(cells)), cells
 
 
 class TensorEncoder:

@@ -38,7 +38,7 @@ def encode_objects(
     """
     key = {entry.index: key for entry, key in zip(layout.fields, keys, strict=True)}
     flat = _flat(rows, [key[entry.index] for entry in layout.numbers])
-    block = _floats(flat, no_booleans)
+    block = to_floats(flat, no_booleans)
     width = len(layout.numbers)
     checker = _CellChecker(layout, pointer)
     if block is None:
@@ -64,7 +64,7 @@ def encode_columns(
         block = np.stack(numbers, axis=1)
     else:
         flat = list(chain.from_iterable(map(_as_list, numbers)))
-        found = _floats(flat, no_booleans=False)
+        found = to_floats(flat, no_booleans=False)
         if found is None:
             checker.check_all((cell, i % n_rows, layout.numbers[i // n_rows]) for i, cell in enumerate(flat))
             found = np.zeros(len(flat))
@@ -105,7 +105,7 @@ def _flat(rows: Sequence[Any], keys: list[Any]) -> list[Any]:
     return list(cells) if len(keys) == 1 else list(chain.from_iterable(cells))
 
 
-def _floats(flat: list[Any], no_booleans: bool) -> Floats | None:
+def to_floats(flat: list[Any], no_booleans: bool) -> Floats | None:
     """Return the cells as floats; None if one is not a number, or an integer that is too large.
 
     `struct` takes a third of NumPy's time, but accepts true as 1; NumPy accepts text as well.

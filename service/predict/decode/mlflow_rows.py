@@ -93,7 +93,7 @@ def _read_inputs(value: Any, field: str, layout: Layout, max_rows: int) -> Batch
 def _read_arrays(names: list[str] | None, rows: list[list[Any]], layout: Layout, *where: str) -> Batch:
     """Decode arrays. Without names they have all columns of the model in their order."""
     if names is None:
-        names = [column.name for column in layout.schema.columns]
+        names = layout.order
     if set(map(len, rows)) != {len(names)}:
         message = f"Expected {len(names)} cells, one for each column."
         bad = (row for row, cells in enumerate(rows) if len(cells) != len(names))

@@ -5,9 +5,9 @@ The cells of a tensor are in the JSON, or they are bytes after it (the extension
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from service.http.problems import pointer
 from service.http.remedies import did_you_mean, nearest
@@ -15,19 +15,19 @@ from service.predict.decode.cells import Cells
 from service.predict.decode.datatypes import Place, binary_cells, datatype_of, decoded, json_cells
 from service.predict.decode.json_rows import check_repeated_fields
 from service.predict.decode.protocol_json import check_form, form, parse_object
-from service.predict.layout import NONE
+from service.predict.layout import NONE, NUMBER_TYPES
 from service.predict.outputs import ALL, ALL_BINARY, OUTPUTS, Output, Wanted
 from service.predict.row_errors import MalformedError, RowsError, row_error
 
 _REQUEST = form("inputs", "id outputs parameters")
 _TENSOR = form("name shape datatype", "data parameters")
 _OUTPUT = form("name", "parameters")
+_PLAIN_FIELDS = itemgetter("name", "shape", "datatype", "data")
 MAX_SIZE = 1 << 64  # of a dimension; the protocol demands it
 _NOT_SUPPORTED = ("classification", "shared_memory_region")  # Triton's parameters of an output
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """A tensor of one column, or of a matrix of all columns."""
 
     name: str
@@ -37,8 +37,7 @@ class Tensor:
     is_text: bool
 
 
-@dataclass(frozen=True, slots=True)
-class InferenceRequest:
+class InferenceRequest(NamedTuple):
     tensors: list[Tensor]
     wanted: Wanted
 
@@ -51,9 +50,11 @@ def parse_request(body: bytes, head_bytes: int | None) -> InferenceRequest:
     document = check_form(parse_object(head), _REQUEST, "body")
     parameters = _parameters(document, "body")
     inputs = _entries(document["inputs"], "inputs")
-    reader = _TensorReader(body, None if head_bytes is None else len(head))
-    tensors = [reader.read(entry, ("body", "inputs", place)) for place, entry in enumerate(inputs)]
-    reader.check_end()
+    tensors = _plain_tensors(inputs) if head_bytes is None else None
+    if tensors is None:
+        reader = _TensorReader(body, None if head_bytes is None else len(head))
+        tensors = [reader.read(entry, ("body", "inputs", place)) for place, entry in enumerate(inputs)]
+        reader.check_end()
     if not tensors:
         raise row_error("/body/inputs", "NO_INPUTS", "There are no inputs; send at least one.")
     asked = [] if document.get("outputs") is None else _entries(document["outputs"], "outputs")
@@ -78,6 +79,27 @@ def _parameters(entry: dict[str, Any], *where: str | int) -> dict[str, Any]:
     if type(parameters) not in (dict, NONE):
         raise row_error(pointer(*where, "parameters"), "TYPE", "Expected an object.")
     return parameters or {}
+
+
+def _plain_tensors(inputs: list[Any]) -> list[Tensor] | None:
+    """Read tensors of 64-bit numbers in JSON at once, in half of the time; return None for any others."""
+    try:
+        names, shapes, datatypes, cells = zip(*map(_PLAIN_FIELDS, inputs), strict=True)
+        types = set(map(type, chain.from_iterable(cells)))
+        size_types = set(map(type, chain.from_iterable(shapes)))
+    except (KeyError, TypeError, ValueError):
+        return None
+    if (
+        types <= NUMBER_TYPES
+        and size_types == {int}
+        and set(map(type, names)) == {str}
+        and sum(map(len, inputs)) == 4 * len(inputs)
+        and shapes.count(shapes[0]) == datatypes.count("FP64") == len(inputs)
+    ):
+        rows, width = _shape(shapes[0], ("body", "inputs", 0))
+        if set(map(len, cells)) == {rows * width}:
+            return [Tensor(name, rows, width, part, False) for name, part in zip(names, cells, strict=True)]
+    return None
 
 
 class _TensorReader:
@@ -132,11 +154,10 @@ class _TensorReader:
 
 def _shape(shape: Any, where: Place) -> tuple[int, int]:
     """Return the rows and the columns of a tensor."""
-    if type(shape) is list and all(type(size) is int and 0 <= size < MAX_SIZE for size in shape):
-        if len(shape) == 2:
-            return shape[0], shape[1]
-        if len(shape) == 1:
-            return shape[0], 1
+    if type(shape) is list and 1 <= len(shape) <= 2:
+        rows, width = shape[0], shape[-1] if len(shape) == 2 else 1
+        if type(rows) is type(width) is int and 0 <= rows < MAX_SIZE and 0 <= width < MAX_SIZE:
+            return rows, width
     raise row_error(pointer(*where, "shape"), "SHAPE", "Expected [rows] or [rows, columns].")
 
 

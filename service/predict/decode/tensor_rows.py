@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from service.http.problems import pointer
 from service.ingest.options import NULL_WORDS
-from service.predict.decode.cells import Cells
+from service.predict.decode.cells import Cells, to_floats
 from service.predict.decode.column_rows import read_columns
 from service.predict.decode.csv_rows import parse_label
-from service.predict.decode.tensor_request import InferenceRequest, Tensor, parse_request
+from service.predict.decode.number_rows import read_matrix
+from service.predict.decode.tensor_request import Tensor, parse_request
 from service.predict.layout import Batch, Field, Layout
+from service.predict.outputs import Wanted
 from service.predict.row_errors import RowsError, check_row_count, row_error
 from worker.domain.datasets import CsvStyle
 
@@ -31,34 +34,51 @@ def read_inference(
     body: bytes, layout: Layout, max_rows: int, head_bytes: int | None, null_words: frozenset[str]
 ) -> Batch:
     """Decode the tensors of a request."""
-    request = parse_request(body, head_bytes)
-    names, tensors = _columns(request, layout, max_rows)
-    cells_of = partial(_cells, null_words=null_words)
-    batch = read_columns(names, tensors, request.tensors[0].rows, layout, cells_of, "body", "inputs")
-    return replace(batch, wanted=request.wanted)
-
-
-def _columns(request: InferenceRequest, layout: Layout, max_rows: int) -> tuple[list[str], list[Tensor]]:
-    """Return a name and a tensor for each column: the tensors themselves, or the columns of a matrix."""
-    first, *others = request.tensors
-    check_row_count(first.rows, max_rows, "body", "inputs")
-    if not others and (first.width > 1 or (layout.width == 1 and first.name not in layout.names)):
-        return _split(first, layout)
-    for place, tensor in enumerate(request.tensors):
-        if tensor.rows != first.rows or tensor.width != 1:
-            message = f"Expected the shape [{first.rows}] or [{first.rows}, 1]: one cell for each row."
+    tensors, wanted = parse_request(body, head_bytes)
+    rows = tensors[0].rows
+    check_row_count(rows, max_rows, "body", "inputs")
+    is_matrix = _is_matrix(tensors, layout)
+    for place, tensor in enumerate(tensors):
+        if not is_matrix and (tensor.rows != rows or tensor.width != 1):
+            message = f"Expected the shape [{rows}] or [{rows}, 1]: one cell for each row."
             raise row_error(pointer("body", "inputs", place, "shape"), "SHAPE", message)
-    return [tensor.name for tensor in request.tensors], request.tensors
+    numbers = _read_numbers(tensors, layout, is_matrix, wanted)
+    if numbers is not None:
+        return numbers
+    if is_matrix:
+        tensors = _split(tensors[0], layout)
+    names = [tensor.name for tensor in tensors]
+    cells_of = partial(_cells, null_words=null_words)
+    return replace(read_columns(names, tensors, rows, layout, cells_of, "body", "inputs"), wanted=wanted)
 
 
-def _split(matrix: Tensor, layout: Layout) -> tuple[list[str], list[Tensor]]:
+def _is_matrix(tensors: list[Tensor], layout: Layout) -> bool:
+    """Return whether a single tensor has all columns of the model. A matrix may have any name."""
+    if len(tensors) > 1:
+        return False
+    return tensors[0].width > 1 or (layout.width == 1 and tensors[0].name not in layout.names)
+
+
+def _read_numbers(tensors: list[Tensor], layout: Layout, is_matrix: bool, wanted: Wanted) -> Batch | None:
+    """Read all tensors at once if the model and the cells are numbers only, else return None."""
+    if layout.others or any(type(tensor.cells) is not list or tensor.is_text for tensor in tensors):
+        return None
+    numbers = to_floats(list(chain.from_iterable(tensor.cells for tensor in tensors)), no_booleans=False)
+    if numbers is None or (is_matrix and tensors[0].width != layout.width):
+        return None
+    if is_matrix:
+        return read_matrix(numbers.reshape(-1, layout.width), None, layout, wanted)
+    names = [tensor.name for tensor in tensors]
+    return read_matrix(numbers.reshape(len(tensors), -1).T, names, layout, wanted)
+
+
+def _split(matrix: Tensor, layout: Layout) -> list[Tensor]:
     """Return the columns of a matrix, which has all columns of the model in their order."""
-    names = [column.name for column in layout.schema.columns]
     if matrix.width != layout.width:
-        raise _wrong_width(matrix.width, names)
-    return names, [
+        raise _wrong_width(matrix.width, layout.order)
+    return [
         Tensor(name, matrix.rows, 1, matrix.cells[place :: matrix.width], matrix.is_text)
-        for place, name in enumerate(names)
+        for place, name in enumerate(layout.order)
     ]
 
 
