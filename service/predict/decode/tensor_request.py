@@ -50,22 +50,27 @@ def parse_request(body: bytes, head_bytes: int | None) -> InferenceRequest:
     document = check_form(parse_object(head), _REQUEST, "body")
     parameters = _parameters(document, "body")
     inputs = _entries(document["inputs"], "inputs")
-    tensors = _plain_tensors(inputs) if head_bytes is None else None
-    if tensors is None:
-        reader = _TensorReader(body, None if head_bytes is None else len(head))
-        tensors = [reader.read(entry, ("body", "inputs", place)) for place, entry in enumerate(inputs)]
-        reader.check_end()
-    if not tensors:
-        raise row_error("/body/inputs", "NO_INPUTS", "There are no inputs; send at least one.")
+    plain = _plain_tensors(inputs) if head_bytes is None else None
+    tensors = plain or _read_tensors(inputs, body, None if head_bytes is None else len(head))
     asked = [] if document.get("outputs") is None else _entries(document["outputs"], "outputs")
     outputs = _outputs(asked, parameters.get("binary_data_output") is True)
     request_id = document.get("id")
     if type(request_id) not in (str, NONE):
         raise row_error("/body/id", "TYPE", "Expected text.")
     objects = [document, parameters, *inputs, *asked]
-    objects += [entry["parameters"] for entry in (*inputs, *asked) if entry.get("parameters")]
+    described = asked if plain else [*inputs, *asked]
+    objects += [entry["parameters"] for entry in described if entry.get("parameters")]
     check_repeated_fields(head, sum(map(len, objects)))
     return InferenceRequest(tensors, Wanted(outputs, request_id))
+
+
+def _read_tensors(inputs: list[Any], body: bytes, bytes_start: int | None) -> list[Tensor]:
+    if not inputs:
+        raise row_error("/body/inputs", "NO_INPUTS", "There are no inputs; send at least one.")
+    reader = _TensorReader(body, bytes_start)
+    tensors = [reader.read(entry, ("body", "inputs", place)) for place, entry in enumerate(inputs)]
+    reader.check_end()
+    return tensors
 
 
 def _entries(entries: Any, name: str) -> list[Any]:

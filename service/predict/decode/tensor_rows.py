@@ -38,15 +38,15 @@ def read_inference(
     rows = tensors[0].rows
     check_row_count(rows, max_rows, "body", "inputs")
     is_matrix = _is_matrix(tensors, layout)
-    for place, tensor in enumerate(tensors):
-        if not is_matrix and (tensor.rows != rows or tensor.width != 1):
-            message = f"Expected the shape [{rows}] or [{rows}, 1]: one cell for each row."
-            raise row_error(pointer("body", "inputs", place, "shape"), "SHAPE", message)
     numbers = _read_numbers(tensors, layout, is_matrix, wanted)
     if numbers is not None:
         return numbers
     if is_matrix:
         tensors = _split(tensors[0], layout)
+    for place, tensor in enumerate(tensors):
+        if tensor.rows != rows or tensor.width != 1:
+            message = f"Expected the shape [{rows}] or [{rows}, 1]: one cell for each row."
+            raise row_error(pointer("body", "inputs", place, "shape"), "SHAPE", message)
     names = [tensor.name for tensor in tensors]
     cells_of = partial(_cells, null_words=null_words)
     return replace(read_columns(names, tensors, rows, layout, cells_of, "body", "inputs"), wanted=wanted)
@@ -60,11 +60,18 @@ def _is_matrix(tensors: list[Tensor], layout: Layout) -> bool:
 
 
 def _read_numbers(tensors: list[Tensor], layout: Layout, is_matrix: bool, wanted: Wanted) -> Batch | None:
-    """Read all tensors at once if the model and the cells are numbers only, else return None."""
-    if layout.others or any(type(tensor.cells) is not list or tensor.is_text for tensor in tensors):
+    """Read all tensors at once if the model has columns of numbers only, else return None.
+
+    Also return None for bytes and text, and if anything is wrong.
+    """
+    if layout.others:
         return None
-    numbers = to_floats(list(chain.from_iterable(tensor.cells for tensor in tensors)), no_booleans=False)
-    if numbers is None or (is_matrix and tensors[0].width != layout.width):
+    rows, width = tensors[0].rows, layout.width if is_matrix else 1
+    for tensor in tensors:
+        if tensor.rows != rows or tensor.width != width or tensor.is_text or type(tensor.cells) is not list:
+            return None
+    numbers = to_floats(list(chain.from_iterable([tensor.cells for tensor in tensors])), no_booleans=False)
+    if numbers is None:
         return None
     if is_matrix:
         return read_matrix(numbers.reshape(-1, layout.width), None, layout, wanted)
