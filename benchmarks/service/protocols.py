@@ -34,7 +34,7 @@ The server predicts one row with a tree of depth {depth} over {features} numbers
 with its Valkey, and the load generator has another. All cases are measured in turn in every round. A ratio is
 the median of the ratios to the best form of our own call, `POST /v1/models/{{model}}/predict`, in the same
 round. Ratios by CPU time are requests per second of the server's CPU time; if other programs use the cores,
-they are more reliable.
+they are more reliable. Here the server got {share:.0f} % of its core with {most} connections.
 
 {verdict}
 """
@@ -127,12 +127,15 @@ def page(rounds: list[Round]) -> tuple[str, bool]:
         reached &= efficiency >= GOAL
         verdicts.append(f"{speed:.2f} with {connections} connections ({efficiency:.2f} by CPU time)")
     outcome = "reached" if reached else "missed"
+    most = max(predict.CONNECTIONS)
     text = PAGE.format(
         **machine(),
         rounds=len(rounds),
         table=markdown_table(("form", "connections", "requests/s", "p50 ms", "ratio", "by CPU time"), lines),
         depth=DEPTH,
         features=FEATURES,
+        most=most,
+        share=100 * max(median(rounds, form, most, "server_cpu") for form in bodies()),
         verdict=f"Best form of `infer`: {', '.join(verdicts)}. The goal of {GOAL} by CPU time is {outcome}.",
     )
     return text, reached

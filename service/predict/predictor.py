@@ -98,7 +98,8 @@ class Predictor:
         """Return the approximate memory use."""
         categories = sum(len(column.categories) for column in self.tree.schema.columns)
         nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.encoder.classes))
-        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.encoder.nbytes
+        texts = 2 * self.encoder.nbytes  # of our own responses and of those of other protocols
+        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + texts
 
     def predict(self, body: bytes, options: PredictOptions, max_rows: int) -> EncodedPredictions:
         """Predict the rows of a body; raise RowsError if they do not fit the model.

@@ -60,29 +60,31 @@ def _arrays(body: bytes, names: bytes, start: int, layout: Layout, max_rows: int
     except ValueError:
         return None
     positions = {name: position for position, name in enumerate(columns) if type(name) is str}
-    rows = _count(body, b"]", start) - 1
-    if len(positions) < len(columns) or not _is_possible(rows, len(columns), max_rows, body):
-        return None
     layout = layout.without_absent(positions.__contains__)
-    if not layout.plain_names or not positions.keys() >= layout.by_name.keys():
+    rows = _count(body, b"]", start) - 1
+    if (
+        not layout.plain_names
+        or len(positions) < len(columns)
+        or not positions.keys() >= layout.by_name.keys()
+        or not _is_possible(rows, len(columns), max_rows, body)
+    ):
         return None
     found = numbers_in_arrays(body, start, rows, len(columns))
     if found is None or not _END.fullmatch(body, found[1]):
         return None
-
     keys = [positions[entry.name] for entry in layout.fields]
-    ignored = [name for name in positions if name not in layout.names]
 
     def cell_pointer(row: int, index: int) -> str:
         return pointer("body", "data", row, positions[layout.by_index[index].name])
 
+    ignored = [name for name in positions if name not in layout.names]
     return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, cell_pointer)
 
 
 def read_matrix(numbers: Floats, names: Sequence[str] | None, layout: Layout, wanted: Wanted) -> Batch | None:
-    """Return the rows of a matrix if the model has columns of numbers only.
+    """Return the rows of a matrix for a model with columns of numbers only; None if columns are wrong.
 
-    `names` are those of its columns; None if it has all columns of the model in their order.
+    `names` are those of its columns. If they are None, it has all columns of the model in their order.
     """
     ignored: list[str] = []
     if names is None:
@@ -94,8 +96,6 @@ def read_matrix(numbers: Floats, names: Sequence[str] | None, layout: Layout, wa
             return None
         keys = [positions[entry.name] for entry in layout.fields]
         ignored = [name for name in names if name not in layout.names]
-    if layout.others:
-        return None
 
     def cell_pointer(row: int, index: int) -> str:
         return pointer("body", "rows", row, layout.by_index[index].name)
