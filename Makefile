@@ -40,8 +40,9 @@ test: build $(VENV)/.dev $(AUDIT)/.installed ## Run all tests, in about twenty m
 test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten minutes (COMPOSE="docker compose")
 	$(BIN)/python -m tests.compose '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
-test-interop: build $(INTEROP)/.installed ## Run the exports in databases, compilers and runtimes (Debian: default-jdk-headless gcc nodejs postgresql)
-	LITERATI_INTEROP=1 PYTHONPATH=core $(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
+test-interop: build $(INTEROP)/.installed $(MLSERVER)/.installed ## Run the exports in other programs and the protocols with other clients (Debian: default-jdk-headless gcc nodejs postgresql)
+	LITERATI_INTEROP=1 LITERATI_MLSERVER=$(abspath $(MLSERVER))/bin/python PYTHONPATH=core \
+		$(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
 
 dist: $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
 	@# PYTHONS="python3.11 python3.12" chooses the interpreters; without it, all that are found are used.
@@ -77,6 +78,7 @@ bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims, f
 
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
+	$(BIN)/python -m benchmarks.service.protocols $(ARGS)
 
 chaos: build $(VENV)/.dev ## Kill random processes while jobs run, and check the promises of the service
 	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES configure the run. The result is also written to build/chaos.json.

@@ -21,6 +21,7 @@ from service.jobs.schemas import FinishRequest, JobPatch, JobRequest
 from service.models.schemas import AliasRequest, ModelPatch, ModelRequest
 from service.openapi_links import LINKS
 from service.predict.schemas import Arrays, Records
+from service.protocols.schemas import InferenceRequest, MlflowRequest
 from service.schemas.fields import DESCRIBED_BY, LabelsPatch
 from service.schemas.metrics import Metrics
 from service.schemas.problems import ProblemDetails, problems
@@ -41,6 +42,8 @@ BODY_MODELS: tuple[type[BaseModel], ...] = (
     TenantRequest,
     Records,
     Arrays,
+    InferenceRequest,
+    MlflowRequest,
     ProblemDetails,
     Metrics,
 )  # models of bodies that the routes read without FastAPI
@@ -59,6 +62,10 @@ _TAGS = [
     {"name": "jobs", "description": "Anytime searches for the optimal tree of a dataset."},
     {"name": "sweeps", "description": "Searches for the parameters with the best trees on new rows."},
     {"name": "models", "description": "Learned trees: inspect, explain and predict."},
+    {
+        "name": "protocols",
+        "description": "Predict with the protocols of other servers: Open Inference Protocol, MLflow.",
+    },
     {"name": "tenants", "description": "Shares of the tenants in the workers, for administrators."},
     {"name": "system", "description": "Health, metrics, version."},
 ]

@@ -67,6 +67,9 @@ _OF_MODEL = {
     "draw_model": _link("draw_model", "Get its drawing.", model=_MODEL),
     "predict": _link("predict", "Predict with it.", model=_MODEL),
     "score": _link("score", "Score it on labelled rows.", model=_MODEL),
+    "infer": _link("infer", "Predict with the Open Inference Protocol.", model=_MODEL),
+    "get_inference_model": _link("get_inference_model", "Get its inputs and outputs.", model=_MODEL),
+    "invoke_mlflow": _link("invoke_mlflow", "Predict with MLflow's scoring protocol.", model=_MODEL),
     "count_model_node_rows": _link("count_model_node_rows", "Count the rows in its nodes.", model=_MODEL),
     "update_model": _link("update_model", "Change its name, notes or tags.", model=_MODEL),
     "set_alias": {

@@ -68,7 +68,8 @@ class RequestMiddleware:
                 problem = Problem(500, _UNEXPECTED, kind="unexpected")
             if status:
                 raise  # the response has begun and can only be broken off
-            await problem_response(problem, request_id)(scope, receive, send_with_headers)
+            refusal = problem_response(problem, request_id, scope["path"])
+            await refusal(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
             self.metrics.observe_request(method, _route_path(scope), status, seconds)

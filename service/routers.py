@@ -18,6 +18,9 @@ from service.nodes import routes as nodes
 from service.ops import routes as system
 from service.predict import routes as predict
 from service.predict import score_routes as score
+from service.protocols import inference_routes as inference
+from service.protocols import metadata_routes as inference_metadata
+from service.protocols import mlflow_routes as mlflow
 from service.sweeps import control_routes as sweep_control
 from service.sweeps import event_routes as sweep_events
 from service.sweeps import routes as sweeps
@@ -28,6 +31,7 @@ from service.web import routes as pages
 # Routes are matched in this order, the most frequent first.
 ROUTERS: tuple[APIRouter, ...] = (
     predict.router,
+    inference.router,
     jobs.router,
     job_incumbents.router,
     job_events.router,
@@ -44,6 +48,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     model_exports.router,
     nodes.router,
     score.router,
+    inference_metadata.router,
+    mlflow.router,
     tenants.router,
     system.router,
     pages.router,

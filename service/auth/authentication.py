@@ -18,7 +18,12 @@ from service.auth.key_file import DEFAULT_TENANT, Scope
 from service.commands import command
 from service.http.problems import Problem, unavailable
 
-PUBLIC_PATHS = frozenset({"/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"})
+PUBLIC_PATHS = frozenset(
+    {
+        *("/", "/docs", "/openapi.json", "/healthz", "/readyz", "/version"),
+        *("/v2", "/v2/health/live", "/v2/health/ready"),
+    }
+)
 PUBLIC_FOLDERS = ("/assets/",)
 _ADMIN_PATHS = frozenset({"/metrics", "/v1/tenants"})
 _ADMIN_FOLDERS = ("/v1/tenants/",)
@@ -48,7 +53,7 @@ def is_public(path: str) -> bool:
 
 def sends_rows(method: str, path: str) -> bool:
     """Return whether a request sends rows to predict or to score. It changes nothing."""
-    return method == "POST" and path.endswith(("/predict", "/score"))
+    return method == "POST" and path.endswith(("/predict", "/score", "/infer", "/invocations"))
 
 
 def needed_scope(method: str, path: str) -> Scope:

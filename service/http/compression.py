@@ -2,7 +2,8 @@
 
 `service.request_middleware` calls this. Starlette's GZipMiddleware would be a further layer for every
 request, does not change strong entity tags, accepts `gzip;q=0` and has no zstd. Event streams are not
-compressed.
+compressed, and neither are responses of the Open Inference Protocol: Triton's asynchronous client accepts
+codings that it cannot read.
 
 A response has no secret that another site could infer from its length (BREACH): keys are never shown, and
 there are no cookies.
@@ -19,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Scope, Send
 
 from service.http.media_types import weight
+from service.http.problems import is_inference
 from service.http.security_headers import Header
 
 MIN_BYTES = 1400  # what fits into one packet is not compressed
@@ -92,7 +94,7 @@ class CompressedResponse:
                 (name, _client_tag(value, given) if name == b"etag" else value) for name, value in headers
             ]
             start["headers"] = _with_vary(tagged)
-        elif _is_compressible(headers):
+        elif _is_compressible(headers) and not is_inference(self._scope["path"]):
             start["headers"] = _with_vary(headers)
             codings = accepted(self._header(b"accept-encoding"))
             if codings:

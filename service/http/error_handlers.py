@@ -50,7 +50,7 @@ def install(app: FastAPI) -> None:
 def _handler(to_problem: ToProblem) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
         problem = await add_restore_hint(request, to_problem(request, error))
-        return problem_response(problem, request_id_of(request))
+        return problem_response(problem, request_id_of(request), request.scope["path"])
 
     return handle
 

@@ -94,8 +94,13 @@ def _row_member(error: FieldError) -> dict[str, int]:
     return {} if row is None else {"row": row}
 
 
-def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
-    """Return the JSON object of a problem."""
+def is_inference(path: str) -> bool:
+    """Return whether a path belongs to the Open Inference Protocol."""
+    return path == "/v2" or path.startswith("/v2/")
+
+
+def problem_body(problem: Problem, request_id: str, path: str = "") -> dict[str, Any]:
+    """Return the JSON object of a problem. The Open Inference Protocol has its text in `error`."""
     kind = problem.kind
     body: dict[str, Any] = {
         "type": f"urn:literati:problem:{kind}" if kind else "about:blank",
@@ -104,6 +109,8 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
         "detail": problem.detail,
         "instance": f"urn:literati:request:{request_id}",
     }
+    if is_inference(path):
+        body["error"] = problem.detail
     if problem.errors:
         body["errors"] = [asdict(error) | _row_member(error) for error in problem.errors]
     if problem.fixes:
@@ -111,9 +118,10 @@ def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:
     return body
 
 
-def problem_response(problem: Problem, request_id: str) -> Response:
+def problem_response(problem: Problem, request_id: str, path: str = "") -> Response:
+    """Return the response to a request for this path, which may not be known."""
     return Response(
-        json.dumps(problem_body(problem, request_id)),
+        json.dumps(problem_body(problem, request_id, path)),
         status_code=problem.status_code,
         headers=dict(problem.headers or {}),
         media_type=MEDIA_TYPE,

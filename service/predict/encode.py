@@ -64,7 +64,7 @@ class PredictionEncoder:
         explanations: list[Any] | None = None,
     ) -> bytes:
         """Encode as JSON. `source` has the fields that name the model."""
-        self._check_size(leaves)
+        self.check_size(leaves)
         parts = [
             b'{"predictions":[',
             joined_parts(self._labels, leaves),
@@ -80,14 +80,14 @@ class PredictionEncoder:
         parts += [b",", to_json(source)[1:]]
         return b"".join(parts)
 
-    def _check_size(self, leaves: Leaves) -> None:
+    def check_size(self, leaves: Leaves) -> None:
         """Raise RowsError if the response would be too large: many rows times many classes."""
         if len(leaves) * int(self._sizes.max()) > MAX_BYTES and int(self._sizes[leaves].sum()) > MAX_BYTES:
             raise too_many_rows("/body", MAX_BYTES // int(self._sizes.max()))
 
     def _table(self, leaves: Leaves, classes: list[Any]) -> Any:
         """Return the columns `prediction`, `leaf_id` and one `probability_<class>` for each class."""
-        self._check_size(leaves)
+        self.check_size(leaves)
         labels = pa.array(classes).take(pa.array(self.codes[leaves]))
         columns = [labels, pa.array(leaves), *(pa.array(share[leaves]) for share in self.probabilities.T)]
         return pa.table(columns, ["prediction", "leaf_id", *(f"probability_{text}" for text in self.texts)])

@@ -14,9 +14,10 @@ from service.http.body_limits import CODING
 from service.http.decompression import DamagedError, TooLargeError, coding_of, unpacked_bytes
 from service.http.error_handlers import malformed
 from service.http.problems import Problem, invalid
+from service.ingest import media_types
 from service.ingest.file_format import START_BYTES
 from service.predict.predictor import EncodedPredictions, PredictOptions, Predictor
-from service.predict.request_options import MEDIA_TYPES, with_detected_format
+from service.predict.request_options import HEAD_BYTES, MEDIA_TYPES, with_detected_format
 from service.predict.row_errors import MalformedError, RowsError
 from service.predict.sandbox_task import predict_in_sandbox
 from service.predict.scores import encode_scores
@@ -33,8 +34,12 @@ async def predict_rows(request: Request, predictor: Predictor, options: PredictO
     """Predict the rows in the body of a request."""
     with row_problems():
         predictions = await _predict(request, predictor, await request.body(), options)
-    headers = _warning_header(predictions) if options.response_format == "csv" else None
-    return Response(predictions.content, headers=headers, media_type=MEDIA_TYPES[options.response_format])
+    headers = {} if options.response_format in ("json", "arrow") else _warning_header(predictions)
+    media_type = MEDIA_TYPES.get(options.response_format, "application/json")
+    if predictions.head_bytes is not None:
+        headers[HEAD_BYTES] = str(predictions.head_bytes)
+        media_type = media_types.ANY
+    return Response(predictions.content, headers=headers, media_type=media_type)
 
 
 async def score_rows(request: Request, predictor: Predictor, options: PredictOptions) -> Response:
@@ -111,10 +116,10 @@ def _decompressed(request: Request, body: bytes, max_bytes: int) -> bytes:
         raise Problem(413, detail, kind="body-too-large") from None
 
 
-def _warning_header(predictions: EncodedPredictions) -> dict[str, str] | None:
-    """Return the warnings as a header, because a CSV has no place for them."""
+def _warning_header(predictions: EncodedPredictions) -> dict[str, str]:
+    """Return the warnings as a header, for formats that have no place for them."""
     if not predictions.warnings:
-        return None
+        return {}
     warnings = [
         {name: warning[name] for name in ("code", "column", "count")} for warning in predictions.warnings
     ]

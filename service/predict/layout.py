@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy.typing as npt
 
 from literati.data.columns import Kind
 from literati.data.schema import Column, Schema
+from literati.suggestions import nearest
 from literati.tree.export.text import number_text
+from service.predict.outputs import Wanted
 from service.predict.row_errors import (
     absent_column,
     absent_remedies,
@@ -26,6 +29,7 @@ from service.predict.row_errors import (
 Floats = npt.NDArray[np.float64]
 MAX_CELLS = 1 << 26  # of a matrix (512 MB), because the cells of an Arrow stream may take no bytes
 MAX_VARIANTS = 8  # cached layouts without some columns
+MAX_GUESSES = 3  # absent columns for which similar names are looked for
 _JSON_ESCAPED = re.compile(rb'["\\\x00-\x1f]')
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
 NONE: type = type(None)
@@ -92,7 +96,8 @@ class Layout:
         self.absent = absent
         self.width = len(schema.columns)
         missing = frozenset(absent)
-        self.names = frozenset(column.name for column in schema.columns)
+        self.order = [column.name for column in schema.columns]
+        self.names = frozenset(self.order)
         self.fields = [
             _field(column, index)
             for index, column in enumerate(schema.columns)
@@ -150,7 +155,14 @@ class Layout:
         option = self.options.get(next(iter(names))) if len(names) == 1 else None
         others = [name for name in present if name not in self.names]
         fixes = () if option is None else absent_remedies(next(iter(names)), option, others)
-        raise_absent([absent_column(name, self.options.get(name), *where) for name, where in absent], fixes)
+        similar = {name: nearest(name, others) for name in islice(names, MAX_GUESSES)}
+        raise_absent(
+            [
+                absent_column(name, self.options.get(name), similar.get(name), *where)
+                for name, where in absent
+            ],
+            fixes,
+        )
 
     @cached_property
     def used_only(self) -> Layout:
@@ -182,6 +194,7 @@ class Batch:
     read_as: Mapping[str, str] = field(default_factory=dict)  # number styles by column
     # Unused columns that cannot be read, with the number of the first such row (from 1) if it is known.
     unreadable: Mapping[str, int | None] = field(default_factory=dict)
+    wanted: Wanted | None = None  # the outputs that a request of another protocol asks for
 
 
 def _field(column: Column, index: int) -> Field:

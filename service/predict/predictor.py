@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from literati import ShapeTree
@@ -12,22 +13,27 @@ from service.predict.decode.arrow_rows import read_arrow, read_parquet
 from service.predict.decode.csv_rows import read_csv
 from service.predict.decode.csv_table import CsvOptions
 from service.predict.decode.json_rows import read_json
+from service.predict.decode.mlflow_rows import LABELS, read_mlflow
 from service.predict.decode.number_rows import read_numbers
+from service.predict.decode.tensor_rows import null_words_of, read_inference
 from service.predict.encode import PredictionEncoder
 from service.predict.explanations import Explainer
 from service.predict.layout import Batch, Layout
 from service.predict.row_errors import row_error
 from service.predict.row_warnings import RowWarning, find_warnings
 from service.predict.scoring import ScoreColumns, ScoredLayout, count_outcomes
+from service.predict.tensor_encode import TensorEncoder
 from worker.domain.datasets import CsvStyle
 
-Format = Literal["json", "csv", "arrow"]  # of responses
-BodyFormat = Literal["json", "csv", "arrow", "parquet", "any"]  # any: detect it by the first bytes
+Format = Literal["json", "csv", "arrow", "inference", "mlflow"]  # of responses
+# Of bodies. inference: the Open Inference Protocol; mlflow: MLflow's JSON; any: the first bytes decide.
+BodyFormat = Literal["json", "csv", "arrow", "parquet", "inference", "mlflow", "any"]
 MAX_EXPLAINED_ROWS = 1_000
 _DECODERS: dict[BodyFormat, Callable[[bytes, Layout, int], Batch]] = {
     "json": read_json,
     "arrow": read_arrow,
     "parquet": read_parquet,
+    "mlflow": read_mlflow,
 }
 
 
@@ -40,6 +46,8 @@ class PredictOptions:
     csv: CsvOptions = field(default_factory=CsvOptions)
     explain: bool = False
     score: ScoreColumns | None = None  # compare the predictions with the true classes
+    model_name: str = ""  # inference: as the request names the model
+    head_bytes: int | None = None  # inference: the size of the JSON if bytes of tensors follow it
 
     @property
     def only_predicts(self) -> bool:
@@ -53,6 +61,7 @@ class EncodedPredictions:
 
     content: bytes
     warnings: list[RowWarning]
+    head_bytes: int | None = None  # inference: the size of the JSON if bytes of tensors follow it
 
 
 class Predictor:
@@ -75,12 +84,22 @@ class Predictor:
         self.encoder = PredictionEncoder(tree)
         self.explainer = Explainer(tree)
 
+    @cached_property
+    def null_words(self) -> frozenset[str]:
+        return null_words_of(self.csv_style)
+
+    @cached_property
+    def tensors(self) -> TensorEncoder:
+        """Return the encoder for other protocols, which many models never need."""
+        return TensorEncoder(self.encoder)
+
     @property
     def nbytes(self) -> int:
         """Return the approximate memory use."""
         categories = sum(len(column.categories) for column in self.tree.schema.columns)
         nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.encoder.classes))
-        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + self.encoder.nbytes
+        texts = 2 * self.encoder.nbytes  # of our own responses and of those of other protocols
+        return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + texts
 
     def predict(self, body: bytes, options: PredictOptions, max_rows: int) -> EncodedPredictions:
         """Predict the rows of a body; raise RowsError if they do not fit the model.
@@ -110,19 +129,29 @@ class Predictor:
         layout = layout or self.layout
         if options.body_format == "csv":
             return read_csv(body, layout, max_rows, options.csv, self.csv_style)
+        if options.body_format == "inference":
+            return read_inference(body, layout, max_rows, options.head_bytes, self.null_words)
         return _DECODERS[options.body_format](body, layout, max_rows)
 
     def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:
         warnings = find_warnings(batch)
         leaves = self.tree.apply(EncodedRows(batch.matrix, {}, ()))
+        head_bytes = None
         if options.response_format == "csv":
             content = self.encoder.to_csv(leaves)
         elif options.response_format == "arrow":
             content = self.encoder.to_arrow(leaves, warnings, self.source)
+        elif options.response_format == "inference":
+            assert batch.wanted is not None
+            content, head_bytes = self.tensors.to_tensors(
+                leaves, batch.wanted, options.model_name, self.source["model_id"]
+            )
+        elif options.response_format == "mlflow":
+            content = self.tensors.to_mlflow(leaves, batch.wanted or LABELS)
         else:
             explanations = self._explain(batch) if options.explain else None
             content = self.encoder.to_json(leaves, warnings, self.source, explanations)
-        return EncodedPredictions(content, warnings)
+        return EncodedPredictions(content, warnings, head_bytes)
 
     def _explain(self, batch: Batch) -> list[dict[str, Any]]:
         if len(batch.matrix) > MAX_EXPLAINED_ROWS:

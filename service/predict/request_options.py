@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from fastapi import Request
@@ -35,8 +36,10 @@ _BODY_FORMATS: dict[str, BodyFormat] = {
     media_types.PARQUET: "parquet",
     media_types.ANY: "any",
 }
+HEAD_BYTES = "Inference-Header-Content-Length"  # of the extension `binary_tensor_data`
 _DEFAULT = PredictOptions()
 _DEFAULT_CSV = CsvOptions()
+_SIZE = re.compile("[0-9]{1,18}")
 
 
 def predict_options(
@@ -77,10 +80,31 @@ def score_options(
     return PredictOptions(body_format, csv=csv, score=columns)
 
 
+def inference_options(request: Request, model_name: str) -> PredictOptions:
+    """Return the options of a request of the Open Inference Protocol, whose responses are JSON or bytes."""
+    body_format, _ = _body_format(request)
+    if body_format not in ("json", "any"):
+        raise Problem(415, "Send the tensors as application/json.", kind="media-type")
+    size = request.headers.get(HEAD_BYTES)
+    if size is not None and not _SIZE.fullmatch(size):
+        raise invalid(FieldError(f"/header/{HEAD_BYTES}", "TYPE", "Expected a number of bytes."))
+    return PredictOptions(
+        *("inference", "inference", _DEFAULT_CSV),
+        model_name=model_name,
+        head_bytes=None if size is None else int(size),
+    )
+
+
+def mlflow_options(request: Request) -> PredictOptions:
+    """Return the options of a request to MLflow's scoring server, whose responses are JSON."""
+    body_format, csv = _body_format(request)
+    return PredictOptions("mlflow" if body_format == "json" else body_format, "mlflow", csv)
+
+
 def with_detected_format(request: Request, options: PredictOptions, body: bytes) -> PredictOptions:
     """Return the options with the format that the first bytes of the body show."""
     if is_json(body):
-        found: BodyFormat = "json"
+        found: BodyFormat = "mlflow" if options.response_format == "mlflow" else "json"
     else:
         try:
             detected = detect_format(None, body[:START_BYTES])

@@ -77,9 +77,15 @@ _ABSENT = {  # by the query option that names the column
 }
 
 
-def absent_column(name: str, option: str | None, *where: str | int) -> FieldError:
-    """Return the error of an absent column. `option` is the query option that names it, if there is one."""
-    return FieldError(pointer(*where), "ABSENT", f"The column {name!r} is absent, {_ABSENT[option]}")
+def absent_column(
+    name: str, option: str | None, similar: Sequence[str] | None, *where: str | int
+) -> FieldError:
+    """Return the error of an absent column.
+
+    `option` is the query option that names it, if there is one. `similar` are unknown columns of the rows.
+    """
+    guess = f" Is it {similar[0][:80]!r}? Then rename that column." if similar else ""
+    return FieldError(pointer(*where), "ABSENT", f"The column {name!r} is absent, {_ABSENT[option]}{guess}")
 
 
 def absent_remedies(name: str, option: str, others: Iterable[str]) -> list[Remedy]:

@@ -41,6 +41,7 @@ class PredictResult:
     detail: str = ""
     errors: tuple[FieldError, ...] = ()
     fixes: tuple[Remedy, ...] = ()
+    head_bytes: int | None = None
 
 
 _TASK = TypeAdapter(PredictTask)
@@ -74,7 +75,7 @@ def predict_in_sandbox(
     head, content = split_parts(data)
     result = _RESULT.validate_json(head)
     if result.kind == "predictions":
-        return EncodedPredictions(content, cast(list[RowWarning], result.warnings))
+        return EncodedPredictions(content, cast(list[RowWarning], result.warnings), result.head_bytes)
     error = MalformedError if result.kind == "malformed" else RowsError
     raise error(result.detail, result.errors, result.fixes)
 
@@ -91,5 +92,6 @@ def work(data: bytes) -> bytes:
         details = (error.detail, error.errors, error.fixes)
         result = PredictResult("malformed" if malformed else "rejected", [], *details)
         return join_parts(_RESULT.dump_json(result), b"")
-    result = PredictResult("predictions", [dict(warning) for warning in predictions.warnings])
+    warnings = [dict(warning) for warning in predictions.warnings]
+    result = PredictResult("predictions", warnings, head_bytes=predictions.head_bytes)
     return join_parts(_RESULT.dump_json(result), predictions.content)

@@ -17,7 +17,8 @@ class FieldProblem(BaseModel):
         Field(
             description="A JSON pointer into the request: `/body/...`, `/query/...` or `/header/...`. Rows "
             "are counted from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, "
-            "Parquet and Arrow. Lines of text that cannot be decoded are counted from 0 too: `/body/lines/4`."
+            "Parquet, Arrow and other protocols. Lines of text that cannot be decoded are counted from 0 "
+            "too: `/body/lines/4`."
         ),
     ]
     row: Annotated[
@@ -56,6 +57,9 @@ class ProblemDetails(BaseModel):
     instance: Annotated[
         str, Field(description="The URN of this occurrence, with the id of the header `X-Request-ID`.")
     ]
+    error: Annotated[
+        str | None, Field(description="Only for the Open Inference Protocol: the same as `detail`.")
+    ] = None
     errors: Annotated[list[FieldProblem] | None, Field(description="The errors of invalid input.")] = None
     fixes: Annotated[
         list[ProblemFix] | None, Field(description="Alternative fixes. Each one avoids all `errors`.")

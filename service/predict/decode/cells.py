@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from literati.data.schema import UNKNOWN
 from service.http.problems import FieldError
@@ -18,6 +19,7 @@ from service.predict.row_errors import MAX_ERRORS, raise_errors
 MAX_FLOAT = int(np.finfo(np.float64).max)
 
 Pointer = Callable[[int, int], str]  # row and column index -> JSON pointer
+Cells = list[Any] | npt.NDArray[Any]  # of a column; an array has numbers, of which NaN is missing
 
 
 def encode_objects(
@@ -35,27 +37,62 @@ def encode_objects(
     first such row, counted from 1.
     """
     key = {entry.index: key for entry, key in zip(layout.fields, keys, strict=True)}
-    checker = _CellChecker(layout, pointer)
     flat = _flat(rows, [key[entry.index] for entry in layout.numbers])
-    block = _floats(flat, no_booleans)
+    block = to_floats(flat, no_booleans)
+    width = len(layout.numbers)
+    checker = _CellChecker(layout, pointer)
     if block is None:
+        checker.check_all((cell, i // width, layout.numbers[i % width]) for i, cell in enumerate(flat))
         block = np.zeros(len(flat))
-        for i, cell in enumerate(flat):
-            row, number = divmod(i, len(layout.numbers))
-            checker.check(cell, row, layout.numbers[number])
-            if len(checker.errors) >= MAX_ERRORS:
-                break
-    block = block.reshape(len(rows), len(layout.numbers))
+    block = block.reshape(len(rows), width)
+    return _matrix(
+        block, lambda entry: list(map(itemgetter(key[entry.index]), rows)), layout, checker, unreadable
+    )
+
+
+def encode_columns(
+    columns: Mapping[int, Cells],
+    n_rows: int,
+    layout: Layout,
+    pointer: Pointer,
+    unreadable: dict[str, int | None],
+) -> Floats | None:
+    """Return the matrix of columns, by the indices of the layout's fields; see `encode_objects`."""
+    checker = _CellChecker(layout, pointer)
+    numbers = [columns[entry.index] for entry in layout.numbers]
+    if numbers and all(isinstance(cells, np.ndarray) for cells in numbers):
+        block = np.stack(numbers, axis=1)
+    else:
+        flat = list(chain.from_iterable(map(_as_list, numbers)))
+        found = to_floats(flat, no_booleans=False)
+        if found is None:
+            checker.check_all((cell, i % n_rows, layout.numbers[i // n_rows]) for i, cell in enumerate(flat))
+            found = np.zeros(len(flat))
+        block = np.ascontiguousarray(found.reshape(len(numbers), n_rows).T)
+    return _matrix(block, lambda entry: _as_list(columns[entry.index]), layout, checker, unreadable)
+
+
+def _matrix(
+    numbers: Floats,
+    cells: Callable[[Field], list[Any]],
+    layout: Layout,
+    checker: _CellChecker,
+    unreadable: dict[str, int | None],
+) -> Floats | None:
+    """Return the matrix of the number columns and of the cells of the other fields."""
     if len(layout.numbers) == layout.width and checker.ok:
-        return block
-    matrix = layout.empty_matrix(len(rows))
-    matrix[:, layout.number_indices] = block
+        return numbers
+    matrix = layout.empty_matrix(len(numbers))
+    matrix[:, layout.number_indices] = numbers
     for entry in layout.others:
-        cells = list(map(itemgetter(key[entry.index]), rows))
-        matrix[:, entry.index] = _encode_others(cells, entry, checker)
+        matrix[:, entry.index] = _encode_others(cells(entry), entry, checker)
     raise_errors(checker.errors)
     unreadable.update(checker.unreadable)
     return matrix if checker.ok else None
+
+
+def _as_list(cells: Cells) -> list[Any]:
+    return cells if isinstance(cells, list) else cells.tolist()
 
 
 def _flat(rows: Sequence[Any], keys: list[Any]) -> list[Any]:
@@ -68,7 +105,7 @@ def _flat(rows: Sequence[Any], keys: list[Any]) -> list[Any]:
     return list(cells) if len(keys) == 1 else list(chain.from_iterable(cells))
 
 
-def _floats(flat: list[Any], no_booleans: bool) -> Floats | None:
+def to_floats(flat: list[Any], no_booleans: bool) -> Floats | None:
     """Return the cells as floats; None if one is not a number, or an integer that is too large.
 
     `struct` takes a third of NumPy's time, but accepts true as 1; NumPy accepts text as well.
@@ -104,10 +141,7 @@ def _encode_others(cells: list[Any], entry: Field, checker: _CellChecker) -> Flo
             return codes
         if set(cells) <= {0, 1, None}:
             return np.array(cells, dtype=np.float64)
-    for row, cell in enumerate(cells):
-        checker.check(cell, row, entry)
-        if len(checker.errors) >= MAX_ERRORS:
-            break
+    checker.check_all((cell, row, entry) for row, cell in enumerate(cells))
     return np.zeros(len(cells))
 
 
@@ -123,6 +157,13 @@ class _CellChecker:
     @property
     def ok(self) -> bool:
         return not self.errors and not self.unreadable
+
+    def check_all(self, cells: Iterable[tuple[Any, int, Field]]) -> None:
+        """Check cells with their rows and fields, until there are enough errors for a response."""
+        for cell, row, entry in cells:
+            self.check(cell, row, entry)
+            if len(self.errors) >= MAX_ERRORS:
+                break
 
     def check(self, cell: Any, row: int, entry: Field) -> None:
         found = _cell_error(cell, entry)

@@ -29,7 +29,7 @@ def read_csv(
         csv_table.read(),
         layout,
         max_rows,
-        parse_label=lambda text, entry: _parse_label(text, entry, csv_table.null_words),
+        parse_label=lambda text, entry: parse_label(text, entry, csv_table.null_words),
         read_as=csv_table.read_as,
         unreadable=csv_table.unreadable,
     )
@@ -66,7 +66,7 @@ def _read_header(body: bytes, layout: Layout, delimiter: str | None) -> tuple[li
     return found
 
 
-def _parse_label(text: str | None, entry: Field, null_words: frozenset[str]) -> Any:
+def parse_label(text: str | None, entry: Field, null_words: frozenset[str]) -> Any:
     """Return the text as a category, a boolean or a number of the model, or None if it means missing."""
     if text is None or text in entry.codes:
         return text

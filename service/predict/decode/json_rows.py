@@ -43,28 +43,28 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
     plain = read_numbers(body, layout, max_rows)
     if plain is not None:
         return plain
-    document = _parse(body)
+    document = parse_json(body)
     if type(document) is not dict:
         raise row_error("/body", "TYPE", f"The body must be an object: {EXPECTED}.")
     if document.keys() == {"records"}:
-        records = _rows(document["records"], "records", dict, "an object", max_rows)
-        _check_repeated_fields(body, 1 + sum(map(len, records)))
-        return _read_records(records, layout, {})
+        records = checked_rows(document["records"], dict, "an object", max_rows, "body", "records")
+        check_repeated_fields(body, 1 + sum(map(len, records)))
+        return read_records(records, layout, "records", {})
     if document.keys() == {"columns", "data"}:
-        rows = _rows(document["data"], "data", list, "an array", max_rows)
-        _check_repeated_fields(body, 2)
+        rows = checked_rows(document["data"], list, "an array", max_rows, "body", "data")
+        check_repeated_fields(body, 2)
         return _read_arrays(document["columns"], rows, layout, no_booleans=_has_no_booleans(body, document))
     raise _wrong_form(document)
 
 
-def _parse(body: bytes) -> Any:
+def parse_json(body: bytes, *, allow_inf_nan: bool = False) -> Any:
     try:
-        return from_json(body.removeprefix(BOM), allow_inf_nan=False, cache_strings="keys")
+        return from_json(body.removeprefix(BOM), allow_inf_nan=allow_inf_nan, cache_strings="keys")
     except ValueError as error:  # its message has the line and the column, but nothing of the body
         raise MalformedError(f"The body is not valid JSON: {error}.") from None
 
 
-def _check_repeated_fields(body: bytes, fields: int) -> None:
+def check_repeated_fields(body: bytes, fields: int) -> None:
     """Raise RowsError if a field occurs twice in an object; the fast parser keeps the last one silently.
 
     There is a colon for each field. So more colons than fields mean repeated names or text with colons, and
@@ -99,23 +99,26 @@ def _wrong_form(document: dict[str, Any]) -> RowsError:
     return RowsError(detail, errors or [FieldError("/body", "FORM", detail)])
 
 
-def _rows(rows: Any, field: str, kind: type, words: str, max_rows: int) -> list[Any]:
+def checked_rows(rows: Any, kind: type, words: str, max_rows: int, *where: str) -> list[Any]:
+    """Return the rows at a place of the request if all are of this type, else raise RowsError."""
     if type(rows) is not list:
-        raise row_error(pointer("body", field), "TYPE", f"Expected an array of rows, each {words}.")
-    check_row_count(len(rows), max_rows, "body", field)
+        raise row_error(pointer(*where), "TYPE", f"Expected an array of rows, each {words}.")
+    check_row_count(len(rows), max_rows, *where)
     if set(map(type, rows)) != {kind}:
         bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
         message = f"Expected a row that is {words}."
-        raise_errors(FieldError(pointer("body", field, row), "TYPE", message) for row in bad)
+        raise_errors(FieldError(pointer(*where, row), "TYPE", message) for row in bad)
     return rows
 
 
-def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dict[str, int | None]) -> Batch:
-    """Decode objects. `unreadable` are the columns that are ignored already."""
+def read_records(
+    records: list[dict[str, Any]], layout: Layout, field: str, unreadable: dict[str, int | None]
+) -> Batch:
+    """Decode objects. `field` is their place in the body; columns in `unreadable` are ignored already."""
     names = [entry.name for entry in layout.fields]
 
     def cell_pointer(row: int, index: int) -> str:
-        return pointer("body", "records", row, layout.by_index[index].name)
+        return pointer("body", field, row, layout.by_index[index].name)
 
     try:
         matrix = encode_objects(records, names, layout, cell_pointer, unreadable)
@@ -123,11 +126,12 @@ def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dic
         # An unused column that some records lack counts as absent in all of them.
         present = layout.without_absent(set(records[0]).intersection(*records[1:]).__contains__)
         if present is not layout:
-            return _read_records(records, present, unreadable)
-        _raise_absent_names(records, layout)
+            return read_records(records, present, field, unreadable)
+        _raise_absent_names(records, layout, field)
         raise
     if matrix is None:
-        return _read_records(records, layout.without_absent(lambda name: name not in unreadable), unreadable)
+        readable = layout.without_absent(lambda name: name not in unreadable)
+        return read_records(records, readable, field, unreadable)
     ignored: list[str] = []
     if sum(map(len, records)) != len(records) * len(names):  # there are unknown or unreadable columns
         ignored = sorted(set().union(*records) - layout.names)
@@ -138,11 +142,11 @@ def _read_records(records: list[dict[str, Any]], layout: Layout, unreadable: dic
     return Batch(matrix, layout, ignored, cell, cell_pointer, unreadable=unreadable)
 
 
-def _raise_absent_names(records: list[dict[str, Any]], layout: Layout) -> None:
+def _raise_absent_names(records: list[dict[str, Any]], layout: Layout, field: str) -> None:
     absent: list[tuple[str, tuple[str | int, ...]]] = []
     for name in layout.by_name:
         rows = (row for row, record in enumerate(records) if name not in record)
-        absent += [(name, ("body", "records", row, name)) for row in islice(rows, MAX_ERRORS)]
+        absent += [(name, ("body", field, row, name)) for row in islice(rows, MAX_ERRORS)]
     layout.raise_absent(sorted(set().union(*records)), absent)
 
 

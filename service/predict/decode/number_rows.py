@@ -7,6 +7,7 @@ This is the fast path for models whose columns are all numbers. For any other bo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +16,7 @@ from pydantic_core import from_json
 from literati._predict._number_json import numbers_in_arrays, numbers_in_records
 from service.http.problems import pointer
 from service.predict.layout import Batch, Floats, Layout
+from service.predict.outputs import Wanted
 
 _SPACE = rb"[ \t\n\r]*"
 _RECORDS = re.compile(rb'\s*{\s*"records"\s*:\s*'.replace(rb"\s*", _SPACE))
@@ -77,6 +79,28 @@ def _arrays(body: bytes, names: bytes, start: int, layout: Layout, max_rows: int
 
     ignored = [name for name in positions if name not in layout.names]
     return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, cell_pointer)
+
+
+def read_matrix(numbers: Floats, names: Sequence[str] | None, layout: Layout, wanted: Wanted) -> Batch | None:
+    """Return the rows of a matrix for a model with columns of numbers only; None if columns are wrong.
+
+    `names` are those of its columns. If they are None, it has all columns of the model in their order.
+    """
+    ignored: list[str] = []
+    if names is None:
+        keys = [entry.index for entry in layout.fields]
+    else:
+        positions = {name: position for position, name in enumerate(names)}
+        layout = layout.without_absent(positions.__contains__)
+        if len(positions) < len(names) or not positions.keys() >= layout.by_name.keys():
+            return None
+        keys = [positions[entry.name] for entry in layout.fields]
+        ignored = [name for name in names if name not in layout.names]
+
+    def cell_pointer(row: int, index: int) -> str:
+        return pointer("body", "rows", row, layout.by_index[index].name)
+
+    return Batch(_matrix(numbers, keys, layout), layout, ignored, _no_cell, cell_pointer, wanted=wanted)
 
 
 def _count(body: bytes, character: bytes, start: int = 0) -> int:

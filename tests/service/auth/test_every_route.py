@@ -62,6 +62,19 @@ def score(world: World) -> dict[str, Any]:
     return {"json": {"records": [{**ROW, "label": "yes"}]}}
 
 
+def infer(world: World) -> dict[str, Any]:
+    datatypes = {"size": "FP64", "age": "INT64", "colour": "BYTES", "member": "BOOL", "zone": "INT64"}
+    inputs = [
+        {"name": name, "shape": [1], "datatype": datatype, "data": [ROW[name]]}
+        for name, datatype in datatypes.items()
+    ]
+    return {"json": {"inputs": inputs}}
+
+
+def invoke(world: World) -> dict[str, Any]:
+    return {"json": {"dataframe_records": [ROW]}}
+
+
 def upload(world: World) -> dict[str, Any]:
     return {"content": CSV, "params": {"target": "label"}, "headers": {"Content-Type": "text/csv"}}
 
@@ -72,6 +85,16 @@ TABLE = [
     Route("POST", "/v1/jobs/{job_id}/predict", READ, 200, more=predict),
     Route("POST", "/v1/models/{model}/score", READ, 200, more=score),
     Route("POST", "/v1/jobs/{job_id}/score", READ, 200, more=score),
+    Route("POST", "/v2/models/{model}/infer", READ, 200, more=infer),
+    Route("POST", "/v2/models/{model}/versions/{version}/infer", READ, 200, more=infer),
+    Route("GET", "/v2/models/{model}", READ, 200),
+    Route("GET", "/v2/models/{model}/ready", READ, 200),
+    Route("GET", "/v2/models/{model}/versions/{version}", READ, 200),
+    Route("GET", "/v2/models/{model}/versions/{version}/ready", READ, 200),
+    Route("POST", "/mlflow/{model}/invocations", READ, 200, more=invoke),
+    Route("GET", "/mlflow/{model}/ping", READ, 200),
+    Route("GET", "/mlflow/{model}/health", READ, 200),
+    Route("GET", "/mlflow/{model}/version", READ, 200),
     Route("POST", "/v1/jobs", TRAIN, 202, "invalid", lambda world: {"json": {"dataset_id": world.dataset}}),
     Route("GET", "/v1/jobs", READ, 200, "empty"),
     Route("GET", "/v1/jobs/{job_id}", READ, 200),
@@ -141,6 +164,9 @@ TABLE = [
     Route("GET", "/healthz", None, 200),
     Route("GET", "/readyz", None, 200),
     Route("GET", "/version", None, 200),
+    Route("GET", "/v2", None, 200),
+    Route("GET", "/v2/health/live", None, 200),
+    Route("GET", "/v2/health/ready", None, 200),
     Route("GET", "/", None, 200),
     Route("GET", "/docs", None, 200),
     Route("GET", "/openapi.json", None, 200),
@@ -226,6 +252,7 @@ def ask(client: httpx.Client, route: Route, here: World, headers: dict[str, str]
     path = route.path.format_map(
         {
             "model": here.model,
+            "version": here.model,
             "job_id": here.job,
             "sweep_id": here.sweep,
             "setting": 0,
@@ -316,7 +343,7 @@ def test_a_public_route(closed: Stack, keys: dict[str, dict[str, str]], route: R
 
 ELSEWHERE = """
     /no/such/place /v1 /V1/jobs //v1/jobs /v1/jobs/ /v1//jobs /healthz/ /metrics/ /assets /docs/
-    /healthz/../v1/jobs /%2e/v1/jobs /readyz;/v1/jobs
+    /v2/ /v2/models /v2/health /mlflow /mlflow/best /healthz/../v1/jobs /%2e/v1/jobs /readyz;/v1/jobs
 """
 
 

@@ -43,6 +43,15 @@ def before_call(context: schemathesis.HookContext, case: Any, kwargs: dict[str, 
         }
     elif name in ("predict", "predict_with_job") and positive:
         case.body, case.media_type = {"records": [{"x": 3, "colour": "red"}]}, "application/json"
+    elif name == "infer" and positive:
+        cells = {"x": ("FP64", 3), "colour": ("BYTES", "red")}
+        inputs = [
+            {"name": column, "shape": [1], "datatype": datatype, "data": [cell]}
+            for column, (datatype, cell) in cells.items()
+        ]
+        case.body, case.media_type, case.headers = {"inputs": inputs}, "application/json", {}
+    elif name == "invoke_mlflow" and positive:
+        case.body, case.media_type = {"dataframe_records": [{"x": 3, "colour": "red"}]}, "application/json"
     elif name in ("score", "score_job") and positive:
         row = {"x": 3, "colour": "red", "species": "rose"}
         case.body, case.media_type, case.query = {"records": [row]}, "application/json", {}

@@ -6,7 +6,7 @@ import { isParquet } from "./upload.ts";
 const HEAD_BYTES = 1 << 18;
 export const MAX_ROWS = 1000; // that are read
 const MARKS: Record<string, string> = { "255,254": "utf-16le", "254,255": "utf-16be" }; // the first bytes of UTF-16
-// service.ingest.options.NULL_WORDS
+// literati.data.words.NULL_WORDS
 const NULL_WORDS = [
   "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "1.#IND", "1.#QNAN", "-1.#IND", "-1.#QNAN",
 ];
