@@ -47,8 +47,8 @@ def cores_of(spec: RunSpec, core: int | None) -> list[int] | None:
     if core is None or not hasattr(os, "sched_getaffinity"):
         return None
     others = sorted(os.sched_getaffinity(0) - {core}, reverse=True)
-    threads = max(spec.copies, spec.options.get("n_threads", 1))
-    return [core, *others][: threads if threads > 0 else None]
+    count = spec.copies if spec.copies > 1 else spec.options.get("n_threads", 1)
+    return [core, *others][: count if count > 0 else None]
 
 
 def run(
