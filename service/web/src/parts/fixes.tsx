@@ -10,7 +10,7 @@ export function Fixes({ fixes, busy, onFix }: { fixes: ProblemFix[]; busy: boole
   if (!fixes.length) return null;
   return (
     <div class="row fixes" role="group" aria-label="Ways to correct it">
-      {fixes.map((fix) => <button type="button" class="small" disabled={busy} onClick={() => onFix(fix)}>{fix.label}</button>)}
+      {fixes.map((fix) => <button type="button" class="small" disabled={busy} onClick={() => onFix(fix)}>{fix.label.replaceAll("`", "")}</button>)}
     </div>
   );
 }
