@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 from playwright.sync_api import Page, Request, expect
 
@@ -27,6 +29,12 @@ def own(tab: Tab, dataset: str, query: str = "") -> Page:
 def sent(tab: Tab, path: str) -> Request:
     """Return the last request that started something, not one that only checked the form."""
     return [request for request in tab.sent("POST", path) if "validate_only" not in request.url][-1]
+
+
+def checked(tab: Tab) -> dict[str, Any]:
+    """Return the body of the last request about a sweep."""
+    body: dict[str, Any] = json.loads(tab.sent("POST", "/v1/sweeps")[-1].post_data or "{}")
+    return body
 
 
 def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, service: Service) -> None:
@@ -164,7 +172,7 @@ def test_parts_of_a_job_without_a_field_are_copied(tab: Tab, service: Service) -
     tab.go(f"/train?from={job}")
     page.get_by_label("Find the best tree for me").check()
     expect(page.locator(".plan strong")).to_be_visible()
-    assert tab.sent("POST", "/v1/sweeps")[-1].post_data_json["test"] == held_back
+    assert checked(tab)["test"] == held_back
     page.get_by_label("Set the parameters myself").check()
     page.get_by_role("button", name="Leave out").click()
     expect(page.get_by_text("Also copied")).to_have_count(0)
@@ -194,7 +202,7 @@ def test_a_link_presets_fields(tab: Tab, service: Service) -> None:
     # "Find the best tree for me" tries every penalty, whatever a link presets.
     tab.go(f"/train?dataset={service.dataset}&tune=1&split_penalty=12&probability_smoothing=3&max_depth=1,2")
     expect(page.locator(".plan")).to_contain_text("6 combinations")
-    asked = tab.sent("POST", "/v1/sweeps")[-1].post_data_json
+    asked = checked(tab)
     assert asked["space"] == {"max_depth": [1, 2], "max_changepoints": [1, 2, 3], "split_penalty": "path"}
     assert asked["fixed"] == {}
 

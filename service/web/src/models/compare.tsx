@@ -15,8 +15,9 @@ import { depthOf, leafCount } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
 import { BEYOND_SPACE, title } from "../words.ts";
 import { type Loaded, loadModel } from "./detail.tsx";
-import { MAX_COMPARED } from "./list.tsx";
 import { parametersOf } from "./parameters.ts";
+
+export const MAX_COMPARED = 6; // models side by side
 
 const ROWS = { validation: "Held-back rows", train: "Training rows" };
 type Rows = keyof typeof ROWS;

@@ -4,7 +4,7 @@ import { LostError } from "../api/client.ts";
 import type { Alias, ModelSummary } from "../api/types.ts";
 import { number } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
-import { Await, Empty, Failure } from "../parts/states.tsx";
+import { Await, Failure } from "../parts/states.tsx";
 import type { Column } from "../parts/table.tsx";
 import { ChosenBar, pickedOf } from "../runs/chosen.tsx";
 import {
@@ -17,9 +17,9 @@ import { useRecords } from "../runs/records.ts";
 import { RunsTable } from "../runs/table.tsx";
 import { BEYOND_SPACE, REASONS, title } from "../words.ts";
 import { isProduction, useAliases, usualAlias } from "./alias.ts";
+import { MAX_COMPARED } from "./compare.tsx";
+import { NoModels } from "./no-models.tsx";
 import { Promote } from "./promote.tsx";
-
-export const MAX_COMPARED = 6; // models side by side
 
 export function Models() {
   const models = useRecords<ModelSummary>("/v1/models");
@@ -30,15 +30,6 @@ export function Models() {
         {({ items, complete }) => (items.length === 0 ? <NoModels /> : <ModelsTable models={items} complete={complete} onChange={models.put} />)}
       </Await>
     </>
-  );
-}
-
-export function NoModels() {
-  return (
-    <Empty title="No models yet">
-      <p>A job makes a model when it ends or when you finish it.</p>
-      <p><a class="button primary" href="#/train">Train a tree</a></p>
-    </Empty>
   );
 }
 
