@@ -131,6 +131,11 @@ def test_the_leaderboard_is_the_apis(tab: Tab, service: Service, done: str) -> N
     chosen = rows.filter(has_text="Chosen")
     expect(chosen).to_have_count(1)
     assert str(board["chosen"]["rank"]) == chosen.locator("th").inner_text()
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the parameters").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert copied == {**board["chosen"]["parameters"], "split_penalty": board["chosen"]["penalty"]}
 
 
 def test_the_chart_shows_every_trial(tab: Tab, service: Service, done: str) -> None:

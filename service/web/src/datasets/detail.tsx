@@ -90,7 +90,7 @@ function Warnings({ dataset, onFix }: { dataset: Dataset; onFix: (fix: ProblemFi
       <div>
         <ul>{dataset.warnings.map((text) => <li>{withoutOptions(text)}</li>)}</ul>
         {dataset.fixes.length > 0 && <p class="quiet">Each of these makes a new dataset of the same file:</p>}
-        <Fixes fixes={dataset.fixes} busy={false} onFix={onFix} />
+        <Fixes fixes={dataset.fixes} onFix={onFix} />
       </div>
     </section>
   );

@@ -50,7 +50,7 @@ function Deleted({ record, onRestored }: { record: DeletedRecord; onRestored?: (
       <Icon name="warning" />
       <div>
         <strong>Deleted</strong>
-        <p>This was deleted at {moment(record.at)}. {record.until ? `It can be restored until ${moment(record.until)}.` : "It can be restored."}</p>
+        <p>{deletedWords(record)}</p>
         <button type="button" disabled={busy} onClick={() => void restore()}>Restore</button>
         <Refusal error={error} />
       </div>
@@ -89,7 +89,12 @@ export function Refusal({ error, placed = [] }: { error: unknown; placed?: strin
   );
 }
 
+function deletedWords({ at, until }: DeletedRecord): string {
+  return `This was deleted at ${moment(at)}. It can be restored${until ? ` until ${moment(until)}` : ""}.`;
+}
+
 function messageOf(error: unknown): string {
+  if (error instanceof ApiError && error.deleted) return deletedWords(error.deleted);
   return error instanceof Error ? error.message : String(error);
 }
 

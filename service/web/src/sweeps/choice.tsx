@@ -7,6 +7,7 @@ import { usualAlias } from "../models/alias.ts";
 import { Promote } from "../models/promote.tsx";
 import { parameterName, valueText } from "../parameters.ts";
 import { Fact } from "../parts/badge.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { useDatasetNames } from "../runs/datasets.ts";
 import { fileName, save } from "../save.ts";
@@ -22,7 +23,10 @@ export function WhyThisOne({ sweep, board, model }: { sweep: Sweep; board: Leade
   const parameters = { ...chosen.parameters, ...(chosen.penalty != null && { split_penalty: chosen.penalty }) };
   return (
     <section class="panel why" aria-label={board.final ? "Why this one" : "Best so far"}>
-      <h2>{board.final ? "Why this one" : "Best so far"}</h2>
+      <div class="row">
+        <h2>{board.final ? "Why this one" : "Best so far"}</h2>
+        <span class="push"><CopyButton label="Copy the parameters" text={() => JSON.stringify(parameters, null, 2)} /></span>
+      </div>
       <p>{board.explanation}</p>
       <dl class="facts">
         <Fact name={METRICS[metric].name}>{scoreRange(metric, chosen.mean, chosen.standard_error ?? null)}</Fact>
