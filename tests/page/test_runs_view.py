@@ -436,7 +436,7 @@ def test_jobs_of_a_running_sweep_appear(tab: Tab, runs: Runs, sweep: str) -> Non
         route.fulfill(json=body)
 
     tab.page.route("**/v1/sweeps?*", running)
-    tab.page.route("**/v1/jobs?sweep_id=*", held.append)
+    tab.page.route("**/v1/jobs?sweep_id=*", lambda route: held.append(route))
     page = runs.open(tab)
     single = page.locator("table.data tbody tr").count()
     page.get_by_label("Show jobs of sweeps").check()
