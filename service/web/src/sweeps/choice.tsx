@@ -14,7 +14,7 @@ import { fileName, save } from "../save.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { meanCount, METRICS, scoreRange, scoreWords } from "./words.ts";
+import { meanCount, METRICS, metricWords, scoreRange, scoreWords } from "./words.ts";
 
 export function WhyThisOne({ sweep, board, model }: { sweep: Sweep; board: Leaderboard | undefined; model: string | null }) {
   const { metric } = sweep;
@@ -84,7 +84,7 @@ function TestScore({ metric, scores }: { metric: string; scores: Scores }) {
   const interval = metric === "accuracy" ? scores.accuracy_interval : null;
   return (
     <p class="test-score">
-      <strong>{scoreWords(metric, value)}</strong> {METRICS[metric].name.toLowerCase()} of the model on {count(scores.rows)} test rows that no trial saw
+      <strong>{scoreWords(metric, value)}</strong> {metricWords(metric)} of the model on {count(scores.rows)} test rows that no trial saw
       {interval && ` (95 % interval ${percent(interval.low)} to ${percent(interval.high)})`}.
     </p>
   );

@@ -17,7 +17,7 @@ import { SweepFeed } from "./feed.ts";
 import { Outcome } from "./outcome.tsx";
 import { SweepBadge, SweepProgress } from "./progress.tsx";
 import { Results } from "./results.tsx";
-import { METRICS, SELECTS, sweepEnded, sweepWords } from "./words.ts";
+import { metricWords, SELECTS, sweepEnded, sweepWords } from "./words.ts";
 
 /** The state for the title of the tab: "62 % tried, loans". */
 function titleWords(sweep: Sweep): string {
@@ -44,7 +44,7 @@ export function SweepView({ id }: { id: string }) {
       <SweepProgress sweep={sweep} receivedAt={feed.receivedAt} />
       {feed.round === 0 && feed.error === undefined && <Loading what="Loading the trials" />}
       {feed.round > 0 && <Results key={visit} feed={feed} sweep={sweep} model={model} dataset={dataset.value} />}
-      <Labels kind="sweeps" record={sweep} onChange={(next) => feed.take(next)} />
+      <div class="columns"><Labels kind="sweeps" record={sweep} onChange={(next) => feed.take(next)} /></div>
     </article>
   );
 }
@@ -59,7 +59,7 @@ function SweepHead({ sweep, feed, dataset }: { sweep: Sweep; feed: SweepFeed; da
   );
   const about = (
     <>
-      Sweep over {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "a dataset"}, judged by {METRICS[sweep.metric].name.toLowerCase()} on{" "}
+      Sweep over {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "a dataset"}, judged by {metricWords(sweep.metric)} on{" "}
       {counted(sweep.n_folds, "fold")}, taking {SELECTS[sweep.select].name.toLowerCase()}; started {moment(sweep.created_at)}
     </>
   );

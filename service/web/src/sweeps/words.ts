@@ -63,6 +63,12 @@ export const METRICS: Record<string, Meaning> = {
   roc_auc: { name: "Area under the ROC curve", about: "How well the probabilities rank rows of two classes." },
 };
 
+/** The name of a metric within a sentence: "macro F1". */
+export function metricWords(metric: string): string {
+  const { name } = METRICS[metric];
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 export const SELECTS: Record<string, Meaning> = {
   ONE_STANDARD_ERROR: {
     name: "The smallest good tree",
