@@ -6,7 +6,7 @@ import { parameterName, valueText } from "../parameters.ts";
 import { Field } from "../parts/field.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { title } from "../words.ts";
-import { chosenWords, largerIsBetter, meanCount, METRICS, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
+import { chosenWords, errorWords, largerIsBetter, meanCount, METRICS, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
 
 interface Props { sweep: Sweep; chosen: Trial | null; final: boolean; shown: Trial | undefined; onShow: (trial: Trial) => void }
 
@@ -72,7 +72,7 @@ function resultColumns(metric: string): Column<Trial>[] {
   return [
     figure("rank", "Rank", (trial) => trial.rank, String),
     score(metric),
-    figure("error", "Standard error", (trial) => trial.standard_error, (value) => value.toFixed(4)),
+    figure("error", "Standard error", (trial) => trial.standard_error, (value) => errorWords(metric, value)),
     figure("train", "On training rows", (trial) => trial.train_mean, (value) => scoreWords(metric, value), largerIsBetter(metric)),
     leaves,
     figure("changepoints", "Further cuts", (trial) => trial.changepoints, meanCount),

@@ -44,7 +44,7 @@ export function SweepView({ id }: { id: string }) {
       <SweepProgress sweep={sweep} receivedAt={feed.receivedAt} />
       {feed.round === 0 && feed.error === undefined && <Loading what="Loading the trials" />}
       {feed.round > 0 && <Results key={visit} feed={feed} sweep={sweep} model={model} dataset={dataset.value} />}
-      <div class="columns"><Labels kind="sweeps" record={sweep} onChange={(next) => feed.take(next)} /></div>
+      <Labels kind="sweeps" record={sweep} onChange={(next) => feed.take(next)} />
     </article>
   );
 }

@@ -85,6 +85,10 @@ export function scoreWords(metric: string, value: number): string {
   return isShare(metric) ? percent(value) : value.toFixed(3);
 }
 
+export function errorWords(metric: string, error: number): string {
+  return isShare(metric) ? percent(error, 2) : error.toFixed(4);
+}
+
 /** "76.9 % ± 0.7", or "0.512 ± 0.010". */
 export function scoreRange(metric: string, mean: number, error: number | null): string {
   if (error === null) return scoreWords(metric, mean);

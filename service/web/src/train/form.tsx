@@ -46,7 +46,7 @@ export function Train({ query }: { query: URLSearchParams }) {
                 <>
                   {from && !found && (
                     <p class="notice warn">
-                      The {from.startsWith("swp_") ? "sweep" : "job"} whose parameters were to be copied is deleted, so the form has the defaults.
+                      The {from.startsWith("swp_") ? "sweep" : "job"} whose parameters were to be copied is deleted, so the form has defaults instead.
                     </p>
                   )}
                   <Form datasets={items} start={startOf(query, found, items[0].id)} origin={found} />
