@@ -18,6 +18,7 @@ MODEL_SUMMARY: dict[str, Any] = {
     "incumbent_revision": 2,
     "dataset_id": JOB["dataset_id"],
     "dataset_sha256": JOB["dataset_sha256"],
+    "target": "species",
     "parameters": JOB["parameters"],
     **BOUNDS,
     "stop_reason": "PROVEN_OPTIMAL",

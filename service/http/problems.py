@@ -51,6 +51,7 @@ class Problem(HTTPException):
         self.errors = tuple(errors)
         self.fixes = tuple(fixes)
         self.missing: str | None = None  # the type of the record that was not found
+        self.deleted: dict[str, str | None] | None = None  # how to restore the record that was not found
 
 
 def not_found(what: str) -> Problem:
@@ -115,6 +116,8 @@ def problem_body(problem: Problem, request_id: str, path: str = "") -> dict[str,
         body["errors"] = [asdict(error) | _row_member(error) for error in problem.errors]
     if problem.fixes:
         body["fixes"] = [asdict(fix) for fix in problem.fixes]
+    if problem.deleted:
+        body["deleted"] = problem.deleted
     return body
 
 

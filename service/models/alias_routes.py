@@ -98,7 +98,10 @@ def set_alias(
 ) -> Response:
     """Make the alias refer to this model. The change is atomic and applies to all later requests."""
     if not _ALIAS.fullmatch(alias) or alias.startswith("mdl_") or alias == _RESERVED:
-        message = f"Expected a name like {ALIAS} that does not start with `mdl_` and is not `{_RESERVED}`."
+        message = (
+            "An alias has up to 64 lower-case letters, digits, dots, hyphens and underscores, and begins "
+            f"with a letter or a digit. It does not begin with `mdl_` and is not `{_RESERVED}`."
+        )
         raise invalid(FieldError("/path/alias", "BAD_NAME", message))
     new = alias not in store.models.aliases(caller.tenant)
     try:

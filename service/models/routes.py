@@ -17,6 +17,7 @@ from service.http.problems import not_found
 from service.http.strict_queries import CHECKED_OPTIONS
 from service.models import schemas
 from service.models.views import model_summary, model_view, model_with_tree
+from service.schemas.fields import DATASET_ID
 from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch, PageSize, PageToken, body_of
 from service.schemas.problems import problems, restore_problems
 
@@ -43,10 +44,20 @@ ModelId = Annotated[
     responses={200: examples.answer("A page of models.", model_examples.PAGE), **problems(422)},
 )
 def list_models(
-    caller: CallerDep, store: StoreDep, page_size: PageSize = 50, page_token: PageToken = None
+    caller: CallerDep,
+    store: StoreDep,
+    dataset_id: Annotated[
+        str | None, Query(pattern=DATASET_ID, description="Only models of this dataset.")
+    ] = None,
+    page_size: PageSize = 50,
+    page_token: PageToken = None,
 ) -> Response:
-    """List summaries of the models, the newest first. `next_page_token` leads to the next page."""
-    page = store.models.list(caller.tenant, page_size=page_size, page_token=page_token)
+    """List summaries of the models, the newest first. `next_page_token` leads to the next page.
+
+    With `dataset_id`, at most 5,000 models are searched for one page. So a page may have fewer items than
+    `page_size`, or none, although there is a next page.
+    """
+    page = store.models.list(caller.tenant, dataset_id=dataset_id, page_size=page_size, page_token=page_token)
     items = [model_summary(model) for model in page.items]
     return json_response(schemas.ModelPage.model_construct(items=items, next_page_token=page.next_page_token))
 

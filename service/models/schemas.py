@@ -29,6 +29,10 @@ class ModelSummary(BaseModel):
     incumbent_revision: Annotated[int, Field(description="The revision of the tree among the job's trees.")]
     dataset_id: str
     dataset_sha256: str
+    target: Annotated[
+        str | None,
+        Field(description="The column that the model predicts; null if version 0.1.0 made the model."),
+    ]
     parameters: Parameters
     objective: fields.Objective
     upper_bound: float

@@ -16,7 +16,7 @@ from service.dependencies import Services
 from service.http.etags import matches, not_modified, strong_tag, tag_headers
 from service.http.problems import FieldError, Problem, invalid
 from service.http.remedies import in_query
-from service.http.restore_hints import restore_hint
+from service.http.restore_hints import find_deletion
 from service.nodes.histogram import histogram
 from service.nodes.node_sample import RowSplit, TrainingData, read_sample
 from service.nodes.schemas import ClassRows, JobNodeRows, ModelNodeRows, Part
@@ -60,9 +60,10 @@ class NodeScan:
             raise invalid(FieldError("/query/part", "NO_VALIDATION", message), fixes=[fix])
 
     async def _deleted(self, services: Services, tenant: str) -> Problem:
-        hint = await restore_hint(services, "dataset", tenant, self.dataset_id)
+        deletion = await find_deletion(services, "dataset", tenant, self.dataset_id)
         detail = "The dataset of this tree was deleted, so its rows cannot be counted."
-        return Problem(409, detail if hint is None else f"{detail} {hint}", kind="dataset-deleted")
+        hint = "" if deletion is None else f" {deletion.sentence()}"
+        return Problem(409, detail + hint, kind="dataset-deleted")
 
     def _count(self, services: Services, dataset: Dataset) -> str:
         """Return the response as JSON."""

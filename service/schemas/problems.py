@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
@@ -47,6 +48,14 @@ class ProblemFix(BaseModel):
     part: Annotated[Literal["query", "body"], Field(description="The part of the request to change.")]
 
 
+class DeletedRecord(BaseModel):
+    """A record that was deleted and can be restored."""
+
+    at: Annotated[datetime, Field(description="When it was deleted.")]
+    until: Annotated[datetime | None, Field(description="When it is removed for good; null if never.")]
+    restore: Annotated[str, Field(description="The path to which a POST request restores it.")]
+
+
 class ProblemDetails(BaseModel):
     """An error (RFC 9457)."""
 
@@ -63,6 +72,9 @@ class ProblemDetails(BaseModel):
     errors: Annotated[list[FieldProblem] | None, Field(description="The errors of invalid input.")] = None
     fixes: Annotated[
         list[ProblemFix] | None, Field(description="Alternative fixes. Each one avoids all `errors`.")
+    ] = None
+    deleted: Annotated[
+        DeletedRecord | None, Field(description="If the record that was not found can be restored.")
     ] = None
 
 

@@ -15,6 +15,7 @@ from service.http.long_polling import LongPoll
 from service.http.media_types import strict_json
 from service.http.problems import FieldError, invalid, not_found, request_id_of
 from service.http.strict_queries import CHECKED_OPTIONS
+from service.schemas.fields import DATASET_ID
 from service.schemas.parameters import (
     NOT_MODIFIED,
     IdempotencyKey,
@@ -71,12 +72,23 @@ def list_sweeps(
     state: Annotated[
         list[SweepState] | None, Query(description="Only sweeps in one of these states.")
     ] = None,
+    dataset_id: Annotated[
+        str | None, Query(pattern=DATASET_ID, description="Only sweeps over this dataset.")
+    ] = None,
     page_size: PageSize = 50,
     page_token: PageToken = None,
 ) -> Response:
-    """List summaries of the sweeps, the newest first. `next_page_token` leads to the next page."""
+    """List summaries of the sweeps, the newest first. `next_page_token` leads to the next page.
+
+    With `dataset_id`, at most 5,000 sweeps are searched for one page. So a page may have fewer items than
+    `page_size`, or none, although there is a next page.
+    """
     page = store.sweeps.list(
-        caller.tenant, states=tuple(state or ()), page_size=page_size, page_token=page_token
+        caller.tenant,
+        states=tuple(state or ()),
+        dataset_id=dataset_id,
+        page_size=page_size,
+        page_token=page_token,
     )
     items = [sweep_summary(store, sweep) for sweep in page.items]
     return json_response(SweepPage.model_construct(items=items, next_page_token=page.next_page_token))

@@ -132,6 +132,14 @@ def test_changing_an_earlier_dataset_needs_its_file(tab: Tab, service: Service, 
     assert service.client.get(f"/v1/datasets/{here}").json()["name"] == "older"
     # Only types that the server would not detect are sent.
     assert tab.sent("POST", "/v1/datasets")[-1].url.count("types=") == 2
+    # A link leaves out a column.
+    tab.go(f"/datasets/{here}?drop=colour")
+    see(page, "Leave out the column colour.")
+    page.locator("input[type=file]").set_input_files(tmp_path / "older.csv")
+    expect(page.get_by_label("Role of colour")).to_have_value("drop")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Classes of kind")).to_be_visible()
+    assert "drop" not in page.url
 
 
 def test_name_and_notes(api: Stack, api_tab: Tab, tmp_path: Path) -> None:
@@ -173,7 +181,12 @@ def test_a_fix_of_a_warning_makes_a_new_dataset(api: Stack, api_tab: Tab, tmp_pa
     notes = page.get_by_label("Warnings about the data")
     expect(notes).to_contain_text("leading zeros")
     expect(notes).not_to_contain_text("types=")  # the page has buttons in place of options
+    uploads = len(api_tab.sent("POST", "/v1/datasets"))
     notes.get_by_role("button", name="Read 'code' as numbers").click()
+    # The form opens with the fix, so that the upload shows its progress and can be cancelled.
+    expect(page.get_by_label("Type of code")).to_have_value("number")
+    assert len(api_tab.sent("POST", "/v1/datasets")) == uploads
+    page.get_by_role("button", name="Make a new dataset").click()
     expect(page.get_by_role("heading", level=1, name="codes 2")).to_be_visible()
     with api.client() as client:
         found = [client.get(f"/v1/datasets/{each}").json() for each in (before, dataset_id(page))]
@@ -198,8 +211,10 @@ def test_a_dataset_of_a_running_job_is_not_deleted(api: Stack, api_tab: Tab) -> 
     api_tab.refusals.add(409)
     with api.client() as client:
         service = Service(client)
-        service.job("waiting")  # no worker runs
-        page = api_tab.go(f"/datasets/{service.dataset}")
+        job = service.job("waiting")  # no worker runs
+        page = api_tab.go(f"/jobs/{job}")
+        expect(page.locator(".view-head")).to_contain_text("; created ")
+        api_tab.go(f"/datasets/{service.dataset}")
         page.get_by_role("button", name="Delete").click()
         expect(page.locator(".refusal")).to_be_visible()
         expect(page.get_by_role("heading", level=1, name="flowers")).to_be_visible()

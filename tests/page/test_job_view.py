@@ -54,6 +54,8 @@ def test_parameters(tab: Tab, service: Service) -> None:
     expect(panel.locator("dl").nth(1)).to_be_hidden()
     panel.get_by_text("parameters have their defaults").click()
     assert sorted(panel.locator("code").all_inner_texts()) == sorted(every)
+    panel.get_by_role("button", name="Copy candidate_leaves").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "candidate_leaves=[9,5]"
     panel.get_by_role("button", name="Copy as JSON").click()
     expect(panel.get_by_role("button", name="Copied")).to_be_visible()
     copied = json.loads(page.evaluate("navigator.clipboard.readText()"))

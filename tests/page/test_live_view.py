@@ -133,6 +133,10 @@ def test_the_log_of_the_search(live: Live) -> None:
     page = live.open()
     page.get_by_text("Search log").click()
     see(page, "The column 'x' was set aside.")
+    expect(page.get_by_text("lines are shown")).to_have_count(0)
+    for number in range(50):
+        live.worker.checkpoint(1.0, log=f"Line {number}.")
+    see(page, "The last 50 of 51 lines are shown.")
 
 
 def test_with_a_real_worker(tab: Tab, service: Service) -> None:

@@ -83,6 +83,12 @@ def test_parameters_are_compared(tab: Tab, service: Service) -> None:
     same = page.get_by_role("region", name="Equal parameters").locator("tbody tr")
     assert set(same.locator("th").all_text_contents()) == set(parameters) - {"max_depth"}
     expect(page.locator("svg.drawing")).to_have_count(3)
+    # A model that is gone does not prevent the comparison of the others.
+    tab.refusals.add(404)
+    gone = f"mdl_{32 * 'f'}"
+    tab.go(f"/compare/{ids[0]}/{gone}/{ids[1]}")
+    expect(page.locator(".notice.warn")).to_have_text(f"This model does not exist any more: {gone}.")
+    expect(page.locator("svg.drawing")).to_have_count(2)
 
 
 def test_parts_of_a_model(tab: Tab, service: Service) -> None:
@@ -130,7 +136,7 @@ def test_an_alias_is_moved_and_moved_back(tab: Tab, service: Service) -> None:
     models = [service.client.get(f"/v1/models/{model}").json() for model in (first, second)]
     page = tab.go("/models")
     dialog = page.get_by_role("dialog")
-    page.get_by_role("button", name="Put flowers 1 in production").click()
+    page.get_by_role("button", name="Put flowers 1 in production").press("Enter")
     expect(dialog.get_by_label("Alias")).to_have_value("flowers.production")
     see(page, "No other model has this alias now.")
     assert dialog_model(page, 0) == shown_model(models[0])
@@ -139,6 +145,7 @@ def test_an_alias_is_moved_and_moved_back(tab: Tab, service: Service) -> None:
     row = page.locator("tbody tr").filter(has=page.get_by_role("link", name="flowers 1", exact=True))
     expect(row.locator(".badge.live")).to_have_text("flowers.production")
     assert service.aliases() == {"flowers.production": first}
+    expect(row.get_by_role("link", name="flowers 1", exact=True)).to_be_focused()  # the button is gone
 
     page.get_by_role("button", name="Put flowers 2 in production").click()
     expect(dialog.locator("thead th")).to_have_text(["Figure", "Now: flowers 1", "New: flowers 2"])
@@ -153,8 +160,9 @@ def test_an_alias_is_moved_and_moved_back(tab: Tab, service: Service) -> None:
     # Remove it, take that back, and undo the first setting: then the alias is gone.
     page.get_by_role("link", name="flowers 1", exact=True).click()
     panel = page.get_by_role("region", name="Aliases")
-    panel.get_by_role("button", name="Remove the alias flowers.production").click()
+    panel.get_by_role("button", name="Remove the alias flowers.production").press("Enter")
     expect(panel).to_contain_text("None")
+    expect(panel.get_by_role("list", name="Aliases of this model")).to_be_focused()
     assert service.aliases() == {}
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(panel.locator(".chip")).to_have_text("flowers.production")
@@ -191,11 +199,12 @@ def test_aliases_are_added_and_removed(tab: Tab, service: Service) -> None:
     page = tab.go(f"/models/{model}")
     panel, dialog = page.get_by_role("region", name="Aliases"), page.get_by_role("dialog")
     panel.get_by_role("button", name="Set another alias").click()
+    expect(page.get_by_role("dialog", name="Set an alias")).to_be_visible()
     expect(dialog.get_by_role("button", name="Set the alias")).to_be_disabled()
     tab.refusals.add(422)
     dialog.get_by_label("Alias").fill("Not A Name")
     dialog.get_by_role("button", name="Set the alias").click()
-    expect(dialog.locator(".field.wrong .error")).to_contain_text("Expected a name")
+    expect(dialog.locator(".field.wrong .error")).to_contain_text("An alias has up to 64 lower-case letters")
     dialog.get_by_label("Alias").fill("spring.2026")
     page.keyboard.press("Enter")
     expect(panel.locator(".chip").filter(has_text="spring.2026")).to_be_visible()
@@ -208,8 +217,30 @@ def test_aliases_are_added_and_removed(tab: Tab, service: Service) -> None:
     expect(panel.locator(".chip").filter(has_text="spring.2026")).to_have_count(0)
 
 
+def test_what_could_not_be_loaded_is_not_called_empty(tab: Tab, service: Service) -> None:
+    """Neither aliases nor names of datasets: the model may be in production, and the dataset may exist."""
+    tab.refusals.add(500)
+    model, problem = service.model(1), {"status": 500, "detail": "This failed."}
+    tab.page.route("**/v1/models/aliases", lambda route: route.fulfill(status=500, json=problem))
+    tab.page.route("**/v1/datasets?*", lambda route: route.fulfill(status=500, json=problem))
+    page = tab.go("/models")
+    row = page.locator("tbody tr").filter(has=page.get_by_role("link", name="flowers 1", exact=True))
+    expect(row).to_contain_text(service.dataset[:9])
+    expect(page.get_by_role("alert")).to_contain_text("This failed.")
+    expect(page.get_by_role("button", name="in production")).to_have_count(0)
+    expect(page.locator("main").get_by_text("Deleted")).to_have_count(0)
+    tab.go(f"/models/{model}")
+    panel = page.get_by_role("region", name="Aliases")
+    expect(panel.get_by_role("alert")).to_contain_text("This failed.")
+    expect(panel.get_by_text("None")).to_have_count(0)
+    tab.page.unroute_all()
+    panel.get_by_role("button", name="Try again").click()
+    expect(panel).to_contain_text("None")
+
+
 def test_delete_and_restore(tab: Tab, service: Service) -> None:
-    model = service.wait(service.job("soon gone", parameters={"max_depth": 1}))["model_id"]
+    job = service.wait(service.job("soon gone", parameters={"max_depth": 1}))
+    model = job["model_id"]
     page = tab.go(f"/models/{model}")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", level=1, name="Models")).to_be_visible()
@@ -219,4 +250,23 @@ def test_delete_and_restore(tab: Tab, service: Service) -> None:
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_role("link", name="soon gone")).to_be_visible()
     assert service.client.get(f"/v1/models/{model}").json()["name"] == "soon gone"
+    # The view of a deleted model offers to restore it.
+    tab.refusals.add(404)
     service.client.delete(f"/v1/models/{model}")
+    tab.go(f"/models/{model}")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("It can be restored until")
+    expect(alert).not_to_contain_text("POST")
+    alert.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("heading", level=1, name="soon gone")).to_be_visible()
+    # Its job leads nowhere that does not exist, and makes the model again.
+    service.client.delete(f"/v1/models/{model}")
+    tab.go(f"/jobs/{job['id']}")
+    expect(page.get_by_role("link", name="Predict with the best tree")).to_be_visible()
+    expect(page.locator(f'a[href*="{model}"]')).to_have_count(0)
+    page.get_by_role("button", name="Make a model of this tree").click()
+    page.get_by_role("link", name="Model of this tree").click()
+    expect(page.get_by_role("heading", level=1, name="soon gone")).to_be_visible()
+    made = page.url.rpartition("/")[2]
+    assert made != model
+    service.client.delete(f"/v1/models/{made}")

@@ -219,6 +219,21 @@ def test_rows_with_their_class_are_scored(page: Page, service: Service, tab: Tab
     expect(page.get_by_role("heading", name="80 predictions")).to_be_visible()
 
 
+def test_rows_are_scored_without_the_dataset(tab: Tab, service: Service, tmp_path: Path) -> None:
+    """The model knows its target, also when its dataset is deleted."""
+    dataset = service.upload(as_csv(flowers(60, seed=21)), name="short-lived")
+    model = service.wait(service.job("lonely", dataset, parameters={"max_depth": 1}))["model_id"]
+    assert service.client.delete(f"/v1/datasets/{dataset}").status_code == 204
+    tab.refusals.add(404)
+    page = tab.go(f"/predict/{model}?rows=many")
+    (tmp_path / "labelled.csv").write_text(as_csv(flowers(30, seed=22)))
+    drop(page, ".drop", tmp_path / "labelled.csv", "text/csv")
+    expect(page.locator(".file-report")).to_contain_text("right on 30 rows of labelled.csv")
+    tab.go(f"/models/{model}?part=evaluation&rows=file")
+    expect(page.get_by_role("region", name="Score a file")).to_contain_text("in the column kind")
+    service.client.delete(f"/v1/models/{model}")
+
+
 def test_a_parquet_file_is_not_read_as_csv(page: Page, service: Service, tab: Tab, tmp_path: Path) -> None:
     rows = flowers(50, seed=12)
     (tmp_path / "rows.csv").write_text(as_csv(rows))

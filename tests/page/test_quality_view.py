@@ -172,11 +172,12 @@ class TestNotices:
         job = live.worker.id
         dataset = live.stack.store.jobs.get("default", job).spec.dataset_id  # type: ignore[union-attr]
         links = {link.inner_text(): link.get_attribute("href") for link in notices.locator("a").all()}
+        again = f"#/train?from={job}&dataset={dataset}"
         assert links == {
-            "Leave out the column customer": f"#/datasets/{dataset}",
-            "Search with a larger penalty": f"#/train?from={job}&split_penalty=2",  # 0.5 % of 300 rows
+            "Leave out the column customer": f"#/datasets/{dataset}?drop=customer",
+            "Search with a larger penalty": f"{again}&split_penalty=2",  # 0.5 % of 300 rows
             "Tune the parameters": f"#/train?dataset={dataset}&tune=1",
-            "Search with more smoothing": f"#/train?from={job}&probability_smoothing=1",
+            "Search with more smoothing": f"{again}&probability_smoothing=1",
         }
         # The green badge does not stand alone: the notice is directly below the headline.
         expect(page.locator(".headline + .doubts")).to_be_visible()

@@ -147,6 +147,8 @@ def test_text_has_every_rule_with_exact_cuts(tab: Tab, service: Service) -> None
                 meant.append(then)
         assert len(meant) == 1, (row, meant)
         assert meant[0].startswith(f"then {answer} (")
+    page.get_by_role("button", name=f"Copy the rule of leaf {leaves(tree)[0]}", exact=True).click()
+    assert page.evaluate("navigator.clipboard.readText()") in rules
 
 
 def test_the_table_sorts_filters_and_leads_to_the_leaf(tab: Tab, service: Service) -> None:
@@ -173,7 +175,7 @@ def test_the_table_sorts_filters_and_leads_to_the_leaf(tab: Tab, service: Servic
     assert name == "flowers-3-rules.csv"
     assert len(list(csv.reader(io.StringIO(text)))) == count + 1
     wanted = int(column(3)[0])
-    rows.first.get_by_role("button").click()
+    rows.first.get_by_title("Show this leaf in the tree").click()
     expect(page.locator("svg.drawing .node.selected.leaf")).to_be_visible()
     index = int(page.locator("svg.drawing .node.selected").get_attribute("data-node") or -1)
     assert tree["nodes"][index]["rows"] == wanted

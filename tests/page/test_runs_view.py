@@ -8,9 +8,9 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.support.page.browser import Tab, saved, see
+from tests.support.page.browser import Tab, saved, see, until
 from tests.support.page.page_data import Service, as_csv, flowers
 from tests.support.page.runs_table import cells, choose, names, percent, row, undo
 from tests.support.records import jobs
@@ -77,7 +77,7 @@ def test_the_table_shows_what_the_api_says(tab: Tab, runs: Runs) -> None:
         assert int(line["Leaves"]) == metrics["leaves"]
         assert line["Gap"] == "Proven"
         assert line["Tags"] == ("team: credit" if job["tags"] else "")
-    assert "Heuristic" not in shown[name]  # it is the same in all jobs
+    assert "Estimate of subtrees" not in shown[name]  # it is the same in all jobs
 
 
 def test_order_by_mouse_and_keyboard_is_in_the_link(tab: Tab, runs: Runs) -> None:
@@ -135,22 +135,26 @@ def test_search_and_filters_are_in_the_link(tab: Tab, service: Service, runs: Ru
 
 
 def test_columns_are_chosen(tab: Tab, runs: Runs) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = runs.open(tab)
     menu = page.locator("summary").filter(has_text="Columns")
     menu.focus()
     page.keyboard.press("Enter")
     group = page.get_by_role("group", name="Columns")
-    group.get_by_label("Heuristic").check()
+    group.get_by_label("Estimate of subtrees").check()
     group.get_by_label("Leaves").uncheck()
+    group.get_by_label("Id", exact=True).check()
     page.keyboard.press("Escape")
     expect(group).to_be_hidden()
     expect(menu).to_be_focused()
     line = cells(page)["run 1 0"]
-    assert line["Heuristic"] == runs.listed()["run 1 0"]["parameters"]["heuristic"]
+    assert line["Estimate of subtrees"] == runs.listed()["run 1 0"]["parameters"]["heuristic"]
     assert "Leaves" not in line
+    page.get_by_role("button", name=f"Copy the id {runs.ids['run 1 0']}").click()
+    assert page.evaluate("navigator.clipboard.readText()") == runs.ids["run 1 0"]
     page.reload()
     line = cells(page)["run 1 0"]
-    assert "Heuristic" in line
+    assert "Estimate of subtrees" in line
     assert "Leaves" not in line
     menu.click()
     group.get_by_role("button", name="Usual columns").click()
@@ -170,11 +174,12 @@ def test_the_csv_file_has_what_the_api_says(tab: Tab, runs: Runs) -> None:
         assert line["Id"] == job["id"]
         assert line["Created"] == job["created_at"]
         assert float(line["Penalty per split"]) == job["parameters"]["split_penalty"]
-        assert line["Heuristic"] == job["parameters"]["heuristic"]  # a column that is not shown
+        assert line["Estimate of subtrees"] == job["parameters"]["heuristic"]  # a column that is not shown
         held = job["metrics"]["validation_accuracy"]
         assert line["Held-back accuracy"] == ("" if held is None else str(held))
         assert float(line["Search time"]) == job["progress"]["elapsed_seconds"]
         assert float(line["Training log loss"]) == job["metrics"]["train_log_loss"]
+        assert float(line["Further cuts"]) == job["metrics"]["changepoints"]
         assert line["Tags"] == "team: credit"
 
 
@@ -233,6 +238,12 @@ def test_jobs_are_deleted_and_restored(tab: Tab, service: Service, runs: Runs) -
     undo(page)
     expect(row(page, "gone 1")).to_be_visible()
     assert service.state(gone["gone 1"]) == "SUCCEEDED"
+    # The view of a deleted job offers to restore it.
+    service.client.delete(f"/v1/jobs/{gone['gone 1']}")
+    tab.go(f"/jobs/{gone['gone 1']}")
+    page.get_by_role("alert").get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("heading", level=1, name="gone 1")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
     for job in gone.values():
         service.client.delete(f"/v1/jobs/{job}")
 
@@ -275,6 +286,9 @@ def test_jobs_without_a_name_are_told_apart(tab: Tab, service: Service, runs: Ru
     expect(page.locator("table.data tbody tr")).to_have_count(3)
     wanted = [f"runs, depth {d}, 1 change point ({i[4:10]})" for d, i in zip((1, 1, 2), unnamed, strict=True)]
     assert names(page) == wanted[::-1]
+    page.get_by_role("link", name=wanted[0], exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=wanted[0])).to_be_visible()
+    page.go_back()
     # Rename one in place.
     page.get_by_role("button", name=f"Rename or tag {wanted[0]}").click()
     dialog = page.get_by_role("dialog")
@@ -291,18 +305,24 @@ def test_jobs_without_a_name_are_told_apart(tab: Tab, service: Service, runs: Ru
         service.client.delete(f"/v1/jobs/{job}")
 
 
-@pytest.mark.parametrize("kind", ["jobs", "models"])
-def test_name_tags_and_notes_in_the_view(tab: Tab, service: Service, runs: Runs, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["jobs", "models", "sweeps"])
+def test_name_tags_and_notes_in_the_view(
+    tab: Tab, service: Service, runs: Runs, sweep: str, kind: str
+) -> None:
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     job = service.wait(
         service.job("to label", runs.dataset, parameters={"max_depth": 1}, tags={"old": "tag"})
     )
-    path = f"/{kind}/{job['id'] if kind == 'jobs' else job['model_id']}"
+    record = {"jobs": job["id"], "models": job["model_id"], "sweeps": sweep}[kind]
+    path = f"/{kind}/{record}"
+    if kind == "sweeps":
+        service.client.patch(f"/v1{path}", json={"name": "to label", "tags": {"old": "tag", "team": None}})
 
     def labels() -> tuple[Any, ...]:
         found = service.client.get(f"/v1{path}").json()
         return found["name"], found["notes"], found["tags"]
 
-    page = tab.go(path if kind == "jobs" else f"{path}?part=about")
+    page = tab.go(f"{path}?part=about" if kind == "models" else path)
     about = page.get_by_role("region", name="About")
     expect(about.get_by_label("Name")).to_have_value("to label")
     expect(about.get_by_role("button", name="Save")).to_be_disabled()
@@ -310,8 +330,9 @@ def test_name_tags_and_notes_in_the_view(tab: Tab, service: Service, runs: Runs,
     page.keyboard.press("Enter")
     expect(about.locator(".chip")).to_have_text(["old: tag", "stage: trial: 1"])
     assert labels() == ("to label", None, {"old": "tag", "stage": "trial: 1"})
-    about.get_by_role("button", name="Remove the tag old").click()
+    about.get_by_role("button", name="Remove the tag old").press("Enter")
     expect(about.locator(".chip")).to_have_text(["stage: trial: 1"])
+    expect(about.get_by_role("list", name="Tags")).to_be_focused()  # its button is gone
     assert labels()[2] == {"stage": "trial: 1"}
     undo(page)
     expect(about.locator(".chip")).to_have_count(2)
@@ -325,8 +346,13 @@ def test_name_tags_and_notes_in_the_view(tab: Tab, service: Service, runs: Runs,
     about.get_by_label("New tag").fill(65 * "x")
     page.keyboard.press("Enter")
     expect(about.locator(".field.wrong .error")).to_be_visible()
+    about.get_by_role("button", name="Copy the id").click()
+    assert page.evaluate("navigator.clipboard.readText()") == record
     service.client.delete(f"/v1/models/{job['model_id']}")
     service.client.delete(f"/v1/jobs/{job['id']}")
+    if kind == "sweeps":
+        patch = {"name": None, "notes": None, "tags": {"old": None, "stage": None, "team": "risk"}}
+        service.client.patch(f"/v1{path}", json=patch)
 
 
 @pytest.fixture(scope="session")
@@ -386,6 +412,47 @@ def test_jobs_of_sweeps_are_shown_on_request(tab: Tab, service: Service, runs: R
     bar = page.get_by_role("group", name="Chosen jobs")
     expect(bar).to_contain_text("belongs to a sweep and can only be deleted with the sweep")
     expect(bar.get_by_role("button", name="Delete")).to_be_disabled()
+    # The view of the dataset shows the sweep with its state.
+    tab.go(f"/datasets/{runs.dataset}")
+    made = page.get_by_role("region", name="Jobs and models").locator("tbody tr")
+    line = made.filter(has=page.locator(f'a[href="#/sweeps/{sweep}"]'))
+    expect(line).to_contain_text("Everything tried")
+
+
+def test_jobs_of_a_running_sweep_appear(tab: Tab, runs: Runs, sweep: str) -> None:
+    """While the sweep changes faster than its jobs are loaded, the request for them goes on."""
+    tab.refusals.add(500)
+    held: list[Route] = []
+    looks = 0
+
+    def running(route: Route) -> None:
+        nonlocal looks
+        looks += 1
+        body = route.fetch().json()
+        for item in body["items"]:
+            if item["id"] == sweep:
+                item.update(state="RUNNING", stop_reason=None, progress={**item["progress"], "done": looks})
+        body["items"] = [item for item in body["items"] if item["id"] == sweep]
+        route.fulfill(json=body)
+
+    tab.page.route("**/v1/sweeps?*", running)
+    tab.page.route("**/v1/jobs?sweep_id=*", lambda route: held.append(route))
+    page = runs.open(tab)
+    single = page.locator("table.data tbody tr").count()
+    page.get_by_label("Show jobs of sweeps").check()
+    until(page, lambda: held, "the request for the jobs")
+    before = looks
+    until(page, lambda: looks >= before + 3, "more progress")
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("table.data tbody tr")).not_to_have_count(single)
+    # A list of sweeps that cannot be loaded is not an empty one.
+    page.unroute_all()
+    problem = {"status": 500, "detail": "This failed."}
+    page.route("**/v1/sweeps?*", lambda route: route.fulfill(status=500, json=problem))
+    tab.go("/jobs")
+    expect(page.get_by_role("alert").filter(has_text="This failed.")).to_be_visible()
+    expect(row(page, "run 1 0")).to_be_visible()
 
 
 def test_on_a_phone(browser: Browser, page_stack: Stack, runs: Runs, sweep: str) -> None:

@@ -131,6 +131,11 @@ def test_the_leaderboard_is_the_apis(tab: Tab, service: Service, done: str) -> N
     chosen = rows.filter(has_text="Chosen")
     expect(chosen).to_have_count(1)
     assert str(board["chosen"]["rank"]) == chosen.locator("th").inner_text()
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the parameters").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert copied == {**board["chosen"]["parameters"], "split_penalty": board["chosen"]["penalty"]}
 
 
 def test_the_chart_shows_every_trial(tab: Tab, service: Service, done: str) -> None:
@@ -196,15 +201,19 @@ def test_trees_of_folds_are_the_apis(tab: Tab, service: Service, done: str) -> N
             expect(page.locator(".tree-panel")).to_contain_text(f"{leaves} lea")
             expect(page.locator(".tree-panel svg.drawing .node")).to_have_count(len(tree["nodes"]))
             expect(page.get_by_label("Fold", exact=True)).to_have_value(str(fold))
-    page.get_by_label("Fold", exact=True).select_option("1")
-    assert "fold=1" in page.url
+    select = page.get_by_label("Fold", exact=True)
+    select.focus()
+    page.keyboard.press("ArrowUp")  # from the third fold to the second
+    until(page, lambda: "fold=1" in page.url, "the other fold")
+    expect(page.locator(".tree-panel svg.drawing .node").first).to_be_visible()
+    expect(select).to_be_focused()
 
 
 def test_the_path_of_a_fold(tab: Tab, service: Service, done: str) -> None:
     page = opened(tab, done)
     page.get_by_role("tab", name="Path of a combination").click()
     chosen = look(service, done, "/leaderboard")["chosen"]
-    see(page, "Chosen penalty")
+    see(page, "Chosen: penalty")
     page.get_by_label("Combination", exact=True).select_option("3")
     paths = look(service, done, "/paths?setting=3")["settings"][0]
     plot = page.locator(".steps-plot")
@@ -271,6 +280,7 @@ def test_a_random_sweep_is_copied(tab: Tab, service: Service) -> None:
         "validation": {"folds": 2, "repeats": 2},
         "metric": "log_loss",
         "select": "BEST",
+        "test": {"fraction": 0.2, "seed": 5},
         "trial_limits": {"time_limit": 4},
     }
     sweep = start(service, "random", **given)
@@ -280,7 +290,7 @@ def test_a_random_sweep_is_copied(tab: Tab, service: Service) -> None:
     expect(page.locator("article.sweep")).to_be_visible()
     before, after = look(service, sweep), look(service, page.url.rpartition("/")[2])
     same = ("space", "fixed", "constraints", "strategy", "seed", "limits", "validation", "metric", "select")
-    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    assert {name: after[name] for name in (*same, "test")} == {name: before[name] for name in (*same, "test")}
     assert after["trial_limits"] == before["trial_limits"]
     assert after["name"] == "random (2)"
     # A smaller log loss is better, so the front falls from left to right.
@@ -325,7 +335,18 @@ def test_promote_and_undo(tab: Tab, service: Service, done: str) -> None:
 
 
 def test_held_out_predictions_are_saved(tab: Tab, service: Service, done: str) -> None:
+    """Also when the model of the sweep is deleted, to which nothing leads then."""
+    tab.refusals.add(404)
+    record = look(service, done)
+    assert service.client.delete(f"/v1/models/{record['model_id']}").status_code == 204
     page = opened(tab, done)
+    why = page.get_by_role("region", name="Why this one")
+    expect(why).to_contain_text("The model of this sweep is deleted.")
+    expect(page.locator(f'a[href*="{record["model_id"]}"]')).to_have_count(0)
+    expect(why.get_by_role("link", name="Its job")).to_have_attribute(
+        "href", f"#/jobs/{record['refit_job_id']}"
+    )
+    service.client.post(f"/v1/models/{record['model_id']}/restore")
     _, text = saved(page, lambda: page.get_by_role("button", name="Held-out predictions").click())
     assert text == service.client.get(f"/v1/sweeps/{done}/oof").text
 
@@ -395,18 +416,39 @@ def acted(api: Stack, name: str, **fields: Any) -> str:
 def test_the_leaderboard_is_live(api: Stack, api_tab: Tab) -> None:
     """The test ends the jobs one by one."""
     api_tab.refusals.add(404)  # no trees are stored
-    sweep = acted(api, "acted", validation={"folds": 2})
+    depths = {"max_depth": [1, 2, 3], "max_changepoints": [1]}
+    sweep = acted(api, "acted", space=depths, validation={"folds": 2}, metric="macro_f1")
     page = api_tab.go(f"/sweeps/{sweep}")
     see(page, "The best trials appear here")
+    expect(page.locator(".view-head")).to_contain_text("judged by macro F1 on 2 folds")
     see(page, "The chart appears here")
     sweep_results.run_scores(api.store, [0.5, 0.7])
     board = page.get_by_role("region", name="Leaderboard", exact=True)
     expect(board.locator("tbody tr")).to_have_count(1)
     expect(board).to_contain_text("60 % ± 10.0")
     expect(page.get_by_role("region", name="Best so far")).to_be_visible()
-    expect(page.locator(".sweep-progress")).to_contain_text("2 of 4 jobs done, 2 waiting")
-    expect(page).to_have_title("50 % tried, acted – Literati")
+    expect(page.locator(".sweep-progress")).to_contain_text("2 of 6 jobs done, 4 waiting")
+    expect(page).to_have_title("33 % tried, acted – Literati")
     see(page, "Would be chosen now")
+    expect(board.locator(".badge.rest")).to_have_text("Would be chosen now")
+    # It can be renamed while it runs.
+    page.get_by_role("button", name="Rename or tag acted").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("renamed")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1, name="renamed")).to_be_visible()
+    assert sweeps.look(api.store, sweep).settings.name == "renamed"
+    # The combination that the user chose stays when there are new results.
+    sweep_results.run_scores(api.store, [0.4, 0.4])
+    expect(board.locator("tbody tr")).to_have_count(2)
+    page.get_by_role("tab", name="Path of a combination").click()
+    combination = page.get_by_label("Combination", exact=True)
+    expect(combination).to_have_value("0")
+    combination.select_option("1")
+    sweep_results.run_scores(api.store, [0.3, 0.3])
+    expect(board.locator("tbody tr")).to_have_count(3)
+    expect(board.locator(".badge.good")).to_have_text("Chosen")
+    page.wait_for_timeout(100)  # what follows from the new results
+    expect(combination).to_have_value("1")
 
 
 def test_a_failed_sweep_explains_itself(api: Stack, api_tab: Tab) -> None:

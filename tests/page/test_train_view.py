@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 from playwright.sync_api import Page, Request, expect
 
@@ -27,6 +29,12 @@ def own(tab: Tab, dataset: str, query: str = "") -> Page:
 def sent(tab: Tab, path: str) -> Request:
     """Return the last request that started something, not one that only checked the form."""
     return [request for request in tab.sent("POST", path) if "validate_only" not in request.url][-1]
+
+
+def checked(tab: Tab) -> dict[str, Any]:
+    """Return the body of the last request about a sweep."""
+    body: dict[str, Any] = json.loads(tab.sent("POST", "/v1/sweeps")[-1].post_data or "{}")
+    return body
 
 
 def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, service: Service) -> None:
@@ -55,7 +63,9 @@ def test_defaults_are_the_apis_and_every_parameter_has_a_sentence(tab: Tab, serv
     assert started["parameters"] == plain["parameters"]
     assert started["limits"] == plain["limits"]
     assert started["validation"] == plain["validation"]
-    assert re.fullmatch(r"flowers, depth 4, 2 cuts( \(\d+\))?", started["name"])  # a number if it is taken
+    assert re.fullmatch(
+        r"flowers, depth 4, 2 change points( \(\d+\))?", started["name"]
+    )  # a number if it is taken
     service.client.post(f"/v1/jobs/{started['id']}/cancel")
 
 
@@ -64,17 +74,19 @@ def test_names_differ(tab: Tab, service: Service) -> None:
     dataset = service.upload(as_csv(flowers(seed=8)), name="petals")
     page = own(tab, dataset)
     name = page.get_by_label("Name", exact=True)
-    expect(name).to_have_value("petals, depth 4, 2 cuts")
+    expect(name).to_have_value("petals, depth 4, 2 change points")
     page.get_by_label("Depth", exact=True).fill("1")
     page.get_by_label("Change points").fill("1")
     page.get_by_label("Penalty per split", exact=True).fill("2.5")
-    expect(name).to_have_value("petals, depth 1, 1 cut, penalty 2.5")
+    expect(name).to_have_value("petals, depth 1, 1 change point, penalty 2.5")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("heading", level=1, name="petals, depth 1, 1 cut, penalty 2.5")).to_be_visible()
+    expect(
+        page.get_by_role("heading", level=1, name="petals, depth 1, 1 change point, penalty 2.5")
+    ).to_be_visible()
     page.get_by_role("link", name="Train again").click()
-    expect(name).to_have_value("petals, depth 1, 1 cut, penalty 2.5 (2)")
+    expect(name).to_have_value("petals, depth 1, 1 change point, penalty 2.5 (2)")
     page.get_by_label("Penalty per split", exact=True).fill("0")
-    expect(name).to_have_value("petals, depth 1, 1 cut")
+    expect(name).to_have_value("petals, depth 1, 1 change point")
     name.fill("mine")
     page.get_by_label("Depth", exact=True).fill("2")
     expect(name).to_have_value("mine")
@@ -102,7 +114,7 @@ def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
     page.get_by_label("Where cuts may lie").select_option("quantile")
     page.get_by_label("Categories").select_option("one_hot")
     page.get_by_label("Criterion of proposed cuts").select_option("entropy")
-    page.get_by_label("Balance the classes").select_option("balanced")
+    page.get_by_label("Class weights").select_option("balanced")
     page.get_by_label("Polish").uncheck()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", level=1, name="all of it")).to_be_visible()
@@ -145,19 +157,32 @@ def test_all_fields_are_sent(tab: Tab, service: Service) -> None:
 
 def test_parts_of_a_job_without_a_field_are_copied(tab: Tab, service: Service) -> None:
     odd = {"max_depth": 2, "candidate_leaves": [5, 3], "heuristic": "impurity", "class_weight": {"rose": 2.0}}
-    job = service.job("odd", parameters=odd)
+    held_back = {"fraction": 0.25, "seed": 7}
+    job = service.job("odd", parameters=odd, validation=held_back)
     service.wait(job)
     page = tab.go(f"/train?from={job}")
     see(page, "Also copied")
-    for word in ("candidate_leaves", "heuristic", "class_weight"):
+    for word in ("candidate_leaves", "heuristic", "class_weight", "seed of the rows held back: 7"):
         see(page, word)
     page.get_by_role("button", name="Start").click()
     expect(page.locator("article.job")).to_be_visible()
     copied = service.look(page.url.rpartition("/")[2])
     assert odd.items() <= copied["parameters"].items()
+    assert copied["validation"] == held_back  # the same rows
     tab.go(f"/train?from={job}")
+    page.get_by_label("Find the best tree for me").check()
+    expect(page.locator(".plan strong")).to_be_visible()
+    assert checked(tab)["test"] == held_back
+    page.get_by_label("Set the parameters myself").check()
     page.get_by_role("button", name="Leave out").click()
     expect(page.get_by_text("Also copied")).to_have_count(0)
+    # Of a job that is deleted, the link keeps the dataset and what it presets.
+    tab.refusals.add(404)
+    service.client.delete(f"/v1/jobs/{job}")
+    tab.go(f"/train?from={job}&dataset={service.dataset}&split_penalty=3")
+    see(page, "The job whose parameters were to be copied is deleted")
+    expect(page.get_by_label("Penalty per split")).to_have_value("3")
+    expect(page.get_by_label("Dataset")).to_have_value(service.dataset)
 
 
 def test_a_link_presets_fields(tab: Tab, service: Service) -> None:
@@ -174,6 +199,12 @@ def test_a_link_presets_fields(tab: Tab, service: Service) -> None:
     expect(page.get_by_label("Judge trees by")).to_have_value("log_loss")
     expect(page.get_by_label("Folds", exact=True)).to_have_value("3")
     expect(page.get_by_label("Folds", exact=True)).to_be_visible()
+    # "Find the best tree for me" tries every penalty, whatever a link presets.
+    tab.go(f"/train?dataset={service.dataset}&tune=1&split_penalty=12&probability_smoothing=3&max_depth=1,2")
+    expect(page.locator(".plan")).to_contain_text("6 combinations")
+    asked = checked(tab)
+    assert asked["space"] == {"max_depth": [1, 2], "max_changepoints": [1, 2, 3], "split_penalty": "path"}
+    assert asked["fixed"] == {}
 
 
 def test_errors_are_shown_at_their_fields(tab: Tab, service: Service) -> None:
@@ -217,8 +248,8 @@ def test_a_list_of_values_becomes_a_sweep(tab: Tab, service: Service) -> None:
     expect(page.get_by_label("Judge trees by")).to_have_count(0)
     page.get_by_label("Depth").fill("1, 2")
     page.get_by_label("Penalty per split").fill("0 4 8")
-    page.get_by_label("Balance the classes").select_option("several")
-    page.get_by_label("Yes, every class weighs the same").check()
+    page.get_by_label("Class weights").select_option("several")
+    page.get_by_label("Every class weighs the same").check()
     page.get_by_label("Folds", exact=True).fill("3")
     expect(page.locator(".plan")).to_contain_text("12 combinations × 3 folds = 36 jobs")
     expect(page.get_by_label("Patience")).to_have_count(0)  # jobs of a sweep have no patience
@@ -229,7 +260,9 @@ def test_a_list_of_values_becomes_a_sweep(tab: Tab, service: Service) -> None:
     page.get_by_label("Judge trees by").select_option("balanced_accuracy")
     page.get_by_label("Time limit").fill("10")
     page.get_by_label("Rows held back").fill("10")
-    expect(page.get_by_label("Name")).to_have_value(re.compile("flowers, depth 1/2, 2 cuts, penalty 0/4/8"))
+    expect(page.get_by_label("Name")).to_have_value(
+        re.compile("flowers, depth 1/2, 2 change points, penalty 0/4/8")
+    )
     page.get_by_role("button", name="Start").click()
     expect(page.locator("article.sweep")).to_be_visible()
     sweep = service.client.get(f"/v1/sweeps/{page.url.rpartition('/')[2]}").json()

@@ -234,6 +234,12 @@ def test_utf_16(api: Stack, api_tab: Tab, tmp_path: Path, codec: str) -> None:
     path.write_bytes((mark + as_csv(flowers()).replace("rose", "róse")).encode(codec))
     page = choose(api_tab, path)
     see(page, "6 columns; separated by commas; decimal sign: point; encoding: UTF-16")
+    # A wrong encoding can be taken back.
+    page.locator("summary").click()
+    page.get_by_label("Encoding").select_option("utf-8")
+    see(page, "This file cannot be read as a table.")
+    page.get_by_label("Encoding").select_option("")
+    expect(page.locator("table.choices")).to_be_visible()
     send(page)
     assert {entry["label"] for entry in stored(api, page)["classes"]} == {"róse", "tulip"}
 

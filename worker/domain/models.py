@@ -24,6 +24,7 @@ class ModelSummary(FrozenModel):
     incumbent_revision: int
     dataset_id: str
     dataset_sha256: str
+    target: str | None = None  # the dataset's target column; None if version 0.1.0 stored the job
     parameters: Parameters
     objective: float
     upper_bound: float
@@ -44,5 +45,4 @@ class Model(ModelSummary):
     metrics: dict[str, Any]
     validation: Validation | None = None  # how the job split the rows of its dataset
     sweep: SweepPlace | None = None  # the place of the job in its sweep, which splits the rows then
-    target: str | None = None  # the dataset's target column; None if version 0.1.0 stored the job
     csv_style: CsvStyle | None = None  # how the CSV file of the dataset was read

@@ -270,7 +270,6 @@ def model(model_id: str, record: Hash) -> Model:
         metrics=metrics,
         validation=spec.validation,
         sweep=spec.sweep,
-        target=spec.target,
         csv_style=spec.csv_style,
     )
 
@@ -292,6 +291,7 @@ def _model_summary(model_id: str, record: Hash) -> dict[str, Any]:
         "incumbent_revision": int(record[b"incumbent"]),
         "dataset_id": spec.dataset_id,
         "dataset_sha256": spec.dataset_sha256,
+        "target": spec.target,
         "parameters": spec.parameters,
         "objective": float(record[b"objective"]),
         "upper_bound": float(record[b"upper"]),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from worker.domain.base import new_id
@@ -12,7 +13,7 @@ from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
 from worker.store.client import StorePart, or_empty, read_hash
-from worker.store.paging import OLDER_SCORES, Page, newest_page, read_fields
+from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, read_fields
 
 Change = Callable[[Model], Mapping[str, Any]]
 # All fields but the tree, which may be large.
@@ -63,12 +64,35 @@ class ModelStore(StorePart):
         (record,) = read_fields(self._client, [_key(model_id)], names)
         return model_id, record
 
-    def list(self, tenant: str, *, page_size: int = 50, page_token: str | None = None) -> Page[ModelSummary]:
-        """Return a page of models, newest first, without trees and metrics."""
-        ids, token = newest_page(self._client, [f"literati:tenant-models:{tenant}"], page_size, page_token)
+    def list(
+        self,
+        tenant: str,
+        *,
+        dataset_id: str | None = None,
+        page_size: int = 50,
+        page_token: str | None = None,
+    ) -> Page[ModelSummary]:
+        """Return a page of models, newest first, without trees and metrics.
+
+        With `dataset_id`, a page may have fewer models than requested, although there is a next page.
+        """
+        index = [f"literati:tenant-models:{tenant}"]
+        if dataset_id is None:
+            ids, token = newest_page(self._client, index, page_size, page_token)
+        else:
+            choose = partial(self._on_dataset, dataset_id)
+            ids, token = filtered_page(self._client, index, page_size, page_token, choose)
         keys = [_key(model_id) for model_id in ids]
         found = read_fields(self._client, keys, codecs.MODEL_SUMMARY, older=OLDER_SCORES)
         return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
+
+    def _on_dataset(self, dataset_id: str, ids: Sequence[str]) -> set[str]:
+        found = read_fields(self._client, [_key(model_id) for model_id in ids], (b"spec",))
+        known = {
+            model_id: json.loads(record.get(b"spec", b"{}"))
+            for model_id, record in zip(ids, found, strict=True)
+        }
+        return {model_id for model_id, spec in known.items() if spec.get("dataset_id") == dataset_id}
 
     def change(self, tenant: str, model_id_or_alias: str, change: Change) -> Model:
         """Change the `name`, `notes` and `tags` of a model to those that `change` returns; None removes one.

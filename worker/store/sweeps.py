@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import structlog
@@ -32,7 +33,7 @@ from worker.store import codecs
 from worker.store.client import StorePart, or_empty, read_hash
 from worker.store.event_log import EventPage, read_events
 from worker.store.jobs import IDEMPOTENCY_SECONDS, digest
-from worker.store.paging import Page, newest_page, read_fields
+from worker.store.paging import Page, filtered_page, newest_page, read_fields
 
 log = structlog.get_logger(__name__)
 Change = Callable[[SweepSettings], SweepSettings]
@@ -146,15 +147,30 @@ class SweepStore(StorePart):
         tenant: str,
         *,
         states: Collection[SweepState] = (),
+        dataset_id: str | None = None,
         page_size: int = 50,
         page_token: str | None = None,
     ) -> Page[Sweep]:
-        """Return a page of sweeps, newest first."""
+        """Return a page of sweeps, newest first.
+
+        With `dataset_id`, a page may have fewer sweeps than requested, although there is a next page.
+        """
         indexes = [f"literati:tenant-sweep-state:{state}:{tenant}" for state in set(states)]
         indexes = indexes or [f"literati:tenant-sweeps:{tenant}"]
-        ids, token = newest_page(self._client, indexes, page_size, page_token)
+        if dataset_id is None:
+            ids, token = newest_page(self._client, indexes, page_size, page_token)
+        else:
+            choose = partial(self._on_dataset, dataset_id)
+            ids, token = filtered_page(self._client, indexes, page_size, page_token, choose)
         found = read_fields(self._client, [_key(sweep_id) for sweep_id in ids], _SUMMARY)
         return Page([_sweep(record) for record in found if record], token)
+
+    def _on_dataset(self, dataset_id: str, ids: Sequence[str]) -> set[str]:
+        found = read_fields(self._client, [_key(sweep_id) for sweep_id in ids], (b"dataset",))
+        wanted = dataset_id.encode()
+        return {
+            sweep_id for sweep_id, record in zip(ids, found, strict=True) if record.get(b"dataset") == wanted
+        }
 
     def change(
         self, tenant: str, sweep_id: str, change: Change, *, revision: Callable[[int], bool] | None = None

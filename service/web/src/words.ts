@@ -1,6 +1,6 @@
 // Job states, stop reasons and search spaces in words.
 import type { JobState, JobSummary, StopReason } from "./api/types.ts";
-import { type Given, parameterWords } from "./runs/parameters.ts";
+import { type Given, parameterWords } from "./parameters.ts";
 
 const STATES: Record<JobState, string> = {
   QUEUED: "Waiting for a worker",

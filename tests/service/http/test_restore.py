@@ -93,12 +93,13 @@ def test_a_404_says_how_to_restore(client: httpx.Client, job: dict[str, Any], na
     asked = [client.get(here), client.delete(here)]
     asked += [client.post(f"{here}/predict", json=ROW)] if name != "dataset" else []
     for answer in asked:
-        detail = problem(answer, 404, "not-found")["detail"]
-        found = re.search(r"`POST (\S+)` restores it until (\S+)\.$", detail)
-        assert found is not None, detail
-        until = datetime.fromisoformat(found[2])
+        told = problem(answer, 404, "not-found")
+        found = re.search(r"deleted at (\S+); `POST (\S+)` restores it until (\S+)\.$", told["detail"])
+        assert found is not None, told
+        until = datetime.fromisoformat(found[3])
         assert before + timedelta(hours=24) <= until <= datetime.now(UTC) + timedelta(hours=24)
-        assert found[1] == f"{here}/restore"
+        assert found[2] == f"{here}/restore"
+        assert told["deleted"] == {"at": found[1], "restore": found[2], "until": found[3]}
     assert client.post(f"{here}/restore").status_code == 200
     assert client.get(here).status_code == 200
 
@@ -114,6 +115,7 @@ def test_other_tenants_do_not_see_deleted_records(tmp_path: Path) -> None:
         with stack.client(headers={"Authorization": f"Bearer {key}"}) as client:
             told = problem(client.get(f"/v1/jobs/{made.spec.id}"), 404, "not-found")
     assert told["detail"] == "There is no such job."
+    assert "deleted" not in told
 
 
 @pytest.mark.parametrize("path", ["/v1/jobs/job_", "/v1/datasets/ds_", "/v1/models/mdl_"])

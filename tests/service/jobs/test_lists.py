@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.service.sweeps.test_submission import start
 from tests.support.http.service_client import pointers, problem, submit
 from tests.support.records import jobs
 from tests.support.stack.acting_worker import ActingWorker, costs, trees
@@ -109,6 +110,33 @@ def test_conditions(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
 )
 def test_conditions_that_cannot_be(client: httpx.Client, query: dict[str, Any], place: str) -> None:
     assert pointers(client.get("/v1/jobs", params=query)) == [place]
+
+
+def test_models_and_sweeps_of_a_dataset(api: Stack, client: httpx.Client, dataset: Dataset) -> None:
+    other = jobs.add_dataset(api.store, api.blobs, jobs.easy(seed=3))
+    made: dict[str, list[str]] = {dataset.id: [], other.id: []}
+    for each in (dataset, other, dataset, dataset):
+        submit(client, each)
+        worker = ActingWorker(api.store)
+        worker.checkpoint(10, tree=0)
+        worker.prove()
+        newest = client.get("/v1/models").json()["items"][0]
+        assert newest["target"] == client.get(f"/v1/models/{newest['id']}").json()["target"] == each.target
+        made[each.id].insert(0, newest["id"])
+    started = {each.id: [start(client, each)["id"]] for each in (dataset, other)}
+    for path, expected in (("/v1/models", made), ("/v1/sweeps", started)):
+        for each in (dataset, other):
+            found: list[str] = []
+            query: dict[str, Any] = {"dataset_id": each.id, "page_size": 2}
+            while "page_token" not in query or query["page_token"]:
+                page = client.get(path, params=query).json()
+                found += [item["id"] for item in page["items"]]
+                query["page_token"] = page["next_page_token"]
+            assert found == expected[each.id]
+        assert client.get(path, params={"dataset_id": "ds_" + 32 * "0"}).json()["items"] == []
+        assert pointers(client.get(path, params={"dataset_id": "x"})) == ["/query/dataset_id"]
+    query = {"dataset_id": dataset.id, "state": "SUCCEEDED"}
+    assert client.get("/v1/sweeps", params=query).json()["items"] == []
 
 
 def test_datasets_and_models_are_renamed_and_noted(

@@ -19,7 +19,7 @@ FIELDS = {
     *("id", "name", "notes", "job_id", "incumbent_revision", "dataset_id", "dataset_sha256", "parameters"),
     *("objective", "upper_bound", "lower_bound", "gap_absolute", "gap_relative", "proven_optimal"),
     *("beyond_space", "proven_space", "stop_reason", "metrics", "engine_version", "created_at", "links"),
-    *("explored", "space", "tags"),
+    *("explored", "space", "tags", "target"),
 }
 
 
@@ -166,6 +166,7 @@ def test_an_alias_names_a_model_and_is_moved(api: Stack, client: httpx.Client, m
 def test_names_that_cannot_be_aliases(client: httpx.Client, model: str, name: str) -> None:
     answer = client.put(f"/v1/models/aliases/{name}", json={"model_id": model})
     assert pointers(answer) == ["/path/alias"]
+    assert answer.json()["errors"][0]["message"].startswith("An alias has up to 64 lower-case letters, ")
     assert client.get("/v1/models/aliases").json() == {"items": []}
     problem(client.get(f"/v1/models/aliases/{name}"), 404)
     problem(client.delete(f"/v1/models/aliases/{name}"), 404)

@@ -2,11 +2,14 @@
 import { lost, markConnected, markLost } from "../state/connection.ts";
 import { anotherKey, currentKey } from "../state/session.ts";
 import { fetchWithProgress } from "./progress.ts";
-import type { FieldProblem, ProblemDetails, ProblemFix } from "./types.ts";
+import type { DeletedRecord, FieldProblem, ProblemDetails, ProblemFix } from "./types.ts";
 
 /** The server rejected the request; its message is for users. */
 export class ApiError extends Error {
-  constructor(readonly status: number, detail: string, readonly errors: FieldProblem[], readonly fixes: ProblemFix[]) {
+  constructor(
+    readonly status: number, detail: string, readonly errors: FieldProblem[], readonly fixes: ProblemFix[],
+    readonly deleted?: DeletedRecord | null, // what was not found can be restored
+  ) {
     super(detail);
   }
 }
@@ -68,7 +71,7 @@ export async function request(path: string, options: Options = {}): Promise<Resp
   if (answer.ok || answer.status === 304) return answer;
   const problem = (await answer.json().catch(() => null)) as Partial<ProblemDetails> | null;
   const detail = problem?.detail ?? `The server responded with status ${answer.status}.`;
-  throw new ApiError(answer.status, detail, problem?.errors ?? [], problem?.fixes ?? []);
+  throw new ApiError(answer.status, detail, problem?.errors ?? [], problem?.fixes ?? [], problem?.deleted);
 }
 
 export async function get<Body>(path: string, signal?: AbortSignal): Promise<Body> {
@@ -77,7 +80,12 @@ export async function get<Body>(path: string, signal?: AbortSignal): Promise<Bod
 
 /** Like `get`, but undefined if the record does not exist (any more). */
 export async function getIfFound<Body>(path: string, signal?: AbortSignal): Promise<Body | undefined> {
-  return get<Body>(path, signal).catch((error: unknown) => {
+  return ifFound(get<Body>(path, signal));
+}
+
+/** Returns what the request returns, or undefined if there is no such record. */
+export async function ifFound<Value>(asked: Promise<Value>): Promise<Value | undefined> {
+  return asked.catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   });

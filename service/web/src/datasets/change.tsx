@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { Dataset, DatasetSummary, ProblemFix } from "../api/types.ts";
 import { DropZone } from "../parts/drop.tsx";
 import { Draft } from "./draft.tsx";
-import { optionsOf, withFix } from "./options.ts";
+import { optionsOf } from "./options.ts";
 import { uploaded } from "./upload.ts";
 
 interface Props {
@@ -16,13 +16,13 @@ interface Props {
 export function Change({ dataset, others, fix, onClose }: Props) {
   const known = uploaded.get(dataset.id);
   const [file, setFile] = useState(known?.file);
-  const before = known?.options ?? optionsOf(dataset);
   if (file) {
-    return <Draft file={file} base={dataset} initial={fix ? withFix(before, fix) : before} others={others} onCancel={onClose} />;
+    return <Draft file={file} base={dataset} initial={known?.options ?? optionsOf(dataset)} fix={fix} others={others} onCancel={onClose} />;
   }
   return (
     <section class="panel">
       <h2>Change roles or types</h2>
+      {fix && <p>{fix.label.replaceAll("`", "")}</p>}
       <p class="quiet">Choose the file again. The server stores only the table, not the file. A new dataset is made, and this one stays.</p>
       <div class="row note">
         <DropZone accept=".csv,.tsv,.txt,.parquet,text/csv" label="Choose the file" onFile={setFile} />

@@ -3,13 +3,13 @@ import { useState } from "preact/hooks";
 import { get, getAll } from "../api/client.ts";
 import type { Dataset, DatasetSummary, Preview, ProblemFix } from "../api/types.ts";
 import { bytes, cell, counted } from "../format.ts";
+import { CopyButton } from "../parts/copy.tsx";
 import { Fixes } from "../parts/fixes.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { Await, Refusal } from "../parts/states.tsx";
-import { go } from "../router.ts";
+import { Await } from "../parts/states.tsx";
+import { keepInLink, place } from "../router.ts";
 import { EditLabels } from "../runs/labels.tsx";
-import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { ClassBars } from "../tree/legend.tsx";
 import { UseIt } from "../use/use-it.tsx";
@@ -17,10 +17,8 @@ import { title } from "../words.ts";
 import { Change } from "./change.tsx";
 import { withoutOptions } from "./complaints.ts";
 import { Columns } from "./columns.tsx";
-import { freeName, withFix } from "./options.ts";
 import { MadeOf, SameFile } from "./related.tsx";
 import { RowsTable } from "./rows.tsx";
-import { upload, uploaded } from "./upload.ts";
 
 export function DatasetView({ id }: { id: string }) {
   const dataset = useResource(id, (signal) => get<Dataset>(`/v1/datasets/${id}`, signal));
@@ -29,43 +27,49 @@ export function DatasetView({ id }: { id: string }) {
 
 function Detail({ dataset, reload }: { dataset: Dataset; reload: () => void }) {
   const all = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
-  const [change, setChange] = useState<{ fix: ProblemFix | null }>();
-  const { run, busy, error } = useAction();
+  const [change, setChange] = useState(() => linkedChange(dataset));
   const others = all.value ?? [];
-
-  /** Reads the file again if it was uploaded from this page; otherwise it must be chosen again. */
-  const fix = (chosen: ProblemFix) => {
-    const known = uploaded.get(dataset.id);
-    if (!known) return setChange({ fix: chosen });
-    const name = freeName(title(dataset), others.map((item) => item.name));
-    return void run(async () => go(`/datasets/${(await upload(known.file, { ...withFix(known.options, chosen), name })).id}`));
+  const close = () => {
+    setChange(undefined);
+    keepInLink({ drop: null });
   };
-
   return (
     <>
       <ViewHead
         title={title(dataset)} list="Datasets" beside={<EditLabels kind="datasets" record={dataset} onChange={reload} />}
-        about={`${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}, ${bytes(dataset.bytes)}`}
+        about={(
+          <>
+            {counted(dataset.rows, "row")}, {counted(dataset.columns.length, "column")}, {bytes(dataset.bytes)};{" "}
+            <span class="id-cell"><code>{dataset.id}</code><CopyButton small label="Copy the id" text={dataset.id} /></span>
+          </>
+        )}
       >
         <a class="button primary" href={`#/train?dataset=${dataset.id}`}>Train a tree</a>
         <button type="button" onClick={() => setChange({ fix: null })}>Change roles or types</button>
         <DeleteButton kind="dataset" id={dataset.id} />
       </ViewHead>
-      <Refusal error={error} />
       <SameFile dataset={dataset} all={all} />
       {dataset.notes && <p class="long-text">{dataset.notes}</p>}
       {change && (
-        <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={() => setChange(undefined)} />
+        <Change key={change.fix?.label ?? ""} dataset={dataset} others={others} fix={change.fix} onClose={close} />
       )}
-      {!change && <Parts dataset={dataset} busy={busy} onFix={fix} />}
+      {!change && <Parts dataset={dataset} onFix={(fix) => setChange({ fix })} />}
     </>
   );
 }
 
-function Parts({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFix: (fix: ProblemFix) => void }) {
+/** Returns the change that a link asks for: `drop=zip` leaves out that column. */
+function linkedChange(dataset: Dataset): { fix: ProblemFix | null } | undefined {
+  const name = place.value.query.get("drop");
+  const known = dataset.columns.some((column) => column.name === name && column.role === "feature");
+  if (name === null || !known) return undefined;
+  return { fix: { label: `Leave out the column ${name}.`, part: "query", options: { drop: [...dataset.dropped, name] } } };
+}
+
+function Parts({ dataset, onFix }: { dataset: Dataset; onFix: (fix: ProblemFix) => void }) {
   return (
     <>
-      <Warnings dataset={dataset} busy={busy} onFix={onFix} />
+      <Warnings dataset={dataset} onFix={onFix} />
       <Classes dataset={dataset} />
       <section class="panel">
         <h2>Columns</h2>
@@ -78,7 +82,7 @@ function Parts({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFi
   );
 }
 
-function Warnings({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; onFix: (fix: ProblemFix) => void }) {
+function Warnings({ dataset, onFix }: { dataset: Dataset; onFix: (fix: ProblemFix) => void }) {
   if (!dataset.warnings.length) return null;
   return (
     <section class="notice warn" aria-label="Warnings about the data">
@@ -86,7 +90,7 @@ function Warnings({ dataset, busy, onFix }: { dataset: Dataset; busy: boolean; o
       <div>
         <ul>{dataset.warnings.map((text) => <li>{withoutOptions(text)}</li>)}</ul>
         {dataset.fixes.length > 0 && <p class="quiet">Each of these makes a new dataset of the same file:</p>}
-        <Fixes fixes={dataset.fixes} busy={busy} onFix={onFix} />
+        <Fixes fixes={dataset.fixes} onFix={onFix} />
       </div>
     </section>
   );

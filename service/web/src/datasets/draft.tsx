@@ -18,7 +18,7 @@ import { proposed, usualName } from "./proposal.ts";
 import { RowsTable } from "./rows.tsx";
 import { nextTask, readStart, type Start } from "./start.ts";
 import { TargetRemark } from "./target-remark.tsx";
-import { upload } from "./upload.ts";
+import { isParquet, upload } from "./upload.ts";
 
 const SHOWN_ROWS = 8;
 
@@ -26,19 +26,22 @@ interface Props {
   file: File;
   base?: Dataset; // the dataset whose roles or types are changed
   initial?: UploadOptions;
+  fix?: ProblemFix | null; // that is applied to the options at first
   others: DatasetSummary[];
   onCancel: () => void;
 }
 
-export function Draft({ file, base, initial, others, onCancel }: Props) {
+export function Draft({ file, base, initial, fix: first, others, onCancel }: Props) {
   const [read, setRead] = useState<{ start: Start; guesses: Guesses }>();
   const [options, setOptions] = useState<UploadOptions>({ ...PLAIN, ...initial, name: "" });
   const [sent, setSent] = useState<number>();
   const { run, busy, error, setError } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const stopped = useRef(new AbortController());
+  const [isText, setIsText] = useState(false);
   const { start, guesses } = read ?? {};
   useEffect(() => () => stopped.current.abort(), []);
+  useEffect(() => void isParquet(file).then((parquet) => setIsText(!parquet), () => undefined), [file]);
 
   useEffect(() => {
     let current = true;
@@ -47,7 +50,10 @@ export function Draft({ file, base, initial, others, onCancel }: Props) {
       await nextTask();
       if (!current) return;
       setError(undefined);
-      setOptions((old) => proposed(old, start, found, guessed.columns, base !== undefined));
+      setOptions((old) => {
+        const next = proposed(old, start, found, guessed.columns, base !== undefined);
+        return first && !start ? withFix(next, first) : next;
+      });
       setRead({ start: found, guesses: guessed });
     }).catch(() => {
       if (!current) return;
@@ -101,10 +107,10 @@ export function Draft({ file, base, initial, others, onCancel }: Props) {
         </Field>
       </div>
       {guesses && <TargetRemark guesses={guesses} options={options} onChange={setOptions} />}
-      {start?.csv && (
+      {isText && ( // also if it cannot be read as it is: another encoding may be the remedy
         <CsvOptions
           options={options} error={error} onChange={(part) => setOptions((old) => ({ ...old, ...part }))}
-          found={{ delimiter: DELIMITERS[start.csv.delimiter] ?? start.csv.delimiter, charset: CHARSETS[start.csv.charset], decimal: guesses!.decimal }}
+          found={start?.csv && { delimiter: DELIMITERS[start.csv.delimiter] ?? start.csv.delimiter, charset: CHARSETS[start.csv.charset], decimal: guesses!.decimal }}
         />
       )}
       {start && guesses && names.length > 0 && (

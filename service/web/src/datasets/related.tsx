@@ -1,11 +1,12 @@
 // What was made of a dataset: jobs, sweeps and models, and other datasets of the same file.
-import { getAll } from "../api/client.ts";
+import { getAll, MAX_LISTED } from "../api/client.ts";
 import type { Dataset, DatasetSummary, JobSummary, ModelSummary, SweepSummary } from "../api/types.ts";
 import { moment } from "../format.ts";
 import { Await } from "../parts/states.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { type Resource, useResource } from "../state/resource.ts";
-import { stateWords, title } from "../words.ts";
+import { sweepWords } from "../sweeps/words.ts";
+import { REASONS, stateWords, title } from "../words.ts";
 
 interface Made { id: string; kind: "Job" | "Sweep" | "Model"; name: string; state: string; at: string }
 
@@ -20,14 +21,14 @@ const COLUMNS: Column<Made>[] = [
 
 async function madeOf(id: string, signal: AbortSignal): Promise<Made[]> {
   const [jobs, sweeps, models] = await Promise.all([
-    getAll<JobSummary>(`/v1/jobs?dataset_id=${id}`, signal), getAll<SweepSummary>("/v1/sweeps", signal), getAll<ModelSummary>("/v1/models", signal),
+    getAll<JobSummary>(`/v1/jobs?dataset_id=${id}`, signal), getAll<SweepSummary>(`/v1/sweeps?dataset_id=${id}`, signal),
+    getAll<ModelSummary>(`/v1/models?dataset_id=${id}`, signal),
   ]);
-  const own = ({ dataset_id }: { dataset_id: string }) => dataset_id === id;
   return [
     ...jobs.map((job): Made => ({ id: job.id, kind: "Job", name: title(job), state: stateWords(job), at: job.created_at })),
-    ...sweeps.filter(own).map((sweep): Made => ({ id: sweep.id, kind: "Sweep", name: title(sweep), state: "", at: sweep.created_at })),
-    ...models.filter(own).map((model): Made => ({
-      id: model.id, kind: "Model", name: title(model), state: model.proven_optimal ? "Proven optimal" : "", at: model.created_at,
+    ...sweeps.map((sweep): Made => ({ id: sweep.id, kind: "Sweep", name: title(sweep), state: sweepWords(sweep), at: sweep.created_at })),
+    ...models.map((model): Made => ({
+      id: model.id, kind: "Model", name: title(model), state: REASONS[model.stop_reason], at: model.created_at,
     })),
   ];
 }
@@ -40,7 +41,13 @@ export function MadeOf({ dataset }: { dataset: Dataset }) {
       <Await from={made} what="Loading the jobs and models">
         {(items) => items.length === 0
           ? <p class="quiet">No tree was trained on this dataset yet.</p>
-          : <DataTable label="Jobs and models" noun="record" columns={COLUMNS} rows={items} id={({ id }) => id} order={{ by: "at", descending: true }} />}
+          : (
+            <>
+              <DataTable label="Jobs and models" noun="record" columns={COLUMNS} rows={items} id={({ id }) => id} order={{ by: "at", descending: true }} />
+              {(["Job", "Sweep", "Model"] as const).filter((kind) => items.filter((each) => each.kind === kind).length >= MAX_LISTED)
+                .map((kind) => <p class="quiet">The newest {MAX_LISTED} {FOLDERS[kind]} are shown.</p>)}
+            </>
+          )}
       </Await>
     </section>
   );

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ConfusionMatrix as Matrix, ScoresInput } from "../api/types.ts";
 import { percent } from "../format.ts";
-import { measured } from "../quality/sentences.ts";
+import { accuracyWords, measured } from "../quality/sentences.ts";
 import { keepInLink, place } from "../router.ts";
 import { Calibration } from "./calibration.tsx";
 import { classScores, ClassTable } from "./classes.tsx";
@@ -42,7 +42,7 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
       <section class="panel" aria-label="Scores">
         <h2>Scores</h2>
         <Figures scores={scores} name={column} beside={beside} />
-        {scores.accuracy_interval && <p class="help">The figure after ± is half the width of the 95 % interval of the accuracy on new rows like these.</p>}
+        {accuracyWords(scores).includes("±") && <p class="help">The figure after ± is half the width of the 95 % interval of the accuracy on new rows like these.</p>}
         {measured(scores).weighted && <p class="help">The rows have weights: every count below is a sum of weights.</p>}
       </section>
       <section class={labels.length > MAX_LEVEL ? "panel wide" : "panel"} aria-label="Confusion matrix">

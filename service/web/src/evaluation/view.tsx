@@ -76,6 +76,7 @@ function besideFile({ metrics: { validation, train } }: ModelWithTree): Beside[]
 }
 
 function FileScores({ model, dataset, onScored }: { model: ModelWithTree; dataset: Dataset | undefined; onScored: (file: ScoredFile) => void }) {
+  const target = model.target ?? dataset?.target; // models of version 0.1.0 do not say it
   const [columns, setColumns] = useState<ScoreColumns>({ target: "", weight: "" });
   const [last, setLast] = useState<RowFile>();
   const { run, busy, error } = useAction();
@@ -91,7 +92,7 @@ function FileScores({ model, dataset, onScored }: { model: ModelWithTree; datase
     <section class="panel score-file" aria-label="Score a file">
       <h2>Score a file</h2>
       <p class="quiet">
-        The file has new rows with their true class{dataset && <> in the column <strong>{dataset.target}</strong></>}. The server predicts them, compares
+        The file has new rows with their true class{target && <> in the column <strong>{target}</strong></>}. The server predicts them, compares
         the predictions with the true classes and does not keep the file.
       </p>
       <DropZone accept={ROW_FILES} label={busy ? "Scoring…" : "Choose a file"} onFile={(chosen) => void rowFile(chosen).then(score)}>
@@ -100,8 +101,8 @@ function FileScores({ model, dataset, onScored }: { model: ModelWithTree; datase
       <details open={complaintAt(error, "/query") !== undefined}>
         <summary>Other columns</summary>
         <div class="fields">
-          <Field name="Column of the true class" help={dataset ? `By default ${dataset.target}.` : "The dataset of the model is deleted, so name the column."} error={complaintAt(error, "/query/target")}>
-            <input {...text("target")} placeholder={dataset?.target} />
+          <Field name="Column of the true class" help={target ? `By default ${target}.` : "The dataset of the model is deleted, so name the column."} error={complaintAt(error, "/query/target")}>
+            <input {...text("target")} placeholder={target} />
           </Field>
           <Field name="Column of the weights" help="By default every row weighs 1." error={complaintAt(error, "/query/weight")}>
             <input {...text("weight")} />

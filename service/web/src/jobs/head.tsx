@@ -1,6 +1,7 @@
 // The head of a job's view, and how the job ended.
 import type { Dataset, Job } from "../api/types.ts";
 import { counted, moment, number } from "../format.ts";
+import { useModelId } from "../models/found.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { DeleteButton, ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
@@ -15,6 +16,7 @@ interface Props { job: Job; feed: JobFeed; dataset: Dataset | undefined; alone: 
 
 export function JobHead({ job, feed, dataset, alone }: Props) {
   const { parameters, limits } = job;
+  const model = useModelId(job.model_id);
   const limit = limits.time_limit === null ? "no time limit" : `at most ${number(limits.time_limit)} s`;
   const badges = (
     <>
@@ -26,16 +28,17 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
   const about = (
     <>
       {dataset ? <a href={`#/datasets/${dataset.id}`}>{title(dataset)}</a> : "A dataset"}, depth {parameters.max_depth},{" "}
-      {counted(parameters.max_changepoints, "change point")}, {(job.threads ?? 1) > 1 && `${counted(job.threads!, "thread")}, `}{limit}; started {moment(job.created_at)}
+      {counted(parameters.max_changepoints, "change point")}, {(job.threads ?? 1) > 1 && `${counted(job.threads!, "thread")}, `}{limit};{" "}
+      {job.started_at ? `started ${moment(job.started_at)}` : `created ${moment(job.created_at)}`}
     </>
   );
   return (
-    <ViewHead title={title(job)} list={alone ? "Jobs" : undefined} level={alone ? "h1" : "h2"} beside={badges} about={about}>
+    <ViewHead title={title(job, dataset && title(dataset))} list={alone ? "Jobs" : undefined} level={alone ? "h1" : "h2"} beside={badges} about={about}>
       <Controls job={job} onJob={(next) => feed.take(next)} />
       <NotifyButton job={job} />
-      {job.progress.incumbents > 0 && !job.model_id && <a class="button" href={`#/predict/job/${job.id}`}>Predict with the best tree</a>}
-      {job.model_id && <a class="button primary" href={`#/models/${job.model_id}`}>Open the model</a>}
-      {job.model_id && <a class="button" href={`#/predict/${job.model_id}`}>Predict</a>}
+      {job.progress.incumbents > 0 && !model && <a class="button" href={`#/predict/job/${job.id}`}>Predict with the best tree</a>}
+      {model && <a class="button primary" href={`#/models/${model}`}>Open the model</a>}
+      {model && <a class="button" href={`#/predict/${model}`}>Predict</a>}
       {job.sweep_id && <a class="button" href={`#/sweeps/${job.sweep_id}`}>Open its sweep</a>}
       <a class="button" href={`#/train?from=${job.id}`}>Train again</a>
       {alone && ended(job.state) && !job.sweep_id && <DeleteButton kind="job" id={job.id} />}

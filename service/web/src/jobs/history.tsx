@@ -1,14 +1,17 @@
 // Tables of what happened during the search.
-import { moment, number, orDash } from "../format.ts";
+import { count, moment, number, orDash } from "../format.ts";
 import { title } from "../words.ts";
 import { shareWords } from "./explored.tsx";
 import type { JobFeed } from "./feed.ts";
 import { foundWords } from "./moments.ts";
 
+const MAX_TREES = 200; // that are shown
+const MAX_LINES = 50;
+
 /** Shows the improvements of the chart as a table, for screen readers and exact figures. */
 export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revision: number) => void }) {
   if (!feed.improvements.length) return null;
-  const shown = [...feed.improvements].reverse().slice(0, 200);
+  const shown = [...feed.improvements].reverse().slice(0, MAX_TREES);
   const shares = shown.some((entry) => entry.explored !== null);
   return (
     <details class="panel">
@@ -29,6 +32,7 @@ export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revisio
           </tbody>
         </table>
       </div>
+      {feed.improvements.length > MAX_TREES && <p class="quiet">The last {MAX_TREES} of {count(feed.improvements.length)} trees are shown.</p>}
     </details>
   );
 }
@@ -38,7 +42,8 @@ export function Log({ feed }: { feed: JobFeed }) {
   return (
     <details class="panel">
       <summary>Search log</summary>
-      <ul class="notes">{feed.logs.slice(-50).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
+      <ul class="notes">{feed.logs.slice(-MAX_LINES).map((entry) => <li><span class="quiet">{moment(entry.at)}</span> {entry.message}</li>)}</ul>
+      {feed.logs.length > MAX_LINES && <p class="quiet">The last {MAX_LINES} of {count(feed.logs.length)} lines are shown.</p>}
     </details>
   );
 }

@@ -1,11 +1,12 @@
 // Jobs and sweeps: cards of what is running or waiting, tables of what has ended.
 import { useState } from "preact/hooks";
+import { LostError } from "../api/client.ts";
 import type { JobState, JobSummary, SweepSummary } from "../api/types.ts";
 import { count } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
-import { Await, Empty } from "../parts/states.tsx";
+import { Await, Empty, Failure } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
-import { useDatasetNames } from "../runs/datasets.ts";
+import { type DatasetNames, useDatasetNames } from "../runs/datasets.ts";
 import { JobsTable } from "../runs/jobs-table.tsx";
 import { useLinked } from "../runs/linked.ts";
 import { useRecords } from "../runs/records.ts";
@@ -26,7 +27,7 @@ export function Jobs() {
   const [shown, setShown] = useLinked("show");
   const [chosen, setChosen] = useState(new Set<string>());
   const searches = sweeps.value?.items ?? [];
-  const allLoaded = sweeps.value !== undefined || sweeps.error !== undefined;
+  const sweepsFailed = sweeps.error !== undefined && !(sweeps.error instanceof LostError) && <Failure error={sweeps.error} retry={sweeps.reload} />;
   return (
     <>
       <ViewHead title="Jobs" about="A job searches for the best tree. A sweep runs many jobs to find the best parameters.">
@@ -34,9 +35,10 @@ export function Jobs() {
       </ViewHead>
       <Await from={jobs} what="Loading the jobs">
         {({ items, complete }) => items.length === 0 && searches.length === 0
-          ? allLoaded && <NoJobs />
+          ? sweepsFailed || (sweeps.value && <NoJobs />)
           : (
             <>
+              {sweepsFailed}
               <Cards jobs={items} sweeps={searches} datasets={datasets} chosen={chosen} onChosen={setChosen} />
               <Tabs
                 label="Kinds of runs" value={shown === "sweeps" ? "sweeps" : "jobs"} onValue={(name) => setShown(name === "jobs" ? "" : name)}
@@ -69,7 +71,7 @@ function NoJobs() {
 interface CardsProps {
   jobs: JobSummary[];
   sweeps: SweepSummary[];
-  datasets: Map<string, string>;
+  datasets: DatasetNames;
   chosen: Set<string>;
   onChosen: (chosen: Set<string>) => void;
 }

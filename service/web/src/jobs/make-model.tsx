@@ -2,14 +2,16 @@
 import { useState } from "preact/hooks";
 import { send } from "../api/client.ts";
 import type { Job, Model } from "../api/types.ts";
+import { useModelId } from "../models/found.ts";
 import { Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
 import { announcement } from "../state/announcement.ts";
 
 export function MakeModel({ job, revision }: { job: Job; revision: number }) {
+  const own = useModelId(job.model_id);
   const [made, setMade] = useState(new Map<number, string>()); // the models of this visit
   const { run, busy, error } = useAction();
-  const known = made.get(revision) ?? (job.model_revision === revision ? job.model_id : null);
+  const known = made.get(revision) ?? (job.model_revision === revision ? own : null);
   if (known) return <a class="button small" href={`#/models/${known}`}>Model of this tree</a>;
   const make = () => run(async () => {
     const model = await send<Model>("POST", `/v1/jobs/${job.id}/models`, { revision });

@@ -1,28 +1,23 @@
 // The parameters and limits of a job, for its view.
 import type { Job } from "../api/types.ts";
-import { number, percent } from "../format.ts";
+import { percent } from "../format.ts";
+import { parameterName, valueText } from "../parameters.ts";
 import definitions from "../train/parameters.json";
-import { MAIN, MORE } from "../train/parameters.ts";
+import { HELD_BACK, MAIN, MORE } from "../train/parameters.ts";
 
-export interface Setting { name: string; label: string; value: string; about: string; usual: boolean }
+export interface Setting { name: string; label: string; value: string; json: string; about: string; usual: boolean }
 
 interface Definition { description: string; default: unknown; unit?: string | null; choices?: Record<string, string> }
 
-/** The labels of the form, and of what has no number field there. */
-const LABELS: Record<string, string> = {
-  ...Object.fromEntries([...MAIN, ...MORE].map(({ key, label }) => [key, label])),
-  candidates: "Where cuts may lie", categories: "Categories", class_weight: "Class weights", polish: "Polish",
-  or_selection: "Order of splits", and_selection: "Order of children", heuristic: "Estimate of subtrees", criterion: "Impurity",
-  gap_absolute: "Stop at an absolute gap of",
+/** The labels of limits: those of the form, and of the one that has no field there. */
+const LIMITS: Record<string, string> = {
+  ...Object.fromEntries([...MAIN, ...MORE].map(({ key, label }) => [key, label])), gap_absolute: "Stop at an absolute gap of",
 };
 const UNLIMITED = "no limit";
 
 function valueWords(value: unknown, { unit, default: usual }: Definition): string {
   if (value === null || value === undefined) return usual === null ? "none" : UNLIMITED;
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") return `${number(value)}${unit ? ` ${unit}` : ""}`;
-  if (Array.isArray(value)) return value.map(String).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return `${valueText(value)}${typeof value === "number" && unit ? ` ${unit}` : ""}`;
 }
 
 function heldBack({ validation }: Job): Setting {
@@ -32,7 +27,7 @@ function heldBack({ validation }: Job): Setting {
       ? `${percent(validation.fraction)}, seed ${validation.seed}`
       : `marked by ${validation.column}${validation.value == null ? "" : ` = ${String(validation.value)}`}`;
   const about = "Rows that the search does not use. The accuracy on these rows shows how well the tree does on new data.";
-  return { name: "validation", label: "Rows held back", value: words, about, usual: false };
+  return { name: "validation", label: HELD_BACK.label, value: words, json: JSON.stringify(validation), about, usual: false };
 }
 
 /** Returns every parameter and limit of the job, and whether it has its default value. */
@@ -40,7 +35,8 @@ export function settingsOf(job: Job): Setting[] {
   const groups = (["parameters", "limits"] as const).flatMap((group) => {
     const given = job[group] as Record<string, unknown>;
     return Object.entries(definitions[group] as Record<string, Definition>).map(([name, definition]) => ({
-      name, label: LABELS[name] ?? name, about: definition.description, value: valueWords(given[name], definition),
+      name, label: LIMITS[name] ?? parameterName(name), about: definition.description, value: valueWords(given[name], definition),
+      json: JSON.stringify(given[name] ?? null),
       usual: JSON.stringify(given[name] ?? null) === JSON.stringify(definition.default),
     }));
   });

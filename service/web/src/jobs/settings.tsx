@@ -26,8 +26,11 @@ export function Settings({ job }: { job: Job }) {
 function List({ settings }: { settings: Setting[] }) {
   return (
     <dl class="setting-list">
-      {settings.map(({ name, label, value, about }) => (
-        <div key={name} title={about}><dt>{label} <code class="quiet">{name}</code></dt><dd>{value}</dd></div>
+      {settings.map(({ name, label, value, json, about }) => (
+        <div key={name} title={about}>
+          <dt>{label} <code class="quiet">{name}</code></dt>
+          <dd>{value}<CopyButton small text={`${name}=${json}`} label={`Copy ${name}`} /></dd>
+        </div>
       ))}
     </dl>
   );

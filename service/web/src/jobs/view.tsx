@@ -32,7 +32,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
   // If the dataset is deleted, only the distributions in the tree are missing.
   const dataset = useResource(`of ${job?.dataset_id}`, async (signal) =>
     job && getIfFound<Dataset>(`/v1/datasets/${job.dataset_id}`, signal));
-  if (!job) return feed.error === undefined ? <Loading what="Loading the job" /> : <Failure error={feed.error} />;
+  if (!job) return feed.error === undefined ? <Loading what="Loading the job" /> : <Failure error={feed.error} retry={() => void feed.open()} />;
 
   const { trace, improvements, scores, spaces } = feed;
   const newest = job.progress.incumbents;
@@ -44,7 +44,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
   return (
     <article class="job" aria-label={title(job)}>
       <JobHead job={job} feed={feed} dataset={dataset.value} alone={alone} />
-      {feed.error !== undefined && <Failure error={feed.error} />}
+      {feed.error !== undefined && <Failure error={feed.error} retry={() => void feed.open()} />}
       <Outcome job={job} />
       {shown && metrics && (
         <>

@@ -41,7 +41,7 @@ export function About({ model, dataset, children }: Loaded & { children: Compone
               <tr class={parameter.standard ? undefined : "strong"} title={parameter.description}>
                 <th scope="row"><code>{parameter.name}</code></th>
                 <td class={parameter.standard ? "quiet" : undefined}>{parameter.value}</td>
-                <td class="right"><CopyButton small text={`${parameter.name}=${parameter.value}`} label={`Copy ${parameter.name}`} /></td>
+                <td class="right"><CopyButton small text={`${parameter.name}=${parameter.json}`} label={`Copy ${parameter.name}`} /></td>
               </tr>
             ))}
           </tbody>

@@ -1,25 +1,45 @@
 // Aliases: names that can be moved from one model to another. By default an alias belongs to a dataset.
+import { useEffect, useRef } from "preact/hooks";
 import { get, send } from "../api/client.ts";
 import type { Alias, AliasList } from "../api/types.ts";
-import { Signal } from "../state/signal.ts";
+import type { DatasetNames } from "../runs/datasets.ts";
+import { type Resource, useResource } from "../state/resource.ts";
+import { Signal, useSignal } from "../state/signal.ts";
 import { offerUndo } from "../state/undo.ts";
 
 const PRODUCTION = "production";
 const MAX_LENGTH = 64;
 
 /** Grows when an alias was set, moved or removed, so that the views load them again. */
-export const aliasChanges = new Signal(0);
+const aliasChanges = new Signal(0);
 
-export async function readAliases(signal?: AbortSignal): Promise<Alias[]> {
+async function readAliases(signal?: AbortSignal): Promise<Alias[]> {
   return (await get<AliasList>("/v1/models/aliases", signal)).items;
 }
 
+/** The aliases of all models. When one was changed, they are loaded again and the old ones stay until then. */
+export function useAliases(): Resource<Alias[]> {
+  const aliases = useResource("aliases", readAliases);
+  const change = useSignal(aliasChanges);
+  const seen = useRef(change);
+  useEffect(() => {
+    if (seen.current !== change) aliases.reload();
+    seen.current = change;
+  }, [change]);
+  return aliases;
+}
+
 /** Returns the usual alias of a dataset's model in production: `loans.production`. Without a dataset it is `production`. */
-export function productionAlias(dataset: string | undefined): string {
+function productionAlias(dataset: string | undefined): string {
   const plain = (dataset ?? "").normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase()
     .replace(/[^a-z0-9_-]+/g, "-").replace(/^[^a-z0-9]+|[_-]+$/g, "").replace(/^mdl_/, "mdl-");
   const slug = plain.slice(0, MAX_LENGTH - PRODUCTION.length - 1).replace(/[_-]+$/, "");
   return slug ? `${slug}.${PRODUCTION}` : PRODUCTION;
+}
+
+/** Like `productionAlias`; undefined until the name of the dataset is known. */
+export function usualAlias(names: DatasetNames, datasetId: string): string | undefined {
+  return names.loaded ? productionAlias(names.get(datasetId)) : undefined;
 }
 
 export function isProduction(alias: string): boolean {

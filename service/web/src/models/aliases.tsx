@@ -1,49 +1,58 @@
 // The aliases of a model.
-import { useState } from "preact/hooks";
-import type { ModelWithTree } from "../api/types.ts";
+import { useRef, useState } from "preact/hooks";
+import type { Alias, ModelWithTree } from "../api/types.ts";
 import { IconButton } from "../parts/icons.tsx";
-import { Refusal } from "../parts/states.tsx";
+import { Await, Refusal } from "../parts/states.tsx";
 import { useDatasetNames } from "../runs/datasets.ts";
 import { useAction } from "../state/action.ts";
-import { useResource } from "../state/resource.ts";
-import { useSignal } from "../state/signal.ts";
-import { aliasChanges, productionAlias, readAliases, removeAlias } from "./alias.ts";
+import { removeAlias, useAliases, usualAlias } from "./alias.ts";
 import { Promote } from "./promote.tsx";
 
-/** The aliases of all models, which are loaded again when one was changed. */
-export function useAliases() {
-  const change = useSignal(aliasChanges);
-  return useResource(`aliases ${change}`, readAliases);
-}
-
 export function Aliases({ model }: { model: ModelWithTree }) {
-  const [given, setGiven] = useState<"usual" | "other">(); // the alias of the open dialog
-  const { run, error } = useAction();
   const aliases = useAliases();
-  const datasets = useDatasetNames();
-  const usual = productionAlias(datasets.get(model.dataset_id));
-  const mine = (aliases.value ?? []).filter((alias) => alias.model_id === model.id);
   return (
     <section class="panel" aria-label="Aliases">
       <h2>Aliases</h2>
       <p class="quiet">A program can predict with an alias instead of the model's id. An alias can be moved to another model at any time.</p>
-      <ul class="chips">
+      <Await from={aliases} what="Loading the aliases">
+        {(all) => <OfModel model={model} mine={all.filter((alias) => alias.model_id === model.id)} />}
+      </Await>
+    </section>
+  );
+}
+
+function OfModel({ model, mine }: { model: ModelWithTree; mine: Alias[] }) {
+  const [given, setGiven] = useState<string>(); // the alias of the open dialog; "": another one
+  const list = useRef<HTMLUListElement>(null);
+  const { run, error } = useAction();
+  const datasets = useDatasetNames();
+  const usual = usualAlias(datasets, model.dataset_id);
+  const remove = async (alias: Alias) => {
+    if (await run(() => removeAlias(alias.name, model.id))) list.current?.focus(); // its button is gone
+  };
+  return (
+    <>
+      <ul class="chips" ref={list} tabIndex={-1} aria-label="Aliases of this model">
         {mine.map((alias) => (
           <li class="chip" key={alias.name}>
             {alias.name}
-            <IconButton name="close" label={`Remove the alias ${alias.name}`} onClick={() => void run(() => removeAlias(alias.name, model.id))} />
+            <IconButton name="close" label={`Remove the alias ${alias.name}`} onClick={() => void remove(alias)} />
           </li>
         ))}
         {mine.length === 0 && <li class="quiet">None</li>}
       </ul>
       <div class="row">
-        {!mine.some((alias) => alias.name === usual) && (
-          <button type="button" class="primary" onClick={() => setGiven("usual")}>Put in production</button>
+        {usual !== undefined && !mine.some((alias) => alias.name === usual) && (
+          <button type="button" class="primary" onClick={() => setGiven(usual)}>Put in production</button>
         )}
-        <button type="button" onClick={() => setGiven("other")}>Set another alias</button>
+        <button type="button" onClick={() => setGiven("")}>Set another alias</button>
       </div>
       <Refusal error={error} />
-      {given !== undefined && <Promote modelId={model.id} alias={given === "usual" ? usual : ""} datasets={datasets} onClose={() => setGiven(undefined)} />}
-    </section>
+      {given !== undefined && (
+        <Promote
+          modelId={model.id} alias={given} datasets={datasets} focusAfter={() => list.current} onClose={() => setGiven(undefined)}
+        />
+      )}
+    </>
   );
 }

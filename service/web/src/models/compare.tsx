@@ -1,5 +1,6 @@
 // Compares models: scores, parameters, confusion matrices and trees.
 import { useState } from "preact/hooks";
+import { ifFound } from "../api/client.ts";
 import type { ScoresInput } from "../api/types.ts";
 import { ConfusionMatrix, type Mode, ModeChoice, modeOf } from "../evaluation/confusion.tsx";
 import { number, orDash, percent } from "../format.ts";
@@ -14,8 +15,9 @@ import { depthOf, leafCount } from "../tree/shape.ts";
 import { TreeView } from "../tree/view.tsx";
 import { BEYOND_SPACE, title } from "../words.ts";
 import { type Loaded, loadModel } from "./detail.tsx";
-import { MAX_COMPARED } from "./list.tsx";
 import { parametersOf } from "./parameters.ts";
+
+export const MAX_COMPARED = 6; // models side by side
 
 const ROWS = { validation: "Held-back rows", train: "Training rows" };
 type Rows = keyof typeof ROWS;
@@ -48,12 +50,36 @@ const LINES: Line[] = [
 ];
 
 export function Compare({ ids }: { ids: string[] }) {
-  const models = useResource(ids.join(" "), (signal) => Promise.all(ids.slice(0, MAX_COMPARED).map((id) => loadModel(id, signal))));
+  const wanted = ids.slice(0, MAX_COMPARED);
+  const models = useResource(ids.join(" "), (signal) => Promise.all(wanted.map((id) => ifFound(loadModel(id, signal)))));
   return (
     <>
       <ViewHead title="Compare models" list="Models" about={ids.length > MAX_COMPARED && `The first ${MAX_COMPARED} of ${ids.length} are shown.`} />
-      <Await from={models} what="Loading the models">{(loaded) => <Compared loaded={loaded} />}</Await>
+      <Await from={models} what="Loading the models">
+        {(found) => {
+          const loaded = found.filter((each) => each !== undefined);
+          return (
+            <>
+              <Missing ids={wanted.filter((_, i) => !found[i])} />
+              {loaded.length > 0 && <Compared loaded={loaded} />}
+            </>
+          );
+        }}
+      </Await>
     </>
+  );
+}
+
+/** Names the models that are deleted. Their own views may restore them. */
+function Missing({ ids }: { ids: string[] }) {
+  if (!ids.length) return null;
+  return (
+    <p class="notice warn">
+      <span>
+        {ids.length === 1 ? "This model does not exist any more: " : "These models do not exist any more: "}
+        {ids.map((id, i) => <>{i > 0 && ", "}<a href={`#/models/${id}`}><code>{id}</code></a></>)}.
+      </span>
+    </p>
   );
 }
 

@@ -1,25 +1,25 @@
 // The list of models.
 import { useMemo, useState } from "preact/hooks";
+import { LostError } from "../api/client.ts";
 import type { Alias, ModelSummary } from "../api/types.ts";
 import { number } from "../format.ts";
 import { ViewHead } from "../parts/head.tsx";
-import { Await, Empty } from "../parts/states.tsx";
+import { Await, Failure } from "../parts/states.tsx";
 import type { Column } from "../parts/table.tsx";
 import { ChosenBar, pickedOf } from "../runs/chosen.tsx";
 import {
   createdColumn, datasetColumn, gapColumn, idColumn, mainScoreColumns, moreScoreColumns, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords,
 } from "../runs/columns.tsx";
-import { useDatasetNames } from "../runs/datasets.ts";
+import { type DatasetNames, useDatasetNames } from "../runs/datasets.ts";
 import { EditLabels } from "../runs/labels.tsx";
-import { differing, parameterWords } from "../runs/parameters.ts";
+import { differing, parameterWords } from "../parameters.ts";
 import { useRecords } from "../runs/records.ts";
 import { RunsTable } from "../runs/table.tsx";
 import { BEYOND_SPACE, REASONS, title } from "../words.ts";
-import { isProduction, productionAlias } from "./alias.ts";
-import { useAliases } from "./aliases.tsx";
+import { isProduction, useAliases, usualAlias } from "./alias.ts";
+import { MAX_COMPARED } from "./compare.tsx";
+import { NoModels } from "./no-models.tsx";
 import { Promote } from "./promote.tsx";
-
-export const MAX_COMPARED = 6; // models side by side
 
 export function Models() {
   const models = useRecords<ModelSummary>("/v1/models");
@@ -33,21 +33,12 @@ export function Models() {
   );
 }
 
-export function NoModels() {
-  return (
-    <Empty title="No models yet">
-      <p>A job makes a model when it ends or when you finish it.</p>
-      <p><a class="button primary" href="#/train">Train a tree</a></p>
-    </Empty>
-  );
-}
-
 function ModelsTable({ models, complete, onChange }: { models: ModelSummary[]; complete: boolean; onChange: (model: ModelSummary) => void }) {
   const aliases = useAliases();
   const datasets = useDatasetNames();
   const [chosen, setChosen] = useState(new Set<string>());
   const [promoted, setPromoted] = useState<ModelSummary>();
-  const names = useMemo(() => byModel(aliases.value ?? []), [aliases.value]);
+  const names = useMemo(() => byModel(aliases.value), [aliases.value]);
   const different = useMemo(() => differing(models.map((model) => model.parameters)), [models]);
   const columns = useMemo(
     () => modelColumns(datasets, names, different, onChange, setPromoted), [datasets, names, [...different].join()],
@@ -55,38 +46,43 @@ function ModelsTable({ models, complete, onChange }: { models: ModelSummary[]; c
   const shown = ["dataset", "aliases", "max_depth", ...different, "validation_accuracy", "train_accuracy", "leaves", "gap", "created", "tags"];
   const text = useMemo(() => (model: ModelSummary) => [
     title(model, datasets.get(model.dataset_id)), datasets.get(model.dataset_id), REASONS[model.stop_reason], model.notes,
-    ...(names.get(model.id) ?? []), ...tagWords(model.tags), model.parameters && parameterWords(model.parameters),
+    ...(names?.get(model.id) ?? []), ...tagWords(model.tags), model.parameters && parameterWords(model.parameters),
   ].join("\n"), [datasets, names]);
   const picked = pickedOf(models, chosen);
-  const kept = picked.filter((model) => names.has(model.id));
+  const kept = picked.filter((model) => names?.has(model.id));
   return (
     <>
+      {aliases.error !== undefined && !(aliases.error instanceof LostError) && <Failure error={aliases.error} retry={aliases.reload} />}
       <RunsTable
         plural="models" rows={models} complete={complete} columns={columns} shown={shown} datasets={datasets} text={text} chosen={chosen} onChosen={setChosen}
         state={(model) => ({ code: model.stop_reason, words: REASONS[model.stop_reason] })}
         actions={(hidden) => (
           <ChosenBar
             kind="models" ids={picked.map((model) => model.id)} hidden={hidden} onClear={() => setChosen(new Set())}
-            keep={kept.map((model) => `${title(model)} has the alias ${names.get(model.id)![0]}; move or remove the alias before you delete the model.`)}
+            keep={kept.map((model) => `${title(model)} has the alias ${names!.get(model.id)![0]}; move or remove the alias before you delete the model.`)}
             compare={{ most: MAX_COMPARED, link: (ids) => `#/compare/${ids.join("/")}` }}
           />
         )}
       />
       {promoted && (
-        <Promote modelId={promoted.id} alias={productionAlias(datasets.get(promoted.dataset_id))} datasets={datasets} onClose={() => setPromoted(undefined)} />
+        <Promote
+          modelId={promoted.id} alias={usualAlias(datasets, promoted.dataset_id)} datasets={datasets} onClose={() => setPromoted(undefined)}
+          focusAfter={() => document.querySelector<HTMLElement>(`th a[href="#/models/${promoted.id}"]`)}
+        />
       )}
     </>
   );
 }
 
-function byModel(aliases: Alias[]): Map<string, string[]> {
+/** The aliases by model; undefined if they are not loaded. */
+function byModel(aliases: Alias[] | undefined): Map<string, string[]> | undefined {
   const names = new Map<string, string[]>();
-  for (const { model_id: id, name } of aliases) names.set(id, [...(names.get(id) ?? []), name]);
-  return names;
+  for (const { model_id: id, name } of aliases ?? []) names.set(id, [...(names.get(id) ?? []), name]);
+  return aliases && names;
 }
 
 function modelColumns(
-  datasets: Map<string, string>, aliases: Map<string, string[]>, different: ReturnType<typeof differing>,
+  datasets: DatasetNames, aliases: Map<string, string[]> | undefined, different: ReturnType<typeof differing>,
   onChange: (model: ModelSummary) => void, onPromote: (model: ModelSummary) => void,
 ): Column<ModelSummary>[] {
   const name = (model: ModelSummary) => title(model, datasets.get(model.dataset_id));
@@ -99,13 +95,14 @@ function modelColumns(
     )),
     datasetColumn(datasets),
     {
-      id: "aliases", name: "Aliases", value: (model) => aliases.get(model.id)?.join(", "),
+      id: "aliases", name: "Aliases", value: (model) => aliases?.get(model.id)?.join(", "),
       cell: (model) => {
-        const mine = aliases.get(model.id) ?? [];
+        const mine = aliases?.get(model.id) ?? [];
+        const usual = usualAlias(datasets, model.dataset_id);
         return (
           <span class="alias-cell">
             {mine.map((alias) => <span class={isProduction(alias) ? "badge live" : "chip still"}>{alias}</span>)}
-            {!mine.includes(productionAlias(datasets.get(model.dataset_id))) && (
+            {aliases && usual !== undefined && !mine.includes(usual) && (
               <button type="button" class="small" onClick={() => onPromote(model)} aria-label={`Put ${name(model)} in production`}>Put in production</button>
             )}
           </span>

@@ -8,47 +8,49 @@ import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loading, Refusal } from "../parts/states.tsx";
 import { accuracyWords } from "../quality/sentences.ts";
+import { type DatasetNames, datasetWords } from "../runs/datasets.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
-import { useSignal } from "../state/signal.ts";
 import { leafCount } from "../tree/shape.ts";
 import { title } from "../words.ts";
-import { aliasChanges, readAliases, setAlias } from "./alias.ts";
+import { setAlias, useAliases } from "./alias.ts";
 
 interface Props {
   modelId: string;
-  alias: string; // until another one is typed
-  datasets?: Map<string, string>; // names
+  alias: string | undefined; // the proposed one; "" asks for any, undefined is not known yet
+  datasets: DatasetNames
+  focusAfter?: () => HTMLElement | null; // what gets the focus if the button that opened the dialog is gone
   onClose: () => void;
 }
 
-interface Line { name: string; of: (model: ModelWithTree, datasets: Map<string, string>) => ComponentChildren }
+interface Line { name: string; of: (model: ModelWithTree, datasets: DatasetNames) => ComponentChildren }
 
 const LINES: Line[] = [
   { name: "Held-back accuracy", of: ({ metrics: { validation: held } }) => (held ? `${accuracyWords(held)} on ${counted(held.rows, "row")}` : "no rows were held back") },
   { name: "Training accuracy", of: ({ metrics }) => orDash(metrics.train_accuracy, percent) },
   { name: "Leaves", of: ({ tree }) => number(leafCount(tree)) },
   { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : percent(model.gap_relative)) },
-  { name: "Dataset", of: (model, datasets) => datasets.get(model.dataset_id) ?? "deleted" },
+  { name: "Dataset", of: (model, datasets) => datasetWords(datasets, model.dataset_id) },
   { name: "Made", of: ({ created_at: at }) => moment(at) },
 ];
 
-export function Promote({ modelId, alias: first, datasets = new Map(), onClose }: Props) {
+export function Promote({ modelId, alias: first, datasets, focusAfter, onClose }: Props) {
   const [typed, setTyped] = useState<string>();
-  const alias = typed ?? first; // the name of the dataset, and so the usual alias, may be loaded later
+  const alias = typed ?? first ?? "";
   const { run, busy, error } = useAction();
-  const change = useSignal(aliasChanges);
-  const aliases = useResource(`aliases ${change}`, readAliases);
+  const aliases = useAliases();
   const name = alias.trim();
   const before = aliases.value?.find((each) => each.name === name)?.model_id;
   const mine = before === modelId;
   const ids = before && !mine ? [before, modelId] : [modelId];
   const models = useResource(ids.join(), (signal) => Promise.all(ids.map((id) => get<ModelWithTree>(`/v1/models/${id}`, signal))));
   const act = async () => {
-    if (await run(() => setAlias(name, modelId, before))) onClose();
+    if (!await run(() => setAlias(name, modelId, before))) return;
+    onClose();
+    requestAnimationFrame(() => focusAfter?.()?.focus()); // after the dialog is removed
   };
   return (
-    <Dialog title="Put in production" onClose={onClose}>
+    <Dialog title={first === "" ? "Set an alias" : "Put in production"} onClose={onClose}>
       <form class="promote" onSubmit={(event) => {
         event.preventDefault();
         void act();
@@ -74,7 +76,7 @@ export function Promote({ modelId, alias: first, datasets = new Map(), onClose }
   );
 }
 
-function Beside({ models, datasets }: { models: ModelWithTree[]; datasets: Map<string, string> }) {
+function Beside({ models, datasets }: { models: ModelWithTree[]; datasets: DatasetNames }) {
   const heads = models.length === 2 ? ["Now", "New"] : ["New"];
   const differ = models.length === 2 && models[0].dataset_id !== models[1].dataset_id;
   return (

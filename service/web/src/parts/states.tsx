@@ -2,7 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, isAt, LostError } from "../api/client.ts";
+import type { DeletedRecord } from "../api/types.ts";
+import { moment } from "../format.ts";
+import { useAction } from "../state/action.ts";
 import { retry as retryConnection } from "../state/connection.ts";
+import { restoreBy } from "../state/removal.ts";
 import type { Resource } from "../state/resource.ts";
 import { Icon } from "./icons.tsx";
 
@@ -17,6 +21,7 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 }
 
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  if (error instanceof ApiError && error.deleted) return <Deleted record={error.deleted} onRestored={retry} />;
   const lost = error instanceof LostError;
   const gone = error instanceof ApiError && error.status === 404;
   const title = lost ? "No connection" : gone ? "Not found" : "Error";
@@ -28,6 +33,26 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
         <strong>{title}</strong>
         <p>{text}</p>
         {retry && !gone && <button type="button" onClick={lost ? retryConnection : retry}>Try again</button>}
+      </div>
+    </div>
+  );
+}
+
+/** A record that was deleted, which can be restored here. */
+function Deleted({ record, onRestored }: { record: DeletedRecord; onRestored?: () => void }) {
+  const { run, busy, error } = useAction();
+  const restore = () => run(async () => {
+    await restoreBy(record.restore);
+    onRestored?.();
+  });
+  return (
+    <div class="notice warn" role="alert">
+      <Icon name="warning" />
+      <div>
+        <strong>Deleted</strong>
+        <p>{deletedWords(record)}</p>
+        <button type="button" disabled={busy} onClick={() => void restore()}>Restore</button>
+        <Refusal error={error} />
       </div>
     </div>
   );
@@ -64,7 +89,12 @@ export function Refusal({ error, placed = [] }: { error: unknown; placed?: strin
   );
 }
 
+function deletedWords({ at, until }: DeletedRecord): string {
+  return `This was deleted at ${moment(at)}. It can be restored${until ? ` until ${moment(until)}` : ""}.`;
+}
+
 function messageOf(error: unknown): string {
+  if (error instanceof ApiError && error.deleted) return deletedWords(error.deleted);
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -48,7 +48,7 @@ export function ManyRows({ source }: { source: Source }) {
       <DropZone accept={ROW_FILES} label="Choose a file" onFile={(chosen) => void take(chosen)}>
         <p>
           or drop one here: CSV, TSV or Parquet. Its columns: {names.slice(0, 12).join(", ")}{names.length > 12 ? " …" : ""}
-          {source.dataset && <>. If it has <strong>{source.dataset.target}</strong> too, the predictions are scored</>}.
+          {source.target && <>. If it has <strong>{source.target}</strong> too, the predictions are scored</>}.
         </p>
       </DropZone>
       <div class="field">
@@ -75,7 +75,7 @@ async function predictAndScore(source: Source, rows: RowFile): Promise<Predicted
   });
   const csv = await response.text();
   const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
-  const target = source.dataset?.target;
+  const { target } = source;
   if (!target || !hasColumn(rows, target, warnings)) return { rows, csv, warnings };
   const others = warnings.filter((warning) => !(warning.code === "UNKNOWN_COLUMN" && warning.column === target));
   try {

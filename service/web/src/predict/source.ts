@@ -9,6 +9,7 @@ export interface Source {
   address: string; // the view of the model or job
   tree: Tree;
   rowsOf?: string; // the API path of the rows of its nodes; an alias may move to another tree, so it has the id
+  target: string | undefined; // the column of the true class, if it is known
   dataset: Dataset | undefined;
   preview: Preview | undefined;
 }
@@ -17,15 +18,20 @@ export async function sourceOf(kind: "model" | "job", id: string, signal: AbortS
   if (kind === "model") {
     const model = await get<ModelWithTree>(`/v1/models/${encodeURIComponent(id)}`, signal);
     const name = id === model.id ? title(model) : `${id} (${title(model)})`;
+    const data = await dataOf(model.dataset_id, signal);
     return {
       path: `/v1/models/${encodeURIComponent(id)}`, name, address: `#/models/${model.id}`, tree: model.tree, rowsOf: `/v1/models/${model.id}`,
-      ...await dataOf(model.dataset_id, signal),
+      target: model.target ?? data.dataset?.target, ...data,
     };
   }
   const [job, incumbent] = await Promise.all([
     get<Job>(`/v1/jobs/${id}`, signal), get<Incumbent>(`/v1/jobs/${id}/incumbent`, signal),
   ]);
-  return { path: `/v1/jobs/${id}`, name: `${title(job)}, tree ${incumbent.revision}`, address: `#/jobs/${id}`, tree: incumbent.tree, ...await dataOf(job.dataset_id, signal) };
+  const data = await dataOf(job.dataset_id, signal);
+  return {
+    path: `/v1/jobs/${id}`, name: `${title(job)}, tree ${incumbent.revision}`, address: `#/jobs/${id}`, tree: incumbent.tree,
+    target: data.dataset?.target, ...data,
+  };
 }
 
 /** Loads the dataset; predictions work without it. */

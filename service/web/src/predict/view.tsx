@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { getAll } from "../api/client.ts";
 import type { ModelSummary } from "../api/types.ts";
-import { NoModels } from "../models/list.tsx";
+import { NoModels } from "../models/no-models.tsx";
 import { Choice } from "../parts/choice.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";

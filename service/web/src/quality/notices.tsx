@@ -30,7 +30,8 @@ export function Notices(props: Props) {
 
 /** Returns the words and the address of a way out. */
 function linkOf(way: Way, { metrics, jobId, datasetId, parameters }: Props): [string, string] {
-  const again = `#/train?${jobId ? `from=${jobId}` : `dataset=${datasetId}`}`;
+  // The job may be deleted, and then the dataset is what is left of it.
+  const again = `#/train?${jobId ? `from=${jobId}&` : ""}dataset=${datasetId}`;
   if (way === "penalty") {
     const penalty = parameters?.split_penalty;
     const larger = penalty ? 2 * penalty : Math.max(1, Math.round(FIRST_PENALTY * measured(metrics.train).total));
@@ -40,5 +41,5 @@ function linkOf(way: Way, { metrics, jobId, datasetId, parameters }: Props): [st
     return ["Search with more smoothing", `${again}&probability_smoothing=${2 * (parameters?.probability_smoothing || 0.5)}`];
   }
   if (way === "tune") return ["Tune the parameters", `#/train?dataset=${datasetId}&tune=1`];
-  return [`Leave out the column ${way.leaveOut}`, `#/datasets/${datasetId}`];
+  return [`Leave out the column ${way.leaveOut}`, `#/datasets/${datasetId}?drop=${encodeURIComponent(way.leaveOut)}`];
 }

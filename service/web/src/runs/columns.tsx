@@ -1,9 +1,11 @@
 // The columns that tables of jobs, sweeps and models share.
 import type { ComponentChildren } from "preact";
-import type { Parameters, Scores } from "../api/types.ts";
+import type { Scores } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
+import { describe, type Given, type ParameterKey, PARAMETERS, valueOf } from "../parameters.ts";
+import { CopyButton } from "../parts/copy.tsx";
 import type { Column } from "../parts/table.tsx";
-import { describe, type Given, PARAMETERS, valueOf } from "./parameters.ts";
+import { type DatasetNames, datasetWords } from "./datasets.ts";
 
 type Tags = Record<string, string>;
 
@@ -12,37 +14,31 @@ export function nameColumn<Row>(name: (row: Row) => string, cell: (row: Row) => 
 }
 
 export function idColumn<Row extends { id: string }>(): Column<Row> {
-  return { id: "id", name: "Id", value: (row) => row.id, cell: (row) => <code>{row.id}</code> };
+  return { id: "id", name: "Id", value: (row) => row.id, cell: (row) => <span class="id-cell"><code>{row.id}</code><CopyButton small label={`Copy the id ${row.id}`} text={row.id} /></span> };
 }
 
-export function datasetColumn<Row extends { dataset_id: string }>(names: Map<string, string>): Column<Row> {
+export function datasetColumn<Row extends { dataset_id: string }>(names: DatasetNames): Column<Row> {
   return {
     id: "dataset", name: "Dataset", value: (row) => names.get(row.dataset_id) ?? row.dataset_id,
     cell: (row) => {
       const name = names.get(row.dataset_id);
-      return name === undefined ? <span class="quiet">{shortId(row.dataset_id)}</span> : <a class="cut-link" title={name} href={`#/datasets/${row.dataset_id}`}>{name}</a>;
+      return name === undefined ? <span class="quiet">{datasetWords(names, row.dataset_id)}</span> : <a class="cut-link" title={name} href={`#/datasets/${row.dataset_id}`}>{name}</a>;
     },
   };
 }
 
-function shortId(id: string): string {
-  return id.slice(0, id.indexOf("_") + 7);
-}
-
 /** A column for each parameter; those that differ come first. */
 export function parameterColumns<Row>(
-  given: (row: Row) => Given | undefined, different: Set<keyof Parameters>, named: (name: string) => string = (name) => name,
+  given: (row: Row) => Given | undefined, different: Set<ParameterKey>, named: (name: string) => string = (name) => name,
 ): Column<Row>[] {
-  const columns = PARAMETERS.map(({ key, name }): Column<Row> => ({
-    id: key, name: named(name), help: describe(key), value: (row) => valueOf(given(row), key),
+  const keys = Object.keys(PARAMETERS) as ParameterKey[];
+  return [...keys.filter((key) => different.has(key)), ...keys.filter((key) => !different.has(key))].map((key): Column<Row> => ({
+    id: key, name: named(PARAMETERS[key].name), help: describe(key), right: PARAMETERS[key].numeric, value: (row) => valueOf(given(row), key),
     cell: (row) => {
       const value = valueOf(given(row), key);
       return typeof value === "number" ? number(value) : value;
     },
   }));
-  const numeric = new Set(["max_depth", "max_changepoints", "split_penalty", "changepoint_penalty", "min_samples_leaf", "n_threads"]);
-  for (const column of columns) column.right = numeric.has(column.id);
-  return [...columns.filter(({ id }) => different.has(id as keyof Parameters)), ...columns.filter(({ id }) => !different.has(id as keyof Parameters))];
 }
 
 const ACCURACY = "Share of the rows whose class the tree predicts";
@@ -71,7 +67,7 @@ export function mainScoreColumns<Row extends Scored>(): Column<Row>[] {
 
 export function moreScoreColumns<Row extends Scored>(): Column<Row>[] {
   return [
-    scoreColumn<Row>("changepoints", "Cuts of the tree", false, "The number of change points of all splits."),
+    scoreColumn<Row>("changepoints", "Further cuts", false, "The number of change points after the first one of each split."),
     ...(["validation", "train"] as const).flatMap((rows) => (Object.keys(MORE_SCORES) as (keyof typeof MORE_SCORES)[]).map((score) =>
       ({ ...scoreColumn<Row>(`${rows}_${score}`, `${SETS[rows]} ${MORE_SCORES[score]}`, score !== "log_loss"), descending: score !== "log_loss" }))),
   ];

@@ -1,51 +1,36 @@
 // The table of the jobs that have ended, and on request of the jobs of sweeps.
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { JobSummary, SweepSummary } from "../api/types.ts";
 import { count, number, orDash, percent, seconds } from "../format.ts";
 import { MAX_TOGETHER } from "../jobs/together.tsx";
 import { StateBadge } from "../parts/badge.tsx";
+import { Refusal } from "../parts/states.tsx";
 import type { Column } from "../parts/table.tsx";
-import { useResource } from "../state/resource.ts";
 import { BEYOND_SPACE, ended, stateWords, title } from "../words.ts";
 import { ChosenBar, pickedOf } from "./chosen.tsx";
 import {
   createdColumn, datasetColumn, gapColumn, idColumn, mainScoreColumns, moreScoreColumns, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords,
 } from "./columns.tsx";
+import type { DatasetNames } from "./datasets.ts";
 import { EditLabels } from "./labels.tsx";
 import { useLinked } from "./linked.ts";
-import { differing, parameterWords } from "./parameters.ts";
-import { MAX_RECORDS, readPages } from "./records.ts";
+import { differing, parameterWords } from "../parameters.ts";
+import { useSweepJobs } from "./sweep-jobs.ts";
 import { RunsTable } from "./table.tsx";
 
 interface Props {
   jobs: JobSummary[]; // all of them, without those of sweeps
   complete: boolean;
   sweeps: SweepSummary[];
-  datasets: Map<string, string>;
+  datasets: DatasetNames;
   chosen: Set<string>;
   onChosen: (chosen: Set<string>) => void;
   onChange: (job: JobSummary) => void;
 }
 
-/** Loads the jobs of the sweeps, again when more of them are done. */
-function useSweepJobs(sweeps: SweepSummary[], wanted: boolean): JobSummary[] {
-  const last = useRef<JobSummary[]>([]);
-  const key = wanted ? sweeps.map((sweep) => `${sweep.id} ${sweep.progress.done} ${sweep.progress.running}`).join() : "";
-  const found = useResource(key, async (signal) => {
-    const all: JobSummary[] = [];
-    for (const sweep of wanted ? sweeps : []) {
-      await readPages<JobSummary>(`/v1/jobs?sweep_id=${sweep.id}`, signal, (items) => all.push(...items) >= MAX_RECORDS);
-      if (all.length >= MAX_RECORDS) break;
-    }
-    return all;
-  });
-  if (found.value) last.current = found.value;
-  return last.current;
-}
-
 export function JobsTable({ jobs, complete, sweeps, datasets, chosen, onChosen, onChange }: Props) {
   const [withSweeps, setWithSweeps] = useLinked("sweep-jobs");
-  const swept = useSweepJobs(sweeps, withSweeps !== "");
+  const { jobs: swept, error } = useSweepJobs(sweeps, withSweeps !== "");
   const rows = useMemo(() => [...jobs.filter((job) => ended(job.state)), ...(withSweeps ? swept : [])], [jobs, swept, withSweeps]);
   const different = useMemo(() => differing(rows.map((job) => job.parameters)), [rows]);
   const sweepNames = useMemo(() => new Map(sweeps.map((sweep) => [sweep.id, title(sweep, datasets.get(sweep.dataset_id))])), [sweeps, datasets]);
@@ -67,6 +52,7 @@ export function JobsTable({ jobs, complete, sweeps, datasets, chosen, onChosen, 
         />
       )}
     >
+      {withSweeps && <Refusal error={error} />}
       {sweeps.length > 0 && (
         <label class="switch">
           <input type="checkbox" checked={withSweeps !== ""} onChange={(event) => setWithSweeps(event.currentTarget.checked ? "yes" : "")} /> Show jobs of sweeps
@@ -87,7 +73,7 @@ function reasonsToKeep(jobs: JobSummary[]): string[] {
 }
 
 function jobColumns(
-  datasets: Map<string, string>, sweeps: Map<string, string>, different: ReturnType<typeof differing>, onChange: (job: JobSummary) => void,
+  datasets: DatasetNames, sweeps: Map<string, string>, different: ReturnType<typeof differing>, onChange: (job: JobSummary) => void,
 ): Column<JobSummary>[] {
   const name = (job: JobSummary) => title(job, datasets.get(job.dataset_id));
   return [

@@ -7,14 +7,15 @@ import { METRICS, scoreRange, sweepEnded, sweepTone, sweepWords } from "../sweep
 import { title } from "../words.ts";
 import { ChosenBar, pickedOf } from "./chosen.tsx";
 import { createdColumn, datasetColumn, idColumn, nameColumn, notesColumn, parameterColumns, tagsColumn, tagWords } from "./columns.tsx";
+import type { DatasetNames } from "./datasets.ts";
 import { EditLabels } from "./labels.tsx";
-import { differing } from "./parameters.ts";
+import { differing } from "../parameters.ts";
 import { RunsTable } from "./table.tsx";
 
 interface Props {
   sweeps: SweepSummary[];
   complete: boolean;
-  datasets: Map<string, string>;
+  datasets: DatasetNames;
   onChange: (sweep: SweepSummary) => void;
 }
 
@@ -39,7 +40,7 @@ export function SweepsTable({ sweeps, complete, datasets, onChange }: Props) {
 }
 
 function sweepColumns(
-  datasets: Map<string, string>, different: ReturnType<typeof differing>, onChange: (sweep: SweepSummary) => void,
+  datasets: DatasetNames, different: ReturnType<typeof differing>, onChange: (sweep: SweepSummary) => void,
 ): Column<SweepSummary>[] {
   const name = (sweep: SweepSummary) => title(sweep, datasets.get(sweep.dataset_id));
   return [

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { count } from "../format.ts";
 import { type Column, DataTable, matching } from "../parts/table.tsx";
+import { type DatasetNames, datasetWords } from "./datasets.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { orderOf, orderText, useLinked } from "./linked.ts";
 import { MAX_RECORDS } from "./records.ts";
@@ -19,7 +20,7 @@ interface Props<Row extends Run> {
   columns: Column<Row>[]; // all that there are; the first one is always shown
   shown: string[]; // the columns that are shown at first
   state: (row: Row) => { code: string; words: string };
-  datasets: Map<string, string>;
+  datasets: DatasetNames;
   text: (row: Row) => string; // what the search looks at
   chosen: Set<string>;
   onChosen: (chosen: Set<string>) => void;
@@ -35,7 +36,7 @@ export function RunsTable<Row extends Run>(props: Props<Row>) {
   const [sort, setSort] = useLinked(`${prefix}sort`);
   const [picked, setPicked] = useLinked(`${prefix}columns`);
   const states = useMemo(() => new Map(rows.map((row) => [state(row).code, state(row).words])), [rows]);
-  const used = useMemo(() => new Map(rows.map((row) => [row.dataset_id, datasets.get(row.dataset_id) ?? `Deleted (${row.dataset_id})`])), [rows, datasets]);
+  const used = useMemo(() => new Map(rows.map((row) => [row.dataset_id, datasetWords(datasets, row.dataset_id)])), [rows, datasets]);
   const found = useMemo(() => {
     const some = rows.filter((row) => (!code || state(row).code === code) && (!dataset || row.dataset_id === dataset));
     return matching(some, LONG.test(words) ? (row) => `${text(row)}\n${row.id}` : text, words);

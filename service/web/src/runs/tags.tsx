@@ -1,5 +1,5 @@
 // The tags of a record: a key, mostly with a value.
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Field } from "../parts/field.tsx";
 import { IconButton } from "../parts/icons.tsx";
 import { offerUndo } from "../state/undo.ts";
@@ -14,12 +14,14 @@ interface Props {
 
 export function TagEditor({ tags, busy, error, onChange }: Props) {
   const [text, setText] = useState("");
+  const list = useRef<HTMLUListElement>(null);
   const add = async () => {
     const [key, ...rest] = text.split(":");
     if (await onChange({ [key.trim()]: rest.join(":").trim() })) setText("");
   };
   const drop = async (key: string) => {
     if (!await onChange({ [key]: null })) return;
+    list.current?.focus(); // the button of the tag is gone
     offerUndo(`The tag ${key} was removed.`, async () => {
       if (!await onChange({ [key]: tags[key] })) throw new Error("The tag could not be added again.");
     });
@@ -30,7 +32,7 @@ export function TagEditor({ tags, busy, error, onChange }: Props) {
       void add();
     }}>
       <strong>Tags</strong>
-      <ul class="chips">
+      <ul class="chips" ref={list} tabIndex={-1} aria-label="Tags">
         {Object.entries(tags).map(([key, value]) => (
           <li class="chip" key={key}>
             {tagWords({ [key]: value })}

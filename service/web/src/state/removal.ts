@@ -22,6 +22,12 @@ export async function remove(kind: Kind, ids: string[]): Promise<void> {
   if (error !== undefined) throw error;
 }
 
+/** Restores a record by the path that the error about the deleted record names. */
+export async function restoreBy(path: string): Promise<void> {
+  await send("POST", path);
+  changes.set(changes.value + 1);
+}
+
 async function restore(kind: Kind, ids: string[]): Promise<void> {
   const { error } = await forEach(ids, (id) => send("POST", `/v1/${kind}/${id}/restore`));
   changes.set(changes.value + 1);

@@ -3,33 +3,42 @@ import { useState } from "preact/hooks";
 import { getIfFound, request } from "../api/client.ts";
 import type { Leaderboard, Model, Sweep } from "../api/types.ts";
 import { count, orDash, percent } from "../format.ts";
-import { productionAlias } from "../models/alias.ts";
+import { usualAlias } from "../models/alias.ts";
 import { Promote } from "../models/promote.tsx";
+import { parameterName, valueText } from "../parameters.ts";
 import { Fact } from "../parts/badge.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { useDatasetNames } from "../runs/datasets.ts";
 import { fileName, save } from "../save.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
-import { meanCount, METRICS, parameterName, parameterText, scoreRange, scoreWords } from "./words.ts";
+import { meanCount, METRICS, metricWords, scoreRange, scoreWords } from "./words.ts";
 
-export function WhyThisOne({ sweep, board }: { sweep: Sweep; board: Leaderboard | undefined }) {
+export function WhyThisOne({ sweep, board, model }: { sweep: Sweep; board: Leaderboard | undefined; model: string | null }) {
   const { metric } = sweep;
   const chosen = board?.chosen;
   if (!chosen || chosen.mean == null) return null;
   const parameters = { ...chosen.parameters, ...(chosen.penalty != null && { split_penalty: chosen.penalty }) };
   return (
     <section class="panel why" aria-label={board.final ? "Why this one" : "Best so far"}>
-      <h2>{board.final ? "Why this one" : "Best so far"}</h2>
+      <div class="row">
+        <h2>{board.final ? "Why this one" : "Best so far"}</h2>
+        <span class="push"><CopyButton label="Copy the parameters" text={() => JSON.stringify(parameters, null, 2)} /></span>
+      </div>
       <p>{board.explanation}</p>
       <dl class="facts">
         <Fact name={METRICS[metric].name}>{scoreRange(metric, chosen.mean, chosen.standard_error ?? null)}</Fact>
         <Fact name="Leaves">{orDash(chosen.leaves, meanCount)}</Fact>
-        {Object.entries(parameters).map(([key, value]) => <Fact key={key} name={parameterName(key)}>{parameterText(value)}</Fact>)}
+        {Object.entries(parameters).map(([key, value]) => <Fact key={key} name={parameterName(key)}>{valueText(value)}</Fact>)}
       </dl>
       <p class="quiet">± is one standard error of the mean over {sweep.n_folds} folds. Leaves are a mean over the folds, too.</p>
-      {sweep.model_id && <OfModel sweep={sweep} modelId={sweep.model_id} />}
+      {sweep.model_id && !model && (
+        <p class="quiet">The model of this sweep is deleted. {sweep.refit_job_id && <><a href={`#/jobs/${sweep.refit_job_id}`}>Its job</a> can make it again.</>}</p>
+      )}
+      {model && <OfModel sweep={sweep} modelId={model} />}
+      {sweep.model_id && <HeldOut sweep={sweep} />}
     </section>
   );
 }
@@ -38,11 +47,6 @@ function OfModel({ sweep, modelId }: { sweep: Sweep; modelId: string }) {
   const model = useResource(modelId, (signal) => getIfFound<Model>(`/v1/models/${modelId}`, signal));
   const datasets = useDatasetNames();
   const [promoting, setPromoting] = useState(false);
-  const { run, busy, error } = useAction();
-  const savePredictions = () => run(async () => {
-    const answer = await request(`/v1/sweeps/${sweep.id}/oof`, { headers: { Accept: "text/csv" } });
-    save(`${fileName(`${title(sweep)} held-out predictions`)}.csv`, "text/csv", await answer.blob());
-  });
   const tested = sweep.test && model.value?.metrics.validation;
   return (
     <>
@@ -51,10 +55,23 @@ function OfModel({ sweep, modelId }: { sweep: Sweep; modelId: string }) {
         <a class="button primary" href={`#/models/${modelId}`}>Open the model</a>
         <a class="button" href={`#/predict/${modelId}`}>Predict</a>
         <button type="button" onClick={() => setPromoting(true)}>Put in production</button>
-        <button type="button" disabled={busy} title="What the tree of each fold predicts for the rows that it did not see" onClick={() => void savePredictions()}>Held-out predictions</button>
       </div>
+      {promoting && <Promote modelId={modelId} alias={usualAlias(datasets, sweep.dataset_id)} datasets={datasets} onClose={() => setPromoting(false)} />}
+    </>
+  );
+}
+
+/** Saves what the trees of the folds predict. */
+function HeldOut({ sweep }: { sweep: Sweep }) {
+  const { run, busy, error } = useAction();
+  const savePredictions = () => run(async () => {
+    const answer = await request(`/v1/sweeps/${sweep.id}/oof`, { headers: { Accept: "text/csv" } });
+    save(`${fileName(`${title(sweep)} held-out predictions`)}.csv`, "text/csv", await answer.blob());
+  });
+  return (
+    <>
+      <p><button type="button" disabled={busy} title="What the tree of each fold predicts for the rows that it did not see" onClick={() => void savePredictions()}>Held-out predictions</button></p>
       <Refusal error={error} />
-      {promoting && <Promote modelId={modelId} alias={productionAlias(datasets.get(sweep.dataset_id))} datasets={datasets} onClose={() => setPromoting(false)} />}
     </>
   );
 }
@@ -67,7 +84,7 @@ function TestScore({ metric, scores }: { metric: string; scores: Scores }) {
   const interval = metric === "accuracy" ? scores.accuracy_interval : null;
   return (
     <p class="test-score">
-      <strong>{scoreWords(metric, value)}</strong> {METRICS[metric].name.toLowerCase()} of the model on {count(scores.rows)} test rows that no trial saw
+      <strong>{scoreWords(metric, value)}</strong> {metricWords(metric)} of the model on {count(scores.rows)} test rows that no trial saw
       {interval && ` (95 % interval ${percent(interval.low)} to ${percent(interval.high)})`}.
     </p>
   );

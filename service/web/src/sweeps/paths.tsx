@@ -7,7 +7,7 @@ import { Select } from "../parts/field.tsx";
 import { Failure } from "../parts/states.tsx";
 import { useResource } from "../state/resource.ts";
 import { BottomAxis, type Frame, LeftAxis, linear, logarithmic, logTicks, roundTicks, type Scale, useWidth } from "./axes.tsx";
-import { leafWords, METRICS, scoreWords, settingWords } from "./words.ts";
+import { chosenWords, leafWords, METRICS, scoreWords, settingWords, trialKey } from "./words.ts";
 
 const TOP: [number, number] = [26, 190];
 const BELOW: [number, number] = [226, 320];
@@ -20,11 +20,12 @@ interface Props {
   trials: Trial[];
   round: number; // changes when there may be new results
   chosen: Trial | null;
+  final: boolean; // whether the choice is made
   shown: Trial | undefined;
   onShow: (trial: Trial) => void;
 }
 
-export function PathChart({ sweep, trials, round, chosen, shown, onShow }: Props) {
+export function PathChart({ sweep, trials, round, chosen, final, shown, onShow }: Props) {
   const settings = useMemo(() => new Map(trials.filter((trial) => trial.penalty_range).map((trial) => [trial.setting, trial.parameters])), [trials]);
   const [wanted, setWanted] = useState<number | null>(null);
   const [fold, setFold] = useState("mean");
@@ -34,7 +35,7 @@ export function PathChart({ sweep, trials, round, chosen, shown, onShow }: Props
   useEffect(() => {
     if (round > 1) paths.reload();
   }, [round]);
-  useEffect(() => setWanted(null), [shown]);
+  useEffect(() => setWanted(null), [shown && trialKey(shown)]);
   const mine = useMemo(() => trials.filter((trial) => trial.setting === setting && trial.penalty_range), [trials, setting]);
 
   if (setting === undefined) return <p class="quiet">The path appears here as soon as all folds of a combination are done.</p>;
@@ -54,7 +55,7 @@ export function PathChart({ sweep, trials, round, chosen, shown, onShow }: Props
       </div>
       {paths.error !== undefined && <Failure error={paths.error} />}
       <Steps
-        steps={steps} metric={sweep.metric} chosen={chosen?.setting === setting ? chosen.penalty ?? null : null}
+        steps={steps} metric={sweep.metric} final={final} chosen={chosen?.setting === setting ? chosen.penalty ?? null : null}
         shown={shown?.setting === setting ? shown.penalty ?? null : null} label={`${choices[setting]}, ${parts[one ? fold as "mean" : "mean"]}`}
         onPick={(penalty) => {
           const trial = at(penalty);
@@ -65,9 +66,9 @@ export function PathChart({ sweep, trials, round, chosen, shown, onShow }: Props
   );
 }
 
-interface StepsProps { steps: Step[]; metric: string; chosen: number | null; shown: number | null; label: string; onPick: (penalty: number) => void }
+interface StepsProps { steps: Step[]; metric: string; final: boolean; chosen: number | null; shown: number | null; label: string; onPick: (penalty: number) => void }
 
-function Steps({ steps, metric, chosen, shown, label, onPick }: StepsProps) {
+function Steps({ steps, metric, final, chosen, shown, label, onPick }: StepsProps) {
   const [host, width] = useWidth();
   const [here, setHere] = useState<number | null>(null);
   const frame = { left: 56, right: Math.max(120, width - 14) };
@@ -124,7 +125,7 @@ function Steps({ steps, metric, chosen, shown, label, onPick }: StepsProps) {
         )}
       </div>
       <figcaption class="row">
-        {chosen !== null && <span class="key chosen-line">Chosen penalty {number(chosen)}</span>}
+        {chosen !== null && <span class="key chosen-line">{chosenWords(final)}: penalty {number(chosen)}</span>}
       </figcaption>
       <p class="readout" role="status">
         {read && `Penalty ${number(read.from)} ${read.to === Infinity ? "and more" : `to ${number(read.to)}`}: ${read.score === null ? "no score" : scoreWords(metric, read.score)}, ${leafWords(read.leaves)}`}

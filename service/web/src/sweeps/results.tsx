@@ -13,7 +13,9 @@ import { sweepEnded, trialKey, trialName } from "./words.ts";
 
 type Chart = "size" | "path";
 
-export function Results({ feed, sweep, dataset }: { feed: SweepFeed; sweep: Sweep; dataset: Dataset | undefined }) {
+interface Props { feed: SweepFeed; sweep: Sweep; model: string | null; dataset: Dataset | undefined }
+
+export function Results({ feed, sweep, model, dataset }: Props) {
   const { board, trials } = feed;
   const [wanted, setWanted] = useState(() => place.value.query.get("trial"));
   const [chart, setChart] = useState<Chart>(() => (place.value.query.get("chart") === "path" ? "path" : "size"));
@@ -30,14 +32,15 @@ export function Results({ feed, sweep, dataset }: { feed: SweepFeed; sweep: Swee
     below.current?.scrollIntoView({ block: "nearest" });
   };
   const isPath = sweep.space.split_penalty === "path";
-  const shared = { sweep, chosen, shown };
+  const final = Boolean(board?.final);
+  const shared = { sweep, chosen, final, shown };
   const charts = { size: "Score and leaves", ...(isPath && { path: "Path of a combination" }) } as Record<Chart, string>;
   return (
     <>
       {(chosen || !sweepEnded(sweep.state)) && (
         <div class="sweep-body">
           <div class="sweep-figures">
-            <WhyThisOne sweep={sweep} board={board} />
+            <WhyThisOne sweep={sweep} board={board} model={model} />
             <section class="panel" aria-label="Best trials">
               <h2>Leaderboard</h2>
               <BestTrials board={board} {...shared} onShow={showBelow} />
@@ -52,15 +55,15 @@ export function Results({ feed, sweep, dataset }: { feed: SweepFeed; sweep: Swee
             >
               {chart === "path"
                 ? <PathChart {...shared} trials={trials} round={feed.round} onShow={show} />
-                : <Scatter trials={trials} metric={sweep.metric} select={sweep.select} chosen={chosen} final={Boolean(board?.final)} shown={shown} onShow={show} />}
+                : <Scatter trials={trials} metric={sweep.metric} select={sweep.select} chosen={chosen} final={final} shown={shown} onShow={show} />}
             </Tabs>
           </section>
         </div>
       )}
       {shown && (
         <section class="panel tree-panel" aria-label="Tree of a trial" ref={below}>
-          <h2>{trialName(shown)}{isChosen && (board?.final ? ", the chosen one" : ", the best so far")}</h2>
-          <TrialTree sweep={sweep} trial={shown} dataset={dataset} chosen={isChosen && Boolean(board?.final)} />
+          <h2>{trialName(shown)}{isChosen && (final ? ", the chosen one" : ", the best so far")}</h2>
+          <TrialTree sweep={sweep} trial={shown} dataset={dataset} model={isChosen && final ? model : null} />
         </section>
       )}
       {trials.length > 0 && (

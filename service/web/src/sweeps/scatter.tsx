@@ -4,7 +4,7 @@ import type { Select, Trial } from "../api/types.ts";
 import { number } from "../format.ts";
 import { BottomAxis, type Frame, LeftAxis, linear, logarithmic, roundTicks, useWidth } from "./axes.tsx";
 import { bestOf, type Dot, dotsOf, frontOf } from "./front.ts";
-import { largerIsBetter, leafWords, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
+import { chosenWords, largerIsBetter, leafWords, METRICS, scoreRange, scoreWords, settingWords, trialKey, trialName } from "./words.ts";
 
 const HEIGHT = 340;
 const REACH = 30; // pixels from the pointer within which a trial is meant
@@ -71,7 +71,7 @@ export function Scatter({ trials, metric, select, chosen, final, shown, onShow }
         <span class="key dot">Trial with its standard error</span>
         <span class="key front">Best for its size (Pareto front)</span>
         {band && <span class="key within">Within one standard error of the best</span>}
-        {chosenAt >= 0 && <span class="key chosen">{final ? "Chosen" : "Would be chosen now"}</span>}
+        {chosenAt >= 0 && <span class="key chosen">{chosenWords(final)}</span>}
       </figcaption>
       <div
         ref={host} class="scatter" tabIndex={0} role="img" aria-label={summary(dots, front, metric)} onKeyDown={keys}

@@ -11,7 +11,8 @@ import { TreeView } from "../tree/view.tsx";
 import { title } from "../words.ts";
 import { leafWords, METRICS, scoreRange, scoreWords, settingWords, trialName } from "./words.ts";
 
-export function TrialTree({ sweep, trial, dataset, chosen }: { sweep: Sweep; trial: Trial; dataset: Dataset | undefined; chosen: boolean }) {
+/** `model` is the id of the model of the trial, if it has one. */
+export function TrialTree({ sweep, trial, dataset, model }: { sweep: Sweep; trial: Trial; dataset: Dataset | undefined; model: string | null }) {
   const [wanted, setWanted] = useState(() => Math.max(0, Number(place.value.query.get("fold")) || 0));
   const fold = Math.min(wanted, sweep.n_folds - 1);
   const { metric } = sweep;
@@ -26,19 +27,20 @@ export function TrialTree({ sweep, trial, dataset, chosen }: { sweep: Sweep; tri
         {settingWords(trial.parameters, trial.penalty)}.{" "}
         {trial.mean != null && `${METRICS[metric].name} ${scoreRange(metric, trial.mean, trial.standard_error ?? null)} over the folds. `}
         This tree was trained without the rows of its fold.
-        {chosen && sweep.model_id && <> The tree for all rows is <a href={`#/models/${sweep.model_id}`}>the model</a>.</>}
+        {model && <> The tree for all rows is <a href={`#/models/${model}`}>the model</a>.</>}
       </p>
+      {/* Outside of what is loaded again, so that the select keeps the focus. */}
+      <label class="row fold">Fold
+        <Select
+          aria-label="Fold" value={String(fold)} choices={folds} onValue={(value) => {
+            setWanted(Number(value));
+            keepInLink({ fold: value });
+          }}
+        />
+      </label>
       <Await from={tree} what="Loading the tree">
         {(found) => (
           <TreeView tree={found} dataset={dataset} name={`${title(sweep)} ${trialName(trial)} fold ${fold + 1}`}>
-            <label class="row">Fold
-              <Select
-                aria-label="Fold" value={String(fold)} choices={folds} onValue={(value) => {
-                  setWanted(Number(value));
-                  keepInLink({ fold: value });
-                }}
-              />
-            </label>
             <span class="quiet">{leafWords(leafCount(found))}, depth {depthOf(found)}. {proofWords(found)}</span>
           </TreeView>
         )}

@@ -2,20 +2,21 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Leaderboard, Sweep, Trial } from "../api/types.ts";
 import { number, orDash, seconds } from "../format.ts";
+import { parameterName, valueText } from "../parameters.ts";
 import { Field } from "../parts/field.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { title } from "../words.ts";
-import { largerIsBetter, meanCount, METRICS, parameterName, parameterText, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
+import { chosenWords, errorWords, largerIsBetter, meanCount, METRICS, scoreRange, scoreWords, settingWords, TRIAL_STATES, trialKey, trialName } from "./words.ts";
 
-interface Props { sweep: Sweep; chosen: Trial | null; shown: Trial | undefined; onShow: (trial: Trial) => void }
+interface Props { sweep: Sweep; chosen: Trial | null; final: boolean; shown: Trial | undefined; onShow: (trial: Trial) => void }
 
-function useNames({ chosen, shown, onShow }: Props) {
+function useNames({ chosen, final, shown, onShow }: Props) {
   const chosenKey = chosen && trialKey(chosen);
   const shownKey = shown && trialKey(shown);
   const rowClass = (trial: Trial) => [trialKey(trial) === chosenKey && "strong", trialKey(trial) === shownKey && "changed"].filter(Boolean).join(" ") || undefined;
   const name = (trial: Trial, text: string) =>
     trial.state === "SUCCEEDED" ? <button type="button" class="link" onClick={() => onShow(trial)}>{text}</button> : text;
-  const badge = (trial: Trial) => trialKey(trial) === chosenKey && <> <span class="badge good">Chosen</span></>;
+  const badge = (trial: Trial) => trialKey(trial) === chosenKey && <> <span class={`badge ${final ? "good" : "rest"}`}>{chosenWords(final)}</span></>;
   return { rowClass, name, badge };
 }
 
@@ -51,11 +52,11 @@ function parameterColumns(trials: Trial[]): Column<Trial>[] {
   const keys = new Set(trials.flatMap((trial) => Object.keys(trial.parameters)));
   const columns = [...keys].map((key): Column<Trial> => ({
     id: key, name: parameterName(key), right: trials.some((trial) => typeof trial.parameters[key] === "number"),
-    value: ({ parameters }) => (typeof parameters[key] === "number" ? parameters[key] : parameterText(parameters[key])),
-    cell: (trial) => parameterText(trial.parameters[key]),
+    value: ({ parameters }) => (typeof parameters[key] === "number" ? parameters[key] : valueText(parameters[key])),
+    cell: (trial) => valueText(trial.parameters[key]),
   }));
   if (trials.some((trial) => trial.penalty_range)) {
-    columns.push({ id: "penalty", name: "Penalty per split", right: true, value: (trial) => trial.penalty, cell: (trial) => orDash(trial.penalty, number) });
+    columns.push({ id: "penalty", name: parameterName("split_penalty"), right: true, value: (trial) => trial.penalty, cell: (trial) => orDash(trial.penalty, number) });
   }
   return columns;
 }
@@ -71,7 +72,7 @@ function resultColumns(metric: string): Column<Trial>[] {
   return [
     figure("rank", "Rank", (trial) => trial.rank, String),
     score(metric),
-    figure("error", "Standard error", (trial) => trial.standard_error, (value) => value.toFixed(4)),
+    figure("error", "Standard error", (trial) => trial.standard_error, (value) => errorWords(metric, value)),
     figure("train", "On training rows", (trial) => trial.train_mean, (value) => scoreWords(metric, value), largerIsBetter(metric)),
     leaves,
     figure("changepoints", "Further cuts", (trial) => trial.changepoints, meanCount),
@@ -92,7 +93,7 @@ export function AllTrials({ trials, total, ...props }: { trials: Trial[]; total:
     { id: "number", name: "Trial", value: (trial) => trial.number ?? `setting ${trial.setting}`, cell: (trial) => <>{name(trial, trialName(trial))}{badge(trial)}</> },
     { id: "state", name: "State", value: (trial) => TRIAL_STATES[trial.state], cell: (trial) => `${TRIAL_STATES[trial.state]}${trial.reason ? `: ${trial.reason}` : ""}` },
     ...parameterColumns(trials), ...resultColumns(metric),
-  ], [trials, metric, props.chosen && trialKey(props.chosen)]);
+  ], [trials, metric, props.final, props.chosen && trialKey(props.chosen)]);
   return (
     <>
       <div class="fields narrow">

@@ -1,6 +1,7 @@
 // Sweeps in words: states, metrics, parameters and scores.
 import type { Sweep, SweepState, SweepStopReason, SweepSummary, Trial, TrialState } from "../api/types.ts";
 import { count, number, percent } from "../format.ts";
+import { sayParameter } from "../parameters.ts";
 
 const STATES: Record<SweepState, string> = {
   QUEUED: "Waiting for a worker",
@@ -62,6 +63,12 @@ export const METRICS: Record<string, Meaning> = {
   roc_auc: { name: "Area under the ROC curve", about: "How well the probabilities rank rows of two classes." },
 };
 
+/** The name of a metric within a sentence: "macro F1". */
+export function metricWords(metric: string): string {
+  const { name } = METRICS[metric];
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
 export const SELECTS: Record<string, Meaning> = {
   ONE_STANDARD_ERROR: {
     name: "The smallest good tree",
@@ -70,16 +77,22 @@ export const SELECTS: Record<string, Meaning> = {
   BEST: { name: "The best score", about: "The tree with the best mean score, whatever its size." },
 };
 
+/** Whether a score is a share, which is shown in percent; the log loss has no upper end. */
+const isShare = (metric: string) => metric !== "log_loss";
+
 /** Formats a score of a metric. */
 export function scoreWords(metric: string, value: number): string {
-  return metric === "accuracy" || metric === "balanced_accuracy" ? percent(value) : value.toFixed(3);
+  return isShare(metric) ? percent(value) : value.toFixed(3);
+}
+
+export function errorWords(metric: string, error: number): string {
+  return isShare(metric) ? percent(error, 2) : error.toFixed(4);
 }
 
 /** "76.9 % ± 0.7", or "0.512 ± 0.010". */
 export function scoreRange(metric: string, mean: number, error: number | null): string {
   if (error === null) return scoreWords(metric, mean);
-  const isShare = metric === "accuracy" || metric === "balanced_accuracy";
-  return `${scoreWords(metric, mean)} ± ${isShare ? (100 * error).toFixed(1) : error.toFixed(3)}`;
+  return `${scoreWords(metric, mean)} ± ${isShare(metric) ? (100 * error).toFixed(1) : error.toFixed(3)}`;
 }
 
 /** Formats a mean number of leaves or cuts. */
@@ -90,34 +103,15 @@ export const leafWords = (value: number) => `${meanCount(value)} ${value === 1 ?
 /** Whether a larger score is better. */
 export const largerIsBetter = (metric: string) => metric !== "log_loss";
 
-/** The names of parameters as columns, and in a sentence. */
-const PARAMETERS: Record<string, { name: string; say: (value: string) => string }> = {
-  max_depth: { name: "Depth", say: (value) => `depth ${value}` },
-  max_changepoints: { name: "Change points", say: (value) => (value === "1" ? "1 change point" : `${value} change points`) },
-  split_penalty: { name: "Penalty per split", say: (value) => `penalty ${value}` },
-  changepoint_penalty: { name: "Penalty per further cut", say: (value) => `cut penalty ${value}` },
-  min_samples_leaf: { name: "Rows per interval", say: (value) => `${value} rows per interval` },
-  probability_smoothing: { name: "Smoothing", say: (value) => `smoothing ${value}` },
-  candidates: { name: "Where cuts may lie", say: (value) => `${value} cuts` },
-  candidate_leaves: { name: "Proposed cuts", say: (value) => `${value} proposed cuts` },
-  criterion: { name: "Criterion", say: (value) => value },
-  class_weight: { name: "Class weights", say: (value) => (value === "balanced" ? "balanced classes" : "classes not balanced") },
-  categories: { name: "Categories", say: (value) => `${value} categories` },
-};
-
-export const parameterName = (key: string) => PARAMETERS[key]?.name ?? key;
-
-/** Returns a value of a parameter as text. */
-export function parameterText(value: unknown): string {
-  return typeof value === "number" ? number(value) : value == null ? "none" : String(value).replaceAll("_", "-");
-}
-
 /** "depth 4, 2 change points, penalty 8.292". */
 export function settingWords(parameters: Record<string, unknown>, penalty?: number | null): string {
-  const words = Object.entries(parameters).map(([key, value]) => PARAMETERS[key]?.say(parameterText(value)) ?? `${key} ${parameterText(value)}`);
-  if (penalty != null && !("split_penalty" in parameters)) words.push(`penalty ${number(penalty)}`);
+  const words = Object.entries(parameters).map(([key, value]) => sayParameter(key, value));
+  if (penalty != null && !("split_penalty" in parameters)) words.push(sayParameter("split_penalty", penalty));
   return words.join(", ") || "the only setting";
 }
+
+/** About the trial that the sweep takes, before and after the choice is `final`. */
+export const chosenWords = (final: boolean) => (final ? "Chosen" : "Would be chosen now");
 
 /** A name of a trial that does not change while a sweep runs, unlike its number. */
 export function trialKey(trial: Pick<Trial, "setting" | "penalty_range">): string {

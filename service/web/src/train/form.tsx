@@ -1,9 +1,10 @@
 // The view that starts a job or a sweep.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, complaintAt, get, getAll, getIfFound, send } from "../api/client.ts";
+import { complaintAt, getAll, getIfFound, send } from "../api/client.ts";
 import type { Dataset, DatasetSummary, Job, Sweep } from "../api/types.ts";
 import { count } from "../format.ts";
 import { Field, focusFirstError } from "../parts/field.tsx";
+import { Fixes, fixesOf } from "../parts/fixes.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await, Empty, Refusal } from "../parts/states.tsx";
 import { go } from "../router.ts";
@@ -13,19 +14,20 @@ import { useResource } from "../state/resource.ts";
 import { title } from "../words.ts";
 import { useCheck } from "./check.ts";
 import { distinct, latestNames, proposedName } from "./names.ts";
-import { CopiedParts, Fixes, Plan } from "./plan.tsx";
+import { CopiedParts } from "./copied.tsx";
+import { Plan } from "./plan.tsx";
 import { placedAt, repaired, requestKey, requestOf } from "./request.ts";
 import { IN_MORE, IN_TUNE_MORE, OwnSection, TuneSection } from "./sections.tsx";
 import { type Mode, ModeChoice, type Start, startOf } from "./start.tsx";
 import { OWN, several, type TextKey, type Values } from "./values.ts";
 
-type Origin = Job | Sweep | null;
+type Origin = Job | Sweep | null; // what is copied
 
 export function Train({ query }: { query: URLSearchParams }) {
   const from = query.get("from");
   const datasets = useResource("datasets", (signal) => getAll<DatasetSummary>("/v1/datasets", signal));
   const origin = useResource<Origin>(`from ${from}`, async (signal) =>
-    from ? await get<Job | Sweep>(from.startsWith("swp_") ? `/v1/sweeps/${from}` : `/v1/jobs/${from}`, signal) : null);
+    (from && await getIfFound<Job | Sweep>(from.startsWith("swp_") ? `/v1/sweeps/${from}` : `/v1/jobs/${from}`, signal)) || null);
   return (
     <>
       <ViewHead
@@ -40,7 +42,16 @@ export function Train({ query }: { query: URLSearchParams }) {
           )
           : (
             <Await from={origin} what="Loading what is copied">
-              {(found) => <Form datasets={items} start={startOf(query, found, items[0].id)} origin={found} />}
+              {(found) => (
+                <>
+                  {from && !found && (
+                    <p class="notice warn">
+                      The {from.startsWith("swp_") ? "sweep" : "job"} whose parameters were to be copied is deleted, so the form has defaults instead.
+                    </p>
+                  )}
+                  <Form datasets={items} start={startOf(query, found, items[0].id)} origin={found} />
+                </>
+              )}
             </Await>
           )}
       </Await>
@@ -127,15 +138,13 @@ function Form({ datasets, start, origin }: { datasets: DatasetSummary[]; start: 
       {values.kept && <CopiedParts kept={values.kept} onDrop={() => form.change({ kept: null })} />}
       {request.path === "/v1/sweeps" && <Plan checked={checked} current={text} />}
       <Refusal error={error} placed={placedAt([...fields, "polish"], request.path)} />
-      {error instanceof ApiError && (
-        <Fixes
-          fixes={error.fixes} onFix={(fix) => {
-            const fixed = repaired(request, fix);
-            setDatasetId(fixed.datasetId);
-            set({ ...fixed.values, name: values.name });
-          }}
-        />
-      )}
+      <Fixes
+        fixes={fixesOf(error).filter((fix) => fix.part === "body")} busy={busy} onFix={(fix) => {
+          const fixed = repaired(request, fix);
+          setDatasetId(fixed.datasetId);
+          set({ ...fixed.values, name: values.name });
+        }}
+      />
       <div class="row">
         <button class="primary" disabled={busy}>{busy ? "Starting…" : "Start"}</button>
       </div>

@@ -1,24 +1,16 @@
 // Names for new jobs and sweeps, made of the dataset and the parameters.
 import { get } from "../api/client.ts";
 import type { JobPage, SweepPage } from "../api/types.ts";
-import { entries, OWN, PATH, several, TUNE, type TextKey, type Values } from "./values.ts";
+import { PARAMETERS } from "../parameters.ts";
+import { entries, OWN, PATH, several, TUNE, type Values } from "./values.ts";
 
 const LENGTH = 200; // of a name
 
-/** Words for the parameters that a name contains. The first two are always there, others if they are not as usual. */
-const WORDS: [TextKey, (text: string) => string][] = [
-  ["max_depth", (text) => `depth ${text}`],
-  ["max_changepoints", (text) => (text === "1" ? "1 cut" : `${text} cuts`)],
-  ["split_penalty", (text) => (text === PATH ? "every penalty" : `penalty ${text}`)],
-  ["changepoint_penalty", (text) => `cut penalty ${text}`],
-  ["min_samples_leaf", (text) => `${text} rows per interval`],
-  ["candidates", (text) => text],
-  ["candidate_leaves", (text) => `${text} proposed cuts`],
-  ["categories", (text) => text.replace("_", "-")],
-  ["criterion", (text) => text],
-  ["class_weight", (text) => text.replace("none", "not balanced")],
-  ["probability_smoothing", (text) => `smoothing ${text}`],
-];
+/** The parameters that a name contains. The first two are always there, others if they are not as usual. */
+const SAID = [
+  "max_depth", "max_changepoints", "split_penalty", "changepoint_penalty", "min_samples_leaf", "candidates", "candidate_leaves", "categories",
+  "criterion", "class_weight", "probability_smoothing",
+] as const;
 const ALWAYS = 2;
 
 /** Shortens a number to four digits. */
@@ -26,8 +18,8 @@ const short = (text: string) => (Number.isFinite(Number(text)) ? String(Number(N
 
 export function proposedName(dataset: string, values: Values, tune: boolean): string {
   const usual = tune ? TUNE : OWN;
-  const words = WORDS.filter(([key], i) => (!tune && i < ALWAYS) || values[key] !== usual[key])
-    .map(([key, say]) => say(entries(values[key]).map(short).join("/")));
+  const words = SAID.filter((key, i) => (!tune && i < ALWAYS) || values[key] !== usual[key])
+    .map((key) => (values[key] === PATH ? "every penalty" : PARAMETERS[key].say(entries(values[key]).map(short).join("/"))));
   if (tune) words.unshift("best tree");
   if (several(values)) {
     if (values.metric !== OWN.metric) words.push(values.metric.replaceAll("_", " "));

@@ -1,4 +1,5 @@
 // The fields of the form. Defaults, ranges and descriptions come from parameters.json, which `make openapi` writes.
+import { PARAMETERS } from "../parameters.ts";
 import definitions from "./parameters.json";
 
 export type Group = "parameters" | "limits";
@@ -52,6 +53,8 @@ const LISTED = [
 /** The limits that jobs of a sweep have, too. */
 export const TRIAL_LIMITS = ["time_limit", "max_expansions", "memory_limit"];
 
+const parameterField = (key: NumberKey & keyof typeof PARAMETERS, changes?: Changes) => numberField("parameters", key, PARAMETERS[key].name, changes);
+
 function numberField(group: Group, key: NumberKey, label: string, changes: Changes = {}): NumberField {
   const { description, integer, optional, min, max, unit } = definition(group, key);
   const { factor = 1, hint } = changes;
@@ -89,39 +92,39 @@ export const TOTAL_TIME: NumberField = {
 };
 
 export const MAIN: NumberField[] = [
-  numberField("parameters", "max_depth", "Depth", { hint: leavesHint }),
-  numberField("parameters", "max_changepoints", "Change points", { hint: cutsHint }),
-  numberField("parameters", "split_penalty", "Penalty per split"),
-  numberField("parameters", "changepoint_penalty", "Penalty per further cut"),
+  parameterField("max_depth", { hint: leavesHint }),
+  parameterField("max_changepoints", { hint: cutsHint }),
+  parameterField("split_penalty"),
+  parameterField("changepoint_penalty"),
   numberField("limits", "time_limit", "Time limit"),
   HELD_BACK,
 ];
 
 export const MORE: NumberField[] = [
-  numberField("parameters", "candidate_leaves", "Proposed cuts", {
+  parameterField("candidate_leaves", {
     about: "Number of leaves of the CART trees that propose change points, or number of quantiles of a feature. Widening chooses the numbers itself.",
   }),
-  numberField("parameters", "min_samples_leaf", "Rows per interval"),
-  numberField("parameters", "probability_smoothing", "Smoothing of probabilities"),
+  parameterField("min_samples_leaf"),
+  parameterField("probability_smoothing"),
   numberField("limits", "gap", "Stop at a gap of", { unit: "%", factor: 0.01 }),
   numberField("limits", "patience", "Patience"),
   numberField("limits", "memory_limit", "Memory limit", { unit: "MB", factor: 1e6, hint: () => "1 MB is 1,000,000 bytes." }),
   numberField("limits", "max_expansions", "Expansions", { unit: "" }),
-  numberField("parameters", "n_threads", "Threads", { hint: () => "A job waits until its worker has a free core for each thread, and has at most as many as a worker has cores." }),
+  parameterField("n_threads", { hint: () => "A job waits until its worker has a free core for each thread, and has at most as many as a worker has cores." }),
 ];
 
 export const NUMBERS = [...MAIN, ...MORE, FOLDS, TOTAL_TIME];
 
-const choiceField = (key: ChoiceKey, label: string): ChoiceField =>
-  ({ key, label, help: about(key).description, choices: about(key).choices! });
+const choiceField = (key: ChoiceKey): ChoiceField =>
+  ({ key, label: PARAMETERS[key].name, help: about(key).description, choices: about(key).choices! });
 
 export const CHOICES: Record<ChoiceKey, ChoiceField> = {
-  candidates: choiceField("candidates", "Where cuts may lie"),
-  categories: choiceField("categories", "Categories"),
-  criterion: choiceField("criterion", "Criterion of proposed cuts"),
+  candidates: choiceField("candidates"),
+  categories: choiceField("categories"),
+  criterion: choiceField("criterion"),
   class_weight: {
-    key: "class_weight", label: "Balance the classes",
-    help: "Whether every class gets the same total weight. Use it for data in which the interesting class is rare.",
-    choices: { none: "no, every row weighs the same", balanced: "yes, every class weighs the same" },
+    key: "class_weight", label: PARAMETERS.class_weight.name,
+    help: "Give every class the same total weight if the interesting class is rare.",
+    choices: { none: "every row weighs the same", balanced: "every class weighs the same" },
   },
 };

@@ -1,9 +1,8 @@
 // Says what the form would start, from the server's answer to a check.
 import type { ComponentChildren } from "preact";
-import type { Job, ProblemFix, Sweep } from "../api/types.ts";
+import type { Job, Sweep } from "../api/types.ts";
 import { count, counted, lasting } from "../format.ts";
 import type { Checked } from "./check.ts";
-import type { Kept } from "./values.ts";
 
 const isSweep = (answer: Job | Sweep): answer is Sweep => "n_folds" in answer;
 
@@ -27,27 +26,5 @@ function sweepWords({ progress, n_folds: folds, limits, trial_limits: trial, spa
       {refit && trial.time_limit !== null && ` Finally, the chosen parameters are fitted to all rows, which takes at most ${lasting(trial.time_limit)} more.`}
       {progress.settings === limits.max_trials && strategy === "GRID" && ` At most ${count(limits.max_trials)} combinations are tried, small trees first.`}
     </>
-  );
-}
-
-/** The changes that the server proposes, as buttons. */
-export function Fixes({ fixes, onFix }: { fixes: ProblemFix[]; onFix: (fix: ProblemFix) => void }) {
-  const usable = fixes.filter((fix) => fix.part === "body");
-  if (!usable.length) return null;
-  return (
-    <div class="row fixes" role="group" aria-label="Ways to correct this">
-      {usable.map((fix) => <button type="button" class="small" onClick={() => onFix(fix)}>{fix.label.replaceAll("`", "")}</button>)}
-    </div>
-  );
-}
-
-/** Names what was copied from another job or sweep and has no field. */
-export function CopiedParts({ kept, onDrop }: { kept: Kept; onDrop: () => void }) {
-  const parts = Object.entries({ ...kept.parameters, ...kept.rest });
-  return (
-    <p class="quiet row">
-      <span>Also copied: {parts.map(([name, value], i) => <>{i > 0 && ", "}<code>{name}: {JSON.stringify(value)}</code></>)}.</span>
-      <button type="button" class="small" onClick={onDrop}>Leave out</button>
-    </p>
   );
 }

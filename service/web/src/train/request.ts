@@ -4,7 +4,7 @@ import type { Job, ProblemFix, Sweep } from "../api/types.ts";
 import { CHOICES, type ChoiceKey, definition, type Group, NUMBERS, TRIAL_LIMITS } from "./parameters.ts";
 import { entries, intervalsOf, OWN, PATH, several, type TextKey, trialSeconds, type Values, valuesOfJob, valuesOfSweep } from "./values.ts";
 
-export type Body = Record<string, unknown>;
+type Body = Record<string, unknown>;
 export interface Request { path: "/v1/jobs" | "/v1/sweeps"; body: Body }
 
 /** Returns the number for the request, or null if the field is empty. The server rejects other texts. */
@@ -34,7 +34,7 @@ function limitsOf(values: Values, keys?: string[]): Body {
 
 const heldBack = (values: Values) => {
   const share = numeric(values.held_back, 0.01);
-  return share === 0 || share === null ? null : { fraction: share, seed: 0 };
+  return share === 0 || share === null ? null : { fraction: share, seed: values.kept?.seed ?? 0 };
 };
 
 function jobBody(values: Values): Body {
@@ -88,7 +88,7 @@ export function requestOf(values: Values, datasetId: string, name: string, paren
 }
 
 /** Applies a merge patch (RFC 7396) to the body of a request. */
-export function merged(document: unknown, patch: Body): Body {
+function merged(document: unknown, patch: Body): Body {
   const result = { ...(isObject(document) ? document : {}) };
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete result[name];

@@ -1,11 +1,11 @@
 // With what the form opens: defaults, a copy of a job or a sweep, and presets of the link.
 import type { Job, Sweep } from "../api/types.ts";
 import { proposedName } from "./names.ts";
-import { OWN, presets, TUNE, type TextKey, type Values, valuesOfJob, valuesOfSweep } from "./values.ts";
+import { OWN, presets, some, TUNE, TUNED, type TextKey, type Values, valuesOfJob, valuesOfSweep } from "./values.ts";
 
 export type Mode = "tune" | "own";
 
-export const MODES: Record<Mode, { title: string; about: string }> = {
+const MODES: Record<Mode, { title: string; about: string }> = {
   tune: {
     title: "Find the best tree for me",
     about: "Tries several depths, numbers of change points and penalties, scores each on rows that its tree has not seen, and makes a model of the best.",
@@ -44,7 +44,9 @@ export function startOf(query: URLSearchParams, origin: Job | Sweep | null, firs
   const preset = presets(query);
   const copied = origin === null ? null : "n_folds" in origin ? valuesOfSweep(origin) : { tune: false, values: valuesOfJob(origin) };
   const own = { ...(copied && !copied.tune ? copied.values : OWN), ...preset };
-  const tune = { ...(copied?.tune ? copied.values : copied ? { ...TUNE, ...shared(copied.values) } : TUNE), ...preset };
+  // It tries all penalties, so that a preset of what it does not show would be a contradiction.
+  const shownPreset = Object.fromEntries(Object.entries(preset).filter(([key]) => TUNED.includes(key as TextKey)));
+  const tune = { ...(copied?.tune ? copied.values : copied ? { ...TUNE, ...shared(copied.values) } : TUNE), ...shownPreset };
   const isOwn = copied ? !copied.tune : Object.keys(preset).some((key) => !ONLY_SWEEPS.includes(key as TextKey));
   // A name that the form proposed is proposed again, with the new parameters.
   const named = origin?.name && copied && !origin.name.includes(proposedName("", copied.values, copied.tune)) ? origin.name : null;
@@ -54,8 +56,8 @@ export function startOf(query: URLSearchParams, origin: Job | Sweep | null, firs
   };
 }
 
-/** What "Find the best tree for me" takes over from a job: its data and weights, but not the size of its tree. */
+/** What "Find the best tree for me" takes over from a job: its data, held-back rows and weights, but not the size of its tree. */
 function shared(values: Values): Partial<Values> {
-  const { min_samples_leaf, class_weight, held_back, n_threads } = values;
-  return { min_samples_leaf, class_weight, held_back, n_threads };
+  const { min_samples_leaf, class_weight, held_back, n_threads, kept } = values;
+  return { min_samples_leaf, class_weight, held_back, n_threads, kept: kept && some({ of: kept.of, parameters: {}, rest: {}, seed: kept.seed }) };
 }

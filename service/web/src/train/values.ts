@@ -10,6 +10,7 @@ export interface Kept {
   of: "job" | "sweep";
   parameters: Record<string, unknown>;
   rest: Record<string, unknown>; // other parts of the request, which only a request of the same kind has
+  seed: number; // that draws the rows held back
 }
 
 export type Values = Record<TextKey, string> & { name: string | null; polish: boolean; kept: Kept | null }; // name: null until it is edited
@@ -17,7 +18,7 @@ export type Values = Record<TextKey, string> & { name: string | null; polish: bo
 export const PATH = "path"; // as a penalty: all of them
 
 /** Returns the text of a number in the unit of the form. */
-export function shown(value: unknown, factor = 1): string {
+function shown(value: unknown, factor = 1): string {
   return value == null ? "" : String(Number((Number(value) / factor).toPrecision(12)));
 }
 
@@ -53,7 +54,7 @@ export const TUNE: Values = {
 };
 
 /** What "Find the best tree for me" shows. A sweep with other values is opened as "Set the parameters myself". */
-const TUNED: TextKey[] = [
+export const TUNED: TextKey[] = [
   "max_depth", "max_changepoints", "min_samples_leaf", "class_weight", "time_limit", "total_time", "folds", "fold_column", "held_back",
   "metric", "select", "n_threads",
 ];
@@ -106,13 +107,13 @@ export function valuesOfJob(job: Pick<Job, "parameters" | "limits" | "validation
     ...parameterTexts(without(parameters, kept)), ...limitTexts(limits),
     // The sweep of a job, and not the job itself, says which rows it held back.
     held_back: validation && "fraction" in validation ? shown(validation.fraction, 0.01) : job.sweep_id ? OWN.held_back : "0",
-    kept: some({ of: "job", parameters: kept, rest: byColumn }),
+    kept: some({ of: "job", parameters: kept, rest: byColumn, seed: validation && "fraction" in validation ? validation.seed ?? 0 : 0 }),
   };
 }
 
 const without = (given: Loose, others: Loose) => Object.fromEntries(Object.entries(given).filter(([key]) => !(key in others)));
 
-const some = (kept: Kept) => (Object.keys({ ...kept.parameters, ...kept.rest }).length ? kept : null);
+export const some = (kept: Kept) => (kept.seed || Object.keys({ ...kept.parameters, ...kept.rest }).length ? kept : null);
 
 /** Returns the entries that are not as usual. */
 function unusual(given: Loose, ordinary: Loose): Loose {
@@ -145,7 +146,7 @@ export function valuesOfSweep(sweep: Partial<Sweep>): { tune: boolean; values: V
     folds: shown(validation.folds ?? 5), fold_column: String(validation.column ?? ""),
     held_back: sweep.test ? shown(sweep.test.fraction, 0.01) : "0",
     metric: sweep.metric ?? OWN.metric, select: sweep.select ?? OWN.select,
-    kept: some({ of: "sweep", parameters: kept, rest }),
+    kept: some({ of: "sweep", parameters: kept, rest, seed: sweep.test?.seed ?? 0 }),
   };
   const free = [...TUNED, "split_penalty", "changepoint_penalty", "polish"];
   const tunes = (Object.keys(OWN) as (keyof Values)[]).every((key) => free.includes(key) || values[key] === OWN[key]);

@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../parts/table.tsx";
 import { pythonFunction, rulesText, sqlCase } from "./code.ts";
 import { classStyle } from "./colours.ts";
 import { Line } from "./drawer.tsx";
-import { conditionParts, conditionsOf, exactWords, type Part } from "./rules.ts";
+import { conditionParts, conditionsOf, exactWords, type Part, ruleText } from "./rules.ts";
 import { share } from "./shape.ts";
 
 const FIRST_SHOWN = 25; // the rows of this table are high
@@ -46,7 +46,8 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
     { id: "rows", name: "Rows", value: (rule) => rule.rows, cell: (rule) => count(rule.rows), right: true, descending: true },
     { id: "purity", name: "Purity", value: (rule) => rule.purity, cell: (rule) => percent(rule.purity), right: true, descending: true },
     { id: "wrong", name: "Wrong", value: (rule) => rule.wrong, cell: (rule) => number(rule.wrong), right: true, descending: true },
-  ], [onNode]);
+    { id: "copy", name: "Copy", cell: (rule) => <CopyButton small label={`Copy the rule of leaf ${rule.index}`} text={() => ruleText(tree, rule.index)} /> },
+  ], [tree, onNode]);
   return (
     <div class="rules">
       <div class="row">
