@@ -435,11 +435,20 @@ def test_the_form_time_left_draws_a_plot(
 def test_two_threads_are_compared_with_one() -> None:
     claims = criteria.threads(criteria.FULL)
     assert [claim.dataset for claim in claims] == ["rice", "page", "magic", "magic"]
-    two, one = (RunResult(spec, "proven", objective=1) for spec in claims[0].needs)
-    one.seconds_to_proof = one.seconds = 2.0
-    two.seconds_to_proof = two.seconds = 1.0
-    (judgement,) = judge(claims[:1], Results([two, one]))
-    assert judgement.word == "pass", judgement.measured
-    two.seconds_to_proof = two.seconds = 1.5
-    (judgement,) = judge(claims[:1], Results([two, one]))
-    assert judgement.word == "FAIL"
+    runs = [RunResult(spec, "proven", objective=1) for spec in claims[0].needs]
+
+    def word(two: float, two_processes: float) -> str:
+        """Judge these seconds beside two seconds of one thread."""
+        for run in runs:
+            threads, copies = run.spec.options["n_threads"], run.spec.copies
+            run.seconds = run.seconds_to_proof = (
+                two if threads == 2 else two_processes if copies == 2 else 2.0
+            )
+        (judgement,) = judge(claims[:1], Results(runs))
+        return judgement.word
+
+    assert word(two=1.0, two_processes=2.0) == "pass"
+    assert word(two=1.5, two_processes=2.0) == "FAIL"
+    assert word(two=1.5, two_processes=2.8) == "pass"  # the cores are not twice as fast as one
+    runs[-1].objective = 2
+    assert word(two=1.0, two_processes=2.0) == "FAIL"

@@ -158,6 +158,6 @@ def test_the_page_of_settings_is_up_to_date() -> None:
 
 def test_the_settings_in_the_readme_are_right() -> None:
     shown, page = settings_table(README), settings_table(write_settings.text())
-    assert len(shown) == 10
+    assert len(shown) == 8
     assert shown.items() <= page.items()
     assert set(page) == {write_settings.variable(*item) for item in Settings.model_fields.items()}
