@@ -18,7 +18,7 @@ export class LostError extends Error {
   }
 }
 
-export interface Options {
+interface Options {
   method?: string;
   body?: BodyInit;
   headers?: Record<string, string>;

@@ -1,7 +1,6 @@
 // Tables of what happened during the search.
-import { moment, number, orDash } from "../format.ts";
+import { moment, number, orDash, roughPercent } from "../format.ts";
 import { title } from "../words.ts";
-import { shareWords } from "./explored.tsx";
 import type { JobFeed } from "./feed.ts";
 import { foundWords } from "./moments.ts";
 
@@ -23,7 +22,7 @@ export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revisio
                 <td class="right">{orDash(entry.seconds, foundWords)}</td>
                 <td class="right">{number(entry.objective)}</td>
                 <td class="right">{orDash(entry.lower, number)}</td>
-                {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}
+                {shares && <td class="right">{orDash(entry.explored, roughPercent)}</td>}
               </tr>
             ))}
           </tbody>

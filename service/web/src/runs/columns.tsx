@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Parameters, Scores } from "../api/types.ts";
 import { moment, number, percent } from "../format.ts";
 import type { Column } from "../parts/table.tsx";
+import { gapWords, unbounded } from "../quality/sentences.ts";
 import { describe, type Given, PARAMETERS, valueOf } from "./parameters.ts";
 
 type Tags = Record<string, string>;
@@ -77,14 +78,13 @@ export function moreScoreColumns<Row extends Scored>(): Column<Row>[] {
   ];
 }
 
-export function gapColumn<Row>(of: (row: Row) => { gap: number | null | undefined; proven: boolean }): Column<Row> {
+interface Proof { lower_bound?: number | null; upper_bound?: number | null; gap_relative?: number | null; proven_optimal: boolean }
+
+export function gapColumn<Row>(of: (row: Row) => Proof): Column<Row> {
   return {
     id: "gap", name: "Gap", help: "The maximum distance to the best tree of the search space.", right: true,
-    value: (row) => (of(row).proven ? 0 : of(row).gap),
-    cell: (row) => {
-      const { gap, proven } = of(row);
-      return proven ? <span class="badge good">Proven</span> : gap == null ? <span class="quiet">–</span> : percent(gap);
-    },
+    value: (row) => (of(row).proven_optimal ? 0 : unbounded(of(row)) ? null : of(row).gap_relative),
+    cell: (row) => (of(row).proven_optimal ? <span class="badge good">Proven</span> : <span class="quiet">{gapWords(of(row))}</span>),
   };
 }
 

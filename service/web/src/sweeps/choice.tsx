@@ -5,7 +5,7 @@ import type { Leaderboard, Model, Sweep } from "../api/types.ts";
 import { count, orDash, percent } from "../format.ts";
 import { productionAlias } from "../models/alias.ts";
 import { Promote } from "../models/promote.tsx";
-import { Fact } from "../parts/badge.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { useDatasetNames } from "../runs/datasets.ts";
 import { fileName, save } from "../save.ts";

@@ -2,7 +2,7 @@
 import { type RefObject } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-export interface View { x: number; y: number; scale: number }
+interface View { x: number; y: number; scale: number }
 
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
