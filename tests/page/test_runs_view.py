@@ -313,6 +313,9 @@ def test_name_tags_and_notes_in_the_view(tab: Tab, service: Service, runs: Runs,
     about.get_by_role("button", name="Remove the tag old").click()
     expect(about.locator(".chip")).to_have_text(["stage: trial: 1"])
     assert labels()[2] == {"stage": "trial: 1"}
+    tab.go("/datasets")
+    tab.go(path if kind == "jobs" else f"{path}?part=about")  # a view that did not offer the undo
+    expect(about.locator(".chip")).to_have_text(["stage: trial: 1"])
     undo(page)
     expect(about.locator(".chip")).to_have_count(2)
     assert labels()[2] == {"old": "tag", "stage": "trial: 1"}

@@ -83,8 +83,8 @@ function FileScores({ model, dataset, onScored }: { model: ModelWithTree; datase
     const rows = await chosen;
     signal.throwIfAborted();
     setLast(rows);
-    const given = Object.entries(columns).filter(([, name]) => name);
-    const scored = await scoreFile(`/v1/models/${model.id}/score?${new URLSearchParams(given).toString()}`, rows, signal);
+    const query = new URLSearchParams(Object.entries(columns).filter(([, name]) => name)).toString();
+    const scored = await scoreFile(`/v1/models/${model.id}/score${query && `?${query}`}`, rows, signal);
     onScored({ name: rows.name, scored });
   });
   const text = (key: keyof typeof columns) => ({

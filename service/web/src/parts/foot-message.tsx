@@ -24,8 +24,9 @@ function Shown({ last }: { last: Message }) {
     return () => clearTimeout(timer);
   }, [last, held, busy, error]);
   const undo = async (act: () => Promise<unknown>) => {
-    if (!(await run(act))) return;
-    undone.set(undone.value + 1);
+    const succeeded = await run(act);
+    undone.set(undone.value + 1); // a part of it may have succeeded
+    if (!succeeded) return;
     announcement.set("Undone.");
     if (message.value === last) close();
   };

@@ -1,6 +1,6 @@
 // The rows of nodes, from the server: only of what is visible, a few requests at a time, each once.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, temporary } from "../api/client.ts";
+import { get, LostError, temporary } from "../api/client.ts";
 import { connected } from "../state/connection.ts";
 import type { NodeRows } from "./bars.ts";
 
@@ -55,8 +55,7 @@ export function useNodeRows(source: string | undefined, wanted: number[]): Map<n
             return;
           }
           queue.unshift(node);
-          await new Promise((resolve) => setTimeout(resolve, RETRY));
-          await connected();
+          await (error instanceof LostError ? connected() : new Promise((resolve) => setTimeout(resolve, RETRY)));
         }
       }
     };
