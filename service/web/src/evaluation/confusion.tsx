@@ -1,6 +1,6 @@
 // The confusion matrix: rows are true classes, columns are predicted classes.
 import type { ConfusionMatrix as Matrix } from "../api/types.ts";
-import { cell, count, number } from "../format.ts";
+import { cell, counted, number } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
 import { confusions, confusionWords, shareWords } from "./words.ts";
 
@@ -96,7 +96,11 @@ export function LargestConfusions({ matrix, weighted }: { matrix: Matrix | null;
   return (
     <ul class="confusions" aria-label="Most frequent errors">
       {found.slice(0, MAX_WORDED).map((each) => <li>{confusionWords(matrix, each, weighted)}</li>)}
-      {rest > 0 && <li class="quiet">{weighted ? `Errors of weight ${number(rest)}` : `${count(rest)} more errors`} are of {count(found.length - MAX_WORDED)} other kinds.</li>}
+      {rest > 0 && (
+        <li class="quiet">
+          {weighted ? `Errors of weight ${number(rest)}` : counted(rest, "more error")} in {counted(found.length - MAX_WORDED, "other pair")} of classes.
+        </li>
+      )}
     </ul>
   );
 }

@@ -49,7 +49,7 @@ function tell(job: Job): void {
       shown.close();
     };
   } catch {
-    showMessage(`${head}. ${body}`); // browsers of phones allow notifications only to service workers
+    showMessage(`${head}. ${body}`.trim()); // browsers of phones allow notifications only to service workers
   }
 }
 

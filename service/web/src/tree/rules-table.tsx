@@ -61,7 +61,9 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
         </span>
       </div>
       <p class="quiet">
-        Rows, purity (the share of the class) and wrong are about the training rows{weighted(tree) && ", of which the last two count the weight"}. SQL is a CASE expression over columns of these
+        {weighted(tree)
+          ? "Rows are training rows. Purity (the share of the class) and wrong weight count their weight."
+          : "Rows, purity (the share of the class) and wrong are about the training rows."} SQL is a CASE expression over columns of these
         names; Python is a function of a row. Both treat missing values and categories as the tree does, with exact cuts.
       </p>
       <DataTable
