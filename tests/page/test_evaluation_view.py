@@ -384,7 +384,7 @@ def test_a_parquet_file_is_scored_and_a_wrong_one_refused(
     pd.read_csv(tmp_path / "rows.csv").to_parquet(tmp_path / "rows.parquet")
     page = open_evaluation(tab, service.model(), "&rows=file")
     slow: list[Route] = []
-    page.route("**/score", slow.append, times=1)
+    page.route("**/score", lambda route: slow.append(route), times=1)
     drop(page, ".drop", tmp_path / "rows.csv", "text/csv")
     until(page, lambda: slow, "the first request")
     drop(page, ".drop", tmp_path / "rows.parquet")  # and the first file is not awaited any more

@@ -181,12 +181,10 @@ def test_a_server_that_is_away_is_not_asked_every_second(live: Live, api_process
 def test_an_error_that_passes_leaves_no_notice(live: Live) -> None:
     live.tab.refusals.add(503)
     page = live.open()
-    page.route(
-        f"**/v1/jobs/{live.worker.id}",
-        lambda route: route.fulfill(status=503, json={"detail": "The store is busy."}),
-        times=1,
-    )
+    address, busy = f"**/v1/jobs/{live.worker.id}", {"detail": "The store is busy."}
+    page.route(address, lambda route: route.fulfill(status=503, json=busy))
     expect(page.get_by_text("The store is busy.")).to_be_visible()
+    page.unroute(address)
     expect(page.get_by_text("The store is busy.")).to_have_count(0)
 
 

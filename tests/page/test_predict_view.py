@@ -316,7 +316,7 @@ def test_classes_that_look_like_formulas(formulas: Page, api: Stack, api_tab: Ta
     (tmp_path / "right.csv").write_text(text)
     (tmp_path / "short.csv").write_text("\n".join(text.splitlines()[:4]) + "\n")
     slow: list[Route] = []
-    formulas.route("**/predict", slow.append, times=1)
+    formulas.route("**/predict", lambda route: slow.append(route), times=1)
     drop(formulas, ".drop", tmp_path / "short.csv", "text/csv")
     until(formulas, lambda: slow, "the first request")
     drop(formulas, ".drop", tmp_path / "right.csv", "text/csv")
