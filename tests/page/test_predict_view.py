@@ -332,9 +332,9 @@ def test_classes_that_look_like_formulas(formulas: Page, api: Stack, api_tab: Ta
 
 def test_typing_does_not_read_the_predicted_file_again(formulas: Page, api_tab: Tab, tmp_path: Path) -> None:
     rows = [["" if cell is None else cell for cell in row.values()] for row in training_table().to_pylist()]
-    (tmp_path / "long.csv").write_text(as_csv(50 * rows, tuple(training_table().column_names)))
-    drop(formulas, ".drop", tmp_path / "long.csv", "text/csv")
-    expect(formulas.get_by_role("heading", name="20,000 predictions")).to_be_visible()
+    (tmp_path / "long.csv").write_text(as_csv(20 * rows, tuple(training_table().column_names)))
+    formulas.locator("input[type=file]").set_input_files(tmp_path / "long.csv")
+    expect(formulas.get_by_role("heading", name="8,000 predictions")).to_be_visible()
     session = api_tab.context.new_cdp_session(formulas)
     session.send("Performance.enable")
 
