@@ -1,5 +1,6 @@
 // Tables of what happened during the search.
 import { moment, number, orDash, roughPercent } from "../format.ts";
+import { lowerBoundWords } from "../quality/sentences.ts";
 import { title } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
 import { foundWords } from "./moments.ts";
@@ -21,7 +22,7 @@ export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revisio
                 <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
                 <td class="right">{orDash(entry.seconds, foundWords)}</td>
                 <td class="right">{number(entry.objective)}</td>
-                <td class="right">{orDash(entry.lower, number)}</td>
+                <td class="right">{orDash(entry.lower, (lower) => lowerBoundWords({ lower_bound: lower, upper_bound: entry.objective }))}</td>
                 {shares && <td class="right">{orDash(entry.explored, roughPercent)}</td>}
               </tr>
             ))}
