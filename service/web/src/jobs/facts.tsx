@@ -4,17 +4,17 @@ import { bytes, count, number, orDash, percent, seconds } from "../format.ts";
 import { Fact } from "../parts/fact.tsx";
 import { accuracyWords, gapWords, intervalWords, lowerBoundWords, unbounded } from "../quality/sentences.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
-import { BEYOND_SPACE, spaceWords } from "../words.ts";
+import { BEYOND_SPACE, ended, spaceWords } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
 import { foundAt, foundWords } from "./moments.ts";
 import type { Shown } from "./shown.ts";
 
-const NO_BOUND = "The search has not yet proven that any tree has a cost";
+const NO_BOUND = "The search has not proven that every tree has a cost";
 
 interface Props { feed: JobFeed; shown: Shown | undefined; metrics: Metrics | undefined }
 
 export function Facts({ feed, shown, metrics }: Props) {
-  const { progress } = feed.job!;
+  const { progress, state } = feed.job!;
   const open = unbounded(progress);
   return (
     <div class="job-facts">
@@ -24,7 +24,7 @@ export function Facts({ feed, shown, metrics }: Props) {
           {orDash(progress.upper_bound, number)}
         </Fact>
         <Fact name="Lower bound" title={open ? NO_BOUND : progress.space ? `It is proven that no tree over ${spaceWords(progress.space)} costs less` : undefined}>
-          {lowerBoundWords(progress, true)}
+          {lowerBoundWords(progress, !ended(state))}
         </Fact>
         <Fact name="Gap" title={open ? NO_BOUND : "The maximum distance to the best tree of the search space"}>
           {gapWords(progress)}

@@ -84,7 +84,11 @@ export function gapColumn<Row>(of: (row: Row) => Proof): Column<Row> {
   return {
     id: "gap", name: "Gap", help: "The maximum distance to the best tree of the search space.", right: true,
     value: (row) => (of(row).proven_optimal ? 0 : unbounded(of(row)) ? null : of(row).gap_relative),
-    cell: (row) => (of(row).proven_optimal ? <span class="badge good">Proven</span> : <span class="quiet">{gapWords(of(row))}</span>),
+    cell: (row) => {
+      const proof = of(row);
+      if (proof.proven_optimal) return <span class="badge good">Proven</span>;
+      return <span class={unbounded(proof) || proof.gap_relative == null ? "quiet" : undefined}>{gapWords(proof)}</span>;
+    },
   };
 }
 
