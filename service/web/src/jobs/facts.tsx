@@ -9,7 +9,7 @@ import type { JobFeed } from "./feed.ts";
 import { foundAt, foundWords } from "./moments.ts";
 import type { Shown } from "./shown.ts";
 
-const NO_BOUND = "The search has not proven that every tree has a cost";
+const NO_BOUND = "The search has not proven a lower bound of the cost of a tree";
 
 interface Props { feed: JobFeed; shown: Shown | undefined; metrics: Metrics | undefined }
 
