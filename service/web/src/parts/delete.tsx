@@ -4,7 +4,7 @@ import { useAction } from "../state/action.ts";
 import { remove } from "../state/removal.ts";
 import { Refusal } from "./states.tsx";
 
-const LIST_OF = { dataset: "datasets", job: "jobs", model: "models", sweep: "jobs" } as const; // the view that lists them
+const LIST_OF = { dataset: "datasets", job: "jobs", model: "models", sweep: "jobs?show=sweeps" } as const; // the view that lists them
 
 /** Deletes a record, returns to the list and offers to restore the record. */
 export function DeleteButton({ kind, id }: { kind: keyof typeof LIST_OF; id: string }) {
