@@ -19,7 +19,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 from sklearn import metrics
 
-from tests.support.page.browser import Tab, drop, saved, see
+from tests.support.page.browser import Tab, drop, saved, see, until
 from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers
 from tests.support.stack.stack import Stack
 
@@ -383,7 +383,12 @@ def test_a_parquet_file_is_scored_and_a_wrong_one_refused(
     (tmp_path / "rows.csv").write_text(labelled.text)
     pd.read_csv(tmp_path / "rows.csv").to_parquet(tmp_path / "rows.parquet")
     page = open_evaluation(tab, service.model(), "&rows=file")
-    drop(page, ".drop", tmp_path / "rows.parquet")
+    slow: list[Route] = []
+    page.route("**/score", lambda route: slow.append(route), times=1)
+    drop(page, ".drop", tmp_path / "rows.csv", "text/csv")
+    until(page, lambda: slow, "the first request")
+    drop(page, ".drop", tmp_path / "rows.parquet")  # and the first file is not awaited any more
+    until(page, lambda: slow[0].request.failure, "the end of the first request")
     expect(page.locator(".file-report")).to_contain_text("right on 150 rows of rows.parquet")
     assert tab.sent("POST", "/score")[-1].headers["content-type"] == PARQUET
     assert numbers(matrix(page)) == metrics.confusion_matrix(labelled.truth, labelled.predicted).tolist()
@@ -395,6 +400,10 @@ def test_a_parquet_file_is_scored_and_a_wrong_one_refused(
     page.get_by_label("Column of the true class").fill("sort")
     page.get_by_role("button", name="Score other.csv again").click()
     expect(page.locator(".file-report")).to_contain_text("right on 150 rows of other.csv")
+    page.get_by_label("Column of the weights").fill("zip")
+    page.get_by_role("button", name="Score other.csv again").click()
+    expect(page.locator(".file-report")).to_contain_text("of the weight right on 150 rows of other.csv.")
+    expect(page.get_by_role("list", name="Most frequent errors")).to_contain_text("Weight ")
     page.get_by_label("Column of the weights").fill("colour")
     page.get_by_role("button", name="Score other.csv again").click()
     expect(page.locator(".field.wrong .error")).to_contain_text("name a column of numbers")

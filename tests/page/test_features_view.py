@@ -29,7 +29,8 @@ def test_every_feature_with_its_errors_and_cuts(tab: Tab, service: Service) -> N
     assert features.locator("h3").all_inner_texts()[0] == saved[0]["feature"]
     for entry in saved:
         feature = features.filter(has=page.get_by_role("heading", name=entry["feature"], exact=True))
-        expect(feature).to_contain_text(f"{entry['errors_saved']:g} errors saved")
+        noun = "error" if entry["errors_saved"] == 1 else "errors"
+        expect(feature).to_contain_text(f"{entry['errors_saved']:g} {noun} saved")
         nodes = used[entry["feature"]]
         expect(feature).to_contain_text(f"{len(nodes)} split")
         column = next(each for each in tree["columns"] if each["name"] == entry["feature"])

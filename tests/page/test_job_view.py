@@ -92,7 +92,10 @@ window.asked = 0;
 window.told = [];
 window.Notification = class {
   static async requestPermission() { window.asked += 1; return window.answer ?? "granted"; }
-  constructor(title, options) { window.told.push([title, options.body]); }
+  constructor(title, options) {
+    window.told.push([title, options.body]);
+    throw new TypeError("Illegal constructor."); // as on phones
+  }
   close() {}
 };
 """
@@ -115,6 +118,10 @@ class TestNotification:
         assert page.evaluate("window.told") == [
             ["watched: Proven optimal", "85 % ± 6 right on 120 held-back rows."]
         ]
+        # Where the browser does not show it, the page does.
+        expect(page.get_by_role("group", name="Message")).to_have_text(
+            "watched: Proven optimal. 85 % ± 6 right on 120 held-back rows."
+        )
         live.open()
         expect(button).to_have_count(0)
 
@@ -171,6 +178,16 @@ def test_a_server_that_is_away_is_not_asked_every_second(live: Live, api_process
     expect(page.locator(".scrub strong")).to_have_text("Tree 2 of 2")
     until(page, lambda: len(live.tab.sent("GET", "/v1/jobs/")) > before, "another request")
     live.tab.complaints[:] = [text for text in live.tab.complaints if "net::ERR_" not in text]
+
+
+def test_an_error_that_passes_leaves_no_notice(live: Live) -> None:
+    live.tab.refusals.add(503)
+    page = live.open()
+    address, busy = f"**/v1/jobs/{live.worker.id}", {"detail": "The store is busy."}
+    page.route(address, lambda route: route.fulfill(status=503, json=busy))
+    expect(page.get_by_text("The store is busy.")).to_be_visible()
+    page.unroute(address)
+    expect(page.get_by_text("The store is busy.")).to_have_count(0)
 
 
 def test_jobs_side_by_side_keep_their_own_tree(browser: Browser, api: Stack) -> None:

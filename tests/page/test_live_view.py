@@ -39,8 +39,8 @@ def test_bounds_close_and_trees_improve(live: Live) -> None:
     expect(live.fact("Memory")).to_have_text("4.1 kB")
     # Changes are marked in the tree and described.
     assert page.locator("svg.drawing .node.changed .mark text").count() >= 4
-    expect(page.locator(".scrub p")).to_contain_text(f"Cost {costs()[0]:g} to {costs()[2]:g}")
-    expect(page.locator(".scrub p")).to_contain_text("new node")
+    expect(page.locator(".scrub + p")).to_contain_text(f"Cost {costs()[0]:g} to {costs()[2]:g}")
+    expect(page.locator(".scrub + p")).to_contain_text("new node")
 
     live.worker.checkpoint(60.0, tree=4)
     live.worker.prove()
@@ -70,7 +70,7 @@ def test_scrub_back_through_earlier_trees(live: Live) -> None:
     slider.focus()
     page.keyboard.press("ArrowLeft")
     expect(title).to_have_text("Tree 1 of 3")
-    expect(page.locator(".scrub p")).to_contain_text("The first tree")
+    expect(page.locator(".scrub + p")).to_contain_text("The first tree")
     # A better tree does not replace an earlier tree that the user has chosen.
     live.worker.checkpoint(1.0, tree=3)
     expect(title).to_have_text("Tree 1 of 4")

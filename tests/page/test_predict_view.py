@@ -11,11 +11,13 @@ from typing import Any
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.support.page.browser import Tab, drop, saved, see
+from tests.support.page.browser import Tab, drop, saved, see, until
+from tests.support.page.live_job import Live
 from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers
-from tests.support.records.model_maker import add_model, mixed_tree
+from tests.support.records.model_maker import add_model, mixed_tree, training_table
+from tests.support.stack.acting_worker import trees
 from tests.support.stack.stack import Process, Stack
 
 ROW = {"length": 3.4, "width": 2.5, "zip": 10115, "colour": "red", "fresh": True}
@@ -285,12 +287,80 @@ def test_the_prediction_appears_when_the_server_is_back(
     api_tab.complaints[:] = [text for text in api_tab.complaints if "net::ERR_" not in text]
 
 
-def test_with_the_best_tree_of_a_job(tab: Tab, service: Service) -> None:
-    job = service.job("predicting early", parameters={"max_depth": 2})
-    service.wait(job)
-    page = tab.go(f"/predict/job/{job}")
+def test_with_the_tree_of_a_running_job(live: Live) -> None:
+    """A better tree that is found meanwhile has other leaves."""
+    live.worker.checkpoint(1.0, tree=1)
+    page = live.tab.go(f"/predict/job/{live.worker.id}")
     expect(page.locator(".verdict")).to_be_visible()
-    assert tab.sent("POST", f"/v1/jobs/{job}/predict")
+    live.worker.checkpoint(1.0, tree=4)
+    names = [column["name"] for column in trees()[1]["columns"]]
+    record = dict.fromkeys(names, 1.5)
+    fill(page, record)
+    path = f"/v1/jobs/{live.worker.id}/predict?explain=true&revision=1"
+    with live.stack.client() as client:
+        expected = client.post(path, json={"records": [record]}).json()
+    leaf = expected["leaf_ids"][0]
+    rows = trees()[1]["nodes"][leaf]["rows"]
+    expect(page.locator(".steps li")).to_have_count(len(expected["explanations"][0]["steps"]))
+    expect(page.locator(".answer")).to_contain_text(f"{rows} training rows ended in the same leaf.")
+    expect(page.locator(f'svg.drawing .node.lit[data-node="{leaf}"]')).to_be_visible()
+    page.get_by_role("button", name="Many rows").click()
+    page.get_by_label("Or paste rows").fill(",".join(names) + "\n1.5,1.5\n")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.get_by_role("heading", name="1 prediction")).to_be_visible()
+    assert all("revision=1" in request.url for request in live.tab.sent("POST", "/predict"))
+
+
+@pytest.fixture
+def formulas(api: Stack, api_tab: Tab) -> Page:
+    """Open a model whose classes a spreadsheet would take for formulas."""
+    page = api_tab.go(f"/predict/{add_model(api, mixed_tree(('+', '-')))}?rows=many")
+    expect(page.locator(".drop")).to_be_visible()
+    return page
+
+
+def test_classes_that_look_like_formulas(formulas: Page, api: Stack, api_tab: Tab, tmp_path: Path) -> None:
+    table = training_table(rows=20).to_pylist()
+    model = formulas.url.partition("/predict/")[2].partition("?")[0]
+    with api.client() as client:
+        answer = client.post(f"/v1/models/{model}/predict", json={"records": table}).json()
+    truth = answer["predictions"]
+    assert set(truth) == {"+", "-"}
+    rows = [[*("" if cell is None else cell for cell in row.values())] for row in table]
+    text = as_csv([[*row, sign] for row, sign in zip(rows, truth, strict=True)], (*table[0], "label"))
+    (tmp_path / "right.csv").write_text(text)
+    (tmp_path / "short.csv").write_text("\n".join(text.splitlines()[:4]) + "\n")
+    slow: list[Route] = []
+    formulas.route("**/predict", lambda route: slow.append(route), times=1)
+    drop(formulas, ".drop", tmp_path / "short.csv", "text/csv")
+    until(formulas, lambda: slow, "the first request")
+    drop(formulas, ".drop", tmp_path / "right.csv", "text/csv")
+    until(formulas, lambda: slow[0].request.failure, "the end of the first request")
+    expect(formulas.get_by_role("heading", name="20 predictions")).to_be_visible()
+    shown = formulas.get_by_role("region", name="Predictions").locator("tbody tr")
+    assert [shown.nth(i).locator("td").first.inner_text() for i in range(20)] == truth
+    expect(formulas.locator("tbody tr.wrong")).to_have_count(0)
+    expect(formulas.locator(".file-report")).to_contain_text(
+        "right on 20 rows of right.csv: 0 rows are wrong."
+    )
+
+
+def test_typing_does_not_read_the_predicted_file_again(formulas: Page, api_tab: Tab, tmp_path: Path) -> None:
+    rows = [["" if cell is None else cell for cell in row.values()] for row in training_table().to_pylist()]
+    (tmp_path / "long.csv").write_text(as_csv(20 * rows, tuple(training_table().column_names)))
+    formulas.locator("input[type=file]").set_input_files(tmp_path / "long.csv")
+    expect(formulas.get_by_role("heading", name="8,000 predictions")).to_be_visible()
+    session = api_tab.context.new_cdp_session(formulas)
+    session.send("Performance.enable")
+
+    def script_seconds() -> float:
+        found = session.send("Performance.getMetrics")["metrics"]
+        return float(next(entry["value"] for entry in found if entry["name"] == "ScriptDuration"))
+
+    before = script_seconds()
+    formulas.get_by_label("Or paste rows").press_sequentially("length")
+    expect(formulas.get_by_label("Or paste rows")).to_have_value("length")
+    assert script_seconds() - before < 0.1
 
 
 def test_the_model_is_chosen_from_a_list(tab: Tab, service: Service) -> None:
@@ -306,5 +376,5 @@ def test_by_the_name_of_a_model(tab: Tab, service: Service) -> None:
     page = tab.go("/predict/spring")
     expect(page.locator(".verdict")).to_be_visible()
     expect(page.get_by_label("Model").locator("option:checked")).to_have_text("spring (flowers 3)")
-    assert tab.sent("POST", "/v1/models/spring/predict")
+    assert tab.sent("POST", f"/v1/models/{service.model()}/predict")  # the alias may move meanwhile
     service.client.delete("/v1/models/aliases/spring")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.page.browser import Tab
 from tests.support.page.live_job import Live
 from tests.support.page.made_metrics import metrics, scores
 from tests.support.page.page_data import Service, as_csv
+from tests.support.records.model_maker import job_of
 from tests.support.stack.acting_worker import costs
 from worker.domain.jobs import JobState, Outcome, StopReason
 
@@ -79,6 +81,33 @@ class TestHeadline:
         )
         expect(live.fact("Gap")).to_have_text(f"{100 * (WRONG - 30) / WRONG:.1f} %")
 
+    def test_nor_in_lists_nodes_and_models(self, live: Live) -> None:
+        def without_bounds(route: Route) -> None:
+            answer = route.fetch()
+            body = answer.json()
+            for node in body["tree"]["nodes"]:
+                node.update(bound=0, proven=False)
+            route.fulfill(response=answer, json=body)
+
+        made = metrics(scores(300, WRONG), HELD)
+        live.worker.checkpoint(0.0, tree=2, metrics=made, explored=0.034)
+        page = live.tab.go("/jobs")
+        gap = page.locator(".fact").filter(has_text="Gap").locator("dd")
+        expect(gap).to_have_text("unknown")
+        page.route("**/incumbent", without_bounds)
+        live.open()
+        root = page.locator('svg.drawing [data-node="0"]')
+        expect(root).to_have_attribute("aria-label", re.compile(f"cost {WRONG:g}, open.$"))
+        root.click()
+        bound = page.locator(".drawer, .columns .panel").locator(".fact").filter(has_text="Lower bound")
+        expect(bound.locator("dd")).to_have_text("none")
+        end(live, WRONG, 0.0, False, made, explored=0.034)
+        live.tab.go("/jobs")
+        expect(page.locator("tbody tr")).to_contain_text("unknown")
+        live.tab.go(f"/models/{job_of(live.stack, live.worker.id).model_id}")
+        expect(gap).to_have_text("unknown")
+        expect(bound.locator("dd")).to_have_text("none")
+
     def test_nothing_held_back(self, live: Live) -> None:
         end(live, WRONG, WRONG, True, metrics(scores(300, WRONG)), explored=1.0)
         page = live.open()
@@ -100,6 +129,11 @@ class TestHeadline:
             f"The cost of the tree, misclassified weight plus penalties, is {WRONG:g}."
         )
         expect(headline).to_contain_text(f"no tree over the searched cuts costs less than {WRONG:g}")
+        model = job_of(live.stack, live.worker.id).model_id
+        page = live.tab.go(f"/models/{model}?part=evaluation&rows=train")
+        expect(page.get_by_role("list", name="Most frequent errors")).to_have_text(
+            "Weight 80.5 of 210 of class out is predicted as in (38.3 %)."
+        )
 
     def test_an_interval_at_the_end_of_the_scale(self, live: Live) -> None:
         end(live, WRONG, WRONG, True, metrics(scores(300, WRONG), scores(120, 0)), explored=1.0)

@@ -334,6 +334,9 @@ def test_name_tags_and_notes_in_the_view(
     expect(about.locator(".chip")).to_have_text(["stage: trial: 1"])
     expect(about.get_by_role("list", name="Tags")).to_be_focused()  # its button is gone
     assert labels()[2] == {"stage": "trial: 1"}
+    tab.go("/datasets")
+    tab.go(path if kind == "jobs" else f"{path}?part=about")  # a view that did not offer the undo
+    expect(about.locator(".chip")).to_have_text(["stage: trial: 1"])
     undo(page)
     expect(about.locator(".chip")).to_have_count(2)
     assert labels()[2] == {"old": "tag", "stage": "trial: 1"}

@@ -51,7 +51,7 @@ def test_a_tree_has_one_time(live: Live) -> None:
     page = live.open()
     choose(page, 3)
     shown = "1.7 s"
-    expect(page.locator(".scrub p")).to_contain_text(f"Found after {shown}.")
+    expect(page.locator(".scrub + p")).to_contain_text(f"Found after {shown}.")
     expect(live.fact("Found after")).to_have_text(shown)
     expect(page.locator(".score-readout")).to_contain_text(f"Tree3After{shown}")
     page.get_by_text("When the tree improved").click()

@@ -7,13 +7,16 @@ import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from literati import ShapeTree
+from literati import LiteratiClassifier, ShapeTree
 from tests.support.page.browser import Tab, saved
 from tests.support.page.page_data import Service
 from tests.support.page.tree_drawing import holds, leaves, lit, path_to, rule
+from tests.support.records.model_maker import add_model
+from tests.support.stack.stack import Stack
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -196,6 +199,7 @@ def test_tab_and_node_are_kept_in_the_link(tab: Tab, service: Service) -> None:
     expect(page.locator(f'svg.drawing [data-node="{leaf}"].selected')).to_be_visible()
     page.get_by_role("button", name="Close").click()
     assert "?" not in page.url
+    expect(page.locator(f'svg.drawing [data-node="{leaf}"]')).to_be_focused()  # not lost with the button
     # Another link to the same model opens what it names.
     tab.go(f"/models/{service.model()}?tab=features")
     expect(page.get_by_role("tab", name="Features")).to_have_attribute("aria-selected", "true")
@@ -251,3 +255,49 @@ def test_a_tree_whose_dataset_is_gone(tab: Tab, service: Service) -> None:
     page.wait_for_timeout(500)
     expect(page.locator("svg.drawing path.rows")).to_have_count(0)
     assert not tab.sent("GET", "/rows")
+
+
+def test_parts_that_failed_to_load_are_loaded_again(tab: Tab, service: Service) -> None:
+    tree = service.tree(service.model())
+    tab.page.route("**/nodes/*/rows*", lambda route: route.abort(), times=1)
+    page = tab.go(f"/models/{service.model()}")
+    for i, node in enumerate(tree["nodes"]):
+        if node["split"]:
+            expect(page.locator(f'svg.drawing [data-node="{i}"] path.rows').first).to_be_visible()
+    page.route("**/assets/part-*.js", lambda route: route.abort())
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.get_by_role("tabpanel").last).to_contain_text("This part of the page could not be loaded.")
+    page.unroute("**/assets/part-*.js")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("region", name="Rules of the tree").locator("tbody tr")).to_have_count(
+        len(leaves(tree))
+    )
+    tab.complaints[:] = [text for text in tab.complaints if "net::ERR_" not in text]
+
+
+def test_weights_are_not_called_rows(api: Stack, api_tab: Tab) -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(200, 2)).round(2), np.where(rng.random(200) < 0.15, "rare", "frequent")
+    search = LiteratiClassifier(max_depth=2, class_weight="balanced", candidates="quantile")
+    tree = search.fit(x, y).tree_.to_dict()
+    leaf = next(i for i in leaves(tree) if min(tree["nodes"][i]["counts"]) > 0)
+    node = tree["nodes"][leaf]
+    words = f"{100 * max(node['counts']) / sum(node['counts']):.1f} % of the weight of {node['rows']}"
+    model = add_model(api, search.tree_)
+    page = api_tab.go(f"/models/{model}?node={leaf}")
+    drawer = page.locator(".drawer")
+    expect(drawer.locator(".verdict-line")).to_contain_text(f"{words} training rows")
+    expect(drawer).to_contain_text("Share of the weight of the training rows")
+    expect(drawer.locator(".fact").filter(has_text="Wrong weight").locator("dd")).to_have_text(
+        f"{node['error']:.4g}"
+    )
+    drawn = page.locator(f'svg.drawing [data-node="{leaf}"]')
+    wrong = f"weight {node['error']:.4g} wrong"
+    expect(drawn).to_have_attribute("aria-label", re.compile(f"{words} rows; {wrong}"))
+    expect(drawn).to_contain_text(wrong)
+    page.get_by_role("tab", name="Features").click()
+    saved_weight = tree["summary"]["feature_importances"][0]["errors_saved"]
+    expect(page.locator(".feature").first).to_contain_text(f"weight {saved_weight:.4g} saved")
+    api_tab.go(f"/predict/{model}")
+    expect(page.locator(".answer")).to_contain_text("of their weight (")
+    expect(page.locator(".answer")).to_contain_text("its share of the weight of these training rows")

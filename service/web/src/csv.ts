@@ -3,7 +3,7 @@
 const DELIMITERS = [",", ";", "\t", "|"];
 
 /** Yields the records with their cells and text; a quoted cell may contain delimiters and line breaks. */
-export function* records(text: string, delimiter: string): Generator<{ cells: string[]; text: string }> {
+function* records(text: string, delimiter: string): Generator<{ cells: string[]; text: string }> {
   let cells: string[] = [];
   let cell = "";
   let inQuotes = false;
@@ -61,6 +61,11 @@ function quoted(cell: string, delimiter: string): string {
 /** Returns rows of cells as CSV. */
 export function csvText(rows: string[][]): string {
   return `${rows.map((cells) => cells.map((cell) => quoted(cell, ",")).join(",")).join("\n")}\n`;
+}
+
+/** Removes the apostrophe that the server puts before text which a spreadsheet would take for a formula. */
+export function withoutApostrophe(cell: string): string {
+  return cell.replace(/^'(?=[=+\-@\t\r])/, "");
 }
 
 /** Appends the predictions to the rows; null if their numbers differ. */

@@ -39,6 +39,12 @@ export function percent(share: number, digits = 1): string {
   return `${Number.isInteger(value) ? value : text} %`;
 }
 
+/** A share in round figures; a small one keeps a decimal. */
+export function roughPercent(share: number): string {
+  if (share > 0 && share < 0.001) return "less than 0.1 %";
+  return percent(share, share < 0.1 ? 1 : 0);
+}
+
 export function bytes(size: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let step = 0;

@@ -41,7 +41,7 @@ function View({ at }: { at: Place }) {
   if (view === "datasets") return rest[0] ? <DatasetView key={rest[0]} id={rest[0]} /> : <Datasets />;
   if (view === "train") return <Train key={at.query.toString()} query={at.query} />;
   if (view === "jobs" && !rest[0]) return <Jobs key={at.visit} />;
-  if (view === "jobs") return rest[0].includes(",") ? <Together ids={rest[0].split(",")} /> : <JobView key={rest[0]} id={rest[0]} alone />;
+  if (view === "jobs") return rest[0].includes(",") ? <Together ids={rest[0].split(",")} /> : <JobView key={at.visit} id={rest[0]} alone />;
   if (view === "sweeps" && rest[0]) return <SweepView key={rest[0]} id={rest[0]} />;
   if (view === "models") return rest[0] ? <ModelView key={at.visit} id={rest[0]} /> : <Models key={at.visit} />;
   if (view === "compare" && rest.length > 1) return <Compare key={at.visit} ids={rest} />;

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./parts/dialog.tsx";
 import { Field } from "./parts/field.tsx";
+import { FootMessage } from "./parts/foot-message.tsx";
 import { Icon, IconButton, Logo } from "./parts/icons.tsx";
-import { Undo } from "./parts/undo.tsx";
 import { announcement } from "./state/announcement.ts";
 import { chooseTheme, theme, type Theme } from "./state/appearance.ts";
 import { retry, lost } from "./state/connection.ts";
@@ -53,7 +53,7 @@ export function Shell({ here, children }: { here: string; children: ComponentChi
       )}
       <Tour />
       <main id="main" tabIndex={-1}>{children}</main>
-      <Undo />
+      <FootMessage />
       {(key === "wanted" || key === "wrong") && <SignIn wrong={key === "wrong"} />}
       <div class="unseen" role="status" aria-live="polite">{said}</div>
     </>

@@ -21,7 +21,7 @@ export class LostError extends Error {
   }
 }
 
-export interface Options {
+interface Options {
   method?: string;
   body?: BodyInit;
   headers?: Record<string, string>;

@@ -11,21 +11,27 @@ const MAGIC: Record<string, string> = {
   ARROW1: "application/vnd.apache.arrow.file",
 };
 
-/** Rows to predict or to score. */
+/** Rows to predict or to score, as they are sent. */
 export interface RowFile {
   name: string;
   body: Blob;
   type: string;
-  text?: string; // of CSV and TSV
 }
 
 export async function rowFile(file: File): Promise<RowFile> {
   const head = await file.slice(0, 6).text();
   const magic = Object.keys(MAGIC).find((sign) => head.startsWith(sign));
-  if (magic) return { name: file.name, body: file, type: MAGIC[magic] };
-  return { name: file.name, body: file, type: /\.tsv$/i.test(file.name) ? TSV : CSV, text: await file.text() };
+  return { name: file.name, body: file, type: magic ? MAGIC[magic] : /\.tsv$/i.test(file.name) ? TSV : CSV };
 }
 
-export function pastedRows(text: string): RowFile {
+/** Rows with their text, which binary files do not have. */
+export interface ReadRows extends RowFile { text?: string }
+
+export async function readRows(file: File): Promise<ReadRows> {
+  const rows = await rowFile(file);
+  return rows.type === CSV || rows.type === TSV ? { ...rows, text: await file.text() } : rows;
+}
+
+export function pastedRows(text: string): ReadRows {
   return { name: "rows.csv", body: new Blob([text]), type: CSV, text };
 }

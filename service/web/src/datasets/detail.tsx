@@ -5,7 +5,8 @@ import type { Dataset, DatasetSummary, Preview, ProblemFix } from "../api/types.
 import { bytes, cell, counted } from "../format.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { Fixes } from "../parts/fixes.tsx";
-import { DeleteButton, ViewHead } from "../parts/head.tsx";
+import { DeleteButton } from "../parts/delete.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Await } from "../parts/states.tsx";
 import { keepInLink, place } from "../router.ts";

@@ -1,10 +1,10 @@
 // The confusion matrix: rows are true classes, columns are predicted classes.
 import type { ConfusionMatrix as Matrix } from "../api/types.ts";
-import { cell, count, number } from "../format.ts";
+import { cell, counted, number } from "../format.ts";
 import { Choice } from "../parts/choice.tsx";
 import { confusions, confusionWords, shareWords } from "./words.ts";
 
-export const MODES = { counts: "Counts", shares: "Row %", errors: "Errors only" };
+const MODES = { counts: "Counts", shares: "Row %", errors: "Errors only" };
 export type Mode = keyof typeof MODES;
 
 export const MAX_LEVEL = 8; // in a table with more columns their names are written upwards
@@ -24,10 +24,11 @@ interface Props {
   mode: Mode;
   caption: string;
   of?: string; // the model, if there are several matrices
+  weighted: boolean; // the counts are weights
   known?: number; // the number of classes that the model knows; others are never predicted
 }
 
-export function ConfusionMatrix({ matrix, mode, caption, of, known }: Props) {
+export function ConfusionMatrix({ matrix, mode, caption, of, weighted, known }: Props) {
   if (!matrix) return <p class="quiet">There are more than 64 classes, too many for a table. The scores of each class are below.</p>;
   const { labels, counts } = matrix;
   const classes = labels.map((_, i) => i);
@@ -46,7 +47,7 @@ export function ConfusionMatrix({ matrix, mode, caption, of, known }: Props) {
           <tr>
             <th scope="col"><span class="quiet">true / predicted</span></th>
             {shown.columns.map((k) => <th scope="col" title={cell(labels[k])}><span>{cell(labels[k])}</span></th>)}
-            {mode !== "errors" && <th scope="col"><span class="quiet">Rows</span></th>}
+            {mode !== "errors" && <th scope="col"><span class="quiet">{weighted ? "Weight" : "Rows"}</span></th>}
           </tr>
         </thead>
         <tbody>
@@ -55,7 +56,7 @@ export function ConfusionMatrix({ matrix, mode, caption, of, known }: Props) {
             return (
               <tr>
                 <th scope="row" title={cell(labels[i])}>{cell(labels[i])}</th>
-                {shown.columns.map((k) => <Cell matrix={matrix} actual={i} predicted={k} total={total} most={most} mode={mode} />)}
+                {shown.columns.map((k) => <Cell {...{ matrix, total, most, mode, weighted }} actual={i} predicted={k} />)}
                 {mode !== "errors" && <td class="total quiet">{number(total)}</td>}
               </tr>
             );
@@ -66,10 +67,10 @@ export function ConfusionMatrix({ matrix, mode, caption, of, known }: Props) {
   );
 }
 
-interface CellProps { matrix: Matrix; actual: number; predicted: number; total: number; most: number; mode: Mode }
+interface CellProps { matrix: Matrix; actual: number; predicted: number; total: number; most: number; mode: Mode; weighted: boolean }
 
 /** Right predictions are coloured by their share of the row, errors by their share of the largest error. */
-function Cell({ matrix, actual, predicted, total, most, mode }: CellProps) {
+function Cell({ matrix, actual, predicted, total, most, mode, weighted }: CellProps) {
   const weight = matrix.counts[actual][predicted];
   const share = total ? weight / total : 0;
   if (actual === predicted) {
@@ -77,7 +78,7 @@ function Cell({ matrix, actual, predicted, total, most, mode }: CellProps) {
     return <td class="hit" style={{ background: mode === "errors" ? undefined : tint(Math.round(40 * share)) }}>{text}</td>;
   }
   if (!weight) return <td class="miss quiet">{ZEROS[mode]}</td>;
-  const words = confusionWords(matrix, { actual, predicted, weight, of: total });
+  const words = confusionWords(matrix, { actual, predicted, weight, of: total }, weighted);
   return (
     <td class="miss some" title={words} style={{ background: tint(FAINTEST + Math.round((STRONGEST - FAINTEST) * Math.sqrt(weight / most))) }}>
       {mode === "shares" ? shareWords(share) : number(weight)}
@@ -88,14 +89,18 @@ function Cell({ matrix, actual, predicted, total, most, mode }: CellProps) {
 const tint = (strength: number) => `color-mix(in srgb, var(--tint) ${strength}%, transparent)`;
 
 /** The most frequent errors in sentences. */
-export function LargestConfusions({ matrix }: { matrix: Matrix | null }) {
+export function LargestConfusions({ matrix, weighted }: { matrix: Matrix | null; weighted: boolean }) {
   const found = matrix ? confusions(matrix) : [];
   if (!matrix || !found.length) return null;
   const rest = found.slice(MAX_WORDED).reduce((sum, each) => sum + each.weight, 0);
   return (
     <ul class="confusions" aria-label="Most frequent errors">
-      {found.slice(0, MAX_WORDED).map((each) => <li>{confusionWords(matrix, each)}</li>)}
-      {rest > 0 && <li class="quiet">{Number.isInteger(rest) ? count(rest) : number(rest)} more errors are of {count(found.length - MAX_WORDED)} other kinds.</li>}
+      {found.slice(0, MAX_WORDED).map((each) => <li>{confusionWords(matrix, each, weighted)}</li>)}
+      {rest > 0 && (
+        <li class="quiet">
+          {weighted ? `Errors of weight ${number(rest)}` : counted(rest, "more error")} in {counted(found.length - MAX_WORDED, "other pair")} of classes.
+        </li>
+      )}
     </ul>
   );
 }

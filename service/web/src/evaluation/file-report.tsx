@@ -1,7 +1,7 @@
 // What a scored file says about a tree.
 import type { Scored } from "../api/types.ts";
 import { counted } from "../format.ts";
-import { accuracyWords, intervalWords, measured } from "../quality/sentences.ts";
+import { intervalWords, measured, rightWords } from "../quality/sentences.ts";
 import { rowNotes } from "./file.ts";
 
 /** A file that was scored; the server does not keep it. */
@@ -13,7 +13,7 @@ export function FileReport({ file: { name, scored } }: { file: ScoredFile }) {
   return (
     <div class="file-report" role="status">
       <p class="headline-main">
-        <strong title={intervalWords(scored.scores)}>{accuracyWords(scored.scores)} right on {counted(scored.scores.rows, "row")}</strong> of {name}
+        <strong title={intervalWords(scored.scores)}>{rightWords(scored.scores)}</strong> of {name}
         {!weighted && `: ${counted(wrong, "row")} ${wrong === 1 ? "is" : "are"} wrong`}.
       </p>
       {notes.length > 0 && <ul class="notes warn">{notes.map((note) => <li>{note}</li>)}</ul>}

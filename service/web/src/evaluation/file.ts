@@ -4,14 +4,9 @@ import type { RowFile } from "../api/rows.ts";
 import type { Scored } from "../api/types.ts";
 import { cell, count, counted, listed } from "../format.ts";
 
-export interface ScoreColumns { target: string; weight: string } // empty: as the server chooses
-
-/** `path` is the API path of a model or a job. */
-export async function scoreFile(path: string, rows: RowFile, { target, weight }: ScoreColumns): Promise<Scored> {
-  const query = new URLSearchParams({ ...(target && { target }), ...(weight && { weight }) }).toString();
-  const answer = await request(`${path}/score${query && `?${query}`}`, {
-    method: "POST", body: rows.body, slow: true, headers: { "Content-Type": rows.type },
-  });
+/** `address` is that of the API for a model or a job, with its query. */
+export async function scoreFile(address: string, rows: RowFile, signal: AbortSignal): Promise<Scored> {
+  const answer = await request(address, { method: "POST", body: rows.body, slow: true, signal, headers: { "Content-Type": rows.type } });
   return (await answer.json()) as Scored;
 }
 

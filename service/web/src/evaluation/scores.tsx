@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ConfusionMatrix as Matrix, ScoresInput } from "../api/types.ts";
 import { percent } from "../format.ts";
-import { accuracyWords, measured } from "../quality/sentences.ts";
+import { accuracyWords, isWeighted } from "../quality/sentences.ts";
 import { keepInLink, place } from "../router.ts";
 import { Calibration } from "./calibration.tsx";
 import { classScores, ClassTable } from "./classes.tsx";
@@ -36,6 +36,7 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
     setThreshold(value);
     keepInLink({ threshold: value === null ? null : String(value) });
   };
+  const weighted = isWeighted(scores);
   const here = moved ? `${rows}, at a threshold of ${percent(threshold!)}` : rows;
   return (
     <div class="evaluation">
@@ -43,7 +44,7 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
         <h2>Scores</h2>
         <Figures scores={scores} name={column} beside={beside} />
         {accuracyWords(scores).includes("±") && <p class="help">The figure after ± is half the width of the 95 % interval of the accuracy on new rows like these.</p>}
-        {measured(scores).weighted && <p class="help">The rows have weights: every count below is a sum of weights.</p>}
+        {weighted && <p class="help">The rows have weights: every count below is a sum of weights.</p>}
       </section>
       <section class={labels.length > MAX_LEVEL ? "panel wide" : "panel"} aria-label="Confusion matrix">
         <div class="row">
@@ -55,8 +56,8 @@ export function ScoreView({ scores, rows, name, classes, column = "This tree", b
             }} /></span>
           )}
         </div>
-        <ConfusionMatrix matrix={matrix} mode={mode} caption={here} known={classes} />
-        <LargestConfusions matrix={matrix} />
+        <ConfusionMatrix matrix={matrix} mode={mode} caption={here} weighted={weighted} known={classes} />
+        <LargestConfusions matrix={matrix} weighted={weighted} />
       </section>
       {classes === 2 && (
         <section class="panel wide" aria-label="Threshold">

@@ -1,7 +1,7 @@
 // ROC and precision-recall curves of a tree of two classes, with a threshold to choose.
 import { useId } from "preact/hooks";
 import { cell, number, orDash, percent } from "../format.ts";
-import { Fact } from "../parts/badge.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { Field, Select } from "../parts/field.tsx";
 import {
   averagePrecision, type Counts, countsAt, type Curve, cutAt, type Point, type Positive, precisionPoint, precisionPoints, ratesOf, rocPoint, rocPoints,

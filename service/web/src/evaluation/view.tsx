@@ -11,7 +11,7 @@ import { Empty, Refusal } from "../parts/states.tsx";
 import { keepInLink, place } from "../router.ts";
 import { useAction } from "../state/action.ts";
 import { title } from "../words.ts";
-import { type ScoreColumns, scoreFile } from "./file.ts";
+import { scoreFile } from "./file.ts";
 import { FileReport, type ScoredFile } from "./file-report.tsx";
 import type { Beside } from "./figures.tsx";
 import { ScoreView } from "./scores.tsx";
@@ -77,14 +77,18 @@ function besideFile({ metrics: { validation, train } }: ModelWithTree): Beside[]
 
 function FileScores({ model, dataset, onScored }: { model: ModelWithTree; dataset: Dataset | undefined; onScored: (file: ScoredFile) => void }) {
   const target = model.target ?? dataset?.target; // models of version 0.1.0 do not say it
-  const [columns, setColumns] = useState<ScoreColumns>({ target: "", weight: "" });
+  const [columns, setColumns] = useState({ target: "", weight: "" }); // empty: as the server chooses
   const [last, setLast] = useState<RowFile>();
   const { run, busy, error } = useAction();
-  const score = (rows: RowFile) => run(async () => {
+  const score = (chosen: RowFile | Promise<RowFile>) => run(async (signal) => {
+    const rows = await chosen;
+    signal.throwIfAborted();
     setLast(rows);
-    onScored({ name: rows.name, scored: await scoreFile(`/v1/models/${model.id}`, rows, columns) });
+    const query = new URLSearchParams(Object.entries(columns).filter(([, name]) => name)).toString();
+    const scored = await scoreFile(`/v1/models/${model.id}/score${query && `?${query}`}`, rows, signal);
+    onScored({ name: rows.name, scored });
   });
-  const text = (key: keyof ScoreColumns) => ({
+  const text = (key: keyof typeof columns) => ({
     value: columns[key], autocomplete: "off", spellcheck: false,
     onInput: (event: { currentTarget: HTMLInputElement }) => setColumns({ ...columns, [key]: event.currentTarget.value }),
   });
@@ -95,7 +99,7 @@ function FileScores({ model, dataset, onScored }: { model: ModelWithTree; datase
         The file has new rows with their true class{target && <> in the column <strong>{target}</strong></>}. The server predicts them, compares
         the predictions with the true classes and does not keep the file.
       </p>
-      <DropZone accept={ROW_FILES} label={busy ? "Scoring…" : "Choose a file"} onFile={(chosen) => void rowFile(chosen).then(score)}>
+      <DropZone accept={ROW_FILES} label={busy ? "Scoring…" : "Choose a file"} onFile={(chosen) => void score(rowFile(chosen))}>
         <p>or drop one here: CSV, TSV or Parquet, with the columns of the model.</p>
       </DropZone>
       <details open={complaintAt(error, "/query") !== undefined}>

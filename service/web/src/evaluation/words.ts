@@ -7,7 +7,7 @@ export function shareWords(share: number): string {
   return share > 0 && share < 0.0005 ? "< 0.1 %" : percent(share);
 }
 
-export interface Confusion { actual: number; predicted: number; weight: number; of: number }
+interface Confusion { actual: number; predicted: number; weight: number; of: number }
 
 /** Returns the pairs of classes that are confused, the most frequent first. */
 export function confusions({ counts }: ConfusionMatrix): Confusion[] {
@@ -17,7 +17,8 @@ export function confusions({ counts }: ConfusionMatrix): Confusion[] {
   }).sort((a, b) => b.weight - a.weight);
 }
 
-export function confusionWords({ labels }: ConfusionMatrix, { actual, predicted, weight, of }: Confusion): string {
-  const rows = Number.isInteger(of) ? `${count(weight)} of ${counted(of, "row")}` : `${number(weight)} of ${number(of)} in weight`;
-  return `${rows} of class ${cell(labels[actual])} ${weight === 1 ? "is" : "are"} predicted as ${cell(labels[predicted])} (${shareWords(weight / of)}).`;
+/** "3 of 40 rows of class a are predicted as b (7.5 %).", or "Weight 2.5 of 36 of class a is predicted as b (6.9 %)." */
+export function confusionWords({ labels }: ConfusionMatrix, { actual, predicted, weight, of }: Confusion, weighted: boolean): string {
+  const rows = weighted ? `Weight ${number(weight)} of ${number(of)}` : `${count(weight)} of ${counted(of, "row")}`;
+  return `${rows} of class ${cell(labels[actual])} ${weighted || weight === 1 ? "is" : "are"} predicted as ${cell(labels[predicted])} (${shareWords(weight / of)}).`;
 }

@@ -3,7 +3,9 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client.ts";
 import type { JobSummary, Trace as StoredTrace } from "../api/types.ts";
 import { moment, number, orDash, percent, seconds } from "../format.ts";
-import { Fact, StateBadge } from "../parts/badge.tsx";
+import { StateBadge } from "../parts/badge.tsx";
+import { Fact } from "../parts/fact.tsx";
+import { gapWords } from "../quality/sentences.ts";
 import { BEYOND_SPACE, ended } from "../words.ts";
 import { ExploredLine } from "./explored.tsx";
 import { Sparkline } from "./sparkline.tsx";
@@ -23,7 +25,7 @@ export function JobCard({ job, name, chosen, onChoose }: { job: JobSummary; name
       <ExploredLine job={job} />
       <dl class="facts">
         <Fact name="Cost" title={progress.beyond_space ? BEYOND_SPACE : undefined}>{orDash(progress.objective, number)}</Fact>
-        <Fact name="Gap">{orDash(progress.gap_relative, percent)}</Fact>
+        <Fact name="Gap">{gapWords(progress)}</Fact>
         <Fact name={held ? "Held-back accuracy" : "Training accuracy"}>{orDash(held ? metrics!.validation_accuracy : metrics?.train_accuracy, percent)}</Fact>
         <Fact name="Time">{seconds(progress.elapsed_seconds)}</Fact>
       </dl>

@@ -1,12 +1,11 @@
 // The chart of the bounds over search time, with a mark for every better tree.
 import { useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import { capitalized, number, percent, seconds } from "../format.ts";
+import { capitalized, number, percent, roughPercent, seconds } from "../format.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
 import { BEYOND_SPACE, spaceWords } from "../words.ts";
 import { type Span, timeSpan, type TimeView } from "./axes.ts";
-import { shareWords } from "./explored.tsx";
 import { type Improvement, polished } from "./moments.ts";
 import { type Drawn, options, plotted } from "./plot.ts";
 import type { Trace } from "./trace.ts";
@@ -92,7 +91,7 @@ function Readout(
       <div><dt>Upper</dt><dd class="upper">{number(upper)}</dd></div>
       <div><dt>Lower</dt><dd class="lower">{number(lower)}</dd></div>
       {lower > 0 && <div><dt>Gap</dt><dd>{percent(upper > 0 ? (upper - lower) / upper : 0)}</dd></div>}
-      {trace.explored[at] !== null && <div><dt>Explored</dt><dd>{shareWords(trace.explored[at])}</dd></div>}
+      {trace.explored[at] !== null && <div><dt>Explored</dt><dd>{roughPercent(trace.explored[at])}</dd></div>}
       <div><dt>Expansions</dt><dd>{number(trace.expansions[at])}</dd></div>
       {found && <div><dt>Tree</dt><dd>{found.revision}{beyond && `, cost ${number(found.objective)}`}</dd></div>}
       {trace.stage[trace.length - 1] > 0 && (
@@ -112,7 +111,7 @@ function summary(trace: Trace): string {
   return `Chart of the bounds over ${seconds(trace.seconds[last])} of search. ${first > 0 ? "In its present stage, the" : "The"} upper bound ` +
     `fell from ${number(trace.upper[first])} to ${number(trace.upper[last])}; the lower bound rose from ` +
     `${number(trace.lower[first])} to ${number(trace.lower[last])}. ` +
-    `${share === null ? "" : `${capitalized(shareWords(share))} of the search space is explored. `}` +
+    `${share === null ? "" : `${capitalized(roughPercent(share))} of the search space is explored. `}` +
     "The left and right arrow keys move between the points; plus, minus and 0 zoom.";
 }
 

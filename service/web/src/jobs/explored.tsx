@@ -1,13 +1,7 @@
 // How much of the search space a job has explored, as a bar and in words.
 import type { Job, JobSummary } from "../api/types.ts";
-import { percent, roughly } from "../format.ts";
+import { capitalized, roughly, roughPercent } from "../format.ts";
 import { ended, spaceWords } from "../words.ts";
-
-/** The share in words; a small one keeps a decimal. */
-export function shareWords(share: number): string {
-  if (share > 0 && share < 0.001) return "less than 0.1 %";
-  return percent(share, share < 0.1 ? 1 : 0);
-}
 
 /** Says how long the proof takes, and whether the time limit comes before it. */
 function timeWords(job: Job): string {
@@ -26,7 +20,7 @@ function exploredWords(job: Job): string {
   const space = staged(job) ? `stage ${job.progress.stage + 1} of the search` : "the search space";
   if (explored === null) return "";
   if (explored >= 1) return `All of ${space} ${over ? "was" : "is"} explored.`;
-  const share = explored === 0 ? "Nothing" : explored < 0.001 ? "Less than 0.1 %" : `About ${shareWords(explored)}`;
+  const share = explored === 0 ? "Nothing" : explored < 0.001 ? capitalized(roughPercent(explored)) : `About ${roughPercent(explored)}`;
   const done = `${share} of ${space} ${over ? "was" : "is"} explored`;
   return job.state === "RUNNING" ? `${done}; ${timeWords(job)}.` : `${done}.`;
 }
@@ -66,7 +60,7 @@ export function ExploredLine({ job }: { job: JobSummary }) {
   return (
     <div class="explored">
       <Bar share={explored} />
-      <p class="quiet">{shareWords(explored)} explored</p>
+      <p class="quiet">{roughPercent(explored)} explored</p>
     </div>
   );
 }

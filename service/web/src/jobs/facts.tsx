@@ -1,20 +1,20 @@
 // The figures of a job: those of the shown tree, and those of the search.
 import type { Metrics } from "../api/types.ts";
 import { bytes, count, number, orDash, percent, seconds } from "../format.ts";
-import { Fact } from "../parts/badge.tsx";
-import { accuracyWords, intervalWords, unbounded } from "../quality/sentences.ts";
+import { Fact } from "../parts/fact.tsx";
+import { accuracyWords, gapWords, intervalWords, lowerBoundWords, unbounded } from "../quality/sentences.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
-import { BEYOND_SPACE, spaceWords } from "../words.ts";
+import { BEYOND_SPACE, ended, spaceWords } from "../words.ts";
 import type { JobFeed } from "./feed.ts";
 import { foundAt, foundWords } from "./moments.ts";
 import type { Shown } from "./shown.ts";
 
-const NO_BOUND = "The search has not yet proven that any tree has a cost";
+const NO_BOUND = "The search has not proven a lower bound of the cost of a tree";
 
 interface Props { feed: JobFeed; shown: Shown | undefined; metrics: Metrics | undefined }
 
 export function Facts({ feed, shown, metrics }: Props) {
-  const { progress } = feed.job!;
+  const { progress, state } = feed.job!;
   const open = unbounded(progress);
   return (
     <div class="job-facts">
@@ -24,10 +24,10 @@ export function Facts({ feed, shown, metrics }: Props) {
           {orDash(progress.upper_bound, number)}
         </Fact>
         <Fact name="Lower bound" title={open ? NO_BOUND : progress.space ? `It is proven that no tree over ${spaceWords(progress.space)} costs less` : undefined}>
-          {open ? "none yet" : orDash(progress.lower_bound, number)}
+          {lowerBoundWords(progress, !ended(state))}
         </Fact>
         <Fact name="Gap" title={open ? NO_BOUND : "The maximum distance to the best tree of the search space"}>
-          {open ? "unknown" : orDash(progress.gap_relative, percent)}
+          {gapWords(progress)}
         </Fact>
         <Fact name="Expansions" title="The number of search steps">{count(progress.expansions)}</Fact>
         <Fact name="Expansions/s">{orDash(feed.trace.rate(), count)}</Fact>
@@ -54,25 +54,5 @@ function TreeFacts({ shown: { incumbent }, metrics, feed }: Props & { shown: Sho
       <Fact name="Depth">{depthOf(tree)}</Fact>
       <Fact name="Found after">{orDash(foundAt(feed.improvements, incumbent), foundWords)}</Fact>
     </dl>
-  );
-}
-
-/** Compares the accuracy of a tree with CART and with the most frequent class. */
-export function Accuracy({ metrics }: { metrics: Partial<Metrics> | null }) {
-  if (metrics?.train_accuracy == null) return null;
-  const held = metrics.validation_accuracy != null;
-  const { cart, majority } = metrics.baselines ?? {};
-  const cellOf = (value: number | null | undefined) => <td class="right">{orDash(value, percent)}</td>;
-  return (
-    <table class="list compact accuracy">
-      <thead>
-        <tr><th scope="col">Accuracy</th><th scope="col" class="right">Training rows</th>{held && <th scope="col" class="right">Held-back rows</th>}</tr>
-      </thead>
-      <tbody>
-        <tr class="strong"><th scope="row">This tree</th>{cellOf(metrics.train_accuracy)}{held && cellOf(metrics.validation_accuracy)}</tr>
-        {cart && <tr><th scope="row">CART of the same depth</th>{cellOf(cart.train?.accuracy)}{held && cellOf(cart.validation?.accuracy)}</tr>}
-        {majority && <tr><th scope="row">Most frequent class</th>{cellOf(majority.train?.accuracy)}{held && cellOf(majority.validation?.accuracy)}</tr>}
-      </tbody>
-    </table>
   );
 }

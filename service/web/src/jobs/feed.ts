@@ -103,7 +103,7 @@ export class JobFeed extends RecordFeed<Job> {
     const [seconds, upper, lower] = [data.elapsed_seconds, data.upper_bound, data.lower_bound].map(Number);
     const bounds = {
       elapsed_seconds: seconds, upper_bound: upper, lower_bound: lower, expansions: Number(data.expansions),
-      beyond_space: data.beyond_space === true, explored: data.explored as number | null,
+      explored: data.explored as number | null,
       seconds_left: data.seconds_left as number | null, stage: Number(data.stage), space: String(data.space),
     };
     if (bounds.space) this.spaces.set(bounds.stage, bounds.space);

@@ -1,14 +1,14 @@
 // The head of a job's view, and how the job ended.
 import type { Dataset, Job } from "../api/types.ts";
-import { counted, moment, number } from "../format.ts";
+import { counted, moment, number, roughPercent } from "../format.ts";
 import { useModelId } from "../models/found.ts";
 import { StateBadge } from "../parts/badge.tsx";
-import { DeleteButton, ViewHead } from "../parts/head.tsx";
+import { DeleteButton } from "../parts/delete.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { EditLabels } from "../runs/labels.tsx";
 import { ended, stateWords, title } from "../words.ts";
 import { Controls } from "./controls.tsx";
-import { shareWords } from "./explored.tsx";
 import type { JobFeed } from "./feed.ts";
 import { NotifyButton } from "./notify.tsx";
 
@@ -50,7 +50,7 @@ export function JobHead({ job, feed, dataset, alone }: Props) {
 export function titleWords(job: Job): string {
   const { explored, incumbents } = job.progress;
   const searching = job.state === "RUNNING" && explored !== null && incumbents > 0;
-  return `${searching ? `${shareWords(explored)} explored` : stateWords(job)}, ${title(job)}`;
+  return `${searching ? `${roughPercent(explored)} explored` : stateWords(job)}, ${title(job)}`;
 }
 
 /** Shows the error of a job that failed. */

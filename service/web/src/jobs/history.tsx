@@ -1,7 +1,7 @@
 // Tables of what happened during the search.
-import { count, moment, number, orDash } from "../format.ts";
+import { count, moment, number, orDash, roughPercent } from "../format.ts";
+import { lowerBoundWords } from "../quality/sentences.ts";
 import { title } from "../words.ts";
-import { shareWords } from "./explored.tsx";
 import type { JobFeed } from "./feed.ts";
 import { foundWords } from "./moments.ts";
 
@@ -25,8 +25,8 @@ export function Improvements({ feed, onPick }: { feed: JobFeed; onPick: (revisio
                 <th scope="row"><button type="button" class="link" onClick={() => onPick(entry.revision)}>Tree {entry.revision}</button></th>
                 <td class="right">{orDash(entry.seconds, foundWords)}</td>
                 <td class="right">{number(entry.objective)}</td>
-                <td class="right">{orDash(entry.lower, number)}</td>
-                {shares && <td class="right">{orDash(entry.explored, shareWords)}</td>}
+                <td class="right">{orDash(entry.lower, (lower) => lowerBoundWords({ lower_bound: lower, upper_bound: entry.objective }))}</td>
+                {shares && <td class="right">{orDash(entry.explored, roughPercent)}</td>}
               </tr>
             ))}
           </tbody>

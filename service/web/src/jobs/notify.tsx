@@ -7,6 +7,7 @@ import { heldBackWords } from "../quality/sentences.ts";
 import { go } from "../router.ts";
 import { connected } from "../state/connection.ts";
 import { Signal, useSignal } from "../state/signal.ts";
+import { showMessage } from "../state/undo.ts";
 import { ended, stateWords, title } from "../words.ts";
 
 const INTERVAL = 3000; // milliseconds between two looks at a job, also of a hidden tab
@@ -39,12 +40,17 @@ async function follow(id: string): Promise<void> {
 function tell(job: Job): void {
   const held = job.metrics?.validation;
   const body = held ? `${heldBackWords(held)}.` : "";
-  const shown = new Notification(`${title(job)}: ${stateWords(job)}`, { body, tag: job.id });
-  shown.onclick = () => {
-    focus();
-    go(`/jobs/${job.id}`);
-    shown.close();
-  };
+  const head = `${title(job)}: ${stateWords(job)}`;
+  try {
+    const shown = new Notification(head, { body, tag: job.id });
+    shown.onclick = () => {
+      focus();
+      go(`/jobs/${job.id}`);
+      shown.close();
+    };
+  } catch {
+    showMessage(`${head}. ${body}`.trim()); // browsers of phones allow notifications only to service workers
+  }
 }
 
 export function NotifyButton({ job }: { job: Job }) {

@@ -9,34 +9,37 @@ import type { JobFeed } from "./feed.ts";
 
 export interface Shown { incumbent: Incumbent; before: Incumbent | undefined }
 
-/** Loads the tree and the one before it. The last one stays until the next is there. */
-export function useShownTree(feed: JobFeed, chosen: number | null): { shown?: Shown; error?: unknown } {
+const PAUSE = 80; // milliseconds: who moves on quickly does not load every tree on the way
+
+/** Loads the chosen tree and the one before it. The last one stays until the next is there or cannot be loaded. */
+export function useShownTree(feed: JobFeed, chosen: number | null): { revision: number; shown?: Shown; error?: unknown } {
   const newest = feed.job?.progress.incumbents ?? 0;
   const revision = chosen === null ? newest : Math.min(chosen, newest);
   const over = feed.job ? ended(feed.job.state) : false;
-  const [shown, setShown] = useState<Shown>();
-  const [error, setError] = useState<unknown>();
+  const [found, setFound] = useState<{ shown?: Shown; error?: unknown }>({});
   useEffect(() => {
     if (!revision) return undefined;
     let current = true;
     const attempt = async (): Promise<void> => {
       try {
-        const found = await load(feed, revision, newest);
+        const shown = await load(feed, revision, newest);
+        if (current) setFound({ shown });
+      } catch (error) {
         if (!current) return;
-        setError(undefined);
-        setShown(found);
-      } catch (refused) {
-        if (!current) return;
-        setError(refused);
-        if (!(refused instanceof LostError)) return;
+        const lost = error instanceof LostError;
+        setFound((old) => (lost && old.shown ? old : { error }));
+        if (!lost) return;
         await connected();
         if (current) void attempt();
       }
     };
-    void attempt();
-    return () => void (current = false);
+    const timer = setTimeout(() => void attempt(), found.shown ? PAUSE : 0);
+    return () => {
+      current = false;
+      clearTimeout(timer);
+    };
   }, [feed, revision, newest, over]);
-  return { shown, error };
+  return { revision, ...found };
 }
 
 async function load(feed: JobFeed, revision: number, newest: number): Promise<Shown> {

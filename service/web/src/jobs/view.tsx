@@ -2,6 +2,7 @@
 import { getIfFound } from "../api/client.ts";
 import type { Dataset } from "../api/types.ts";
 import { Failure, Loading } from "../parts/states.tsx";
+import { Accuracy } from "../quality/accuracy.tsx";
 import { Headline } from "../quality/headline.tsx";
 import { Notices } from "../quality/notices.tsx";
 import { Labels } from "../runs/labels.tsx";
@@ -13,7 +14,7 @@ import { ended, title } from "../words.ts";
 import type { TimeView } from "./axes.ts";
 import { BoundChart } from "./chart.tsx";
 import { Explored } from "./explored.tsx";
-import { Accuracy, Facts } from "./facts.tsx";
+import { Facts } from "./facts.tsx";
 import { JobFeed } from "./feed.ts";
 import { JobHead, Outcome, titleWords } from "./head.tsx";
 import { Improvements, Log } from "./history.tsx";
@@ -26,7 +27,7 @@ import { useViewState } from "./view-state.ts";
 export function JobView({ id, alone }: { id: string; alone: boolean }) {
   const feed = useFeed(id, JobFeed);
   const [view, change] = useViewState(alone);
-  const { shown, error } = useShownTree(feed, view.revision);
+  const { revision, shown, error } = useShownTree(feed, view.revision);
   const { job } = feed;
   useTabTitle(alone && job ? titleWords(job) : null);
   // If the dataset is deleted, only the distributions in the tree are missing.
@@ -36,10 +37,9 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
 
   const { trace, improvements, scores, spaces } = feed;
   const newest = job.progress.incumbents;
-  const choose = (revision: number | null) => change({ revision: revision !== null && revision < newest ? revision : null });
+  const choose = (next: number) => change({ revision: next < newest ? next : null });
   const metrics = shown && metricsOf(shown, job);
-  const earlier = view.revision !== null && view.revision < newest;
-  const chosen = shown?.incumbent.revision ?? 0;
+  const earlier = revision < newest;
   const time: TimeView = { sync: id, logTime: view.logTime, zoom: view.zoom, onZoom: (zoom) => change({ zoom }) };
   return (
     <article class="job" aria-label={title(job)}>
@@ -62,7 +62,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
           <div class="panel">
             <h2>Bounds</h2>
             <BoundChart
-              {...{ trace, improvements, spaces, time, chosen }} log={view.log} onLog={(log) => change({ log })}
+              {...{ trace, improvements, spaces, time }} chosen={revision} log={view.log} onLog={(log) => change({ log })}
               onLogTime={(logTime) => change({ logTime })} onPick={choose}
             />
           </div>
@@ -70,7 +70,7 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
             <div class="panel">
               <h2>Scores of the trees</h2>
               <ScoreChart
-                {...{ trace, improvements, time, chosen }} points={scores} metrics={job.metrics}
+                {...{ trace, improvements, time }} chosen={revision} points={scores} metrics={job.metrics}
                 score={view.score} onScore={(score) => change({ score })} onPick={choose}
               />
             </div>
@@ -80,8 +80,8 @@ export function JobView({ id, alone }: { id: string; alone: boolean }) {
         </section>
         <div class="job-side">
           <section class="panel job-tree" aria-label={`Trees of ${title(job)}`}>
-            <h2>{earlier ? `Tree ${view.revision}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
-            <Incumbents {...{ feed, shown, error }} dataset={dataset.value} onChoose={choose} />
+            <h2>{earlier ? `Tree ${revision}` : ended(job.state) ? "Best tree" : "Best tree so far"}</h2>
+            <Incumbents {...{ feed, revision, shown, error }} dataset={dataset.value} onChoose={choose} />
           </section>
           <Accuracy metrics={metrics ?? null} />
           <div class="columns">

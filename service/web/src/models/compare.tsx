@@ -8,7 +8,7 @@ import { Choice } from "../parts/choice.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
-import { accuracyWords, intervalWords } from "../quality/sentences.ts";
+import { accuracyWords, intervalWords, isWeighted, unbounded } from "../quality/sentences.ts";
 import { keepInLink, place } from "../router.ts";
 import { useResource } from "../state/resource.ts";
 import { depthOf, leafCount } from "../tree/shape.ts";
@@ -46,7 +46,7 @@ const LINES: Line[] = [
   { name: "Leaves", of: ({ model }) => leafCount(model.tree), show: number, better: "less" },
   { name: "Depth", of: ({ model }) => depthOf(model.tree), show: number },
   { name: "Cost on its training rows", of: ({ model }) => model.objective, show: number },
-  { name: "Gap", of: ({ model }) => model.gap_relative, show: percent, better: "less" },
+  { name: "Gap", of: ({ model }) => (unbounded(model) ? null : model.gap_relative), show: percent, better: "less" },
 ];
 
 export function Compare({ ids }: { ids: string[] }) {
@@ -118,7 +118,7 @@ function Compared({ loaded }: { loaded: Loaded[] }) {
           <section class="panel" aria-label={title(model)}>
             <h2>{title(model)}</h2>
             {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}
-            <ConfusionMatrix matrix={model.metrics[rows]?.confusion_matrix ?? null} mode={mode} caption={ROWS[rows]} of={title(model)} />
+            <ConfusionMatrix matrix={model.metrics[rows]?.confusion_matrix ?? null} mode={mode} caption={ROWS[rows]} of={title(model)} weighted={isWeighted(model.metrics[rows])} />
             <TreeView tree={model.tree} dataset={dataset} rowsOf={`/v1/models/${model.id}`} name={title(model)} />
           </section>
         ))}

@@ -1,15 +1,17 @@
 // The view of one model: tree, evaluation, use and details.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get, getIfFound } from "../api/client.ts";
 import type { Dataset, ModelWithTree } from "../api/types.ts";
-import { moment, number, percent } from "../format.ts";
-import { Accuracy } from "../jobs/facts.tsx";
-import { Fact } from "../parts/badge.tsx";
-import { DeleteButton, ViewHead } from "../parts/head.tsx";
+import { moment, number } from "../format.ts";
+import { DeleteButton } from "../parts/delete.tsx";
+import { Fact } from "../parts/fact.tsx";
+import { ViewHead } from "../parts/head.tsx";
 import { Await } from "../parts/states.tsx";
 import { Tabs } from "../parts/tabs.tsx";
+import { Accuracy } from "../quality/accuracy.tsx";
 import { Headline } from "../quality/headline.tsx";
 import { Notices } from "../quality/notices.tsx";
+import { gapWords, lowerBoundWords } from "../quality/sentences.ts";
 import { keepInLink, place } from "../router.ts";
 import { EditLabels, Labels } from "../runs/labels.tsx";
 import { useResource } from "../state/resource.ts";
@@ -34,6 +36,7 @@ export async function loadModel(id: string, signal: AbortSignal): Promise<Loaded
 export function ModelView({ id }: { id: string }) {
   const loaded = useResource(id, (signal) => loadModel(id, signal));
   const [changed, setChanged] = useState<ModelWithTree>(); // its name, tags or notes
+  useEffect(() => setChanged(undefined), [loaded.value]);
   return (
     <Await from={loaded} what="Loading the model">
       {(value) => <Detail model={changed ?? value.model} dataset={value.dataset} onChange={setChanged} />}
@@ -93,8 +96,8 @@ function TreePart({ model, dataset }: Loaded) {
             <Fact name="Depth">{depthOf(model.tree)}</Fact>
             <Fact name="Cost">{number(model.objective)}</Fact>
             <Fact name="Upper bound">{number(model.upper_bound)}</Fact>
-            <Fact name="Lower bound">{number(model.lower_bound)}</Fact>
-            <Fact name="Gap">{percent(model.gap_relative)}</Fact>
+            <Fact name="Lower bound">{lowerBoundWords(model)}</Fact>
+            <Fact name="Gap">{gapWords(model)}</Fact>
           </dl>
           <Accuracy metrics={model.metrics} />
           {model.beyond_space && <p class="quiet note">{BEYOND_SPACE}</p>}

@@ -111,7 +111,7 @@ function modelColumns(
     },
     ...parameterColumns<ModelSummary>((model) => model.parameters, different),
     ...mainScoreColumns<ModelSummary>(),
-    gapColumn((model) => ({ gap: model.gap_relative, proven: model.proven_optimal })),
+    gapColumn((model) => model),
     createdColumn(),
     tagsColumn(),
     { id: "stopped", name: "Stopped by", value: (model) => REASONS[model.stop_reason] },

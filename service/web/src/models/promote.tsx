@@ -7,7 +7,7 @@ import { counted, moment, number, orDash, percent } from "../format.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { Loading, Refusal } from "../parts/states.tsx";
-import { accuracyWords } from "../quality/sentences.ts";
+import { accuracyWords, gapWords } from "../quality/sentences.ts";
 import { type DatasetNames, datasetWords } from "../runs/datasets.ts";
 import { useAction } from "../state/action.ts";
 import { useResource } from "../state/resource.ts";
@@ -29,7 +29,7 @@ const LINES: Line[] = [
   { name: "Held-back accuracy", of: ({ metrics: { validation: held } }) => (held ? `${accuracyWords(held)} on ${counted(held.rows, "row")}` : "no rows were held back") },
   { name: "Training accuracy", of: ({ metrics }) => orDash(metrics.train_accuracy, percent) },
   { name: "Leaves", of: ({ tree }) => number(leafCount(tree)) },
-  { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : percent(model.gap_relative)) },
+  { name: "Gap", of: (model) => (model.proven_optimal ? "proven optimal" : gapWords(model)) },
   { name: "Dataset", of: (model, datasets) => datasetWords(datasets, model.dataset_id) },
   { name: "Made", of: ({ created_at: at }) => moment(at) },
 ];

@@ -16,8 +16,15 @@ export function Dialog(
     event.preventDefault();
     onClose?.();
   };
+  /** The browser closes a dialog at a second Escape, even if the first one was prevented. */
+  const closed = () => {
+    const dialog = element.current;
+    if (!dialog?.isConnected || dialog.open) return;
+    if (onClose) onClose();
+    else dialog.showModal();
+  };
   return (
-    <dialog ref={element} aria-labelledby={id} onCancel={cancel}>
+    <dialog ref={element} aria-labelledby={id} onCancel={cancel} onClose={closed}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

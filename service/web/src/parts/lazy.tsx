@@ -14,7 +14,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
       load().then((part) => {
         loaded = part;
         redraw({});
-      }, setError);
+      }, () => setError(new Error("This part of the page could not be loaded.")));
     };
     useEffect(() => {
       if (!loaded) fetchPart();

@@ -2,22 +2,24 @@
 import type { Predictions, Step, TreeNode } from "../api/types.ts";
 import { cell, counted, exact, label, labelKey, listed, number, percent } from "../format.ts";
 import { ClassBars } from "../tree/legend.tsx";
+import { weighted } from "../tree/shape.ts";
 import type { Source } from "./source.ts";
 
 const FEW = 10; // training rows of a leaf whose shares say little
 
 export function PredictionPanel({ source, predictions }: { source: Source; predictions: Predictions }) {
-  const { labels } = source.tree.classes;
+  const { tree } = source;
+  const { labels } = tree.classes;
   const probabilities = predictions.probabilities[0];
   const bars = labels.map((entry, index) => ({ index, name: label(entry), weight: probabilities[labelKey(entry)] ?? 0 }))
     .filter((bar) => bar.weight > 0).sort((a, b) => b.weight - a.weight);
-  const leaf = source.tree.nodes[predictions.leaf_ids[0]];
+  const leaf = tree.nodes[predictions.leaf_ids[0]];
   return (
     <div class="answer" aria-live="polite">
       <p class="verdict">{cell(predictions.predictions[0])} <span class="quiet">with probability {percent(bars[0]?.weight ?? 0)}</span></p>
-      {leaf && <p>{leafWords(leaf, label(labels[leaf.label]))}</p>}
+      {leaf && <p>{leafWords(leaf, label(labels[leaf.label]), weighted(tree))}</p>}
       <ClassBars bars={bars} most={8} full={1} figure={percent} label="Probabilities of the classes" />
-      {leaf && <p class="help">{smoothingWords(source.tree.settings.probability_smoothing ?? 0)}</p>}
+      {leaf && <p class="help">{smoothingWords(tree.settings.probability_smoothing ?? 0, weighted(tree))}</p>}
       <ol class="steps">
         {predictions.explanations![0].steps.map((step) => <li class={step.side === "right" ? "goes-right" : "goes-left"}>{stepWords(step)}</li>)}
       </ol>
@@ -29,12 +31,12 @@ export function PredictionPanel({ source, predictions }: { source: Source; predi
 }
 
 /** Says which training rows the prediction comes from. */
-function leafWords({ rows, counts, label: index }: TreeNode, name: string): string {
+function leafWords({ rows, counts, label: index }: TreeNode, name: string, byWeight: boolean): string {
   const total = counts.reduce((sum, weight) => sum + weight, 0);
   const mine = counts[index];
   const share = percent(mine / total);
   const few = rows < FEW ? " These are few, so the probability is uncertain." : "";
-  if (Math.abs(total - rows) > 1e-6 * rows) {
+  if (byWeight) {
     return `${counted(rows, "training row")} ended in the same leaf, and ${share} of their weight (${number(mine)} of ${number(total)}) is of class ${name}.${few}`;
   }
   const right = mine === rows ? (rows === 1 ? "It is" : "All of them are") : `${number(mine)} of them (${share}) are`;
@@ -42,9 +44,13 @@ function leafWords({ rows, counts, label: index }: TreeNode, name: string): stri
 }
 
 /** Explains how a probability follows from the training rows of a leaf. */
-function smoothingWords(smoothing: number): string {
-  if (smoothing === 0) return "The probability of a class is its share of these training rows. On new rows it is often less certain than that.";
-  return `The probability of a class is its share of these training rows after ${smoothing === 1 ? "one row" : `${number(smoothing)} rows`} of every class ${smoothing === 1 ? "is" : "are"} added. ` +
+function smoothingWords(smoothing: number, byWeight: boolean): string {
+  const share = `The probability of a class is its share of ${byWeight ? "the weight of " : ""}these training rows`;
+  if (smoothing === 0) return `${share}. On new rows it is often less certain than that.`;
+  const added = byWeight
+    ? `a weight of ${number(smoothing)} is added to every class`
+    : `${smoothing === 1 ? "one row" : `${number(smoothing)} rows`} of every class ${smoothing === 1 ? "is" : "are"} added`;
+  return `${share} after ${added}. ` +
     "So a class that a small leaf has not seen is unlikely, but not impossible.";
 }
 

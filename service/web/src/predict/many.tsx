@@ -1,47 +1,53 @@
 // Predicts many rows of a file or of pasted text, and scores them if they have their true class.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ApiError, request } from "../api/client.ts";
-import { pastedRows, ROW_FILES, type RowFile, rowFile } from "../api/rows.ts";
+import { pastedRows, type ReadRows, readRows, ROW_FILES } from "../api/rows.ts";
 import type { PredictionWarning, Scored } from "../api/types.ts";
 import { firstRows } from "../csv.ts";
 import { scoreFile } from "../evaluation/file.ts";
 import { FileReport } from "../evaluation/file-report.tsx";
 import { bytes } from "../format.ts";
 import { DropZone } from "../parts/drop.tsx";
-import { Await, Refusal } from "../parts/states.tsx";
+import { lazy } from "../parts/lazy.tsx";
+import { Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";
-import { useResource } from "../state/resource.ts";
 import { PredictionTable } from "./predictions.tsx";
-import type { Source } from "./source.ts";
+import { addressOf, type Source } from "./source.ts";
+
+const ScoreView = lazy(() => import("../models/parts.ts").then((part) => part.ScoreView));
 
 const MAX_SHOWN_LENGTH = 200_000; // characters; longer text is not shown in the field
 
 /** A warning in the response header, which has no message. */
 type HeaderWarning = Omit<PredictionWarning, "message">;
 
-export interface PredictedRows { rows: RowFile; csv: string; warnings: HeaderWarning[]; target?: string; scored?: Scored; unscored?: string }
+export interface PredictedRows { rows: ReadRows; csv: string; warnings: HeaderWarning[]; target?: string; scored?: Scored; unscored?: string }
 
 export function ManyRows({ source }: { source: Source }) {
   const [text, setText] = useState("");
-  const [file, setFile] = useState<RowFile>();
+  const [file, setFile] = useState<ReadRows>();
   const [predicted, setPredicted] = useState<PredictedRows>();
   const { run, busy, error } = useAction();
 
-  const predict = (rows: RowFile) => run(async () => {
+  const take = (chosen: File) => run(async (signal) => {
     setPredicted(undefined);
-    setPredicted(await predictAndScore(source, rows));
-  });
-  const take = async (chosen: File) => {
-    const rows = await rowFile(chosen);
+    const rows = await readRows(chosen);
+    signal.throwIfAborted();
     setFile(rows);
     setText(rows.text !== undefined && rows.text.length <= MAX_SHOWN_LENGTH ? rows.text : "");
-    await predict(rows);
-  };
+    setPredicted(await predictAndScore(source, rows, signal));
+  });
+  const predict = () => run(async (signal) => {
+    setPredicted(undefined);
+    setPredicted(await predictAndScore(source, file ?? pastedRows(text), signal));
+  });
   const type = (next: string) => {
     setText(next);
     setFile(undefined);
   };
 
+  // The table reads all rows, so it is not drawn again at each key.
+  const table = useMemo(() => predicted && <PredictionTable predicted={predicted} />, [predicted]);
   const names = source.tree.columns.filter((column) => !column.constant).map((column) => column.name);
   return (
     <section class="panel many" aria-label="Many rows">
@@ -56,7 +62,7 @@ export function ManyRows({ source }: { source: Source }) {
         <textarea id="pasted" rows={6} spellcheck={false} value={text} onInput={(event) => type(event.currentTarget.value)} />
       </div>
       <div class="row">
-        <button type="button" class="primary" disabled={busy || !(file || text.trim())} onClick={() => void predict(file ?? pastedRows(text))}>
+        <button type="button" class="primary" disabled={busy || !(file || text.trim())} onClick={() => void predict()}>
           {busy ? "Predicting…" : "Predict"}
         </button>
         {file && <span class="quiet">{file.name}, {bytes(file.body.size)}</span>}
@@ -64,14 +70,14 @@ export function ManyRows({ source }: { source: Source }) {
       <Refusal error={error} />
       {predicted?.scored && <ScoredRows source={source} name={predicted.rows.name} scored={predicted.scored} />}
       {predicted?.unscored && <p class="notice warn">The predictions are not scored: {predicted.unscored}</p>}
-      {predicted && <PredictionTable predicted={predicted} />}
+      {table}
     </section>
   );
 }
 
-async function predictAndScore(source: Source, rows: RowFile): Promise<PredictedRows> {
-  const response = await request(`${source.path}/predict`, {
-    method: "POST", body: rows.body, slow: true, headers: { "Content-Type": rows.type, Accept: "text/csv" },
+async function predictAndScore(source: Source, rows: ReadRows, signal: AbortSignal): Promise<PredictedRows> {
+  const response = await request(addressOf(source, "predict"), {
+    method: "POST", body: rows.body, slow: true, signal, headers: { "Content-Type": rows.type, Accept: "text/csv" },
   });
   const csv = await response.text();
   const warnings = JSON.parse(response.headers.get("Literati-Warnings") ?? "[]") as HeaderWarning[];
@@ -79,7 +85,7 @@ async function predictAndScore(source: Source, rows: RowFile): Promise<Predicted
   if (!target || !hasColumn(rows, target, warnings)) return { rows, csv, warnings };
   const others = warnings.filter((warning) => !(warning.code === "UNKNOWN_COLUMN" && warning.column === target));
   try {
-    const scored = await scoreFile(source.path, rows, { target: "", weight: "" });
+    const scored = await scoreFile(addressOf(source, "score"), rows, signal);
     return { rows, csv, target, scored, warnings: others.filter((each) => !isRepeated(each, scored)) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 422) throw error;
@@ -88,7 +94,7 @@ async function predictAndScore(source: Source, rows: RowFile): Promise<Predicted
 }
 
 /** Returns whether rows have a column beside those of the model: text has it in its header, of other columns the server warns. */
-function hasColumn({ text }: RowFile, target: string, warnings: HeaderWarning[]): boolean {
+function hasColumn({ text }: ReadRows, target: string, warnings: HeaderWarning[]): boolean {
   if (text !== undefined) return (firstRows(text.slice(0, 1 << 18), 1)[0] ?? []).some((name) => name.trim() === target);
   return warnings.some(({ code, column }) => code === "UNKNOWN_COLUMN" && column === target);
 }
@@ -106,17 +112,8 @@ function ScoredRows({ source, name, scored }: { source: Source; name: string; sc
       <FileReport file={{ name, scored }} />
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Evaluation</summary>
-        {open && <Evaluated source={source} name={name} scored={scored} />}
+        {open && <ScoreView scores={scored.scores} rows={name} name={name} column={name} classes={source.tree.classes.labels.length} />}
       </details>
     </>
-  );
-}
-
-function Evaluated({ source, name, scored }: { source: Source; name: string; scored: Scored }) {
-  const parts = useResource("parts", () => import("../models/parts.ts"));
-  return (
-    <Await from={parts} what="Loading the evaluation">
-      {({ ScoreView }) => <ScoreView scores={scored.scores} rows={name} name={name} column={name} classes={source.tree.classes.labels.length} />}
-    </Await>
   );
 }

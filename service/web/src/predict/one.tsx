@@ -8,7 +8,7 @@ import { Empty, Refusal } from "../parts/states.tsx";
 import { connected } from "../state/connection.ts";
 import { TreeView } from "../tree/view.tsx";
 import { PredictionPanel } from "./answer.tsx";
-import type { Source } from "./source.ts";
+import { addressOf, type Source } from "./source.ts";
 
 const PAUSE = 200; // milliseconds after the last change
 const MAX_CHOICES = 200; // in a select; for more there is a text field
@@ -86,7 +86,7 @@ function usePredictions(source: Source, columns: TreeColumn[], texts: Texts): { 
     const mine = (latest.current += 1);
     const record = Object.fromEntries(columns.map((column) => [column.name, cellOf(column, texts[column.name] ?? "")]));
     const timer = setTimeout(() => {
-      send<Predictions>("POST", `${source.path}/predict?explain=true`, { records: [record] }).then(
+      send<Predictions>("POST", addressOf(source, "predict", { explain: "true" }), { records: [record] }).then(
         (predictions) => mine === latest.current && setState({ predictions }),
         (error) => {
           if (mine !== latest.current) return;

@@ -1,5 +1,5 @@
 // The predictions of many rows: a table of the first ones, and all of them as a file.
-import { firstRows, joined } from "../csv.ts";
+import { firstRows, joined, withoutApostrophe } from "../csv.ts";
 import { cell, counted, percent } from "../format.ts";
 import { fileName, save } from "../save.ts";
 import type { PredictedRows } from "./many.tsx";
@@ -34,11 +34,12 @@ export function PredictionTable({ predicted: { rows, csv, warnings, target, scor
           <tbody>
             {body.map((cells, i) => {
               const row = given[i] ?? [];
-              const wrong = truth >= 0 && row[truth] !== "" && !same(cells[0], row[truth] ?? "");
+              const prediction = withoutApostrophe(cells[0]);
+              const wrong = truth >= 0 && row[truth] !== "" && !same(prediction, row[truth] ?? "");
               return (
                 <tr class={wrong ? "wrong" : undefined}>
                   <th scope="row">{i + 1}</th>
-                  <td class="strong">{cells[0]}</td>
+                  <td class="strong">{cell(prediction)}</td>
                   {truth >= 0 && <td>{cell(row[truth] || null)}{wrong && <span class="bad"> (wrong)</span>}</td>}
                   <td class="right">{percent(Math.max(...head.slice(2).map((_, k) => Number(cells[k + 2]))))}</td>
                   {others.map((k) => <td class="quiet">{cell(row[k] || null)}</td>)}

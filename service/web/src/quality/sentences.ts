@@ -1,6 +1,6 @@
 // What is known about a tree, in sentences: how often it is wrong, and what is proven.
 import type { Metrics } from "../api/types.ts";
-import { counted, number, percent } from "../format.ts";
+import { counted, number, orDash, percent, roughPercent } from "../format.ts";
 import { spaceWords } from "../words.ts";
 
 type Scores = Metrics["train"];
@@ -37,6 +37,10 @@ export function measured(scores: Scores): Measured {
   return { rows, total, wrong, weighted: total !== rows || !Number.isInteger(wrong) };
 }
 
+export function isWeighted(scores: Scores | null | undefined): boolean {
+  return scores ? measured(scores).weighted : false;
+}
+
 /** "44 of 480 training rows wrong". */
 export function trainingWords(scores: Scores, datasetName?: string): string {
   const { rows, total, wrong, weighted } = measured(scores);
@@ -55,9 +59,14 @@ export function accuracyWords({ accuracy, accuracy_interval: interval }: Pick<Sc
   return `${percent(accuracy, digits)} ± ${(100 * half).toFixed(digits)}`;
 }
 
+/** "85 % ± 6 right on 120 rows", or "85 % ± 6 of the weight right on 120 rows". */
+export function rightWords(scores: Scores, noun = "row"): string {
+  return `${accuracyWords(scores)}${isWeighted(scores) ? " of the weight" : ""} right on ${counted(scores.rows, noun)}`;
+}
+
 /** "85 % ± 6 right on 120 held-back rows". */
 export function heldBackWords(scores: Scores): string {
-  return `${accuracyWords(scores)}${measured(scores).weighted ? " of the weight" : ""} right on ${counted(scores.rows, "held-back row")}`;
+  return rightWords(scores, "held-back row");
 }
 
 /** "95 % interval: 77.6 % to 90.3 %". */
@@ -75,14 +84,25 @@ export const NOTHING_HELD_BACK = "No rows were held back, so it is not known how
 
 const proposes = (space: string) => space !== "all";
 
+interface Bounds { lower_bound?: number | null; upper_bound?: number | null }
+
 /** Returns whether nothing is known about how good a tree can be, although there are bounds. */
-export function unbounded({ lower_bound: lower, upper_bound: upper }: { lower_bound?: number | null; upper_bound?: number | null }): boolean {
+export function unbounded({ lower_bound: lower, upper_bound: upper }: Bounds): boolean {
   return (lower ?? 0) <= 0 && (upper ?? 0) > 0;
+}
+
+/** "40.7 %". A lower bound of 0 is no bound, so it does not make a gap of 100 %. */
+export function gapWords(bounds: Bounds & { gap_relative?: number | null }): string {
+  return unbounded(bounds) ? "unknown" : orDash(bounds.gap_relative, percent);
+}
+
+export function lowerBoundWords(bounds: Bounds, running = false): string {
+  return unbounded(bounds) ? (running ? "none yet" : "none") : orDash(bounds.lower_bound, number);
 }
 
 /** "No bound yet: 3 % explored". */
 function noBoundWords(explored: number | null | undefined, running: boolean): string {
-  const share = explored == null || explored === 0 ? "" : `: ${explored < 0.001 ? "less than 0.1 %" : percent(explored, explored < 0.1 ? 1 : 0)} explored`;
+  const share = explored ? `: ${roughPercent(explored)} explored` : "";
   return `${running ? "No bound yet" : "No bound is known"}${share}`;
 }
 

@@ -5,6 +5,7 @@ import { moment, number, percent } from "../format.ts";
 import { describe, type Given, type ParameterKey, PARAMETERS, valueOf } from "../parameters.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import type { Column } from "../parts/table.tsx";
+import { gapWords, unbounded } from "../quality/sentences.ts";
 import { type DatasetNames, datasetWords } from "./datasets.ts";
 
 type Tags = Record<string, string>;
@@ -73,13 +74,16 @@ export function moreScoreColumns<Row extends Scored>(): Column<Row>[] {
   ];
 }
 
-export function gapColumn<Row>(of: (row: Row) => { gap: number | null | undefined; proven: boolean }): Column<Row> {
+interface Proof { lower_bound?: number | null; upper_bound?: number | null; gap_relative?: number | null; proven_optimal: boolean }
+
+export function gapColumn<Row>(of: (row: Row) => Proof): Column<Row> {
   return {
     id: "gap", name: "Gap", help: "The maximum distance to the best tree of the search space.", right: true,
-    value: (row) => (of(row).proven ? 0 : of(row).gap),
+    value: (row) => (of(row).proven_optimal ? 0 : unbounded(of(row)) ? null : of(row).gap_relative),
     cell: (row) => {
-      const { gap, proven } = of(row);
-      return proven ? <span class="badge good">Proven</span> : gap == null ? <span class="quiet">–</span> : percent(gap);
+      const proof = of(row);
+      if (proof.proven_optimal) return <span class="badge good">Proven</span>;
+      return <span class={unbounded(proof) || proof.gap_relative == null ? "quiet" : undefined}>{gapWords(proof)}</span>;
     },
   };
 }

@@ -90,7 +90,7 @@ function jobColumns(
     datasetColumn(datasets),
     ...parameterColumns<JobSummary>((job) => job.parameters, different),
     ...mainScoreColumns<JobSummary>(),
-    gapColumn((job) => ({ gap: job.progress.gap_relative, proven: job.proven_optimal })),
+    gapColumn((job) => ({ ...job.progress, proven_optimal: job.proven_optimal })),
     { id: "time", name: "Search time", right: true, value: (job) => job.progress.elapsed_seconds, cell: (job) => seconds(job.progress.elapsed_seconds) },
     createdColumn(),
     tagsColumn(),

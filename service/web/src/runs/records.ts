@@ -5,6 +5,7 @@ import { connected, visible } from "../state/connection.ts";
 import { changes } from "../state/removal.ts";
 import type { Resource } from "../state/resource.ts";
 import { useSignal } from "../state/signal.ts";
+import { undone } from "../state/undo.ts";
 
 export const MAX_RECORDS = 5000;
 const PAGE_SIZE = 200; // the largest that the API allows
@@ -36,6 +37,7 @@ export function useRecords<Item extends { id: string; state?: string }>(path: st
   const [state, setState] = useState<{ value?: Listed<Item>; error?: unknown }>({});
   const [round, setRound] = useState(0);
   const change = useSignal(changes);
+  const undo = useSignal(undone);
   const current = useRef(new Map<string, Item>());
 
   useEffect(() => {
@@ -108,7 +110,7 @@ export function useRecords<Item extends { id: string; state?: string }>(path: st
       stop.abort();
       clearTimeout(timer);
     };
-  }, [path, round, change]);
+  }, [path, round, change, undo]);
 
   const reload = useCallback(() => setRound((number) => number + 1), []);
   const put = useCallback((item: Item) => {

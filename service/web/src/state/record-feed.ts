@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, request, temporary } from "../api/client.ts";
 import { EventFeed, type ServerEvent } from "../api/events.ts";
 import { connected } from "./connection.ts";
+import { undone } from "./undo.ts";
 
 const HIDDEN_INTERVAL = 5000; // milliseconds: the title of a hidden tab tells the state
 const MAX_INTERVAL = 8000; // while the server refuses
@@ -78,7 +79,7 @@ export abstract class RecordFeed<Item extends Followed> {
     const start = performance.now();
     const answer = await this.changedSince(this.path, this.#tag);
     this.#took = performance.now() - start;
-    this.error = undefined;
+    if (this.error !== undefined) this.fail(undefined);
     if (!answer) return;
     this.#tag = answer.headers.get("etag") ?? "";
     this.take((await answer.json()) as Item);
@@ -131,6 +132,7 @@ export abstract class RecordFeed<Item extends Followed> {
     }
   }
 
+  /** Shows an error, or that there is none any more. */
   protected fail(error: unknown): void {
     this.error = error;
     this.changed();
@@ -152,7 +154,7 @@ export abstract class RecordFeed<Item extends Followed> {
   }
 }
 
-interface Feed { open(): Promise<void>; stop(): void }
+interface Feed { open(): Promise<void>; refresh(): Promise<void>; stop(): void }
 
 /** Returns the open feed of a record. It is stopped when the view closes or shows another record. */
 export function useFeed<Kind extends Feed>(id: string, Kind: new (id: string, redraw: () => void) => Kind): Kind {
@@ -163,6 +165,12 @@ export function useFeed<Kind extends Feed>(id: string, Kind: new (id: string, re
     current.current = { id, feed: new Kind(id, () => redraw({})) };
     void current.current.feed.open();
   }
-  useEffect(() => () => current.current?.feed.stop(), []);
+  useEffect(() => {
+    const unwatch = undone.watch(() => void current.current?.feed.refresh().catch(() => undefined));
+    return () => {
+      unwatch();
+      current.current?.feed.stop();
+    };
+  }, []);
   return current.current.feed;
 }

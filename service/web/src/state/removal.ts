@@ -8,7 +8,7 @@ export type Kind = "jobs" | "sweeps" | "models" | "datasets";
 
 const AT_ONCE = 4; // requests; a browser opens only six connections
 
-/** Grows when records were deleted or restored, so that the lists load again. */
+/** Grows when records were deleted, so that the lists load again. */
 export const changes = new Signal(0);
 
 /** Deletes the records and offers to restore them. If some cannot be deleted, the others are, and the first error is thrown. */
@@ -30,7 +30,6 @@ export async function restoreBy(path: string): Promise<void> {
 
 async function restore(kind: Kind, ids: string[]): Promise<void> {
   const { error } = await forEach(ids, (id) => send("POST", `/v1/${kind}/${id}/restore`));
-  changes.set(changes.value + 1);
   if (error !== undefined) throw error;
 }
 

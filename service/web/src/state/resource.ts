@@ -2,6 +2,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { LostError } from "../api/client.ts";
 import { connected, visible } from "./connection.ts";
+import { useSignal } from "./signal.ts";
+import { undone } from "./undo.ts";
 
 export interface Resource<Value> {
   value?: Value; // neither a value nor an error: still loading
@@ -10,7 +12,7 @@ export interface Resource<Value> {
 }
 
 /**
- * Loads when `key` changes, on request, and after reconnecting. The old value is kept until then.
+ * Loads when `key` changes, on request, after reconnecting and after an undo. The old value is kept until then.
  * `every` returns the milliseconds after which a visible page loads again.
  */
 export function useResource<Value>(
@@ -18,6 +20,7 @@ export function useResource<Value>(
 ): Resource<Value> {
   const [state, setState] = useState<{ key: string; value?: Value; error?: unknown }>({ key });
   const [round, setRound] = useState(0);
+  const undo = useSignal(undone);
   const current = useRef({ load, every });
   current.current = { load, every };
 
@@ -50,7 +53,7 @@ export function useResource<Value>(
       stop.abort();
       clearTimeout(timer);
     };
-  }, [key, round]);
+  }, [key, round, undo]);
 
   const reload = useCallback(() => setRound((number) => number + 1), []);
   return state.key === key ? { value: state.value, error: state.error, reload } : { reload };

@@ -1,7 +1,7 @@
 // A sweep in a list, as a card.
 import type { SweepSummary } from "../api/types.ts";
 import { moment, orDash, seconds } from "../format.ts";
-import { Fact } from "../parts/badge.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { JobsBar, SweepBadge } from "./progress.tsx";
 import { meanCount, METRICS, progressWords, scoreRange } from "./words.ts";
 

@@ -5,7 +5,7 @@ import type { Sweep } from "../api/types.ts";
 import { lasting } from "../format.ts";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
-import { DeleteButton } from "../parts/head.tsx";
+import { DeleteButton } from "../parts/delete.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Refusal } from "../parts/states.tsx";
 import { useAction } from "../state/action.ts";

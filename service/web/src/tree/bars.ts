@@ -4,7 +4,7 @@ import { classStyle } from "./colours.ts";
 import type { Scale } from "./strips.ts";
 
 export type NodeRows = JobNodeRows | ModelNodeRows;
-export interface Stack { style: string; path: string }
+interface Stack { style: string; path: string }
 
 interface Bar { x: number; width: number; rows: number[] }
 

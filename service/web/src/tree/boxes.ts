@@ -1,10 +1,10 @@
 // Computes what the boxes of a tree show and how large they are, before they are drawn.
 import type { Tree, TreeNode } from "../api/types.ts";
-import { cell, counted, label, number, percent } from "../format.ts";
+import { cell, counted, label, number } from "../format.ts";
 import { classStyle } from "./colours.ts";
 import type { Detail } from "./detail.ts";
 import { fit, width } from "./measure.ts";
-import { className, leavesBelow, share, wrongBelow } from "./shape.ts";
+import { className, leavesBelow, shareOfRows, wrongBelow, wrongWords } from "./shape.ts";
 import { type Strip, stripOf } from "./strips.ts";
 
 const MAX_BARS = 5;
@@ -53,7 +53,7 @@ function splitBox(tree: Tree, index: number, detail: Detail): SplitBox {
   const split = node.split!;
   const strip = stripOf(tree, index, detail);
   const name = fit(tree.columns[split.column].name, detail.name, detail.nameRoom, true);
-  const footer = detail.ends ? `${counted(node.rows, "row")}, ${number(wrongBelow(tree)[index])} wrong` : counted(node.rows, "row");
+  const footer = detail.ends ? `${counted(node.rows, "row")}, ${wrongWords(tree, wrongBelow(tree)[index])}` : counted(node.rows, "row");
   const beside = width("proven", detail.small, true) + 16;
   const inner = Math.max(strip.width + detail.pad + detail.missing, width(name, detail.name, true), width(footer, detail.small) + beside);
   const top = detail.pad + detail.name + 6 + detail.bars;
@@ -78,7 +78,7 @@ function shares(node: TreeNode): Share[] {
 function chipBox(tree: Tree, index: number, detail: Detail): ChipBox {
   const node = tree.nodes[index];
   const lines = [
-    counted(leavesBelow(tree)[index], "leaf", "leaves"), counted(node.rows, "row"), `${number(wrongBelow(tree)[index])} wrong`,
+    counted(leavesBelow(tree)[index], "leaf", "leaves"), counted(node.rows, "row"), wrongWords(tree, wrongBelow(tree)[index]),
   ];
   const inner = Math.max(width(lines[0], detail.cut, true), ...lines.slice(1).map((line) => width(line, detail.small) + MARK));
   return {
@@ -92,14 +92,14 @@ function leafBox(tree: Tree, node: TreeNode, detail: Detail): LeafBox {
   const common = { kind: "leaf" as const, name, detail, style: classStyle(node.label), proven: node.proven, shares: shares(node) };
   const titled = width(name, detail.name, true) + 18;
   if (!detail.classes) {
-    const lines = [counted(node.rows, "row"), `${number(node.error)} wrong`];
+    const lines = [counted(node.rows, "row"), wrongWords(tree, node.error)];
     const inner = Math.max(titled, ...lines.map((line) => width(line, detail.small)));
     const height = 2 * detail.pad + detail.name + lines.length * (detail.small + 3) + 6 + SHARES;
     return { ...common, lines, rows: [], more: "", nameWidth: 0, footer: "", width: inner + 2 * detail.pad, height };
   }
   const { rows, more } = classRows(tree, node, detail);
-  const lines = [`${percent(share(node))} of ${counted(node.rows, "row")}`];
-  const footer = `${number(node.error)} wrong`;
+  const lines = [shareOfRows(tree, node)];
+  const footer = wrongWords(tree, node.error);
   const nameWidth = Math.max(...rows.map((row) => width(row.name, detail.small)));
   const countWidth = Math.max(...rows.map((row) => width(row.count, detail.small)));
   const inner = Math.max(nameWidth + 48 + countWidth + 14, titled, width(lines[0], detail.small), width(footer, detail.small) + 62);

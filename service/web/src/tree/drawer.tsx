@@ -1,16 +1,18 @@
 // The details of a node beside the tree: a leaf's rule, or a split's question, with figures and rows.
 import { useEffect, useRef } from "preact/hooks";
 import type { Tree } from "../api/types.ts";
-import { count, label, number, percent } from "../format.ts";
-import { Fact } from "../parts/badge.tsx";
+import { count, label, number } from "../format.ts";
 import { CopyButton } from "../parts/copy.tsx";
+import { Fact } from "../parts/fact.tsx";
 import { IconButton } from "../parts/icons.tsx";
+import { lowerBoundWords } from "../quality/sentences.ts";
 import { type NodeRows, stacks } from "./bars.ts";
+import { ConditionLine } from "./condition-line.tsx";
 import { type Detail, FULL } from "./detail.ts";
 import { ClassBars } from "./legend.tsx";
 import { useNodeRows } from "./rows.ts";
-import { type Condition, conditionParts, conditionsOf, exactWords, type Part, questionOf, ruleText } from "./rules.ts";
-import { share, wrongBelow } from "./shape.ts";
+import { type Condition, conditionParts, conditionsOf, questionOf, ruleText } from "./rules.ts";
+import { shareOfRows, weighted, wrongBelow } from "./shape.ts";
 import { stripOf } from "./strips.ts";
 
 interface Props {
@@ -39,41 +41,32 @@ export function Drawer({ tree, index, rowsOf, onClose, fold }: Props) {
       {conditions.length > 0 && (
         <>
           <p class="quiet">{node.split ? "Rows come here if all of these hold:" : "If all of these hold:"}</p>
-          <ul class="rule">{conditions.map((each) => <li><Line parts={conditionParts(tree, each)} /></li>)}</ul>
+          <ul class="rule">{conditions.map((each) => <li><ConditionLine parts={conditionParts(tree, each)} /></li>)}</ul>
         </>
       )}
       {!node.split && (
         <>
           <p class="verdict-line">
-            {conditions.length ? "then " : "Always "}<strong>{label(tree.classes.labels[node.label])}</strong>, {percent(share(node))} of {count(node.rows)} training {node.rows === 1 ? "row" : "rows"}
+            {conditions.length ? "then " : "Always "}<strong>{label(tree.classes.labels[node.label])}</strong>, {shareOfRows(tree, node, "training row")}
           </p>
           <div class="row"><CopyButton text={() => ruleText(tree, index)} label="Copy the rule" /></div>
         </>
       )}
       <dl class="facts">
         <Fact name="Rows">{count(node.rows)}</Fact>
-        <Fact name="Wrong">{number(wrongBelow(tree)[index])}</Fact>
+        <Fact name={weighted(tree) ? "Wrong weight" : "Wrong"}>{number(wrongBelow(tree)[index])}</Fact>
         {node.split && <Fact name="Error as a leaf">{number(node.error)}</Fact>}
         <Fact name="Cost of the subtree">{number(node.cost)}</Fact>
-        {showsBound && <Fact name="Lower bound">{number(node.bound)}</Fact>}
+        {showsBound && <Fact name="Lower bound">{lowerBoundWords({ lower_bound: node.bound, upper_bound: node.cost })}</Fact>}
         <Fact
           name="Subtree"
           title="Proven: no subtree of the search space is better on the node's rows. Not proven: this is not known, or was not needed to prove the whole tree."
         >{node.proven ? "proven optimal" : "not proven"}</Fact>
       </dl>
-      <p class="quiet">Share of training rows</p>
-      <ClassBars bars={classesOf(tree, index)} most={12} label="Share of the node's training rows by class" />
+      <p class="quiet">{weighted(tree) ? "Share of the weight of the training rows" : "Share of training rows"}</p>
+      <ClassBars bars={classesOf(tree, index)} most={12} label={`Share of the ${weighted(tree) ? "weight of the " : ""}node's training rows by class`} />
       {fold && <div class="row"><button type="button" class="small" onClick={fold.toggle}>{fold.open ? "Fold this subtree" : "Open this subtree"}</button></div>}
     </aside>
-  );
-}
-
-/** A condition; what is rounded or shortened has its exact text in a title. */
-export function Line({ parts }: { parts: Part[] }) {
-  return (
-    <span title={exactWords(parts)}>
-      {parts.map((part) => (part.exact === undefined || part.exact === part.text ? part.text : <span class="rounded" title={part.exact}>{part.text}</span>))}
-    </span>
   );
 }
 
@@ -90,7 +83,7 @@ function Question({ tree, index, rows }: { tree: Tree; index: number; rows: Node
   return (
     <>
       <p class="quiet">Goes left if</p>
-      <ul class="rule"><li><Line parts={conditionParts(tree, question)} /></li></ul>
+      <ul class="rule"><li><ConditionLine parts={conditionParts(tree, question)} /></li></ul>
       {rows && (
         <svg class="drawing node-bars" viewBox={`0 0 ${width} ${WIDE.bars + 34}`} role="img" aria-label={`The ${count(rows.rows)} training rows of this node by value and class`}>
           <g transform={`translate(0 ${WIDE.bars})`}>

@@ -1,13 +1,14 @@
 // Draws the tree: lines, boxes and marks. One node is in the tab order; arrow keys move between nodes.
 import type { Tree } from "../api/types.ts";
-import { counted, number, percent } from "../format.ts";
+import { counted, number } from "../format.ts";
+import { unbounded } from "../quality/sentences.ts";
 import type { NodeRows } from "./bars.ts";
 import type { Box } from "./boxes.ts";
 import type { Layout } from "./layout.ts";
 import { width } from "./measure.ts";
 import { BoxDrawing, type Distance } from "./nodes.tsx";
 import { questionWords } from "./rules.ts";
-import { type Change, className, depthsOf, leavesBelow, share, wrongBelow } from "./shape.ts";
+import { type Change, className, depthsOf, leavesBelow, shareOfRows, wrongBelow, wrongWords } from "./shape.ts";
 
 export interface Drawn {
   tree: Tree;
@@ -111,15 +112,16 @@ function changedBelow(tree: Tree, index: number, changes: Map<number, Change> | 
 /** Describes a folded subtree. */
 function chipWords(tree: Tree, index: number): string {
   const { rows } = tree.nodes[index];
-  return `Folded subtree: ${counted(leavesBelow(tree)[index], "leaf", "leaves")}, ${counted(rows, "row")}, ${number(wrongBelow(tree)[index])} wrong. Open it.`;
+  return `Folded subtree: ${counted(leavesBelow(tree)[index], "leaf", "leaves")}, ${counted(rows, "row")}, ${wrongWords(tree, wrongBelow(tree)[index])}. Open it.`;
 }
 
 function nodeWords(tree: Tree, index: number, change?: Change): string {
   const node = tree.nodes[index];
-  const proof = node.proven ? "proven" : `open, at least ${number(node.bound)}`;
+  const open = unbounded({ lower_bound: node.bound, upper_bound: node.cost }) ? "open" : `open, at least ${number(node.bound)}`;
+  const proof = node.proven ? "proven" : open;
   const mark = change ? `${change}; ` : "";
   if (!node.split) {
-    return `${mark}Leaf: ${className(tree, node)}, ${percent(share(node))} of ${counted(node.rows, "row")}; ${number(node.error)} wrong, ${proof}.`;
+    return `${mark}Leaf: ${className(tree, node)}, ${shareOfRows(tree, node)}; ${wrongWords(tree, node.error)}, ${proof}.`;
   }
   const { name } = tree.columns[node.split.column];
   return `${mark}${name}: ${questionWords(tree, node)}. ${counted(node.rows, "row")}; cost ${number(node.cost)}, ${proof}.`;

@@ -6,6 +6,7 @@ import { cutText, shortTexts } from "./cuts.ts";
 import { spread } from "./layout.ts";
 import { width as textWidth } from "./measure.ts";
 import { questionWords } from "./rules.ts";
+import { weighted } from "./shape.ts";
 import { useWidth } from "./width.ts";
 
 const FIRST_SHOWN = 30;
@@ -52,7 +53,9 @@ export function Features({ tree, dataset, onNode }: Props) {
     <div class="features" ref={list}>
       {!features.length && <p class="quiet">The tree is one leaf and uses no feature.</p>}
       <p class="quiet">
-        Errors saved: how many fewer training rows are wrong after the splits on the feature than before them.
+        {weighted(tree)
+          ? "Weight saved: how much less weight of the training rows is wrong after the splits on the feature than before them."
+          : "Errors saved: how many fewer training rows are wrong after the splits on the feature than before them."}
         {dataset && " The grey bars are the distribution in the whole dataset."} Each mark is a cut, higher if it splits more rows;
         where there are few, choose one to see its node.
       </p>
@@ -64,7 +67,7 @@ export function Features({ tree, dataset, onNode }: Props) {
               <h3 title={column.name}>{column.name}</h3>
               <p class="saved">
                 <span class="bar"><span class="fill" style={{ width: `${(100 * Math.max(0, feature.saved)) / most}%` }} /></span>
-                <span class="figure">{number(feature.saved)} errors saved <span class="quiet">({percent(feature.share)}), {counted(feature.nodes.length, "split")}</span></span>
+                <span class="figure">{savedWords(tree, feature.saved)} <span class="quiet">({percent(feature.share)}), {counted(feature.nodes.length, "split")}</span></span>
               </p>
               {column.kind === "number"
                 ? <Axis tree={tree} feature={feature} column={column} info={infos.get(column.name)} width={axisWidth} onNode={onNode} />
@@ -76,6 +79,11 @@ export function Features({ tree, dataset, onNode }: Props) {
       {!all && features.length > FIRST_SHOWN && <button type="button" onClick={() => setAll(true)}>Show all {features.length} features</button>}
     </div>
   );
+}
+
+function savedWords(tree: Tree, saved: number): string {
+  if (weighted(tree)) return `weight ${number(saved)} saved`;
+  return `${number(saved)} ${saved === 1 ? "error" : "errors"} saved`;
 }
 
 /** All cuts of a column of numbers on one axis. */

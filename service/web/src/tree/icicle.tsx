@@ -2,14 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Tree } from "../api/types.ts";
-import { counted, number, percent } from "../format.ts";
+import { counted, percent } from "../format.ts";
 import { dark } from "../state/appearance.ts";
 import { useSignal } from "../state/signal.ts";
 import { barAt, bars as placed } from "./icicle-layout.ts";
 import { paint } from "./icicle-paint.ts";
 import { Legend } from "./legend.tsx";
 import { questionWords } from "./rules.ts";
-import { className, depthsOf, pathTo, share, wrongBelow } from "./shape.ts";
+import { useSameTree } from "./same-tree.ts";
+import { className, depthsOf, pathTo, share, wrongBelow, wrongWords } from "./shape.ts";
 import { step } from "./stage.tsx";
 import { useWidth } from "./width.ts";
 
@@ -41,6 +42,7 @@ export function Icicle({ tree, path, selected, onSelect, toolsBefore, toolsAfter
   const [active, setActive] = useState<number | null>(selected);
   const [hovered, setHovered] = useState<number | null>(null);
   const theme = useSignal(dark);
+  const same = useSameTree(tree);
   const found = useMemo(() => placed(tree, pathTo(tree, top)), [tree, top]);
   const levels = useMemo(() => found.reduce((most, bar) => Math.max(most, bar.level), 0) + 1, [found]);
   const rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, 460 / levels));
@@ -51,7 +53,7 @@ export function Icicle({ tree, path, selected, onSelect, toolsBefore, toolsAfter
     setTop(selected !== null ? topFor(tree, pathTo(tree, selected)) : topFor(tree, path));
     setActive(selected);
     setHovered(null);
-  }, [tree, path]);
+  }, [same, path]);
 
   useEffect(() => {
     const element = canvas.current!;
@@ -121,7 +123,7 @@ export function Icicle({ tree, path, selected, onSelect, toolsBefore, toolsAfter
 
 function barWords(tree: Tree, index: number): string {
   const node = tree.nodes[index];
-  const rows = `${counted(node.rows, "row")} (${percent(node.rows / tree.nodes[0].rows)} of all), ${number(wrongBelow(tree)[index])} wrong`;
+  const rows = `${counted(node.rows, "row")} (${percent(node.rows / tree.nodes[0].rows)} of all), ${wrongWords(tree, wrongBelow(tree)[index])}`;
   const classes = `${percent(share(node))} ${className(tree, node)}`;
   const level = `Level ${depthsOf(tree)[index]}`;
   if (!node.split) return `${level}. Leaf: ${className(tree, node)}. ${rows}; ${classes}.`;

@@ -3,7 +3,7 @@ import type { Tree } from "../api/types.ts";
 import type { Detail } from "./detail.ts";
 import { depthsOf } from "./shape.ts";
 
-export interface Size { width: number; height: number }
+interface Size { width: number; height: number }
 interface Spot { x: number; y: number }
 /** The nodes that are drawn, parents first, and the place of each at its index. */
 export interface Layout { nodes: number[]; spots: Spot[]; width: number; height: number }

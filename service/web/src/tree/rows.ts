@@ -1,10 +1,12 @@
 // The rows of nodes, from the server: only of what is visible, a few requests at a time, each once.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get } from "../api/client.ts";
+import { get, LostError, temporary } from "../api/client.ts";
+import { connected } from "../state/connection.ts";
 import type { NodeRows } from "./bars.ts";
 
 const AT_ONCE = 2; // requests
 const PAUSE = 300; // milliseconds: the trees of a running job may follow each other quickly
+const RETRY = 3000; // milliseconds after an error that may pass
 const MAX_KEPT = 1000;
 
 const kept = new Map<string, NodeRows>();
@@ -23,7 +25,7 @@ function addressOf(source: string, node: number): string {
 /** Returns the rows of the wanted nodes as they arrive; the first ones are requested first. */
 export function useNodeRows(source: string | undefined, wanted: number[]): Map<number, NodeRows> {
   const [rows, setRows] = useState<{ source?: string; found: Map<number, NodeRows> }>({ found: new Map() });
-  const refused = useRef<string | undefined>(undefined); // after an error the tree is drawn without its rows
+  const refused = useRef<string | undefined>(undefined); // the tree is drawn without its rows, for example if its dataset is deleted
   const key = wanted.join(" ");
 
   useEffect(() => {
@@ -46,8 +48,14 @@ export function useNodeRows(source: string | undefined, wanted: number[]): Map<n
           keep(addressOf(source, node), found);
           known.set(node, found);
           if (!stop.signal.aborted) show();
-        } catch {
-          if (!stop.signal.aborted) refused.current = source;
+        } catch (error) {
+          if (stop.signal.aborted) return;
+          if (!temporary(error)) {
+            refused.current = source;
+            return;
+          }
+          queue.unshift(node);
+          await (error instanceof LostError ? connected() : new Promise((resolve) => setTimeout(resolve, RETRY)));
         }
       }
     };

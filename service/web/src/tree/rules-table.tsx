@@ -6,9 +6,9 @@ import { CopyButton } from "../parts/copy.tsx";
 import { type Column, DataTable } from "../parts/table.tsx";
 import { pythonFunction, rulesText, sqlCase } from "./code.ts";
 import { classStyle } from "./colours.ts";
-import { Line } from "./drawer.tsx";
+import { ConditionLine } from "./condition-line.tsx";
 import { conditionParts, conditionsOf, exactWords, type Part, ruleText } from "./rules.ts";
-import { share } from "./shape.ts";
+import { share, weighted } from "./shape.ts";
 
 const FIRST_SHOWN = 25; // the rows of this table are high
 
@@ -41,11 +41,11 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
     },
     {
       id: "if", name: "If all of these hold", value: (rule) => rule.lines().map(exactWords).join("; "),
-      cell: (rule) => (rule.lines().length ? <ul class="rule">{rule.lines().map((parts) => <li><Line parts={parts} /></li>)}</ul> : "always"),
+      cell: (rule) => (rule.lines().length ? <ul class="rule">{rule.lines().map((parts) => <li><ConditionLine parts={parts} /></li>)}</ul> : "always"),
     },
     { id: "rows", name: "Rows", value: (rule) => rule.rows, cell: (rule) => count(rule.rows), right: true, descending: true },
     { id: "purity", name: "Purity", value: (rule) => rule.purity, cell: (rule) => percent(rule.purity), right: true, descending: true },
-    { id: "wrong", name: "Wrong", value: (rule) => rule.wrong, cell: (rule) => number(rule.wrong), right: true, descending: true },
+    { id: "wrong", name: weighted(tree) ? "Wrong weight" : "Wrong", value: (rule) => rule.wrong, cell: (rule) => number(rule.wrong), right: true, descending: true },
     { id: "copy", name: "Copy", cell: (rule) => <CopyButton small label={`Copy the rule of leaf ${rule.index}`} text={() => ruleText(tree, rule.index)} /> },
   ], [tree, onNode]);
   return (
@@ -62,7 +62,9 @@ export function RulesTable({ tree, name, onNode }: { tree: Tree; name: string; o
         </span>
       </div>
       <p class="quiet">
-        Rows, purity (the share of the class) and wrong are about the training rows. SQL is a CASE expression over columns of these
+        {weighted(tree)
+          ? "Rows are training rows. Purity (the share of the class) and wrong weight count their weight."
+          : "Rows, purity (the share of the class) and wrong are about the training rows."} SQL is a CASE expression over columns of these
         names; Python is a function of a row. Both treat missing values and categories as the tree does, with exact cuts.
       </p>
       <DataTable

@@ -1,8 +1,8 @@
 // The rule of a node: one condition for each column on its path.
 import type { Tree, TreeColumn, TreeLabel, TreeNode, TreeSplit } from "../api/types.ts";
-import { counted, exact, label, listed, percent } from "../format.ts";
+import { exact, label, listed } from "../format.ts";
 import { cutText } from "./cuts.ts";
-import { className, pathTo, pieces, share } from "./shape.ts";
+import { className, pathTo, pieces, shareOfRows } from "./shape.ts";
 
 export interface Condition {
   column: number;
@@ -84,7 +84,7 @@ export function exactWords(parts: Part[]): string {
 export function ruleText(tree: Tree, index: number): string {
   const node = tree.nodes[index];
   const lines = conditionsOf(tree, index).map((condition) => exactWords(conditionParts(tree, condition)));
-  const answer = `${className(tree, node)} (${percent(share(node))} of ${counted(node.rows, "training row")})`;
+  const answer = `${className(tree, node)} (${shareOfRows(tree, node, "training row")})`;
   return lines.length ? `If ${lines.join("\nand ")}\nthen ${answer}.` : `Always ${answer}.`;
 }
 

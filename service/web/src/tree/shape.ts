@@ -1,6 +1,6 @@
 // Derives paths, sides and changes from the JSON of a tree.
 import type { Tree, TreeNode, TreeSplit } from "../api/types.ts";
-import { counted, label, number } from "../format.ts";
+import { counted, label, number, percent } from "../format.ts";
 import { BEYOND_SPACE } from "../words.ts";
 
 /** A piece of the number line: above `low`, up to and including `high`. */
@@ -71,8 +71,28 @@ export function className(tree: Tree, node: TreeNode): string {
   return label(tree.classes.labels[node.label]);
 }
 
+function total({ counts }: TreeNode): number {
+  return counts.reduce((sum, x) => sum + x, 0);
+}
+
 export function share(node: TreeNode): number {
-  return node.counts[node.label] / node.counts.reduce((sum, x) => sum + x, 0);
+  return node.counts[node.label] / total(node);
+}
+
+const equal = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b));
+
+/** Whether counts and errors are weights and not numbers of rows: rows or classes have weights. */
+export const weighted = once((tree): boolean => tree.nodes.some((node) =>
+  !equal(total(node), node.rows) || node.counts.some((weight) => !equal(weight, Math.round(weight)))));
+
+/** "95 % of 50 rows", or "55.6 % of the weight of 50 rows". */
+export function shareOfRows(tree: Tree, node: TreeNode, noun = "row"): string {
+  return `${percent(share(node))} of ${weighted(tree) ? "the weight of " : ""}${counted(node.rows, noun)}`;
+}
+
+/** "3 wrong", or "weight 2.5 wrong". */
+export function wrongWords(tree: Tree, weight: number): string {
+  return `${weighted(tree) ? "weight " : ""}${number(weight)} wrong`;
 }
 
 // Changes

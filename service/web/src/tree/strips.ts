@@ -11,7 +11,7 @@ import { pieces } from "./shape.ts";
 const NARROWEST = 14;
 const LINE = 14; // height of a line of labels
 
-export interface Cell { x: number; width: number; right: boolean; arrow: boolean }
+interface Cell { x: number; width: number; right: boolean; arrow: boolean }
 interface Text { x: number; y: number; text: string; soft: boolean; title?: string }
 interface Tick { from: number; to: number; y: number }
 

@@ -1,15 +1,17 @@
 // The tab with the drawing of the tree: folded or as an icicle, with its tools and the drawer.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Tree } from "../api/types.ts";
-import { Loading } from "../parts/states.tsx";
+import { lazy } from "../parts/lazy.tsx";
 import { Drawer } from "./drawer.tsx";
 import { saveJson, saveSvg } from "./export.tsx";
 import { folded, isLarge, levelsOpen, MAX_NODES_DRAWN, openAtFirst, opened, openLevels, openTo, visibleNodes } from "./folding.ts";
-import type { Icicle as IcicleView } from "./icicle.tsx";
 import { knownRows } from "./rows.ts";
+import { useSameTree } from "./same-tree.ts";
 import { type Change, depthOf } from "./shape.ts";
 import { Stage } from "./stage.tsx";
 import { useWidth } from "./width.ts";
+
+const Icicle = lazy(() => import("./more.tsx").then((part) => part.Icicle));
 
 interface Props {
   tree: Tree;
@@ -19,11 +21,9 @@ interface Props {
   rowsOf: string | undefined;
   selected: number | null;
   onSelect: (index: number | null) => void;
-  Icicle: typeof IcicleView | undefined; // undefined until it is loaded
-  onIcicle: () => void; // loads it
 }
 
-export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect, Icicle, onIcicle }: Props) {
+export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [full, toggleFull] = useFullScreen(frame);
   const drawable = tree.nodes.length <= MAX_NODES_DRAWN;
@@ -32,7 +32,11 @@ export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect,
   const width = useWidth(frame);
   const large = isLarge(tree, width);
   const [open, setOpen] = useOpen(tree, path, selected, width);
-  useEffect(() => void (icicle && onIcicle()), [icicle]);
+  const close = () => {
+    onSelect(null);
+    // The button of the drawer had the focus and is gone.
+    frame.current?.querySelector<HTMLElement | SVGElement>(`.stage [data-node="${selected}"], .stage canvas`)?.focus();
+  };
 
   const before = (
     <>
@@ -55,7 +59,7 @@ export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect,
   const foldable = !icicle && large && selected !== null && selected > 0 && tree.nodes[selected].split;
   const drawer = selected !== null && (
     <Drawer
-      tree={tree} index={selected} rowsOf={rowsOf} onClose={() => onSelect(null)}
+      tree={tree} index={selected} rowsOf={rowsOf} onClose={close}
       fold={foldable ? {
         open: open.has(selected),
         toggle: () => setOpen(open.has(selected) ? folded(tree, open, selected) : opened(tree, open, selected)),
@@ -66,7 +70,7 @@ export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect,
   return (
     <div class={`tree-frame${selected !== null ? " with-drawer" : ""}${full ? " full" : ""}`} ref={frame}>
       {icicle
-        ? (Icicle ? <Icicle {...shared} /> : <Loading what="Loading the drawing" />)
+        ? <Icicle {...shared} />
         : (
           <Stage
             {...shared} width={width} rowsOf={rowsOf} changes={changes} open={open} whole={!large || path !== undefined}
@@ -80,12 +84,13 @@ export function TreeTab({ tree, name, changes, path, rowsOf, selected, onSelect,
 /** Keeps which nodes are open. A followed path and a chosen node are always visible. */
 function useOpen(tree: Tree, path: number[] | undefined, selected: number | null, width: number) {
   const large = isLarge(tree, width);
-  const [state, setState] = useState(() => ({ tree, path, large, touched: false, open: openAtFirst(tree, path, width) }));
+  const same = useSameTree(tree);
+  const [state, setState] = useState(() => ({ same, path, large, touched: false, open: openAtFirst(tree, path, width) }));
   let { open } = state;
-  if (state.tree !== tree || state.path !== path || (state.large !== large && !state.touched)) {
+  if (state.same !== same || state.path !== path || (state.large !== large && !state.touched)) {
     open = openAtFirst(tree, path, width);
     if (selected !== null && selected < tree.nodes.length) open = openTo(tree, open, selected);
-    setState({ tree, path, large, touched: false, open });
+    setState({ same, path, large, touched: false, open });
   }
   useEffect(() => {
     if (selected === null) return;

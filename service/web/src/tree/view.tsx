@@ -2,13 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Dataset, Tree } from "../api/types.ts";
-import { Loading } from "../parts/states.tsx";
+import { lazy } from "../parts/lazy.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { keepInLink, place } from "../router.ts";
-import { useSignal } from "../state/signal.ts";
-import type * as More from "./more.tsx";
+import { useSameTree } from "./same-tree.ts";
 import { type Change, leavesBelow } from "./shape.ts";
 import { TreeTab } from "./tree-tab.tsx";
+
+const RulesTable = lazy(() => import("./more.tsx").then((part) => part.RulesTable));
+const Features = lazy(() => import("./more.tsx").then((part) => part.Features));
 
 const TABS = { tree: "Tree", rules: "Rules", features: "Features" };
 type Tab = keyof typeof TABS;
@@ -47,21 +49,11 @@ function hasColumns(dataset: Dataset | undefined, tree: Tree): boolean {
   return tree.nodes.every(({ split }) => !split || names.has(tree.columns[split.column].name));
 }
 
-/** Loads the parts that most visits do not need. */
-function useMore(wanted: boolean): typeof More | undefined {
-  const [parts, setParts] = useState<typeof More>();
-  useEffect(() => {
-    if (wanted && !parts) void import("./more.tsx").then(setParts);
-  }, [wanted]);
-  return parts;
-}
-
 export function TreeView({ tree, name, dataset, changes, path, rowsOf, children }: TreeViewProps) {
   const [tab, setTab] = useState<Tab>(tabInLink);
   const [selected, setSelected] = useState<number | null>(() => nodeInLink(tree));
-  const [wantsMore, setWantsMore] = useState(false);
-  const more = useMore(tab !== "tree" || wantsMore);
-  const shown = useRef(tree);
+  const same = useSameTree(tree);
+  const shown = useRef(same);
   const keep = (entries: Record<string, string | null>) => void (alone() && keepInLink(entries));
 
   const choose = useCallback((index: number | null) => {
@@ -76,18 +68,10 @@ export function TreeView({ tree, name, dataset, changes, path, rowsOf, children 
     choose(index);
     turn("tree");
   }, []);
-  const at = useSignal(place);
-  const opened = useRef(at);
-  useEffect(() => { // the user opened another link to the same view
-    if (opened.current === at) return;
-    opened.current = at;
-    setTab(tabInLink());
-    setSelected(nodeInLink(tree));
-  }, [at]);
   useEffect(() => {
-    if (shown.current !== tree) choose(null); // another tree has other nodes
-    shown.current = tree;
-  }, [tree]);
+    if (shown.current !== same) choose(null); // another tree has other nodes
+    shown.current = same;
+  }, [same]);
 
   const counted = useMemo(() => dataset !== undefined && hasColumns(dataset, tree), [dataset, tree]);
   const within = selected !== null && selected < tree.nodes.length ? selected : null;
@@ -98,11 +82,11 @@ export function TreeView({ tree, name, dataset, changes, path, rowsOf, children 
         {tab === "tree" && (
           <TreeTab
             tree={tree} name={name} changes={changes} path={path} rowsOf={counted ? rowsOf : undefined}
-            selected={within} onSelect={choose} Icicle={more?.Icicle} onIcicle={() => setWantsMore(true)}
+            selected={within} onSelect={choose}
           />
         )}
-        {tab === "rules" && (more ? <more.RulesTable tree={tree} name={name} onNode={showNode} /> : <Loading />)}
-        {tab === "features" && (more ? <more.Features tree={tree} dataset={dataset} onNode={showNode} /> : <Loading />)}
+        {tab === "rules" && <RulesTable tree={tree} name={name} onNode={showNode} />}
+        {tab === "features" && <Features tree={tree} dataset={dataset} onNode={showNode} />}
       </Tabs>
     </div>
   );

@@ -2,7 +2,7 @@
 import { type RefObject } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-export interface View { x: number; y: number; scale: number }
+interface View { x: number; y: number; scale: number }
 
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 4;
@@ -105,7 +105,8 @@ export function useZoom(svg: RefObject<SVGSVGElement | null>, width: number, hei
     },
     /** Pans until this part is visible. */
     reveal: (x: number, y: number, partWidth: number, partHeight: number) => {
-      const box = svg.current!.getBoundingClientRect();
+      const box = svg.current?.getBoundingClientRect();
+      if (!box) return; // the view was closed meanwhile
       setView((old) => {
         const shift = (start: number, size: number, room: number) =>
           (start < MARGIN ? MARGIN - start : start + size > room - MARGIN ? room - MARGIN - start - size : 0);
