@@ -49,7 +49,8 @@ def before_call(context: schemathesis.HookContext, case: Any, kwargs: dict[str, 
             {"name": column, "shape": [1], "datatype": datatype, "data": [cell]}
             for column, (datatype, cell) in cells.items()
         ]
-        case.body, case.media_type, case.headers = {"inputs": inputs}, "application/json", {}
+        case.body, case.media_type = {"inputs": inputs}, "application/json"
+        case.headers.pop("Inference-Header-Content-Length", None)
     elif name == "invoke_mlflow" and positive:
         case.body, case.media_type = {"dataframe_records": [{"x": 3, "colour": "red"}]}, "application/json"
     elif name in ("score", "score_job") and positive:
