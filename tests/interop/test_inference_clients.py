@@ -243,7 +243,7 @@ def test_mlserver_infer(stack: Stack, tmp_path: Path, binary: bool) -> None:
 def test_mlflow(stack: Stack) -> None:
     from mlflow.pyfunc.scoring_server.client import ScoringServerClient
 
-    client: Any = ScoringServerClient("127.0.0.1", 0)  # type: ignore[no-untyped-call]
+    client: Any = ScoringServerClient("127.0.0.1", 0)
     client.url_prefix = f"{stack.url}/mlflow/{ALIAS}"
     client.wait_server_ready(timeout=5)
     assert client.get_version()
