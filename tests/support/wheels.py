@@ -19,7 +19,9 @@ class Wheel:
     def __init__(self, path: Path) -> None:
         self.path = path
         with zipfile.ZipFile(path) as archive:
-            self.files = {name: archive.read(name) for name in archive.namelist()}
+            self.files = {
+                entry.filename: archive.read(entry) for entry in archive.infolist() if not entry.is_dir()
+            }
 
     @property
     def code(self) -> set[str]:
