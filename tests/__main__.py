@@ -26,7 +26,8 @@ RUNS = {
 }
 INTRODUCTION = """
 All tests, side by side, and then those that measure time: about 20 minutes on two cores.
-`make check` runs the quick ones. Not run by either: make fuzz, chaos, mutants, sanitize, test-compose.
+`make check` runs the quick ones. Not run by either:
+make fuzz, chaos, mutants, sanitize, test-compose, test-interop, dist.
 """
 
 

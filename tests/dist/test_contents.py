@@ -30,7 +30,7 @@ def test_there_is_a_wheel_for_every_interpreter() -> None:
 
 @pytest.mark.parametrize("path", LIBRARIES, ids=lambda path: path.name)
 def test_the_library_is_complete_and_runs_on_many_systems(path: Path) -> None:
-    tag = re.fullmatch(rf"literati_trees-{re.escape(VERSION)}-cp(\d+)-cp\1-manylinux\w+\.whl", path.name)
+    tag = re.fullmatch(rf"literati_trees-{re.escape(VERSION)}-cp(\d+)-cp\1-manylinux[\w.]+\.whl", path.name)
     assert tag
     files = Wheel(path).code
     binaries = {name for name in files if name.endswith(".so")}

@@ -38,3 +38,7 @@ def test_it_fits_a_tree(python: str, tmp_path: Path) -> None:
         assert LEVELS.index(found) <= LEVELS.index(level)  # a machine may have less
         trees.add(tree)
     assert len(trees) == 1
+    assert VERSION in clean.run("literati", "--version").stdout
+    serve = clean.run("literati", "serve")
+    assert serve.returncode == 1
+    assert "literati-trees[service]" in serve.stderr

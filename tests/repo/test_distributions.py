@@ -14,7 +14,6 @@ from tests.support.paths import ROOT
 from tests.support.wheels import Wheel, expected_library, expected_server
 
 SERVER = ROOT / "distributions" / "server"
-# What the library's extra and the server's requirements are derived from, besides requirements/service.in.
 VERSION = literati.__version__
 
 

@@ -19,7 +19,8 @@ class Wheel:
     def __init__(self, path: Path) -> None:
         self.path = path
         with zipfile.ZipFile(path) as archive:
-            self.files = {name: archive.read(name) for name in archive.namelist()}
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            self.files = {entry.filename: archive.read(entry) for entry in entries}
 
     @property
     def code(self) -> set[str]:
