@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 
 from literati import __version__
 from literati.cli import app as app_module
@@ -22,6 +23,7 @@ from literati.cli.errors import EXIT_CODES, ExitCode, exit_code
 from literati.client import errors as client_errors
 from literati.errors import LiteratiError, ModelFormatError
 from tests.cli.conftest import Run
+from tests.support.http.scripted_server import Answer, ScriptedServer
 from tests.support.paths import ROOT
 
 BLOCKED = """
@@ -63,9 +65,10 @@ def test_every_command_has_help(run: Run, name: str) -> None:
     assert command is not None
     assert run(name, "--help").stdout.startswith("Usage: literati")
     if isinstance(command, click.Group):
-        for part in command.commands:
-            told = run(name, part, "--help").stdout
-            assert command.commands[part].get_short_help_str() in " ".join(told.split())
+        for part, found in command.commands.items():
+            told = " ".join(run(name, part, "--help").stdout.split())
+            assert found.help is not None
+            assert found.help.split(".")[0] in told
 
 
 def test_help_imports_nothing_slow() -> None:
@@ -171,40 +174,52 @@ def test_completion_scripts(run: Run, shell: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("words", "incomplete", "expected"),
     [
-        ("literati f", {"fit"}),
-        ("literati models a", {"alias"}),
-        ("literati fit --can", {"--candidates", "--candidate-leaves"}),
-        ("literati fit --candidates ad", {"adaptive"}),
-        ("literati completion ", {"bash", "zsh", "fish"}),
-        ("literati jobs watch ", set()),  # no server answers
+        ([], "f", {"fit"}),
+        (["models"], "a", {"alias"}),
+        (["fit"], "--can", {"--candidates", "--candidate-leaves"}),
+        (["fit", "--candidates"], "ad", {"adaptive"}),
+        (["completion"], "", {"bash", "zsh", "fish"}),
+        (["jobs", "watch", "--url", "http://127.0.0.1:9"], "job", set()),  # no server answers
     ],
 )
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions(shell: str, words: str, expected: set[str]) -> None:
-    parts = words.split(" ")
-    environment = {
-        "_LITERATI_COMPLETE": f"{shell}_complete",
-        "COMP_WORDS": words if shell != "fish" else " ".join(parts[:-1]),
-        "COMP_CWORD": str(len(parts) - 1) if shell != "fish" else parts[-1],
-        "LITERATI_URL": "http://127.0.0.1:9",
-    }
-    done = python("-m", "literati", **environment)
-    lines = done.stdout.splitlines()
-    found = lines[1::3] if shell == "zsh" else [line.partition(",")[2].partition("\t")[0] for line in lines]
-    assert set(found) == expected, done
+def test_completions(words: list[str], incomplete: str, expected: set[str]) -> None:
+    found = ShellComplete(app, {}, "literati", "_LITERATI_COMPLETE").get_completions(words, incomplete)
+    assert {item.value for item in found} == expected
+
+
+@pytest.mark.parametrize(
+    ("shell", "words", "current", "printed"),
+    [
+        ("bash", "literati comp", "1", "plain,completion"),
+        ("zsh", "literati comp", "1", "completion"),
+        ("fish", "literati", "comp", "plain,completion\tPrint the completion script of a shell."),
+    ],
+)
+def test_what_shells_ask(shell: str, words: str, current: str, printed: str) -> None:
+    environment = {"_LITERATI_COMPLETE": f"{shell}_complete", "COMP_WORDS": words, "COMP_CWORD": current}
+    assert printed in python("-m", "literati", **environment).stdout.splitlines()
 
 
 def test_a_server_that_does_not_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("literati.client.retry.RetryPolicy.retries", 0)
+    monkeypatch.setattr("literati.client._sync.transport.sleep", lambda seconds: None)
     result = run("jobs", "list", "--url", "http://127.0.0.1:9", code=8)
     assert result.stderr.startswith("Error: http://127.0.0.1:9 (from the argument `url`) does not answer")
     assert result.stdout == ""
 
 
+def test_a_key_that_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITERATI_API_KEY", "lit_key")
+    problem = {"type": "urn:literati:problem:unauthorized", "detail": "The key is not known."}
+    with ScriptedServer(Answer(401, problem, {"X-Request-ID": "r1"})) as server:
+        result = run("jobs", "list", "--url", server.url, code=4)
+    assert result.stderr == "Error: The key is not known. (status 401, request r1)\n"
+    assert server.asked[0].headers["Authorization"] == "Bearer lit_key"
+
+
 def test_profiles(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("literati.client.retry.RetryPolicy.retries", 0)
+    monkeypatch.setattr("literati.client._sync.transport.sleep", lambda seconds: None)
     (tmp_path / "config.toml").write_text('[profiles.lab]\nurl = "http://127.0.0.1:9"\napi_key = "lit_x"\n')
     assert "http://127.0.0.1:9" in run("models", "list", "--profile", "lab", code=8).stderr
     assert "no profile 'home'; it has lab" in run("models", "list", "--profile", "home", code=2).stderr

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import numpy as np
 import pytest
 
 from literati import LiteratiClassifier, ShapeTree
-from literati.cli.parameters import DEFINITIONS
+from literati.cli.fit import command
+from literati.cli.parameters import DEFINITIONS, given_parameters
+from literati.tuning.paths_of_folds import PathsOfFolds
 from tests.cli.conftest import Run
 from tests.support.records.jobs import easy
 
@@ -76,6 +81,11 @@ def test_the_parameters_are_those_of_the_estimator(run: Run, tmp_path: Path) -> 
     assert found.settings == expected.settings
 
 
+def test_what_is_not_given_is_left_to_the_estimator(loans: Path) -> None:
+    context = command.make_context("fit", [str(loans), "-t", "repaid"])
+    assert given_parameters(context.params) == {}
+
+
 def test_every_parameter_is_an_option(run: Run) -> None:
     told = run("fit", "--help").stdout
     assert {"max_depth", "time_limit", "n_threads"} <= DEFINITIONS.keys()
@@ -90,13 +100,17 @@ def test_every_parameter_is_an_option(run: Run) -> None:
         (["--max-depth", "13"], "expected an integer from 1 to 12, got '13'"),
         (["--max-depth", "two"], "expected an integer from 1 to 12, got 'two'"),
         (["--max-depth", "2.5"], "expected an integer"),
-        (["--time-limit", "nan"], "expected None or a finite number"),
+        (["--time-limit", "nan"], "expected none or a finite number"),
         (["--candidates", "some"], "expected one of adaptive, shape"),
         (["--candidate-leaves", "3,x"], "expected an integer or a list"),
-        (["--class-weight", "yes"], "expected None, 'balanced' or a mapping"),
+        (["--class-weight", "yes"], "expected none, 'balanced' or a mapping"),
         (["--class-weight", "maybe=2"], "there is no class 'maybe'; the classes are no, yes"),
         (["--max-depth", "2,3"], "Several values of --max-depth need --tune"),
         (["--cv", "3"], "--cv needs --tune"),
+        (
+            ["--tune", "--cv", "6"],
+            "No class has as many rows as there are folds, 6; use fewer folds with --cv",
+        ),
         (["--tune", "--split-penalty", "1"], "--split-penalty cannot be combined with --tune"),
         (["--type", "age"], "expected NAME:TYPE with one of the types number, boolean, category"),
         (["--type", "age:number", "--type", "age:category"], "column 'age' has two types"),
@@ -169,6 +183,21 @@ def test_tuning(run: Run, tmp_path: Path) -> None:
     assert ShapeTree.from_json(Path("model.json").read_text()).n_leaves == facts["leaves"]
 
 
+def test_tuning_that_is_interrupted(run: Run, loans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C before the first path leaves nothing to choose from; two of them at once count as one."""
+
+    def interrupted(self: PathsOfFolds, n_jobs: int, watch: Callable[[], object]) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert watch()
+        return False
+
+    monkeypatch.setattr(PathsOfFolds, "run", interrupted)
+    result = run("fit", loans, "-t", "repaid", "--tune", "--cv", "2", code=130)
+    assert result.stderr.endswith("Stopped before there was a tree.\n")
+    assert not Path("model.json").exists()
+
+
 def test_predictions(run: Run, loans: Path) -> None:
     run("fit", loans, "-t", "repaid", "--depth=2")
     tree = ShapeTree.from_json(Path("model.json").read_text())
@@ -218,3 +247,10 @@ def test_exports(run: Run, loans: Path, tmp_path: Path) -> None:
     assert run("export", "model.json", "-f", "mlflow", "-o", "m.zip").stderr == "Wrote m.zip.\n"
     assert (tmp_path / "m.zip").read_bytes().startswith(b"PK")
     assert "is not one of 'sql-ansi'" in run("export", "model.json", "-f", "cobol", code=2).stderr
+
+
+def test_what_the_library_says_about_the_data(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,y\n1,1,u\n1,2,v\n")
+    assert "Warning: Constant columns are ignored: 'a'.\n" in run("fit", "t.csv", "-t", "y").stderr
+    told = run("fit", "t.csv", "-t", "y", "--drop", "b", "-o", "new", code=2).stderr
+    assert told == "Error: Every column is constant or has no value at all; expected one that varies.\n"

@@ -81,7 +81,8 @@ WORDS = (
 column = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 
 
-@settings(deadline=None, max_examples=150)
+@pytest.mark.filterwarnings("ignore::literati.DataWarning")
+@settings(deadline=None, max_examples=100)
 @given(
     st.lists(column, min_size=1, max_size=3),
     st.sampled_from([("x", "z"), ("1", "0"), ("true", "false"), ("1.0", "2.0"), ("01", "2")]),
@@ -210,7 +211,7 @@ def test_an_id_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "'id' has another value in every row. If it is an id, leave it out" in capsys.readouterr().err
 
 
-FRAME = {
+FRAME: dict[str, Any] = {
     "number": [1, 2, None],
     "flag": [True, False, None],
     "word": ["a", None, "b"],
@@ -261,6 +262,13 @@ def test_columnar_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.
         read(path)
     pl.DataFrame({"a": [1.0, 2.0], "y": [0.5, 1.0]}).write_parquet(path)
     with pytest.raises(InputError, match="holds fractions"):
+        read(path)
+    pl.DataFrame({"a": [1, 2], "y": FRAME["day"][:2]}).write_parquet(path)
+    with pytest.raises(InputError, match="values of the type date; pass --type 'y':category"):
+        read(path)
+    assert read(path, types={"y": "category"}).y.tolist() == ["2024-01-01", "2024-01-02"]
+    pyarrow.parquet.write_table(pa.table([[1], [2], ["u"]], names=["a", "a", "y"]), path)
+    with pytest.raises(InputError, match="two columns have the same name"):
         read(path)
     pl.DataFrame({"a": [], "y": []}).write_parquet(path)
     with pytest.raises(InputError, match="has no rows"):

@@ -7,17 +7,24 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 import pandas as pd
 import pytest
 
 from literati import ShapeTree
+from literati.cli.interrupts import SAME_SECONDS
 from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import poll
 
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(which("tmux") is None, reason="tmux is not installed"),
+]
 LINE = re.compile(r"upper \d+  lower \d+  gap [\d.]+ %  explored [\d.]+ %  ([\d.]+) s")
 
 
@@ -30,16 +37,25 @@ class Terminal:
         script = folder / "bin" / "literati"
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m literati "$@"\n')
         script.chmod(0o755)
+        (folder / "bashrc").write_text("PS1='$ '\n")
         environment = {
             **os.environ,
             "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
             "PYTHONPATH": os.pathsep.join([str(ROOT / "core"), os.environ.get("PYTHONPATH", "")]),
-            "PS1": "$ ",
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
         }
+        shell = f"bash --rcfile {folder / 'bashrc'}"
         size = ["-x", str(columns), "-y", "30"]
-        self._tmux("-f", "/dev/null", "new-session", "-d", *size, "bash --norc --noprofile", env=environment)
+        self._tmux(
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            *size,
+            shell,
+            env=environment,
+        )
         poll(lambda: self.lines() == ["$"], what="the prompt")
 
     def _tmux(self, *words: str, env: dict[str, str] | None = None) -> str:
@@ -100,7 +116,7 @@ def test_the_live_line_and_ctrl_c(terminal: Terminal, tmp_path: Path) -> None:
     )
     assert len(terminal.lines()) == 2  # the command and the live line
     terminal.resize(40)
-    poll(lambda: re.search(r"^upper \d+  lower \d+  gap [\d.]+ %", terminal.lines()[-1]), what="a short line")
+    poll(lambda: re.search(r"^(tree \d+  )?upper \d+  lower", terminal.lines()[-1]), what="a short line")
     rows = len(terminal.lines())
     seconds = 1.0
     with pytest.raises(AssertionError, match="did not happen"):
@@ -120,6 +136,7 @@ def test_a_second_ctrl_c_ends_at_once(terminal: Terminal, tmp_path: Path) -> Non
     terminal.wait_for(LINE.pattern)
     terminal.type("", "C-c")
     terminal.wait_for("^Finishing with the best tree so far")
+    time.sleep(SAME_SECONDS)
     terminal.type("", "C-c")
     terminal.wait_for("^code 130$")
     assert not (tmp_path / "model.json").exists()

@@ -105,9 +105,7 @@ public class Main {{
 """
 
 
-@pytest.mark.parametrize("key", PROBLEMS)
-def test_java(key: Key, tmp_path: Path) -> None:
-    problem = expected(key, exact=False)
+def java_main(problem: Expected) -> str:
     methods = []
     for place, row in enumerate(problem.rows):
         cells = ((name, "null" if cell is None else java_literal(cell)) for name, cell in row.items())
@@ -116,10 +114,35 @@ def test_java(key: Key, tmp_path: Path) -> None:
             f"    static void row{place}() {{ Map<String, Object> row = new HashMap<>(); {puts} show(row); }}"
         )
     calls = "\n".join(f"        row{place}();" for place in range(len(problem.rows)))
-    (tmp_path / "Literati.java").write_text(problem.tree.to_java())
-    (tmp_path / "Main.java").write_text(JAVA_MAIN.format(methods="\n".join(methods), calls=calls))
-    run("javac", "-Xlint:all", "-Werror", "Literati.java", "Main.java", folder=tmp_path)
-    check(problem, run("java", "-cp", ".", "Main", folder=tmp_path).splitlines())
+    return JAVA_MAIN.format(methods="\n".join(methods), calls=calls)
+
+
+@pytest.fixture(scope="module")
+def java_answers(tmp_path_factory: pytest.TempPathFactory) -> dict[Key, list[str]]:
+    """Compile and run all problems together, each in a package, because a compiler takes seconds to start."""
+    folder = tmp_path_factory.mktemp("java")
+    packages = {f"p{place}": key for place, key in enumerate(PROBLEMS)}
+    for package, key in packages.items():
+        problem = expected(key, exact=False)
+        (folder / package).mkdir()
+        for name, text in {"Literati": problem.tree.to_java(), "Main": java_main(problem)}.items():
+            (folder / package / f"{name}.java").write_text(f"package {package};\n{text}")
+    calls = " ".join(f'System.out.println("{name}"); {name}.Main.main(arguments);' for name in packages)
+    main = f"public class All {{ public static void main(String[] arguments) {{ {calls} }} }}"
+    (folder / "All.java").write_text(main)
+    run("javac", "-Xlint:all", "-Werror", "All.java", folder=folder)
+    answers: dict[Key, list[str]] = {}
+    for line in run("java", "-cp", ".", "All", folder=folder).splitlines():
+        if line in packages:
+            lines = answers[packages[line]] = []
+        else:
+            lines.append(line)
+    return answers
+
+
+@pytest.mark.parametrize("key", PROBLEMS)
+def test_java(key: Key, java_answers: dict[Key, list[str]]) -> None:
+    check(expected(key, exact=False), java_answers[key])
 
 
 JAVA_REFUSALS = """

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from literati._version import __version__
-from literati.cli.errors import ExitCode, NotInstalledError, exit_code
+from literati.cli.errors import ExitCode, NotInstalledError, exit_code, library_sentence
 from literati.cli.output import note, warn
 from literati.errors import LiteratiError
 
@@ -94,13 +94,16 @@ class App(click.Group):
 
 
 def _show_error(error: Exception) -> None:
-    note(f"{click.style('Error:', fg='red')} {error}")
+    text = str(error)
+    for fix in getattr(error, "fixes", ()):  # of a server, told with the fields of the request
+        text = text.replace(f" ({fix.part}: {fix.options})", "")
+    note(f"{click.style('Error:', fg='red')} {text}")
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Show a warning to a user, who is not interested in the line of code that gives it."""
     if issubclass(category, UserWarning):
-        warn(str(message).removeprefix("X: "))
+        warn(library_sentence(message))
 
 
 @click.group(

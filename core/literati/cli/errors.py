@@ -36,6 +36,14 @@ class NotProvenError(LiteratiError):
     """`--require-proof` was given, and the tree is not proven optimal."""
 
 
+def library_sentence(message: object) -> str:
+    """Return a message of the library about its argument `X` as a sentence about the table."""
+    text = str(message)
+    if not text.startswith("X: "):
+        return text
+    return f"{text[3].upper()}{text[4:].rstrip('.')}."
+
+
 # The exit code of an error's class, or of its nearest base class. The classes are given by name, because most
 # of them are those of the client, which only some commands import.
 EXIT_CODES = {

@@ -11,14 +11,14 @@ from literati.cli.errors import InputError
 from literati.cli.output import note
 from literati.tree.export.formats import FORMATS
 
-EXPORT_OPTIONS: list[click.Parameter] = [
+EXPORT_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(["--format", "-f", "form"], type=click.Choice(list(FORMATS)), required=True, help="Format."),
     click.Option(
         ["--output", "-o"],
         type=click.Path(dir_okay=False, writable=True),
         help="File to write. Default: standard output.",
     ),
-]
+)
 
 
 def write_export(content: bytes, output: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from literati.cli.errors import InputError, NotProvenError
+from literati.cli.errors import InputError, NotProvenError, library_sentence
 from literati.cli.model_files import ModelFiles
 from literati.cli.output import JSON, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
@@ -17,7 +17,7 @@ from literati.cli.tables.sources import open_source
 from literati.cli.tables.training import TrainingFile, read_training
 from literati.cli.tune import LISTS, TUNE_OPTIONS, check_tune_options, tune
 
-FIT_OPTIONS: list[click.Parameter] = [
+FIT_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--output", "-o"],
         type=click.Path(file_okay=False),
@@ -30,7 +30,7 @@ FIT_OPTIONS: list[click.Parameter] = [
         ["--require-proof"], is_flag=True, help="End with exit code 9 if the tree is not proven optimal."
     ),
     JSON,
-]
+)
 
 
 @click.command(
@@ -49,13 +49,13 @@ def command(data: str, output: str, require_proof: bool, as_json: bool, tuned: b
     """
     parameters = given_parameters(options)
     check_tune_options(tuned, parameters, options)
-    files = ModelFiles.prepare(output)
     table = _read(data, options)
     parameters = _with_labels(parameters, table)
+    files = ModelFiles.prepare(output)
     try:
         fitted = tune(table, parameters, options) if tuned else run_search(table, parameters)
     except (TypeError, ValueError) as error:  # how the library refuses data and combinations of parameters
-        raise InputError(str(error).removeprefix("X: ")) from None
+        raise InputError(library_sentence(error)) from None
     files.write(fitted.tree)
     note(fitted.summary)
     note(f"Wrote {files.model} and {files.drawing}.")

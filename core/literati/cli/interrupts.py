@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from types import FrameType
 from typing import Any, Self
 
 from literati.cli.errors import ExitCode
 
+# Programs that start others, such as `uv run`, forward Ctrl-C, which the terminal has already sent to all.
+SAME_SECONDS = 0.3
 _FINISHING = b"\nFinishing with the best tree so far. Press Ctrl-C again to end at once.\n"
 
 
@@ -17,6 +20,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.requested = False
+        self._first = 0.0
         self._previous: Any = None
 
     def __enter__(self) -> Self:
@@ -28,8 +32,10 @@ class StopRequest:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         # The search may be in compiled code, and standard error in use, so neither is asked.
-        if self.requested:
+        now = time.monotonic()
+        if not self.requested:
+            self.requested, self._first = True, now
+            os.write(2, _FINISHING)
+        elif now - self._first > SAME_SECONDS:
             os.write(2, b"\n")
             os._exit(ExitCode.INTERRUPTED)
-        self.requested = True
-        os.write(2, _FINISHING)

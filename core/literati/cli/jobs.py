@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from literati.cli.output import JSON, note, print_json
+from literati.cli.output import JSON, gap_text, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from literati.client import Client, Job
 
 
-def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{share:.2%}"
-
-
 def _facts(data: Data) -> dict[str, Any]:
-    progress = data["progress"]
+    progress, explored = data["progress"], data["progress"]["explored"]
     return {
         "state": data["state"],
         "stop reason": data["stop_reason"],
@@ -30,8 +26,8 @@ def _facts(data: Data) -> dict[str, Any]:
         "objective": progress["objective"],
         "upper bound": progress["upper_bound"],
         "lower bound": progress["lower_bound"],
-        "gap": "proven optimal" if data["proven_optimal"] else _percent(progress["gap_relative"]),
-        "explored": _percent(progress["explored"]),
+        "gap": gap_text(data["proven_optimal"], progress["gap_relative"]),
+        "explored": None if explored is None else f"{100 * explored:.1f} %",
         "note": BEYOND_SPACE if progress["beyond_space"] else None,
         "search time": f"{progress['elapsed_seconds']:.1f} s",
         "dataset": data["dataset_id"],
@@ -45,7 +41,7 @@ JOB = RecordKind(
         "NAME": lambda data: data["name"],
         "STATE": lambda data: data["state"],
         "OBJECTIVE": lambda data: data["progress"]["objective"],
-        "GAP": lambda data: _percent(data["progress"]["gap_relative"]),
+        "GAP": lambda data: gap_text(data["proven_optimal"], data["progress"]["gap_relative"]),
         "CREATED": lambda data: data["created_at"][:19],
         "MODEL": lambda data: data["model_id"],
     },
@@ -103,14 +99,13 @@ def create(
     """Start a search for a tree of a dataset, and print the id of the job, or with --watch of the model."""
     named = {name: options[name] for name in ("name", "priority", "parent", "idempotency_key")}
     job = client.jobs.create(
-        dataset_id,
+        client.datasets.get(dataset_id),
         tags=_tags(tags),
         validation=None if validation is None else {"fraction": validation},
         **named,
         **given_parameters(options),
     )
     if watched or until or require_proof or timeout:
-        note(f"Job {job.id}")
         _watch(job, until, require_proof, timeout, as_json)
     elif as_json:
         print_json(job.data)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from literati.cli.exports import EXPORT_OPTIONS, write_export
-from literati.cli.output import JSON, note, print_json, print_table
+from literati.cli.output import JSON, gap_text, note, print_json, print_table
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _gap(data: Data) -> str:
-    return "proven optimal" if data["proven_optimal"] else f"{data['gap_relative']:.2%}"
+    return gap_text(data["proven_optimal"], data["gap_relative"])
 
 
 def _facts(data: Data) -> dict[str, Any]:
@@ -98,11 +98,11 @@ def alias(client: Client, alias: str | None, model: str | None, delete: bool, as
     if alias is None:
         if delete:
             raise click.UsageError("Name the alias to delete.")
-        found = aliases.list()
+        known = aliases.list()
         if as_json:
-            print_json(found)
+            print_json(known)
         else:
-            print_table(["ALIAS", "MODEL"], found.items())
+            print_table(["ALIAS", "MODEL"], known.items())
     elif delete == (model is not None):
         raise click.UsageError("Give a model to which the alias shall refer, or --delete.")
     elif delete:
@@ -110,8 +110,9 @@ def alias(client: Client, alias: str | None, model: str | None, delete: bool, as
         note(f"Deleted the alias {alias}.")
     else:
         assert model is not None
-        aliases.set(alias, model)
-        note(f"The alias {alias} refers to {model}.")
+        found = client.models.get(model)
+        aliases.set(alias, found)
+        note(f"The alias {alias} refers to {found.id}.")
 
 
 add_record_commands(command, MODEL)

@@ -44,6 +44,11 @@ def print_facts(facts: Mapping[str, Any]) -> None:
         click.echo(f"{name.ljust(width)}  {_coloured(_text(value))}")
 
 
+def gap_text(proven: bool, gap: float | None) -> str:
+    """Return the gap of a tree in words; empty before the first tree."""
+    return "proven optimal" if proven else "" if gap is None else f"{100 * gap:.2f} %"
+
+
 def progress_is_shown() -> bool:
     """Return whether there is a terminal for a line that is overwritten."""
     return sys.stderr.isatty()
@@ -51,7 +56,7 @@ def progress_is_shown() -> bool:
 
 def _text(cell: Any) -> str:
     """Return a cell on one line, without characters that control a terminal."""
-    text = "" if cell is None else str(cell)
+    text = "" if cell is None else f"{cell:.10g}" if isinstance(cell, float) else str(cell)
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 

@@ -41,11 +41,11 @@ def _option(definition: Parameter, *, several: bool) -> click.Option:
     names = [definition.name, flag, *ALIASES.get(definition.name, ())]
     if isinstance(definition.values, Accepted):  # the only ones are True and False
         names[1] = f"{flag}/--no-{flag[2:]}"
-    # The command passes on what the user gave, so an option has no default of its own.
     shown = NONE if definition.default is None else str(definition.default).lower()
     return click.Option(
         names,
         type=None if isinstance(definition.values, Accepted) else ParameterType(definition, several),
+        default=None,  # the command passes on what the user gave
         help=f"{definition.sentences(none=f'`{NONE}`').replace('`', '')}  [default: {shown}]",
     )
 
@@ -72,7 +72,8 @@ class ParameterType(click.ParamType):  # type: ignore[type-arg] # generic only i
         try:
             found = [self._convert_word(word.strip()) for word in words]
         except (TypeError, ValueError):
-            self.fail(f"expected {self._values}, got {value!r}", param, ctx)
+            expected = str(self._values).replace("None", NONE)
+            self.fail(f"expected {expected}, got {value!r}", param, ctx)
         return found if len(found) > 1 else found[0]
 
     def _convert_word(self, word: str) -> Any:
@@ -108,12 +109,13 @@ def _class_weights(text: str) -> str | dict[str, float]:
     """Return `balanced`, or the weights of `label=weight,label=weight`."""
     if text == "balanced":
         return text
-    parts = [part.rpartition("=") for part in text.split(",")]
-    return {label.strip(): float(weight) for label, sign, weight in parts if sign or _fail(text)}
-
-
-def _fail(text: str) -> bool:
-    raise ValueError(text)
+    weights = {}
+    for part in text.split(","):
+        label, sign, weight = part.rpartition("=")
+        if not sign:
+            raise ValueError(text)
+        weights[label.strip()] = float(weight)
+    return weights
 
 
 _READERS: dict[type[Values], Callable[[str], Any]] = {

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-PREDICTION_OPTIONS: list[click.Parameter] = [
+PREDICTION_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(["--probabilities"], is_flag=True, help="Also write the probability of each class."),
     click.Option(
         ["--output", "-o"],
         type=click.Path(dir_okay=False, writable=True),
         help="File to write. Default: standard output.",
     ),
-]
+)
 
 
 def write_predictions(

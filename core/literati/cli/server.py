@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 MAX_COMPLETIONS = 50
 COMPLETION_SECONDS = 2.0
 
-CONNECTION: list[click.Parameter] = [
+CONNECTION: tuple[click.Parameter, ...] = (
     click.Option(
         ["--url"],
         metavar="URL",
         help="Address of the server. Default: that of LITERATI_URL, of the configuration file, or http://127.0.0.1:8000.",
     ),
     click.Option(["--profile"], metavar="NAME", help="Section [profiles.NAME] of the configuration file."),
-]
-SERVER_OPTIONS: list[click.Parameter] = [*CONNECTION, JSON]
+)
+SERVER_OPTIONS: tuple[click.Parameter, ...] = (*CONNECTION, JSON)
 
 
 def open_client(url: str | None, profile: str | None, **options: Any) -> Client:

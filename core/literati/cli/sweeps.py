@@ -124,9 +124,8 @@ def create(
 
     Without options, depths 2 to 5 with 1 to 3 change points are tried on five folds, each with all penalties.
     """
-    sweep = client.sweeps.create(dataset_id, **_request(options))
+    sweep = client.sweeps.create(client.datasets.get(dataset_id), **_request(options))
     if watched:
-        note(f"Sweep {sweep.id}")
         watch(sweep, lambda shown: sweep.wait(progress=shown, timeout=timeout), as_json)
     elif as_json:
         print_json(sweep.data)

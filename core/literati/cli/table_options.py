@@ -30,7 +30,7 @@ class ColumnType(click.ParamType):  # type: ignore[type-arg] # generic only in r
 
 
 INPUT_FILE = click.Path(exists=True, dir_okay=False, readable=True)
-COLUMN_OPTIONS: list[click.Parameter] = [
+COLUMN_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--target", "-t"], required=True, metavar="COLUMN", help="Column with the classes to predict."
     ),
@@ -43,8 +43,8 @@ COLUMN_OPTIONS: list[click.Parameter] = [
         metavar="COLUMN:TYPE",
         help="Read a column as number, category or boolean. May be repeated.",
     ),
-]
-CSV_OPTIONS: list[click.Parameter] = [
+)
+CSV_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--delimiter"],
         metavar="SIGN",
@@ -61,7 +61,7 @@ CSV_OPTIONS: list[click.Parameter] = [
         metavar="WORD",
         help="Word for a missing cell of a CSV, instead of the usual ones such as NA. May be repeated.",
     ),
-]
+)
 
 
 def checked_types(types: tuple[tuple[str, Kind], ...]) -> dict[str, Kind]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from literati.cli.errors import InputError
 from literati.cli.interrupts import StopRequest
 from literati.cli.output import progress_is_shown
 from literati.cli.search_run import Fitted, facts_of
@@ -18,10 +20,11 @@ if TYPE_CHECKING:
     from literati import LiteratiClassifierCV
     from literati.tuning.cross_validation import CVProgress
 
+FOLDS = 5  # the default of LiteratiClassifierCV
 LISTS = ("max_depth", "max_changepoints")  # parameters of which several values can be tried
 # Parameters of LiteratiClassifierCV that LiteratiClassifier does not have, with the click type and the help.
 _PARAMETERS: dict[str, tuple[Any, str]] = {
-    "cv": (click.IntRange(min=2), "Number of folds (default 5)."),
+    "cv": (click.IntRange(min=2), f"Number of folds (default {FOLDS})."),
     "select": (
         click.Choice(["one_standard_error", "best"]),
         "The smallest tree within one standard error of the best one (default), or the best one.",
@@ -35,7 +38,7 @@ _PARAMETERS: dict[str, tuple[Any, str]] = {
     "random_state": (int, "Seed of the folds (default 0)."),
     "n_jobs": (int, "Number of paths that are computed at the same time; -1: one for each core."),
 }
-TUNE_OPTIONS: list[click.Parameter] = [
+TUNE_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--tune", "tuned"],
         is_flag=True,
@@ -47,7 +50,7 @@ TUNE_OPTIONS: list[click.Parameter] = [
         click.Option(["--" + name.replace("_", "-")], type=kind, help=f"With --tune: {text}")
         for name, (kind, text) in _PARAMETERS.items()
     ),
-]
+)
 
 
 def check_tune_options(tuned: bool, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> None:
@@ -73,6 +76,7 @@ def tune(table: TrainingFile, parameters: Mapping[str, Any], options: Mapping[st
     from literati.tuning.cross_validation import LiteratiClassifierCV
 
     given = {name: options[name] for name in _PARAMETERS if options[name] is not None}
+    _check_folds(table, given.get("cv", FOLDS))
     line = ProgressLine() if progress_is_shown() else None
     with StopRequest() as stop:
 
@@ -91,6 +95,11 @@ def tune(table: TrainingFile, parameters: Mapping[str, Any], options: Mapping[st
     if line is not None:
         line.close()
     return _fitted(classifier)
+
+
+def _check_folds(table: TrainingFile, folds: int) -> None:
+    if max(Counter(table.y.tolist()).values()) < folds:
+        raise InputError(f"No class has as many rows as there are folds, {folds}; use fewer folds with --cv.")
 
 
 def _progress_text(progress: CVProgress) -> str:
@@ -117,10 +126,11 @@ def _fitted(classifier: LiteratiClassifierCV) -> Fitted:
         "choice": classifier.choice_,
     }
     chosen = ", ".join(f"{name}={value:g}" for name, value in classifier.best_params_.items())
+    leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
     summary = (
         f"{classifier.choice_}\n"
         f"Cross-validated {classifier.scoring}: {classifier.best_score_:.4f} with a standard error of "
-        f"{error:.4f} ({classifier.n_splits_} folds). The tree has {tree.n_leaves} leaves.\n"
+        f"{error:.4f} ({classifier.n_splits_} folds). The tree has {leaves}.\n"
         f"Parameters: {chosen}. {classifier.fit_seconds_:.1f} s."
     )
     return Fitted(tree, {**facts_of(tree), "seconds": classifier.fit_seconds_, "tuning": tuning}, summary)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from literati.client import Client
 
 
-@click.command("version", params=SERVER_OPTIONS)
+@click.command("version", params=[*SERVER_OPTIONS])
 @with_client
 def command(client: Client, as_json: bool) -> None:
     """Show the versions of this program and of the server, with a warning if they do not fit together.

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from literati.cli.errors import NotProvenError
-from literati.cli.output import note, print_json, progress_is_shown
+from literati.cli.output import gap_text, note, print_json, progress_is_shown
 
 if TYPE_CHECKING:
     from literati.client import Job, Model, Sweep
 
 WATCH = click.Option(["--watch", "watched"], is_flag=True, help="Wait for the end and show the progress.")
-WATCH_OPTIONS: list[click.Parameter] = [
+WATCH_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--timeout"],
         type=click.FloatRange(min=0, min_open=True),
         metavar="SECONDS",
         help="Stop watching after this time; the search continues.",
     ),
-]
+)
 
 
 def watch(
@@ -29,6 +29,7 @@ def watch(
 ) -> None:
     """Wait for a record and print its model. `wait` is told whether there is a terminal for a live line."""
     try:
+        note(f"Watching {record.kind} {record.id}. Ctrl-C ends the watching, not the {record.kind}.")
         model = wait(progress_is_shown())
     except ValueError as error:  # the condition cannot be read
         raise click.BadParameter(str(error).removeprefix("until: "), param_hint="--until") from None
@@ -42,7 +43,7 @@ def watch(
     if as_json:
         print_json({record.kind: record.data, "model": {**model.data}})
     else:
-        note(f"Objective {model.objective:g}, {'proven optimal' if proven else f'gap {model.gap:.2%}'}.")
+        note(f"Objective {model.objective:g}, {'' if proven else 'gap '}{gap_text(proven, model.gap)}.")
         click.echo(model.id)
     if require_proof and not proven:
-        raise NotProvenError(f"The tree is not proven optimal: the gap is {model.gap:.2%}.")
+        raise NotProvenError(f"The tree is not proven optimal: the gap is {gap_text(proven, model.gap)}.")

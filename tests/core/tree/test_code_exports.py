@@ -136,7 +136,8 @@ def test_mlflow_s_loader_reads_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_tree_of_one_leaf_is_exported() -> None:
-    tree = LiteratiClassifier().fit([[1.0], [1.0]], [0, 1]).tree_
+    tree = LiteratiClassifier(split_penalty=10).fit([[1.0], [2.0]], [0, 1]).tree_
+    assert tree.n_leaves == 1
     for form in FORMATS.values():
         assert form.content(tree)
     module: dict[str, Any] = {}

@@ -37,7 +37,8 @@ REFUSED: dict[str, tuple[str, list[Any], list[Any], set[str]]] = {  # name, cate
 
 def one_split(name: str, categories: list[Any], classes: list[Any]) -> tuple[ShapeTree, pd.DataFrame]:
     """Return a tree that splits a column of two categories, and its rows."""
-    frame = pd.DataFrame({name: pd.Categorical(categories, categories=pd.Index(categories, dtype=object))})
+    cells = pd.Categorical(categories, categories=pd.Index(categories, dtype=object))
+    frame = pd.DataFrame({0: cells}).set_axis(pd.Index([name], dtype=object), axis=1)
     y = np.fromiter(classes, dtype=object, count=2)
     return LiteratiClassifier(max_depth=1).fit(frame, y).tree_, frame
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ ODD_WORDS = [*ODD_NAMES, "", " ", "NULL", "nan", "'", "''", '"', "\\", "$x", "`x
 ODD_CLASSES = ["it's", 'say "no"', "*/", "new\nline", "new line", "back\\slash", "naïve 🙂", "--"]
 
 
+@cache
 def odd_names() -> Problem:
     """Names, categories and classes with quotes, line ends, signs of comments, and words of languages."""
     rng = np.random.default_rng(1)
@@ -34,10 +36,11 @@ def odd_names() -> Problem:
     ]
     rows = _rows(rng, 600, {name: kinds[place % 3] for place, name in enumerate(ODD_NAMES)})
     tree = _tree(rng, rows, ODD_CLASSES, depth=9)
-    strange = [{**row, "it's": "unseen", "select": None} for row in rows[:50]]
+    strange = [{**row, "two\nlines": "unseen", "select": None} for row in rows[:50]]
     return Problem(tree, [*rows[:150], *strange])
 
 
+@cache
 def many_leaves() -> Problem:
     """A tree of the largest depth that a search allows, with more than a thousand leaves."""
     rng = np.random.default_rng(2)
@@ -50,6 +53,7 @@ def many_leaves() -> Problem:
     return Problem(_tree(rng, rows, ["no", "yes", "perhaps"], depth=12), rows[:400])
 
 
+@cache
 def many_categories() -> Problem:
     """Thousands of categories, texts and integers."""
     rng = np.random.default_rng(3)
@@ -62,6 +66,7 @@ def many_categories() -> Problem:
     return Problem(tree, [*rows[:200], *({"word": f"word {k}", "zone": -k} for k in range(20))])
 
 
+@cache
 def deep_chain() -> Problem:
     """A tree of the largest depth that can be read from JSON: each split sends one row left."""
     depth = 64

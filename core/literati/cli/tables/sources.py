@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from literati._encode._objects import factorize
-from literati.cli.errors import InputError, NotInstalledError
+from literati.cli.errors import InputError, NotInstalledError, library_sentence
 from literati.cli.output import warn
 from literati.cli.tables.csv_cells import CsvCells
 from literati.cli.tables.word_columns import WordReader, Words, dates_omitted
@@ -55,7 +55,7 @@ class FrameSource:
 
     def __init__(self, frame: Any, reader: WordReader) -> None:
         self._frame, self._reader = frame, reader
-        self.names = tuple(str(name) for name in getattr(frame, "column_names", None) or frame.columns)
+        self.names = _names(frame)
         self.n_rows = len(frame)
 
     @cached_property
@@ -78,8 +78,7 @@ class FrameSource:
         try:
             raw: RawColumn = self._table.read(self.names.index(name), name)
         except (TypeError, ValueError) as error:
-            text = str(error).removeprefix("X: ")
-            raise InputError(f"{text[:1].upper()}{text[1:]}. Or leave it out with --drop {name!r}.") from None
+            raise InputError(f"{library_sentence(error)} Or leave it out with --drop {name!r}.") from None
         if kind == "number" and raw.values is not None:
             return replace(raw, kind="number")
         return raw if kind in (None, raw.kind) else self._converted(name, kind)
@@ -125,7 +124,14 @@ def _read_frame(path: str, form: str) -> Any:
         raise InputError(f"{path} cannot be read as {form}: {error}") from None
     if len(frame) == 0:
         raise InputError(f"{path} has no rows; expected at least one.")
+    if len(set(_names(frame))) < len(_names(frame)):
+        raise InputError(f"{path}: two columns have the same name; rename one.")
     return frame
+
+
+def _names(frame: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a pyarrow or polars table."""
+    return tuple(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
 def _frame_reader(form: str) -> Callable[[str], Any]:
@@ -135,7 +141,7 @@ def _frame_reader(form: str) -> Callable[[str], Any]:
         from pyarrow import ipc, parquet
 
         readers: dict[str, Callable[[str], Any]] = {
-            "Parquet": parquet.read_table,
+            "Parquet": lambda path: parquet.ParquetFile(path).read(),
             "Arrow file": lambda path: ipc.open_file(path).read_all(),
             "Arrow stream": lambda path: ipc.open_stream(pa.OSFile(path)).read_all(),
         }

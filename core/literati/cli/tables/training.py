@@ -71,6 +71,11 @@ def _labels(source: Source, target: str, kind: Kind | None) -> npt.NDArray[Any]:
             "If a word such as NA is a class, name the words for missing cells with --null-value."
         )
     distinct = set(found)
+    if strange := [label for label in distinct if not isinstance(label, str | bool | int | float)]:
+        raise InputError(
+            f"The target {target!r} holds values of the type {type(strange[0]).__name__}; pass --type "
+            f"{target!r}:category to use each value as a class."
+        )
     if any(isinstance(label, float) and label % 1 for label in distinct):
         raise fractions_in_target(target)
     if len(distinct) < 2:

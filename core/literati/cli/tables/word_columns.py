@@ -20,7 +20,9 @@ from literati.data.words import are_numbers, as_booleans, look_like_dates, parse
 
 SAMPLE = 1000  # distinct words that are looked at
 MIN_ID_ROWS = 20  # a column with a category for every row is an id, unless there are few rows
+_FRACTION = re.compile("[.eE]")
 _LEADING_ZERO = re.compile(r"^[-+]?0\d+$", re.MULTILINE)
+_BOOLEANS = {"true", "false", "1", "0"}
 _OTHER = {".": ",", ",": "."}
 _SPACES = " '\u00a0\u2009\u202f\u2019"  # other thousands separators
 
@@ -81,7 +83,7 @@ class WordReader:
             return _READERS[kind](self, words)
         if (values := self._numbers(words)) is not None:
             return words.numbers(values)
-        if {word.lower() for word in known[:SAMPLE]} <= {"true", "false"} and len(known) < SAMPLE:
+        if len(known) <= SAMPLE and {word.lower() for word in known} <= _BOOLEANS:
             return self.booleans(words)
         if look_like_dates(known[:SAMPLE]):
             warn(dates_omitted(words.name))
@@ -203,9 +205,11 @@ def _exact_labels(name: str, words: list[str]) -> list[Any]:
 
 
 def _plain(words: Sequence[str]) -> list[float] | None:
-    """Return numbers with a decimal point; None if a word is none, or a code such as 007."""
+    """Return numbers with a decimal point; None if a word is none, or if they are codes such as 007."""
     text = "\n".join(words)
-    if "_" in text or not text.isascii() or _LEADING_ZERO.search(text):
+    if "_" in text or not text.isascii():
+        return None
+    if _LEADING_ZERO.search(text) and not _FRACTION.search(text):
         return None
     try:
         return [float(word) for word in words]

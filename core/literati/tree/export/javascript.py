@@ -76,7 +76,7 @@ export function predict(row) {
 
 /** Returns the probability of each class in CLASSES for a row. */
 export function predictProba(row) {
-  return PROBABILITIES[leaf(encode(row))];
+  return [...PROBABILITIES[leaf(encode(row))]];
 }
 """
 

@@ -134,7 +134,7 @@ class _Graph:
     def _category_bits(self, column: Column, splits: list[Split]) -> str:
         """Read the sides of each cell from a table: categories, then the missing cell, then unknown ones."""
         categories = _category_array(column, self.missing_text)
-        unknown = len(categories)
+        missing, unknown = len(categories) - 1, len(categories)
         codes = self._add(
             "LabelEncoder",
             column.name,
@@ -143,6 +143,8 @@ class _Graph:
             values_tensor=self.numpy_helper.from_array(np.arange(unknown)),
             default_tensor=self.numpy_helper.from_array(np.array([unknown])),
         )
+        if cell_kind(column) != "text":  # not every runtime finds NaN among the keys
+            codes = self._add("Where", self._add("IsNaN", column.name), self._constant([[missing]]), codes)
         sides = np.zeros((unknown + 1, len(splits)), dtype=np.bool_)
         for place, split in enumerate(splits):
             sides[list(split.right_categories), place] = True

@@ -89,7 +89,7 @@ def predict(row):
 
 def predict_proba(row):
     """Return the probability of each class in CLASSES for a row."""
-    return PROBABILITIES[_leaf(_encode(row))]
+    return list(PROBABILITIES[_leaf(_encode(row))])
 '''
 
 
