@@ -16,8 +16,8 @@ from literati.cores import usable_cores
 from tests.support.paths import ROOT
 
 MAX_WORKERS = 4  # each has stacks and a browser of its own
-# Tests of the service often wait for processes, so one more worker than cores uses the cores better.
-WORKERS = min(usable_cores() + 1, MAX_WORKERS)
+# Tests of the service often wait for processes, so two more workers than cores use the cores better.
+WORKERS = min(usable_cores() + 2, MAX_WORKERS)
 REPORTS = ROOT / "build" / "tests"
 NO_TESTS = 5  # pytest's exit code if nothing was selected
 RUNS = {

@@ -77,7 +77,7 @@ function SignIn({ wrong }: { wrong: boolean }) {
       }}>
         <p>This server requires an API key. It is kept in this tab only, until you close the tab.</p>
         <Field
-          name="API key" help="It starts with lit_. The server's operator creates one with python -m service.keys add."
+          name="API key" help="It starts with lit_. The server's operator creates one with literati-server keys add, or python -m service.keys add in the repository."
           error={wrong ? "This key is not valid." : undefined}
         >
           <input type="password" autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
