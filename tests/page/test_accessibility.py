@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.page.browser import SCREENSHOTS, Tab
+from tests.support.page.browser import Tab
 from tests.support.page.page_data import Service
 from tests.support.stack.stack import Stack
 
@@ -130,6 +130,5 @@ def test_axe_finds_no_violations(browser: Browser, page_stack: Stack, service: S
         tab.shoot(f"axe-{theme}-{name}".replace(" ", "-").replace("'", ""))
         page.keyboard.press("Escape")
     tab.close()
-    (SCREENSHOTS / f"axe-{theme}.json").write_text(json.dumps(findings, indent=2))
     assert not any(findings.values()), json.dumps(findings, indent=2)
     assert tab.complaints == []
