@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Annotated, Any
 
+import anyio
 from fastapi import APIRouter, Query, Request, Response
-from starlette.concurrency import run_in_threadpool
 
+from literati import __version__
 from literati.tree.export.conditions import ExportError
 from literati.tree.export.formats import FORMATS, FormatName
 from service.dependencies import CallerDep, ServicesDep
@@ -21,6 +21,8 @@ from service.schemas.parameters import NOT_MODIFIED, ModelName, NoneMatch
 from service.schemas.problems import problems
 
 router = APIRouter(prefix="/v1/models", tags=["models"], dependencies=[CHECKED_OPTIONS])
+MAX_CONCURRENT = 2  # exports; one of a large tree takes seconds and hundreds of megabytes
+_threads = anyio.CapacityLimiter(MAX_CONCURRENT)
 _ETAG = {"ETag": examples.header("The entity tag of the file.")}
 _NAME = {"Content-Disposition": examples.header("The name of the file.")}
 
@@ -62,14 +64,18 @@ async def export_model(
     loads, with Literati. Every file contains the id of the model, the SHA-256 of its JSON and what is proven.
     """
     predictor = await services.predictors.of_model(caller.tenant, model)
+    model_id = predictor.source["model_id"]
+    tag = strong_tag("export", model_id, format, __version__)
+    if matches(request, tag):
+        return not_modified(tag)
     chosen = FORMATS[format]
     try:
-        content = await run_in_threadpool(chosen.content, predictor.tree, predictor.source["model_id"])
+        async with services.bulk_predictions.slot(caller.tenant):
+            content = await anyio.to_thread.run_sync(
+                chosen.content, predictor.tree, model_id, limiter=_threads
+            )
     except ExportError as error:
         fix = in_query("Export to Python", format=["python"])
         raise invalid(FieldError("/query/format", "NOT_EXACT", f"{error}."), fixes=[fix]) from None
-    tag = strong_tag("export", hashlib.sha256(content).hexdigest())
-    if matches(request, tag):
-        return not_modified(tag)
     name = {"Content-Disposition": f'attachment; filename="{chosen.file_name}"'}
     return Response(content, headers=tag_headers(tag, name), media_type=chosen.media_type)

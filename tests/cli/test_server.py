@@ -142,6 +142,9 @@ def test_how_jobs_end(client: Client, run: Run, endless: str) -> None:
     assert watched.stdout.startswith("mdl_")
     assert "Error: The tree is not proven optimal: the gap is" in watched.stderr
     assert "expected conditions such as" in run("jobs", "watch", job, "--until", "gap", code=2).stderr
+    before = run("jobs", "list").stdout
+    assert "expected conditions such as" in run("jobs", "create", endless, "--until", "gap", code=2).stderr
+    assert run("jobs", "list").stdout == before
     problem = run("jobs", "create", endless, "--depth=3", "--validation", "2", code=2).stderr
     assert "status 422" in problem
     run("jobs", "create", "ds_none", code=3)

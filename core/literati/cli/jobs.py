@@ -97,6 +97,7 @@ def create(
     **options: Any,
 ) -> None:
     """Start a search for a tree of a dataset, and print the id of the job, or with --watch of the model."""
+    _check_condition(until)
     named = {name: options[name] for name in ("name", "priority", "parent", "idempotency_key")}
     job = client.jobs.create(
         client.datasets.get(dataset_id),
@@ -128,7 +129,20 @@ def watch_job(
 
     Ctrl-C ends the watching, not the job.
     """
+    _check_condition(until)
     _watch(client.jobs.get(record_id), until, require_proof, timeout, as_json)
+
+
+def _check_condition(text: str | None) -> None:
+    """Raise an error of usage if the condition cannot be read, before a job is started."""
+    if text is None:
+        return
+    from literati.client.conditions import parse_condition
+
+    try:
+        parse_condition(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error).removeprefix("until: "), param_hint="--until") from None
 
 
 def _watch(job: Job, until: str | None, require_proof: bool, timeout: float | None, as_json: bool) -> None:

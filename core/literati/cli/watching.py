@@ -31,8 +31,6 @@ def watch(
     try:
         note(f"Watching {record.kind} {record.id}. Ctrl-C ends the watching, not the {record.kind}.")
         model = wait(progress_is_shown())
-    except ValueError as error:  # the condition cannot be read
-        raise click.BadParameter(str(error).removeprefix("until: "), param_hint="--until") from None
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"The {record.kind} continues on the server.\n"

@@ -129,9 +129,13 @@ def _is_column(cells: Any) -> bool:
 
 
 def _cell(cell: Any) -> Any:
-    """Return a cell as JSON data; missing values and infinities are null."""
+    """Return a cell as JSON data; a missing value is null. Raise ValueError if it is infinite."""
     cell = plain(cell)
-    return None if is_missing(cell) or (isinstance(cell, float) and not math.isfinite(cell)) else cell
+    if is_missing(cell):
+        return None
+    if isinstance(cell, float) and math.isinf(cell):
+        raise ValueError("rows: a cell is infinite; use a finite number, or None if the value is missing")
+    return cell
 
 
 def _frame_body(frame: Any) -> Body | None:

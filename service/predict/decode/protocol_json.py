@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import islice
 from typing import Any, NamedTuple
 
 from literati.suggestions import did_you_mean, nearest
 from service.http.problems import FieldError, pointer
 from service.predict.decode.json_rows import parse_json
-from service.predict.row_errors import RowsError, row_error
+from service.predict.row_errors import MAX_ERRORS, RowsError, row_error
 
 _CONSTANTS = {"NaN": None, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -47,8 +48,7 @@ def check_form(entry: Any, expected: Form, *where: str | int) -> dict[str, Any]:
         ]
         errors += [
             FieldError(pointer(*where, name), "UNKNOWN_FIELD", _unknown(name, expected))
-            for name in entry
-            if name not in expected.known
+            for name in islice((name for name in entry if name not in expected.known), MAX_ERRORS)
         ]
         raise RowsError(errors[0].message, errors)
     return entry

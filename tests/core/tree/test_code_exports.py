@@ -6,18 +6,23 @@ import hashlib
 import io
 import sqlite3
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any, get_args
 
+import duckdb
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from literati import LiteratiClassifier
+from literati import LiteratiClassifier, __version__
 from literati.mlflow import _load_pyfunc
 from literati.tree.export.formats import FORMATS, FormatName
+from literati.tree.export.sql import DIALECTS
+from tests.support.paths import ROOT
 from tests.support.solver.format_evaluator import Evaluator
 from tests.support.solver.format_problems import Problem, as_frame, random_problem
 from tests.support.solver.hard_problems import HARD_PROBLEMS
@@ -88,6 +93,32 @@ def test_the_query_reads_its_own_leaf_if_the_table_has_leaves_of_an_earlier_quer
     assert found == [expected.predict(row).label for row in problem.rows]
 
 
+def test_numbers_in_sqlite_have_every_bit() -> None:
+    rng = np.random.default_rng(7)
+    exponents = [*rng.integers(-320, 290, 3000), *rng.integers(-32, 6, 20_000)]
+    decimals = [float(f"{rng.integers(10**14, 10**15)}e{exponent}") for exponent in exponents]
+    special = [0.0, 0.31, 29.5, 1e15, 1e16, 2.0**63, 1e19, 1e20, 6.02214076e23, sys.float_info.max, 5e-324]
+    with sqlite3.connect(":memory:") as database:
+        for number in (*decimals, *special, *(-number for number in special)):
+            literal = DIALECTS["sqlite"].literal(number)
+            assert database.execute(f"SELECT {literal}").fetchone() == (number,), literal
+
+
+@pytest.mark.parametrize("missing", [0, 1])
+def test_nan_among_categories_that_are_numbers_is_missing_in_duckdb(missing: int) -> None:
+    """Rows without a value have a class of their own, and go another way than unseen categories."""
+    values = [1.5, 2.5, None] * 20
+    y = [{1.5: 0, 2.5: 1, None: missing}[value] for value in values]
+    frame = pd.DataFrame({"c": pd.Categorical(values, categories=[1.5, 2.5])})
+    tree = LiteratiClassifier(max_depth=1).fit(frame, y).tree_
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE rows_to_predict (c DOUBLE)")
+        database.execute("INSERT INTO rows_to_predict VALUES (1.5), (2.5), ('NaN'), (NULL)")
+        found = database.execute(tree.to_sql("duckdb")).fetchall()
+        names = [column[0] for column in database.description]
+    assert [row[names.index("prediction")] for row in found] == [0, 1, missing, missing]
+
+
 def test_sqlite_takes_infinity_for_a_large_number() -> None:
     problem = random_problem(0)
     numbers = ("coarse", "close", "narrow", "edges", "whole")
@@ -133,6 +164,13 @@ def test_mlflow_s_loader_reads_the_folder(tmp_path: Path) -> None:
     assert model.predict(frame, {"method": "apply"}).tolist() == problem.tree.apply(frame).tolist()
     with pytest.raises(ValueError, match="method: expected one of predict, predict_proba, apply, got 'fit'"):
         model.predict(frame, {"method": "fit"})
+
+
+def test_the_folder_of_mlflow_requires_this_distribution(tmp_path: Path) -> None:
+    random_problem(0, zones=(0, 1, 2)).tree.to_mlflow(tmp_path / "model")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements = (tmp_path / "model" / "requirements.txt").read_text().splitlines()
+    assert f"{project['name']}=={__version__}" in requirements
 
 
 def test_a_tree_of_one_leaf_is_exported() -> None:

@@ -25,6 +25,7 @@ REFUSED: dict[str, tuple[str, list[Any], list[Any], set[str]]] = {  # name, cate
     "a control character": ("x", ["a\x01", "b"], [0, 1], {"pmml"}),
     "the separator of Java": ("x", ["a\x1f", "b"], [0, 1], {"java", "pmml"}),
     "no name": ("", ["a", "b"], [0, 1], SQL | {"onnx"}),
+    "a backslash": ("x", ["a\\", "b"], [0, 1], {"sql-ansi"}),
     "a category beyond 32 bits": ("x", [2**31, 0], [0, 1], {"pmml"}),
     "a category beyond doubles": ("x", [2**53 + 1, 0], [0, 1], {"onnx", "pmml", "mlflow"}),
     "a category beyond 64 bits": ("x", [2**70, 0], [0, 1], SQL | {"c", "onnx", "pmml", "mlflow"}),

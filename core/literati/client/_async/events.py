@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
@@ -30,12 +32,14 @@ async def follow(
     while True:
         failure: ClientError | None = None
         done = False
+        opened = math.inf
         try:
             async with transport.stream(_call(path, last)) as response:
                 if response.status_code == 204:
                     return
                 if response.status_code >= 400:
                     raise error_of(response)
+                opened = time.monotonic()
                 async for message in httpx2.EventSource(response, max_event_size=None):
                     if message.event == RESYNC:
                         yield Event(None, RESYNC, datetime.now(UTC), await current())
@@ -47,6 +51,10 @@ async def follow(
             failure = error
         except httpx2.TransportError as error:
             failure = transport.no_answer(_call(path, last), error, attempts)
+        if time.monotonic() - opened > transport.policy.max_delay:
+            attempts = Attempts(
+                transport.policy, patient=True
+            )  # the connection was good, though without events
         if failure is None and done:
             continue  # the server says whether anything follows the last event
         await sleep(attempts.delay_or_raise(failure))

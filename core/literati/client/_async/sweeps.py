@@ -103,7 +103,7 @@ class AsyncSweep(SweepRecord):
 
     async def finish(self) -> AsyncSweep:
         """Stop trying, and choose among the trials that are complete."""
-        return await self._control("finish")
+        return await self._control("finish", repeatable=False)
 
     async def cancel(self) -> AsyncSweep:
         """Stop the sweep without a choice."""
@@ -119,8 +119,9 @@ class AsyncSweep(SweepRecord):
     async def restore(self) -> AsyncSweep:
         return await self._control("restore")
 
-    async def _control(self, action: str) -> AsyncSweep:
-        self.data = await self._transport.json(Call("POST", f"{self._path}/{action}"))
+    async def _control(self, action: str, *, repeatable: bool = True) -> AsyncSweep:
+        call = Call("POST", f"{self._path}/{action}", repeatable=repeatable)
+        self.data = await self._transport.json(call)
         return self
 
     async def extend(self, **limits: Any) -> AsyncSweep:

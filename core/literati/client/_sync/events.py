@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -29,12 +31,14 @@ def follow(transport: Transport, path: str, after: str | None, current: Current)
     while True:
         failure: ClientError | None = None
         done = False
+        opened = math.inf
         try:
             with transport.stream(_call(path, last)) as response:
                 if response.status_code == 204:
                     return
                 if response.status_code >= 400:
                     raise error_of(response)
+                opened = time.monotonic()
                 for message in httpx2.EventSource(response, max_event_size=None):
                     if message.event == RESYNC:
                         yield Event(None, RESYNC, datetime.now(UTC), current())
@@ -46,6 +50,10 @@ def follow(transport: Transport, path: str, after: str | None, current: Current)
             failure = error
         except httpx2.TransportError as error:
             failure = transport.no_answer(_call(path, last), error, attempts)
+        if time.monotonic() - opened > transport.policy.max_delay:
+            attempts = Attempts(
+                transport.policy, patient=True
+            )  # the connection was good, though without events
         if failure is None and done:
             continue  # the server says whether anything follows the last event
         sleep(attempts.delay_or_raise(failure))

@@ -102,7 +102,7 @@ class Sweep(SweepRecord):
 
     def finish(self) -> Sweep:
         """Stop trying, and choose among the trials that are complete."""
-        return self._control("finish")
+        return self._control("finish", repeatable=False)
 
     def cancel(self) -> Sweep:
         """Stop the sweep without a choice."""
@@ -118,8 +118,9 @@ class Sweep(SweepRecord):
     def restore(self) -> Sweep:
         return self._control("restore")
 
-    def _control(self, action: str) -> Sweep:
-        self.data = self._transport.json(Call("POST", f"{self._path}/{action}"))
+    def _control(self, action: str, *, repeatable: bool = True) -> Sweep:
+        call = Call("POST", f"{self._path}/{action}", repeatable=repeatable)
+        self.data = self._transport.json(call)
         return self
 
     def extend(self, **limits: Any) -> Sweep:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MODEL = "model.json"
 TYPES = {bool: "boolean", int: "long", float: "double", str: "string"}
-REQUIREMENTS = ("mlflow", f"literati=={__version__}")
+REQUIREMENTS = ("mlflow", f"literati-trees=={__version__}")
 
 
 def mlflow_files(tree: ShapeTree, model_id: str | None = None) -> dict[str, str]:

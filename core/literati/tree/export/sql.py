@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from literati.data.labels import plain
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 MAX_BIGINT = 1 << 63
-EXACT_DIGITS = 15  # a decimal of so many digits and a small power of ten is read exactly by every engine
+EXACT_DIGITS = 15  # a decimal of so many digits
+EXACT_PLACES = 3  # and so many behind the point is read exactly by every engine
 POWER = 1 << 60  # numbers are divided or multiplied by it in exact steps
 
 
@@ -33,6 +35,7 @@ class Dialect:
     is_nan: str | None  # a condition on {x}; None if the database has no NaN
     boolean: str  # a boolean column as 0 or 1
     max_depth: int = 64  # of nested conditions; the depth of a tree that can be read is at most 64
+    has_escapes: bool = False  # whether a backslash in a text may begin an escape sequence
 
 
 def _cast_text(number: float) -> str:
@@ -40,24 +43,39 @@ def _cast_text(number: float) -> str:
 
 
 def _sqlite_literal(number: float) -> str:
-    """Return an expression with exactly this value; SQLite may read long decimals with an error."""
+    """Return an expression with exactly this value.
+
+    SQLite may read a decimal with an error in the last bit, because it rounds twice. It does not for a number
+    with few digits behind the point; other numbers are written as a fraction.
+    """
     text = repr(number)
-    exponent = int(f"{number:e}".partition("e")[2])
-    if float(f"{number:.{EXACT_DIGITS - 1}e}") == number and abs(exponent) <= EXACT_DIGITS:
+    digits, exponent = Decimal(text).as_tuple()[1:]
+    if len(digits) <= EXACT_DIGITS and isinstance(exponent, int) and -EXACT_PLACES <= exponent <= 1:
         return text
     numerator, denominator = number.as_integer_ratio()
     steps = ""
     while denominator > POWER:
         denominator //= POWER
         steps += f" / {POWER}.0"
-    while abs(numerator) >= MAX_BIGINT:
-        numerator //= POWER
-        steps += f" * {POWER}.0"
+    twos = max(0, (numerator & -numerator).bit_length() - 1)  # powers of two, which multiply without an error
+    if abs(numerator) < MAX_BIGINT:
+        twos = 0
+    numerator >>= twos
+    while twos > 0:
+        step = min(twos, POWER.bit_length() - 1)
+        steps += f" * {1 << step}.0"
+        twos -= step
     return f"(CAST({numerator} AS REAL) / {denominator}.0{steps} /* {text} */)"
 
 
 DIALECTS = {
-    "ansi": Dialect("DOUBLE PRECISION", _cast_text, None, "CASE WHEN {x} THEN 1 WHEN NOT {x} THEN 0 END"),
+    "ansi": Dialect(
+        "DOUBLE PRECISION",
+        _cast_text,
+        None,
+        "CASE WHEN {x} THEN 1 WHEN NOT {x} THEN 0 END",
+        has_escapes=True,  # in MySQL, BigQuery and others
+    ),
     "postgresql": Dialect("DOUBLE PRECISION", _cast_text, "{x} = 'NaN'", "CAST({x} AS INTEGER)"),
     "duckdb": Dialect("DOUBLE", _cast_text, "isnan({x})", "CAST({x} AS INTEGER)"),
     "sqlite": Dialect("REAL", _sqlite_literal, None, "CAST({x} AS INTEGER)", max_depth=16),
@@ -174,9 +192,15 @@ class _Writer:
             what = f"the categories of {column.name!r}"
             self.categories[split.column] = _literals(column.categories, what, self.dialect)
         literals = self.categories[split.column]
-        if listed:
-            return [f"{cell} {sign} ({', '.join(literals[code] for code in listed)})"]
-        return [f"{cell} IS NOT NULL"] if sign == "NOT IN" else []
+        parts = [f"{cell} {sign} ({', '.join(literals[code] for code in listed)})"] if listed else []
+        if not listed and sign == "NOT IN":
+            parts = [f"{cell} IS NOT NULL"]
+        if self.dialect.is_nan is None or any(literal[:1] == "'" for literal in literals):
+            return parts
+        nan = self.dialect.is_nan.format(x=f"CAST({cell} AS {self.dialect.double})")  # it is a missing value
+        if split.missing_right:
+            return [nan, *parts]
+        return [f"({part} AND NOT {nan})" for part in parts]
 
 
 def _name(name: str) -> str:
@@ -204,5 +228,10 @@ def _literal(value: Any, dialect: Dialect) -> str:
         return dialect.literal(value)
     if isinstance(value, str):
         utf8(value, "SQL")
+        if dialect.has_escapes and "\\" in value:
+            raise ExportError(
+                f"Some databases read the backslash in {value!r} as an escape; name the database as the "
+                "dialect, or export to Python instead"
+            )
         return "'" + value.replace("'", "''") + "'"
     raise ExportError(f"SQL has no literal for {value!r}; export to Python instead")
