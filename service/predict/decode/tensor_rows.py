@@ -20,8 +20,8 @@ from service.predict.outputs import Wanted
 from service.predict.row_errors import RowsError, check_row_count, row_error
 from worker.domain.datasets import CsvStyle
 
-# Triton's client writes None and pandas.NA so; "nan" is among the words of a CSV.
-PYTHON_NULLS = ("", "None", "<NA>")
+# Triton's client writes None, pandas.NA and NaN so.
+PYTHON_NULLS = ("", "None", "<NA>", "nan", "NaN")
 MAX_SHOWN = 5  # names in an error
 
 
