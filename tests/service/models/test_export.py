@@ -62,7 +62,7 @@ def test_a_format_that_does_not_exist(client: httpx.Client, model: str) -> None:
 
 
 def test_a_format_that_cannot_express_the_tree(api: Stack, client: httpx.Client) -> None:
-    model = add_model(api, random_problem(MIXED).tree)
+    model = add_model(api, random_problem(MIXED, zones=(0, 1, 2)).tree)
     found = problem(client.get(f"/v1/models/{model}/export?format=pmml"), 422, "invalid-request")
     assert [(error["pointer"], error["code"]) for error in found["errors"]] == [
         ("/query/format", "NOT_EXACT")
