@@ -68,22 +68,23 @@ def test_the_api_is_killed_while_events_are_streamed(api: Api, job: Job) -> None
 
 
 def test_connections_that_break(api: Api, job: Job) -> None:
-    """Every connection but the last breaks when some events were sent, and loses some."""
+    """Several connections break, and lose the events that they were about to send."""
     work(ActingWorker(api.stack.store))
     expected = list(job.events())
-    streams: list[bytes] = []
+    parts: list[bytes] = []  # of streams, with events
 
     def cut(data: bytes) -> bool:
-        if b"text/event-stream" in data or b"event: " in data:
-            streams.append(data)
-        return b"event: " in data and len(streams) in (2, 5, 6)
+        if b"event: " not in data:
+            return False
+        parts.append(data)
+        return len(parts) in (1, 3, 4)
 
     with (
         CuttingProxy(lambda: api.stack.url, on_answer=cut) as proxy,
         Client(proxy.url, retry=FAST) as client,
     ):
         assert list(client.jobs.get(job.id).events()) == expected
-    assert len(streams) > 2
+    assert len(parts) >= 2
 
 
 def test_dropped_events_are_told_with_the_current_state(api: Api, job: Job) -> None:

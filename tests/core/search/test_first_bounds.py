@@ -33,7 +33,7 @@ def bound_from_classes(problem: Problem) -> float:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.slow
 def test_the_first_lower_bound_is_that_of_the_classes(mode: str) -> None:
-    for seed in range(300):
+    for seed in range(100):
         for problem in (random_problem(seed, mode=mode), larger_problem(seed, mode=mode)):
             if problem.n_rows > mask_oracle.MOST_ROWS:
                 continue

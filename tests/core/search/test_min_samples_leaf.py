@@ -50,9 +50,9 @@ def check(problem: Problem, **options: Any) -> bool:
 @pytest.mark.parametrize("mode", MODES)
 def test_random_problems(mode: str, depth: int) -> None:
     changed = 0
-    for seed in range(400):
+    for seed in range(200):
         changed += check(with_leaves(random_problem(seed, depth=depth, mode=mode), seed))
-    assert changed > 20
+    assert changed > 10
 
 
 @pytest.mark.parametrize("mode", MODES)
