@@ -139,7 +139,7 @@ def test_a_hanging_run_is_killed_soon_after_its_limit(data: Path) -> None:
     assert 4 <= time.monotonic() - start < 8
     assert measured.objective is None
     assert ticks == sorted(ticks)
-    assert len(ticks) > 10
+    assert len(ticks) > 5
 
 
 def test_a_run_that_raises_dies_or_is_absent_is_a_result_too(data: Path) -> None:
