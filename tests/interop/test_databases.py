@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from literati.data.schema import Column
+from literati.tree.export.conditions import ExportError
 from tests.interop.expected import ONE_TYPE, Expected, Key, expected, infinite, with_nan
 
 TABLE = 'my "rows"'
@@ -112,7 +113,11 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize("dialect", ["postgresql", "ansi"])
 @pytest.mark.parametrize("key", ONE_TYPE)
 def test_postgresql(postgresql: str, key: Key, dialect: str) -> None:
-    """The ANSI form has no test for NaN, which these rows do not contain."""
+    """The ANSI form has no test for NaN, which these rows do not contain, and refuses backslashes."""
+    if (key, dialect) == ("odd_names", "ansi"):
+        with pytest.raises(ExportError, match="backslash"):
+            check_postgresql(postgresql, expected(key, exact=False), dialect)
+        return
     check_postgresql(postgresql, expected(key, exact=False), dialect)
 
 
