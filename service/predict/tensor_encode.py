@@ -76,6 +76,7 @@ class TensorEncoder:
 
     def __init__(self, encoder: PredictionEncoder) -> None:
         self._check_size = encoder.check_size
+        self._rows: dict[str, list[bytes]] = {}  # of MLflow's responses by output and node, made when needed
         shares = encoder.probabilities.astype("<f8")
         ids = np.arange(len(shares), dtype="<i4")
         self.tensors = {
@@ -115,8 +116,11 @@ class TensorEncoder:
         self._check_size(leaves)
         (output,) = wanted.outputs
         tensor = self.tensors[output.name]
-        texts = [b"[%b]" % text for text in tensor.texts] if tensor.width else tensor.texts
-        return b'{"predictions":[%b]}' % joined_parts(texts, leaves)
+        if output.name not in self._rows:
+            self._rows[output.name] = (
+                [b"[%b]" % text for text in tensor.texts] if tensor.width else tensor.texts
+            )
+        return b'{"predictions":[%b]}' % joined_parts(self._rows[output.name], leaves)
 
 
 def _label_tensor(encoder: PredictionEncoder) -> OutputTensor:

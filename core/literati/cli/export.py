@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from literati.cli.errors import InputError, NotInstalledError
-from literati.cli.exports import EXPORT_OPTIONS, write_export
+from literati.cli.export_files import EXPORT_OPTIONS, write_export
 from literati.cli.predict import read_model
 from literati.cli.table_options import INPUT_FILE
 from literati.tree.export.conditions import ExportError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from literati.cli.exports import EXPORT_OPTIONS, write_export
+from literati.cli.export_files import EXPORT_OPTIONS, write_export
 from literati.cli.output import JSON, gap_text, note, print_json, print_table
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
 from literati.cli.records import Data, RecordKind, add_record_commands

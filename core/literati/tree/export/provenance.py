@@ -32,13 +32,12 @@ def provenance(tree: ShapeTree, model_id: str | None) -> dict[str, str]:
 
 
 def comment_lines(tree: ShapeTree, model_id: str | None) -> list[str]:
-    """Return these facts as the lines of a comment, without the signs of a comment."""
+    """Return these facts as the lines of a comment, without the characters that begin a comment."""
+    facts = provenance(tree, model_id)
     about = (
-        f"A decision tree of depth {tree.depth} with {tree.n_leaves} leaves, "
-        f"exported by {provenance(tree, None)['exporter']}."
+        f"A decision tree of depth {tree.depth} with {tree.n_leaves} leaves, exported by {facts['exporter']}."
     )
     names = {"model": "Model", "sha256": "SHA-256 of its JSON"}
-    facts = provenance(tree, model_id)
     lines = [about, *(f"{text}: {facts[name]}" for name, text in names.items() if name in facts)]
     lines += textwrap.wrap(facts["proof"], WIDTH)
     return [comment_text(line) for line in lines]

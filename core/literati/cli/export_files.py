@@ -1,4 +1,4 @@
-"""Models in the formats of other tools, from a server or from a model file."""
+"""Options and files of exports, for `literati export` and `literati models export`."""
 
 from __future__ import annotations
 
