@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -17,10 +18,12 @@ from literati.client import (
     RateLimitedError,
     RetryPolicy,
     ServerError,
+    Sweep,
     UnavailableError,
     VersionWarning,
 )
 from literati.client.retry import Attempts, parse_retry_after
+from literati.client.tables import rows_body
 from tests.support.http.scripted_server import VERSION, Answer, ScriptedServer
 
 QUICK = RetryPolicy(retries=3, first_delay=0.02, max_delay=0.05)
@@ -104,14 +107,15 @@ def test_nobody_there() -> None:
     assert time.monotonic() - started < 5
 
 
-def test_what_must_not_be_sent_twice_is_not() -> None:
-    """`extend` adds seconds to those used, so a second one would count twice."""
+@pytest.mark.parametrize("act", [lambda sweep: sweep.extend(time_limit=60), lambda sweep: sweep.finish()])
+def test_what_must_not_be_sent_twice_is_not(act: Callable[[Sweep], object]) -> None:
+    """A second `extend` would add its seconds twice, and a second `finish` would end the last fit."""
     sweep: dict[str, Any] = {"id": "swp_1", "progress": {}, "state": "SUCCEEDED", "model_id": None}
     with ScriptedServer(Answer(200, sweep), Answer(None)) as server:
         with Client(server.url, retry=QUICK) as client:
             found = client.sweeps.get("swp_1")
             with pytest.raises(ConnectionFailedError, match="may have been carried out"):
-                found.extend(time_limit=60)
+                act(found)
         assert [asked.method for asked in server.asked] == ["GET", "POST"]
 
 
@@ -154,6 +158,22 @@ def test_waiting_calls_are_patient() -> None:
         assert attempts.next_delay() is not None
     now[0] = 100.0
     assert attempts.next_delay() is None
+
+
+def test_events_reconnect_after_a_long_time_without_any() -> None:
+    """The time of a connection that was open does not count as time without a server."""
+    policy = RetryPolicy(first_delay=0.01, max_delay=0.05, reconnect_seconds=0.2)
+    quiet = Answer(200, b": no event\n\n", {"Content-Type": "text/event-stream"}, seconds=0.4)
+    with ScriptedServer(Answer(200, JOB), quiet, Answer(204)) as server:
+        with Client(server.url, retry=policy) as client:
+            assert list(client.jobs.get("job_1").events()) == []
+        assert len(server.asked) == 3
+
+
+def test_an_infinite_cell_is_refused() -> None:
+    """JSON has no infinite numbers, and null would mean a missing value."""
+    with pytest.raises(ValueError, match="infinite"):
+        rows_body([{"x": 1.0}, {"x": float("inf")}], ["x"])
 
 
 def test_retry_after() -> None:

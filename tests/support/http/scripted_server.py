@@ -22,6 +22,7 @@ class Answer:
     status: int | None = 200
     body: Any = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0  # between the headers and the body
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class ScriptedServer:
                 if answer.status != 204:
                     self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
+                time.sleep(answer.seconds)
                 if answer.status != 204:
                     self.wfile.write(content)
 
