@@ -19,7 +19,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop dist lint openapi settings client notebooks page bench chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop dist lint openapi settings client notebooks page bench paper chaos bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -75,6 +75,11 @@ page: ## Build the web page into service/web/assets
 
 bench: build $(VENV)/.bench ## Compare with other solvers (FORM=quick, claims, full, ...; benchmarks/README.md lists all)
 	$(BIN)/python -m benchmarks $(FORM) $(ARGS)
+
+paper: FORM = long
+paper: build $(VENV)/.bench ## Repeat the paper's experiments, in about a day (FORM=short in 20 minutes; LIMIT=60, FOLDS=1)
+	@# An interrupted benchmark goes on where it was. ARGS="--section table1" runs a part, ARGS=--page none.
+	$(BIN)/python -m benchmarks.paper --form $(FORM) $(if $(LIMIT),--limit $(LIMIT)) $(if $(FOLDS),--folds $(FOLDS)) $(ARGS)
 
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks import criteria, path, plots, process, report, smoothing, time_left, widening
+from benchmarks import criteria, datasets, path, plots, process, report, smoothing, time_left, widening
 from benchmarks.claims import Claim, Judgement, claims_table, judge, needed_runs, summary
 from benchmarks.criteria import FULL, NUMERIC, PEERS, QUICK, Scope
 from benchmarks.progress import Progress
@@ -105,7 +104,7 @@ RESULTS = Path(__file__).resolve().parent / "results"
 
 def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
-    data = Path() if options.form == "encoding" else _data_folder(options.data)
+    data = Path() if options.form == "encoding" else datasets.find_folder(options.data)
     if options.form in RESUMABLE:
         return _resume(RESUMABLE[options.form], options, data)
     if options.form in SINGLE:
@@ -135,12 +134,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _resume(form: Resumable, options: argparse.Namespace, data: Path) -> int:
     """Run what is not in the JSON file of an earlier session, and write the table of all that is known."""
     names = form.dataset_names(data)
-    datasets = [name for name in names if not options.only or name in options.only.split(",")]
+    chosen = [name for name in names if not options.only or name in options.only.split(",")]
     options.out.mkdir(parents=True, exist_ok=True)
     name = options.out / f"{options.form}-{options.limit:g}s"
     saved, page = name.with_suffix(".json"), name.with_suffix(".md")
     known = Results(report.read_json(saved) if saved.exists() else [])
-    specs = form.specs(datasets, options.limit)
+    specs = form.specs(chosen, options.limit)
     results = _run(specs, known, data, options.core, saved, known, form.module)
     shown = form.table(results, names, options.limit)
     about = f"One core of {report.machine()['processor']}. {form.about(options.limit)}"
@@ -167,16 +166,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", help="datasets to run, separated by commas")
     parser.add_argument("--reuse", type=Path, help="JSON file from which to take results of other solvers")
     return parser.parse_args(arguments)
-
-
-def _data_folder(given: Path | None) -> Path:
-    folder = given or (Path(named) if (named := os.environ.get("LITERATI_BENCH_DATA")) else None)
-    if folder is None or not folder.is_dir():
-        sys.exit(
-            "No data found. Set LITERATI_BENCH_DATA or --data to a folder of csv.gz files; "
-            "`python -m benchmarks.download DIR` fills one."
-        )
-    return folder.resolve()
 
 
 def _claims(form: str, scope: Scope) -> list[Claim]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -18,6 +19,7 @@ from benchmarks.traces import Trace
 # Distinguishable for colour-blind readers (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = "osD^vP"
+LINE_STYLES = ("-", "--", ":")
 FIRST_SECONDS = 1e-3  # the left end of a logarithmic axis
 PANEL_INCHES = (4.2, 3.3)
 STRIP_INCHES = 0.9
@@ -25,6 +27,7 @@ PANELS_A_ROW = 4
 CHARACTERS_AN_INCH = 12  # of the heading
 HIGHEST = 2.5  # a panel shows costs up to this multiple of the highest final cost
 STAGE_ROOM = 1.3  # height of a panel whose stages are named above the lines
+LINEAR_BELOW = 0.1  # of logarithmic axes that have a zero
 FACTOR = 2.0  # estimates within this factor of the truth are counted as near
 
 Panels = Mapping[str, Mapping[str, Trace]]  # the title of a panel -> the name of a series -> its trace
@@ -41,12 +44,11 @@ def draw_bounds(panels: Panels, path: Path, title: str = "", cost: str = "traini
     colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
     traces = [trace for series in panels.values() for trace in series.values()]
     strip = any(trace.explored is not None for trace in traces)
-    pyplot = _pyplot()
     width, height = PANEL_INCHES
     columns = min(len(panels), PANELS_A_ROW)
     rows = math.ceil(len(panels) / columns)
     inches = height + STRIP_INCHES * strip
-    figure = pyplot.figure(figsize=(width * columns, rows * inches + 0.9), layout="constrained")
+    pyplot, figure = new_figure((width * columns, rows * inches + 0.9))
     grid = figure.add_gridspec(rows, columns)
     for place, (panel, series) in enumerate(panels.items()):
         column = place % columns
@@ -69,7 +71,7 @@ def draw_bounds(panels: Panels, path: Path, title: str = "", cost: str = "traini
             axis = below
         axis.set_xlabel("seconds")
     _finish(figure, title, _key(traces))
-    _save(pyplot, figure, path)
+    save(pyplot, figure, path)
 
 
 def _top(traces: Iterable[Trace]) -> float | None:
@@ -132,6 +134,51 @@ def _key(traces: Sequence[Trace]) -> str:
     return ", ".join(words)
 
 
+@dataclass(frozen=True)
+class LineRow:
+    """A row of panels with the same axes. `panels` has the points (x, y) of each series of each panel."""
+
+    x_label: str
+    y_label: str
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]]
+    logarithmic: bool = True  # both axes; the y axis is linear below LINEAR_BELOW, because distances end at 0
+    marker: str | None = None
+
+
+def draw_lines(rows: Sequence[LineRow], path: Path, title: str = "", key: str = "") -> None:
+    """Draw rows of panels with steps. A series has the same colour in every panel, and may be absent."""
+    names = list(dict.fromkeys(name for row in rows for series in row.panels.values() for name in series))
+    columns = max(len(row.panels) for row in rows)
+    width, height = PANEL_INCHES
+    pyplot, figure = new_figure((width * columns, height * len(rows) + 0.9))
+    grid = figure.add_gridspec(len(rows), columns)
+    for number, row in enumerate(rows):
+        for column, (panel, series) in enumerate(row.panels.items()):
+            axis = figure.add_subplot(grid[number, column])
+            for name, points in series.items():
+                place = names.index(name)
+                style = LINE_STYLES[place // len(COLOURS) % len(LINE_STYLES)]
+                axis.step(
+                    *zip(*points, strict=True),
+                    where="post",
+                    color=COLOURS[place % len(COLOURS)],
+                    linestyle=style,
+                    marker=row.marker,
+                    markersize=3,
+                    label=name,
+                )
+            axis.set_title(panel, fontsize=10)
+            axis.set_xlabel(row.x_label)
+            axis.set_ylabel(row.y_label if column == 0 else "")
+            axis.grid(alpha=0.3)
+            if row.logarithmic:
+                axis.set_xscale("log")
+                axis.set_yscale("symlog", linthresh=LINEAR_BELOW)
+                axis.set_ylim(bottom=0)
+    _finish(figure, title, key)
+    save(pyplot, figure, path)
+
+
 def draw_time_left(
     runs: Mapping[str, tuple[Sequence[float], Sequence[float | None]]], path: Path, title: str = ""
 ) -> dict[str, float]:
@@ -141,8 +188,8 @@ def draw_time_left(
     there was no estimate; such points and those of the last moment, 0 s, are left out. Return for each run
     the share of its points that are within a factor of 2, which the legend shows too.
     """
-    pyplot = _pyplot()
-    figure, axis = pyplot.subplots(figsize=(6.4, 5.6), layout="constrained")
+    pyplot, figure = new_figure((6.4, 5.6))
+    axis = figure.add_subplot()
     near: dict[str, float] = {}
     ends: list[float] = []
     for place, (name, (true, estimated)) in enumerate(runs.items()):
@@ -182,7 +229,7 @@ def draw_time_left(
     axis.set_ylabel("estimated seconds left")
     axis.grid(alpha=0.3)
     _finish(figure, title, f"in brackets: points within a factor of {FACTOR:g} (band)")
-    _save(pyplot, figure, path)
+    save(pyplot, figure, path)
     return near
 
 
@@ -191,11 +238,13 @@ def true_seconds_left(seconds: Sequence[float]) -> list[float]:
     return [seconds[-1] - moment for moment in seconds]
 
 
-def _pyplot() -> Any:
+def new_figure(inches: tuple[float, float]) -> tuple[Any, Any]:
+    """Return pyplot, for `save`, and an empty figure of this size."""
     matplotlib = load_module("matplotlib")
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "literati"
-    return load_module("matplotlib.pyplot")
+    pyplot = load_module("matplotlib.pyplot")
+    return pyplot, pyplot.figure(figsize=inches, layout="constrained")
 
 
 def _finish(figure: Any, title: str, key: str) -> None:
@@ -214,7 +263,8 @@ def _finish(figure: Any, title: str, key: str) -> None:
         figure.legend(list(entries.values()), list(entries), loc=place, ncols=columns, frameon=False)
 
 
-def _save(pyplot: Any, figure: Any, path: Path) -> None:
+def save(pyplot: Any, figure: Any, path: Path) -> None:
+    """Write a figure, and free it."""
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
 

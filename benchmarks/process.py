@@ -141,6 +141,15 @@ def resident_memory(pid: int | str = "self") -> int | None:
     return _status_bytes(pid, "VmRSS:")
 
 
+def stolen_seconds() -> float:
+    """Return the seconds that the host has taken from a virtual machine's cores, 0 if it is unknown."""
+    try:
+        total = Path("/proc/stat").read_text().splitlines()[0].split()
+    except OSError:
+        return 0.0
+    return int(total[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def reset_peak_memory() -> None:
     """Reset the peak, so that it covers the fit and not reading the data. This works on Linux only."""
     with suppress(OSError):

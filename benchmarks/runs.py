@@ -31,6 +31,7 @@ class RunSpec:
     grace: float = 30.0
     train_share: float = TRAIN_SHARE  # of the rows; the others are for testing
     repetition: int = 0  # tells apart the runs of a spec that is measured several times
+    fold: int | None = None  # seed of a split of 70/10/20 % instead of `train_share`
     copies: int = 1  # processes that do the same at the same time, each on a core of its own
 
     @property
@@ -39,6 +40,8 @@ class RunSpec:
         parts: list[Any] = [self.solver, self.dataset, self.depth, self.time_limit, self.options]
         if self.train_share != TRAIN_SHARE:
             parts.append(self.train_share)
+        if self.fold is not None:
+            parts.append({"fold": self.fold})
         if self.repetition or self.copies > 1:
             parts.append({"repetition": self.repetition, "copies": self.copies})
         return json.dumps(parts, sort_keys=True)

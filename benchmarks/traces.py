@@ -23,6 +23,7 @@ class Trace:
     explored: Sequence[float] | None = None  # share of the search space that is done, from 0 to 1
     stage: Sequence[Any] | None = None  # bounds and explored share are monotone within a stage only
     objective: Sequence[float] | None = None  # cost of the best tree; below `upper` after polishing
+    expansions: Sequence[int] | None = None
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]]) -> Trace:
@@ -81,8 +82,8 @@ class Trace:
         return found
 
 
-def thinned(names: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
-    """Return about POINTS rows in which something but the time changed.
+def thinned(names: Sequence[str], rows: list[list[Any]], points: int = POINTS) -> list[list[Any]]:
+    """Return about so many rows in which something but the time changed.
 
     Half of them are spread evenly over the rows and half over the logarithm of the seconds, so that both the
     first moments and the end are kept. The first and the last row and every new stage are among them.
@@ -93,19 +94,23 @@ def thinned(names: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
     told = [[cell for place, cell in enumerate(row) if place not in skipped] for row in rows]
     moved = [place for place in range(1, len(rows)) if told[place] != told[place - 1]]
     kept = {0, len(rows) - 1, *moved}
-    if len(moved) > POINTS:
-        kept = {0, len(rows) - 1, *moved[:: 2 * len(moved) // POINTS + 1], *_by_logarithm(names, rows, moved)}
+    if len(moved) > points:
+        evenly, logarithmic = (
+            moved[:: 2 * len(moved) // points + 1],
+            _by_logarithm(names, rows, moved, points),
+        )
+        kept = {0, len(rows) - 1, *evenly, *logarithmic}
         if "stage" in names:
             stage = list(names).index("stage")
             kept |= {place for place in moved if rows[place][stage] != rows[place - 1][stage]}
     return [rows[place] for place in sorted(kept)]
 
 
-def _by_logarithm(names: Sequence[str], rows: list[list[Any]], places: list[int]) -> list[int]:
-    """Return the first of these places after each of POINTS / 2 times whose logarithms are evenly spaced."""
+def _by_logarithm(names: Sequence[str], rows: list[list[Any]], places: list[int], points: int) -> list[int]:
+    """Return the first of these places after each of points / 2 times whose logarithms are evenly spaced."""
     clock = list(names).index("seconds")
     first = max(rows[places[0]][clock], 1e-6)
-    step = max(rows[places[-1]][clock] / first, 1.0) ** (2 / POINTS)
+    step = max(rows[places[-1]][clock] / first, 1.0) ** (2 / points)
     found, following = [], first
     for place in places:
         if rows[place][clock] >= following:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 
 from benchmarks.claims import Claim, Verdict
 from benchmarks.criteria.scope import Scope
@@ -16,7 +15,7 @@ SHARE = (
     0.9  # of the speed of two processes; it counts where that is less, as on cores that share their caches
 )
 KINDS = ((1, 1), (2, 1), (1, 2))  # threads and processes of the runs that take turns
-REPETITIONS = 3
+REPETITIONS = 5  # of which the one counts from which the host of a virtual machine took the least time
 # (dataset, depth, change points) of proofs that take several seconds, too long for the quick form.
 PROBLEMS = (("rice", 6, 1), ("page", 6, 1), ("magic", 5, 1), ("magic", 4, 3))
 
@@ -32,8 +31,7 @@ def _twice(scope: Scope, dataset: str, depth: int, changepoints: int) -> Claim:
     def judge(runs: Sequence[RunResult]) -> Verdict:
         if any(run.seconds_to_proof is None for run in runs):
             return f"no proof in {scope.limit:g} s", False
-        seconds = [run.seconds_to_proof or 0.0 for run in runs]
-        one, two, beside = (median(seconds[start :: len(KINDS)]) for start in range(len(KINDS)))
+        one, two, beside = (_least_disturbed(runs[start :: len(KINDS)]) for start in range(len(KINDS)))
         together = 2 * one / beside
         text = f"{one:.3g} s / {two:.3g} s = {one / two:.2f} times; two processes: {together:.2f} times"
         needed = min(RATIO, SHARE * together)
@@ -45,7 +43,7 @@ def _twice(scope: Scope, dataset: str, depth: int, changepoints: int) -> Claim:
         f"K={changepoints}, D={depth}, adaptive, two threads",
         "one thread",
         f"proof {RATIO:g} times faster, or {SHARE:g} of what two processes reach together, the same errors; "
-        f"medians of {REPETITIONS} runs; needs two free cores",
+        f"of {REPETITIONS} runs each, the least disturbed one; needs two free cores",
         tuple(
             replace(_spec(scope, dataset, depth, changepoints, threads), repetition=repetition, copies=copies)
             for repetition in range(REPETITIONS)
@@ -53,6 +51,16 @@ def _twice(scope: Scope, dataset: str, depth: int, changepoints: int) -> Claim:
         ),
         judge,
     )
+
+
+def _least_disturbed(runs: Sequence[RunResult]) -> float:
+    """Return the seconds to the proof of the run that lost the smallest share of its time to the host."""
+
+    def disturbance(run: RunResult) -> tuple[float, float]:
+        seconds = run.seconds_to_proof or 0.0
+        return run.details.get("stolen_seconds", 0.0) / seconds, seconds
+
+    return min(runs, key=disturbance).seconds_to_proof or 0.0
 
 
 def _spec(scope: Scope, dataset: str, depth: int, changepoints: int, threads: int) -> RunSpec:

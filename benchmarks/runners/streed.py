@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.runners.base import Array, Fit, FitOnce, Solver, load_module
-
-QUANTILES = 15
+from benchmarks.runners.quantiles import QUANTILES
 
 
 def _streed(depth: int, time_limit: float, options: dict[str, Any]) -> FitOnce:

@@ -105,7 +105,7 @@ def ratio(rounds: list[Round], form: Form, connections: int, what: str) -> float
 
 
 def page(rounds: list[Round]) -> tuple[str, bool]:
-    """Return the page, and whether the best form reaches the goal with every number of connections."""
+    """Return the page, and whether every form reaches the goal with every number of connections."""
     lines = [
         (
             str(form),
@@ -121,7 +121,7 @@ def page(rounds: list[Round]) -> tuple[str, bool]:
     verdicts, reached = [], True
     for connections in predict.CONNECTIONS:
         speed, efficiency = (
-            max(ratio(rounds, form, connections, what) for form in bodies() if form.call == OTHER)
+            min(ratio(rounds, form, connections, what) for form in bodies() if form.call == OTHER)
             for what in (SPEED, EFFICIENCY)
         )
         reached &= efficiency >= GOAL
@@ -136,7 +136,7 @@ def page(rounds: list[Round]) -> tuple[str, bool]:
         features=FEATURES,
         most=most,
         share=100 * max(median(rounds, form, most, "server_cpu") for form in bodies()),
-        verdict=f"Best form of `infer`: {', '.join(verdicts)}. The goal of {GOAL} by CPU time is {outcome}.",
+        verdict=f"Worst form of `infer`: {', '.join(verdicts)}. The goal of {GOAL} by CPU time is {outcome}.",
     )
     return text, reached
 

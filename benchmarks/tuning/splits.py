@@ -7,23 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
 from benchmarks import datasets
-from benchmarks.datasets import Split
+from benchmarks.datasets import Rows, Split
 
-TEST_SHARE = 0.2
 N_FOLDS = 5
 FOLD_SEED = 0
 
-Rows = NDArray[np.intp]
 Fold = tuple[Rows, Rows]  # training rows and held-out rows
 
 
 def load(dataset: str, folder: Path, seed: int, *, categories: str) -> Split:
     """Return a dataset with its outer split: a stratified fifth of the rows is for testing."""
     X, y = datasets.read(folder / f"{dataset}.csv.gz", categories=categories)
-    train, test = train_test_split(np.arange(len(y)), test_size=TEST_SHARE, stratify=y, random_state=seed)
+    train, test = datasets.outer_rows(y, seed)
     return Split(X[train], y[train], X[test], y[test])
 
 

@@ -27,7 +27,7 @@ class Lines:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.importorskip("matplotlib")
-        monkeypatch.setattr(drawing, "_save", self._keep)
+        monkeypatch.setattr(drawing, "save", self._keep)
         self.axes: list[Any] = []
 
     def _keep(self, pyplot: Any, figure: Any, path: Path) -> None:
@@ -183,10 +183,10 @@ def test_a_result_keeps_every_column_of_the_trace(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_trace_reaches_to_the_end_of_the_search() -> None:
-    rows = [[0.1, 1.0, 9.0, 0.0], [0.2, 2.0, 8.0, 5.0]]
+    rows = [[0.1, 1, 9.0, 0.0], [0.2, 2, 8.0, 5.0]]
     run = RunResult(RunSpec("literati", "toy", 2), "limit", details={"trace": rows, "search_seconds": 3.0})
     trace = Trace.of(run)  # as results were stored before columns had names
-    assert trace == Trace([0.1, 0.2, 3.0], [9.0, 8.0, 8.0], [0.0, 5.0, 5.0])
+    assert trace == Trace([0.1, 0.2, 3.0], [9.0, 8.0, 8.0], [0.0, 5.0, 5.0], expansions=[1, 2, 2])
     assert Trace.of(None) is None
     assert Trace.of(RunResult(RunSpec("cart", "toy", 2), "finished")) is None
     with pytest.raises(ValueError, match="'lower' is absent"):

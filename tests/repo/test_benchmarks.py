@@ -17,7 +17,7 @@ from benchmarks import __main__ as command
 from benchmarks import criteria, datasets, encoding, process, report, time_left, widening
 from benchmarks.claims import Claim, claims_table, judge, needed_runs
 from benchmarks.progress import Progress
-from benchmarks.runners.pytrees import Quantiles
+from benchmarks.runners.quantiles import Quantiles
 from benchmarks.runs import Results, RunResult, RunSpec
 from benchmarks.service import predict as service_predict
 from benchmarks.service import results as service_results
