@@ -21,7 +21,7 @@ cdef enum:
     PATIENCE = 2
     MIN_PATIENCE = 64
     MAX_LOOKAHEADS = 4   # of one round: on a million rows each takes seconds
-    DUAL_TASKS = 4       # of one dual round: what is not the lowest bound raises the root's bound later, if at all
+    DUAL_TASKS = 8       # of one dual round: fewer raise the bound earlier, more keep threads busy (decision 36)
     MAX_BRANCHES = 2     # choices of one state, above those whose children are solved, that a round follows
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import product
-from numbers import Integral
 from time import perf_counter
 from typing import Any, Self, cast
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,11 +29,19 @@ from literati.notebook_display import TreeDisplayMixin
 from literati.progress_line import ProgressLine
 from literati.search.options import MAX_DEPTH, SearchLimits, SolverOptions
 from literati.search.parameters import Range
+from literati.search.report import StopReason
 from literati.search.search import Search
 from literati.tree.model import ShapeTree
 from literati.tuning.candidates import Candidate, FoldResult, Setting, candidates_of
-from literati.tuning.fold_scores import Indices, Scorer, TrainingData
-from literati.tuning.path import RegularizationPath, exact_ratio, path_of_table, path_options
+from literati.tuning.fold_scores import Scorer, TrainingData
+from literati.tuning.folds import Fold, split_rows
+from literati.tuning.path import (
+    REPORT_SECONDS,
+    RegularizationPath,
+    exact_ratio,
+    path_of_table,
+    path_options,
+)
 from literati.tuning.paths_of_folds import PathsOfFolds
 from literati.tuning.selection import choose, explain_choice
 
@@ -67,7 +74,10 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
     Parameters
     ----------
     max_depth, max_changepoints : int or sequence of int
-        Values to try; every pair of them is a setting.
+        Values to try; every pair of them is a setting. The default depths 2 to 5 give trees that people can
+        read. Depth 10 is for data with many rows, whose best trees can have hundreds of leaves; such paths
+        are rarely proven and use all the time they get. Leave it out, or set `max_leaves`, if the tree has
+        to be small.
     changepoint_ratio : float, default=0.5
         Penalty of a change point after the first one of a split, as a multiple of the penalty of a split.
     max_leaves : int or None, default=None
@@ -102,8 +112,10 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
     verbose : int, default=0
         1 shows a progress line on standard error.
     callback : callable or None, default=None
-        A function that is called with a CVProgress about four times a second. The fit ends with its best so
-        far when it returns a true value. An interrupt (Ctrl-C) does the same.
+        A function that is called with a CVProgress about four times a second. When it returns a true value
+        while the folds are computed, the choice is made from what is finished and fitted to all rows; later,
+        the last fit ends with its best tree so far. An interrupt (Ctrl-C) does the same, except in the last
+        fit with `max_leaves`, where it raises KeyboardInterrupt.
 
     Attributes
     ----------
@@ -126,7 +138,7 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
 
     def __init__(
         self,
-        max_depth: int | Sequence[int] = (2, 3, 4, 5),
+        max_depth: int | Sequence[int] = (2, 3, 4, 5, 10),
         max_changepoints: int | Sequence[int] = (1, 2, 3),
         changepoint_ratio: float = 0.5,
         max_leaves: int | None = None,
@@ -179,7 +191,7 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
             delattr(self, name)  # of an earlier fit
         settings, scorer = self._checked_settings(), Scorer(self.scoring)
         data = _training_data(X, y, sample_weight, self.class_weight)
-        folds = self._folds(data, groups)
+        folds = split_rows(self.cv, self.random_state, data.X, data.codes, groups)
         limit = math.inf if self.time_limit is None else self.time_limit
         shared = (1 - REFIT_SHARE * bool(self.refit)) * limit
         limits = replace(self._limits(), time_limit=None if math.isinf(shared) else shared)
@@ -194,7 +206,12 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
         self.choice_ = explain_choice(chosen, candidates, self.max_leaves, scorer.name)
         if self.refit:
             longest = math.inf if whole else paths.seconds[chosen.setting]
-            self._refit(data, min(longest, limit - (perf_counter() - started)))
+            self._refit(
+                data,
+                min(longest, limit - (perf_counter() - started)),
+                # The request that ended the folds does not end the last fit too.
+                lambda: not paths.stopped and self._is_stopped(paths, started),
+            )
         self.fit_seconds_ = perf_counter() - started
         return self
 
@@ -233,39 +250,20 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
         balanced = self.class_weight if isinstance(self.class_weight, str) else None  # others are in the rows
         return {name: getattr(self, name) for name in names} | {"class_weight": balanced}
 
-    def _folds(self, data: TrainingData, groups: Any) -> list[tuple[Indices, Indices]]:
-        cv, rows = self.cv, data.X
-        if isinstance(cv, Integral) and not isinstance(cv, bool):
-            kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-            cv = kind(int(cv), shuffle=True, random_state=self.random_state)
-            rows = data.codes
-        splitter = check_cv(cv, data.codes, classifier=True)
-        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(rows, data.codes, groups)]
-        if not folds:
-            raise ValueError("cv: expected one fold or more, got none")
-        for number, (train, test) in enumerate(folds):
-            if len(np.unique(data.codes[train])) < 2 or not len(test):
-                raise ValueError(
-                    f"cv: fold {number} has training rows of one class only, or no test rows; use fewer folds"
-                )
-        return folds
-
     # Folds
 
     def _run(self, paths: PathsOfFolds, started: float) -> bool:
-        """Compute the paths and show the progress. Return whether all of them were computed."""
+        """Compute the paths and show the progress. Return whether nothing cut them short."""
         line = ProgressLine() if self.verbose else None
 
-        def watch() -> object:
-            if line is None and self.callback is None:
-                return None
-            progress = self._progress(paths, started)
+        def watch() -> bool:
             if line is not None:
+                progress = self._progress(paths, started)
                 line.show(
                     f"{progress.paths_done} of {progress.paths} paths  best score {progress.best_score:.4g}  "
                     f"{progress.leaves:.3g} leaves  {progress.elapsed_seconds:.0f} s"
                 )
-            return self.callback(progress) if self.callback is not None else None
+            return self._is_stopped(paths, started)
 
         try:
             with warnings.catch_warnings():
@@ -274,6 +272,10 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
         finally:
             if line is not None:
                 line.close()
+
+    def _is_stopped(self, paths: PathsOfFolds, started: float) -> bool:
+        """Tell the callback about the progress. Return whether it asks to stop."""
+        return self.callback is not None and bool(self.callback(self._progress(paths, started)))
 
     def _progress(self, paths: PathsOfFolds, started: float) -> CVProgress:
         candidates = _all_candidates(paths.complete())
@@ -289,7 +291,7 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
         candidates: Sequence[Candidate],
         chosen: Candidate,
         data: TrainingData,
-        folds: Sequence[tuple[Indices, Indices]],
+        folds: Sequence[Fold],
     ) -> None:
         self.classes_ = data.classes
         self.n_splits_ = len(folds)
@@ -315,20 +317,23 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
 
     # All rows
 
-    def _refit(self, data: TrainingData, seconds: float) -> None:
-        """Fit the chosen parameters to all rows."""
+    def _refit(self, data: TrainingData, seconds: float, is_stopped: Callable[[], bool]) -> None:
+        """Fit the chosen parameters to all rows, until it is stopped."""
         limits = replace(self._limits(), time_limit=None if math.isinf(seconds) else max(seconds, 0.1))
         setting = Setting(self.best_params_["max_depth"], self.best_params_["max_changepoints"])
         weights = data.search_weights
         if self.max_leaves is None:
             parameters = {**self._space(), **self.best_params_, "polish": False}
             search = Search(data.X, data.y, sample_weight=weights, limits=limits, **parameters)
-            search.run()
+            with suppress(KeyboardInterrupt):
+                while search.run(REPORT_SECONDS).stop_reason is StopReason.RUNNING:
+                    if is_stopped():
+                        search.stop()
             self.tree_ = search.incumbent()
         else:
             options = self._options([setting])[setting]
             table = build(data.X, data.y, weights, options.class_weight, options.categories)
-            path = path_of_table(table, options, self._ratio(), limits)
+            path = path_of_table(table, options, self._ratio(), limits, callback=lambda _: is_stopped())
             penalty = self.best_params_["split_penalty"]
             self.tree_ = _small_tree(path, penalty, self.max_leaves)
             self._set_params(setting, max(penalty, self.tree_.settings.split_penalty))
@@ -451,7 +456,7 @@ def _held_out_predictions(
     results: Sequence[FoldResult],
     chosen: Candidate,
     data: TrainingData,
-    folds: Sequence[tuple[Indices, Indices]],
+    folds: Sequence[Fold],
 ) -> npt.NDArray[Any]:
     predictions = np.full(len(data.codes), None, dtype=object)
     for result in results:

@@ -14,9 +14,9 @@ from sklearn.metrics import get_scorer
 from literati.data.rows import take_rows
 from literati.tree.model import ShapeTree
 from literati.tuning.candidates import FoldResult
+from literati.tuning.folds import Indices
 from literati.tuning.path import RegularizationPath
 
-Indices = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
 

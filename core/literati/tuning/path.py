@@ -262,13 +262,28 @@ class _PathBuilder:
         return [crossing(*pair, self._ratio) for pair in pairwise(self._trees)]
 
     def _next_penalty(self) -> Fraction | None:
-        """Return the largest penalty at which something is to be found or proven."""
+        """Return the next penalty at which something is to be found or proven.
+
+        The largest one comes first. Once a limit has ended a search, there is no time to prove the rest, and
+        the penalty comes first whose tree differs most in size from those of the penalties searched so far.
+        """
         penalties = [*reversed(self._crossings()), Fraction(0)]
-        for penalty in penalties:
-            if penalty not in self._lower and not self._is_known(penalty):
-                return penalty
+        if new := [p for p in penalties if p not in self._lower and not self._is_known(p)]:
+            cut_short = any(reason in _CONTINUED for reason in self._reached.values())
+            return max(new, key=self._distance_from_searched) if cut_short else new[0]
         unproven = [p for p in penalties if self._reached.get(p) in _CONTINUED and not self._is_known(p)]
         return unproven[0] if unproven else None
+
+    def _distance_from_searched(self, penalty: Fraction) -> float:
+        """Return how much the size of the tree at a penalty differs from those at searched penalties."""
+        size = self._log_size(penalty)
+        return min(abs(size - self._log_size(searched)) for searched in self._reached)
+
+    def _log_size(self, penalty: Fraction) -> float:
+        """Return the logarithm of the leaves at a penalty, and the mean where two trees cost the same."""
+        costs = [tree.cost(penalty, self._ratio) for tree in self._trees]
+        best = [tree for tree, cost in zip(self._trees, costs, strict=True) if cost == min(costs)]
+        return sum(math.log(tree.splits + 1) for tree in best) / len(best)
 
     def _is_known(self, penalty: Fraction) -> bool:
         """Return whether no tree can cost less than the known ones, and note this.

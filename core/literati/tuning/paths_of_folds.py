@@ -14,7 +14,8 @@ from literati.data.table import TrainingTable, build
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.report import StopReason
 from literati.tuning.candidates import FoldResult, Setting
-from literati.tuning.fold_scores import Indices, Scorer, TrainingData, score_path, taken
+from literati.tuning.fold_scores import Scorer, TrainingData, score_path, taken
+from literati.tuning.folds import Fold
 from literati.tuning.path import path_of_table
 
 WAIT_SECONDS = 0.25  # between two looks at the progress
@@ -31,7 +32,7 @@ class PathsOfFolds:
     def __init__(
         self,
         data: TrainingData,
-        folds: Sequence[tuple[Indices, Indices]],
+        folds: Sequence[Fold],
         options: Mapping[Setting, SolverOptions],
         ratio: Fraction,
         scorer: Scorer,
@@ -62,6 +63,11 @@ class PathsOfFolds:
         limit = self._limits.time_limit
         return math.inf if limit is None else limit - (perf_counter() - self._started)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether `watch` or an interrupt ended the computation."""
+        return self._stop.is_set()
+
     def complete(self) -> dict[Setting, list[FoldResult]]:
         """Return the results of the settings whose folds are all finished, or of the one with most folds."""
         with self._lock:
@@ -82,7 +88,7 @@ class PathsOfFolds:
             return any(len(folds) == len(self._folds) for folds in self.results.values())
 
     def run(self, n_jobs: int, watch: Callable[[], object]) -> bool:
-        """Compute the paths; `watch` is called now and then. Return whether all of them were computed.
+        """Compute the paths; `watch` is called now and then. Return whether all were computed, unstopped.
 
         When `watch` returns a true value, or after an interrupt, the paths that are not finished are dropped.
         """
@@ -103,7 +109,7 @@ class PathsOfFolds:
                 self._stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
         watch()
-        return self.done == self.total
+        return self.done == self.total and not self.stopped
 
     def _compute(self, n_jobs: int) -> None:
         """Compute the paths of one depth on one fold."""

@@ -253,7 +253,7 @@ def test_a_gap_ends_a_stage_and_at_last_the_search() -> None:
 def test_a_stage_without_a_better_tree_ends_and_one_with_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "MIN_IDLE_WORK", 1)
     monkeypatch.setattr(stages, "IDLE_FACTOR", 1)
-    search = widening(600, 8, SearchLimits(time_limit=None, max_expansions=3000), max_depth=4)
+    search = widening(600, 8, SearchLimits(time_limit=None, max_expansions=6000), max_depth=4)
     report = search.run()
     assert report.stage == len(NAMES) - 1
     assert report.proven_space in ("", NAMES[0])  # the others ended without a proof

@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from typing import Any
 
@@ -197,6 +198,43 @@ def test_an_interrupt_stops_it_with_the_best_so_far() -> None:
     model = LiteratiClassifierCV((1, 6), 3, cv=2, time_limit=600, callback=watch).fit(data, y)
     assert started.is_set()
     assert set(model.paths_) == {(1, 3)}
+
+
+def most_leaves(model: Any, data: Any, y: Any) -> float:
+    return float(model.tree.n_leaves)
+
+
+def press_ctrl_c() -> bool:
+    os.kill(os.getpid(), signal.SIGINT)
+    return False
+
+
+@pytest.mark.parametrize(
+    ("end", "max_leaves"), [(lambda: True, None), (lambda: True, 1000), (press_ctrl_c, None)]
+)
+def test_the_last_fit_is_stopped_with_its_best_tree(end: Callable[[], bool], max_leaves: int | None) -> None:
+    """The folds train on few rows, so that only the last fit takes long."""
+    data, y = noise()
+    seconds: list[float] = []  # when the folds were finished, and later
+
+    def stop(progress: CVProgress) -> bool:
+        if progress.paths_done == 2:
+            seconds.append(progress.elapsed_seconds)
+        return bool(seconds) and seconds[-1] > seconds[0] + 0.5 and end()
+
+    model = LiteratiClassifierCV(
+        4,
+        3,
+        cv=[(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))],
+        scoring=most_leaves,
+        select="best",
+        time_limit=600,
+        max_leaves=max_leaves,
+        callback=stop,
+    ).fit(data, y)
+    assert model.fit_seconds_ < seconds[-1] + 2  # a second on a machine that is not busy
+    assert model.tree_.n_leaves > 1
+    assert not model.tree_.proof.proven_optimal
 
 
 def test_stopped_before_anything_is_known() -> None:

@@ -308,6 +308,18 @@ def test_an_expansion_limit_leaves_gaps_and_says_so() -> None:
     assert [s.tree.to_dict() for s in path] == [s.tree.to_dict() for s in again]
 
 
+def test_searches_without_proof_are_spread_over_the_sizes() -> None:
+    """Largest penalties first would leave no expansions for trees of 17 to 55 leaves here."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 6)), rng.integers(0, 3, 1500)
+    path = regularization_path(X, y, max_depth=9, max_changepoints=1, max_expansions=100, time_limit=None)
+    check_form(path)
+    assert not path.proven
+    leaves = [segment.leaves for segment in path if segment.leaves >= 16]
+    assert leaves[0] > 100
+    assert all(larger < 3 * smaller for larger, smaller in itertools.pairwise(leaves))
+
+
 def test_gaps_hold_the_optimum() -> None:
     """What a short computation tells as its gap contains what a longer one proves."""
     for seed in range(30):
