@@ -149,6 +149,7 @@ def test_every_error_has_an_exit_code() -> None:
         "CancelledError": 7,
         "ConnectionFailedError": 8,
         "UnavailableError": 8,
+        "InvalidIdError": 2,
         "RateLimitedError": 1,
         "ServerError": 1,
         "WaitTimeoutError": 1,

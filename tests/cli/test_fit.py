@@ -7,14 +7,18 @@ import io
 import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
-from literati import LiteratiClassifier, ShapeTree
+from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
+from literati.cli import cart_baseline
 from literati.cli.fit import command
 from literati.cli.parameters import DEFINITIONS, given_parameters
 from literati.tuning.paths_of_folds import PathsOfFolds
@@ -180,7 +184,42 @@ def test_tuning(run: Run, tmp_path: Path) -> None:
     assert lines[0] == tuning["choice"]
     assert lines[1].startswith(f"Cross-validated accuracy: {tuning['score']:.4f} with a standard error of ")
     assert lines[1].endswith(f"The tree has {facts['leaves']} leaves.")
+    depth = tuning["parameters"]["max_depth"]
+    X, y = np.column_stack([table["x"], table["z"]]), table["label"]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    cart = DecisionTreeClassifier(max_depth=depth, random_state=0)
+    expected = cross_val_score(cart, X, y, cv=folds).mean()
+    assert tuning["held_out_accuracy"] == pytest.approx({"tree": tuning["score"], "cart": expected})
+    assert lines[2] == (
+        f"Accuracy on held-out rows: {tuning['score']:.4f}; that of scikit-learn's CART with depth {depth} "
+        f"on the same folds: {expected:.4f}."
+    )
     assert ShapeTree.from_json(Path("model.json").read_text()).n_leaves == facts["leaves"]
+
+
+def test_the_comparison_with_cart(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights, missing cells, categories and very large numbers are no obstacle; large tables are."""
+    lines = [f"{n % 7},{'uvw'[n % 3] if n % 5 else ''},{n or 1e300},{1 + n % 2},{n > 20}" for n in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,w,y", *lines]))
+    words = (
+        "fit",
+        "t.csv",
+        "-t",
+        "y",
+        "--weight=w",
+        "--tune",
+        "--depth=1",
+        "--cv=2",
+        "--scoring=f1",
+        "--json",
+    )
+    accuracy = json.loads(run(*words, "--class-weight=true=2").stdout)["tuning"]["held_out_accuracy"]
+    assert 0.8 < accuracy["cart"] <= 1
+    assert 0.8 < accuracy["tree"] <= 1
+    monkeypatch.setattr(cart_baseline, "MAX_CELLS", 100)
+    result = run(*words)
+    assert json.loads(result.stdout)["tuning"]["held_out_accuracy"] is None
+    assert "CART" not in result.stderr
 
 
 def test_tuning_that_is_interrupted(run: Run, loans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,6 +235,34 @@ def test_tuning_that_is_interrupted(run: Run, loans: Path, monkeypatch: pytest.M
     result = run("fit", loans, "-t", "repaid", "--tune", "--cv", "2", code=130)
     assert result.stderr.endswith("Stopped before there was a tree.\n")
     assert not Path("model.json").exists()
+
+
+def test_ctrl_c_during_the_last_fit_of_tuning(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last fit, which is given ten minutes, ends with its best tree."""
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(1500, 10)).round(3)
+    labels = np.where(rng.random(1500) < 0.8, cells[:, 0] + cells[:, 1] > 0, cells[:, 2] > 0)
+    rows = [",".join(map(str, [*row, label])) for row, label in zip(cells.tolist(), labels, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,h,i,j,y", *rows]))
+    original = LiteratiClassifierCV._refit
+    pressed: list[float] = []
+
+    def refit(self: LiteratiClassifierCV, data: Any, seconds: float, *others: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        pressed.append(time.monotonic())
+        original(self, data, 600.0, *others)
+
+    monkeypatch.setattr(LiteratiClassifierCV, "_refit", refit)
+    words = ("--depth=4", "--max-changepoints=3", "--cv=2", "--select=best", "--time-limit=2")
+    result = run("fit", "t.csv", "-t", "y", "--tune", *words)
+    assert time.monotonic() - pressed[0] < 5  # a second and the files, on a machine that may be busy
+    tree = ShapeTree.from_json(Path("model.json").read_text())
+    assert result.stdout == tree.to_text()
+    assert tree.n_leaves > 1
+    assert not tree.proof.proven_optimal
+    assert "Stopped after " in result.stderr
 
 
 def test_predictions(run: Run, loans: Path) -> None:
@@ -236,6 +303,30 @@ def test_whole_numbers_and_booleans_as_classes(run: Run, tmp_path: Path) -> None
         run("fit", "t.csv", "-t", "y")
         rows = columns(run("predict", "model.json", "t.csv"))
         assert [row["prediction"] for row in rows] == [zero] * 6 + [one] * 4
+
+
+@pytest.mark.parametrize(
+    ("labels", "given"),
+    [
+        (("false", "true"), "true=3,false=2"),
+        (("FALSE", "TRUE"), "True=3,FALSE=2"),
+        (("0", "1"), "1.0=3,0=2"),
+        (("0.0", "1.0"), "1=3,0.0=2"),
+        (("no", "yes"), "yes=3,no=2"),
+    ],
+)
+def test_class_weights_name_the_labels(run: Run, tmp_path: Path, labels: tuple[str, str], given: str) -> None:
+    lines = [f"{n},{labels[n > 5]}" for n in range(10)]
+    (tmp_path / "t.csv").write_text("\n".join(["n,y", *lines]))
+    run("fit", "t.csv", "-t", "y", "--class-weight", given)
+    root = ShapeTree.from_json(Path("model.json").read_text()).nodes[0]
+    assert list(root.counts) == [12, 12]
+    words = ("fit", "t.csv", "-t", "y", "--class-weight")
+    known = ", ".join(label.lower() for label in labels)
+    told = run(*words, "other=2", code=2).stderr
+    assert told == f"Error: --class-weight: there is no class 'other'; the classes are {known}.\n"
+    if labels == ("false", "true"):
+        assert "class true has two weights" in run(*words, "true=2,True=3", code=2).stderr
 
 
 def test_exports(run: Run, loans: Path, tmp_path: Path) -> None:

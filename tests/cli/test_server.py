@@ -14,8 +14,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from literati import ShapeTree, __version__
+from literati.cli.app import app
 from literati.client import Client, ConflictError, Job, Sweep
 from tests.cli.conftest import Run
 from tests.support.records import jobs
@@ -72,8 +74,22 @@ def test_datasets(client: Client, run: Run, loans: Path) -> None:
     assert run("datasets", "delete", found).stderr.endswith(f"literati datasets restore {found}\n")
     assert "(status 404" in run("datasets", "show", found, code=3).stderr
     assert run("datasets", "restore", found).stdout.strip() == found
+    piped = CliRunner().invoke(app, ["datasets", "upload", "-", *words[3:]], input=loans.read_bytes())
+    assert client.datasets.get(piped.stdout.strip())["columns"] == data["columns"]
     error = run("datasets", "upload", loans, "-t", "repayed", code=2).stderr
     assert "Did you mean 'repaid'?" in error
+
+
+def test_another_encoding(client: Client, run: Run, loans: Path) -> None:
+    loans.write_bytes(loans.read_text().replace("nurse", "Ärztin").encode("windows-1252"))
+    told = run("datasets", "upload", loans, "-t", "repaid", code=2).stderr
+    assert "or name its encoding, for example --encoding windows-1252." in told
+    encoding = ("--encoding", "windows-1252")
+    found = run("datasets", "upload", loans, "-t", "repaid", *encoding).stdout.strip()
+    assert client.datasets.get(found).preview()[2]["job"] == "Ärztin"
+    model = run("jobs", "create", found, "--depth=1", "--watch").stdout.strip()
+    run("models", "predict", model, loans, code=2)
+    assert run("models", "predict", model, loans, *encoding).stdout.startswith("prediction\n")
 
 
 def test_a_job_from_its_start_to_predictions(client: Client, run: Run, dataset: str) -> None:
@@ -117,6 +133,9 @@ def test_aliases(client: Client, run: Run, dataset: str) -> None:
     run("models", "alias", "production", code=2)
     run("models", "alias", "--delete", code=2)
     run("models", "alias", "production", "mdl_none", code=3)
+    assert "There is no such model" in run("models", "show", "production?a b#c", code=3).stderr
+    told = run("models", "delete", "aliases/production", code=2).stderr
+    assert told.startswith("Error: 'aliases/production' cannot be the id of a record or an alias")
 
 
 def test_how_jobs_end(client: Client, run: Run, endless: str) -> None:

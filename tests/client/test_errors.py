@@ -13,6 +13,7 @@ from literati.client import (
     ConfigurationError,
     ConflictError,
     Dataset,
+    InvalidIdError,
     InvalidRequestError,
     NotFoundError,
     ServerError,
@@ -58,6 +59,36 @@ def test_what_is_not_there(client: Client) -> None:
         client.jobs.get(NOWHERE)
     assert isinstance(caught.value, NotFoundError)
     assert caught.value.kind == "not-found"
+
+
+def test_ids_are_quoted_in_paths(client: Client) -> None:
+    """Without quotes, `?` and `#` would end the path, and the request would be for the list of all jobs."""
+    for text in ("?page_size=1", "#", "a b", "%2e%2e", "é", "a\\b"):
+        with pytest.raises(NotFoundError, match="There is no such job"):
+            client.jobs.get(text)
+    with ScriptedServer(Answer(200, {"id": "job_1"}), Answer(204)) as server, Client(server.url) as scripted:
+        scripted.jobs.restore("a?b#c d%2Fé")
+        scripted.models.aliases.delete("..a")
+        assert [asked.path for asked in server.asked] == [
+            "/v1/jobs/a%3Fb%23c%20d%252F%C3%A9/restore",
+            "/v1/models/aliases/..a",
+        ]
+
+
+def test_text_that_is_no_id_is_not_sent(client: Client, dataset: Dataset) -> None:
+    """A server decodes `%2F` and `%2E%2E` before it looks for the route, so quoting them does not help."""
+    model = client.jobs.create(dataset, max_depth=1, max_expansions=1).wait()
+    client.models.aliases.set("kept", model)
+    with pytest.raises(ValueError, match="'aliases/kept' cannot be the id of a record or an alias") as caught:
+        client.models.delete("aliases/kept")
+    assert isinstance(caught.value, InvalidIdError)
+    assert client.models.aliases.list()["kept"] == model.id
+    for text in ("", ".", "..", "../jobs"):
+        with pytest.raises(InvalidIdError):
+            client.datasets.restore(text)
+    with pytest.raises(TypeError, match="Expected the id of a record or an alias as text, got NoneType"):
+        client.jobs.get(None)  # type: ignore[arg-type]
+    client.models.aliases.delete("kept")
 
 
 def test_a_state_that_does_not_allow_it(client: Client, endless: Dataset) -> None:

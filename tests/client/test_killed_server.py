@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from literati.client import Client
+from literati.client import AsyncClient, Client, WaitTimeoutError
 from tests.client.conftest import FAST, Api
 from tests.support.http.cutting_proxy import CuttingProxy
 from tests.support.records import jobs
@@ -82,6 +83,24 @@ def test_the_api_is_killed_at_any_moment(api: Api) -> None:
             killer.join()
     assert len(set(made)) == 5
     assert sorted(stored_ids(api, "jobs")) == sorted(made)
+
+
+def test_a_wait_ends_in_time_although_the_server_is_gone(api: Api) -> None:
+    dataset = jobs.add_dataset(api.stack.store, api.stack.blobs, jobs.easy()).id
+
+    async def wait(job_id: str) -> None:
+        async with AsyncClient(api.stack.url) as client:
+            job = await client.jobs.get(job_id)
+            api.kill()
+            await job.wait(timeout=0.8)
+
+    with Client(api.stack.url) as client:
+        job = client.jobs.create(dataset)
+        for act in (lambda: asyncio.run(wait(job.id)), lambda: job.wait(timeout=0.8)):
+            started = time.monotonic()
+            with pytest.raises(WaitTimeoutError, match=f"The job {job.id} is not known to have ended"):
+                act()
+            assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize(("action", "state"), [("finish", "STOPPING"), ("pause", "PAUSING")])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,8 +23,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from literati import LiteratiClassifier, StopReason
-from literati.client import Client, InvalidRequestError, Job, RemoteClassifier
+from literati.client import Client, InvalidRequestError, Job, RemoteClassifier, RetryPolicy
+from tests.client.conftest import Api
 from tests.client.test_datasets import mixed
+from tests.support.http.cutting_proxy import CuttingProxy
+from tests.support.http.scripted_server import ScriptedServer
 from tests.support.stack.stack import Stack
 
 SMALL: dict[str, Any] = {"max_depth": 3, "max_changepoints": 2, "max_expansions": 300, "time_limit": None}
@@ -116,6 +122,86 @@ def test_what_stays_on_the_server(shared: Client) -> None:
     gone = RemoteClassifier(shared, keep=False, **SMALL).fit(X, Y)
     assert [{record.id for record in records.list()} for records in (shared.jobs, shared.datasets)] == ids
     same(gone, LiteratiClassifier(**SMALL).fit(X, Y))
+
+
+def records(client: Client) -> list[list[str]]:
+    """Return the ids of all records on the server."""
+    return [[found.id for found in kind.list()] for kind in (client.datasets, client.jobs, client.models)]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_nothing_stays_of_a_fit_that_does_not_end(
+    shared: Client, noise: pd.DataFrame, error: type[BaseException]
+) -> None:
+    """A running job must be cancelled and must have ended before it can be deleted."""
+
+    def stop(job: Job) -> None:
+        if job.objective is not None and error is KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)  # Ctrl-C
+        if job.objective is not None:
+            raise RuntimeError("a callback that fails")
+
+    before = records(shared)
+    remote = RemoteClassifier(shared, keep=False, max_depth=6, time_limit=600, callback=stop)
+    with pytest.raises(error, match=r"interrupted\. With keep=False|a callback that fails"):
+        remote.fit(noise.drop(columns="label"), noise["label"])
+    assert records(shared) == before
+
+
+@pytest.mark.parametrize("path", [b"/v1/datasets", b"/v1/jobs"])
+def test_nothing_stays_if_an_answer_does_not_arrive(shared: Client, stack: Stack, path: bytes) -> None:
+    """Ctrl-C comes when the server has made the record and the client does not know its id."""
+    posted: list[bytes] = []
+    cut: list[bytes] = []
+
+    def on_request(data: bytes) -> bool:
+        posted.extend([data] if data.startswith(b"POST " + path) else [])
+        return False
+
+    def on_answer(data: bytes) -> bool:
+        if not posted or cut or not data.startswith((b"HTTP/1.1 201", b"HTTP/1.1 202")):
+            return False
+        cut.append(data)
+        os.kill(os.getpid(), signal.SIGINT)
+        return True
+
+    before = records(shared)
+    with (
+        CuttingProxy(lambda: stack.url, on_request=on_request, on_answer=on_answer) as proxy,
+        Client(proxy.url) as client,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        RemoteClassifier(client, keep=False, **SMALL).fit(X, Y)
+    assert len(cut) == 1
+    assert records(shared) == before
+
+
+def test_what_stays_although_it_should_not(api: Api) -> None:
+    def kill(job: Job) -> None:
+        api.kill()
+        raise RuntimeError("the server is gone")
+
+    retry = RetryPolicy(retries=0)
+    with Client(api.stack.url, retry=retry) as client:
+        remote = RemoteClassifier(client, keep=False, callback=kill)
+        with (
+            pytest.warns(UserWarning, match=f"may still be on the server {client.url}: .* does not answer"),
+            pytest.raises(RuntimeError, match="the server is gone"),
+        ):
+            remote.fit(X, Y)
+
+
+def test_pyarrow_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    remedy = "needs the package pyarrow. Install it with: pip install pyarrow"
+    with ScriptedServer() as server, Client(server.url) as client:
+        with pytest.raises(
+            ImportError, match=f"The table of a RemoteClassifier is sent as Arrow, .*{remedy}"
+        ):
+            RemoteClassifier(client).fit(X, Y)
+        with pytest.raises(ImportError, match=f"A mapping of columns is sent as Arrow, .*{remedy}"):
+            client.datasets.upload({"x": [1, 2], "y": [0, 1]}, target="y")
+        assert server.asked == []
 
 
 def test_errors(shared: Client) -> None:

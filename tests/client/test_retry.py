@@ -15,19 +15,22 @@ from literati.client import (
     Client,
     ConflictError,
     ConnectionFailedError,
+    InvalidRequestError,
     RateLimitedError,
     RetryPolicy,
     ServerError,
     Sweep,
     UnavailableError,
     VersionWarning,
+    WaitTimeoutError,
 )
 from literati.client.retry import Attempts, parse_retry_after
 from literati.client.tables import rows_body
 from tests.support.http.scripted_server import VERSION, Answer, ScriptedServer
 
 QUICK = RetryPolicy(retries=3, first_delay=0.02, max_delay=0.05)
-JOB = {"id": "job_1", "state": "QUEUED", "model_id": None}
+PROGRESS = {"objective": None, "elapsed_seconds": 0.0}
+JOB = {"id": "job_1", "state": "QUEUED", "model_id": None, "progress": PROGRESS}
 
 
 def problem(status: int, kind: str, **headers: str) -> Answer:
@@ -137,6 +140,18 @@ def test_versions_are_compared_once() -> None:
         assert server.versions_asked == 1
 
 
+def test_versions_are_compared_after_an_error_too() -> None:
+    """A request that an older server refuses is the very one for which the versions matter."""
+    old = {**VERSION, "version": "0.0.9"}
+    with ScriptedServer(problem(422, "invalid-request"), version=old) as server, Client(server.url) as client:
+        with (
+            pytest.warns(VersionWarning, match=r"The server has version 0\.0\.9"),
+            pytest.raises(InvalidRequestError),
+        ):
+            client.jobs.create("ds_1", colour="red")
+        assert server.versions_asked == 1
+
+
 def test_delays_double_and_differ() -> None:
     drawn: list[tuple[float, float]] = []
 
@@ -168,6 +183,50 @@ def test_events_reconnect_after_a_long_time_without_any() -> None:
         with Client(server.url, retry=policy) as client:
             assert list(client.jobs.get("job_1").events()) == []
         assert len(server.asked) == 3
+
+
+ENDED = {**JOB, "state": "SUCCEEDED", "model_id": "mdl_1"}
+LOST, BUSY = Answer(None), problem(503, "unavailable", **{"Retry-After": "30"})
+
+
+@pytest.mark.parametrize("answer", [LOST, BUSY], ids=["lost", "busy"])
+@pytest.mark.parametrize("kind", ["jobs", "sweeps"])
+def test_a_wait_ends_in_time_without_a_server(kind: str, answer: Answer) -> None:
+    with ScriptedServer(Answer(200, JOB), *100 * [answer]) as server, Client(server.url) as client:
+        record = getattr(client, kind).get("job_1")
+        started = time.monotonic()
+        with pytest.raises(WaitTimeoutError, match=r"is not known to have ended in 0\.8 s\. "):
+            record.wait(timeout=0.8)
+        assert 0.8 <= time.monotonic() - started < 1.8
+
+
+@pytest.mark.parametrize("until", [None, lambda job: True], ids=["read", "finish"])
+def test_a_wait_ends_in_time_if_the_server_is_silent(until: Any) -> None:
+    """The time holds for a request that the server has, and for the one that finishes the job."""
+    silent = Answer(200, JOB, seconds=6)
+    with ScriptedServer(Answer(200, JOB), silent) as server, Client(server.url) as client:
+        job = client.jobs.get("job_1")
+        started = time.monotonic()
+        with pytest.raises(WaitTimeoutError, match=r"The job job_1 has not ended in 0\.8 s; it continues\."):
+            job.wait(timeout=0.8, until=until)
+        assert 0.8 <= time.monotonic() - started < 1.8
+
+
+def test_the_model_belongs_to_the_time_of_a_wait() -> None:
+    with ScriptedServer(Answer(200, ENDED), *20 * [LOST]) as server, Client(server.url) as client:
+        job = client.jobs.get("job_1")
+        with pytest.raises(WaitTimeoutError, match=r"has ended, but its model was not read in 0\.6 s"):
+            job.wait(timeout=0.6)
+
+
+def test_an_answer_that_cannot_be_decompressed() -> None:
+    broken = Answer(200, b"no gzip", {"Content-Encoding": "gzip"})
+    with (
+        ScriptedServer(*4 * [broken]) as server,
+        Client(server.url, retry=QUICK) as client,
+        pytest.raises(ConnectionFailedError),
+    ):
+        client.jobs.get("job_1")
 
 
 def test_an_infinite_cell_is_refused() -> None:

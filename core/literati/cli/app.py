@@ -97,6 +97,7 @@ def _show_error(error: Exception) -> None:
     text = str(error)
     for fix in getattr(error, "fixes", ()):  # of a server, told with the fields of the request
         text = text.replace(f" ({fix.part}: {fix.options})", "")
+    text = text.replace("Content-Type: text/csv; charset=", "--encoding ")  # how a server asks for it
     note(f"{click.style('Error:', fg='red')} {text}")
 
 

@@ -10,6 +10,7 @@ from literati.cli.output import note, print_json, warn
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import SERVER_OPTIONS, with_client
 from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, INPUT_FILE, checked_types
+from literati.cli.tables.input_files import file_to_send
 
 if TYPE_CHECKING:
     from literati.client import Client
@@ -48,14 +49,17 @@ def command() -> None:
 @click.argument("file", type=INPUT_FILE)
 @click.option("--name", help="Name of the dataset.")
 @with_client
-def upload(client: Client, file: str, types: Any, as_json: bool, **options: Any) -> None:
+def upload(
+    client: Client, file: str, types: Any, encoding: str | None, as_json: bool, **options: Any
+) -> None:
     """Upload a table and print the id of the dataset.
 
-    FILE is a CSV, tab-separated text, Parquet or Arrow, also compressed with gzip or zstd. The same file with
-    the same options is the same dataset.
+    FILE is a CSV, tab-separated text, Parquet or Arrow, also compressed with gzip or zstd, or - for standard
+    input. The same file with the same options is the same dataset.
     """
     options["null_values"] = options["null_values"] or None
-    dataset = client.datasets.upload(file, types=checked_types(types), **options)
+    with file_to_send(file, encoding) as sent:
+        dataset = client.datasets.upload(sent, types=checked_types(types), **options)
     if as_json:
         print_json(dataset.data)
         return

@@ -50,6 +50,7 @@ EXIT_CODES = {
     "InputError": ExitCode.USAGE,
     "ModelFormatError": ExitCode.USAGE,
     "ConfigurationError": ExitCode.USAGE,
+    "InvalidIdError": ExitCode.USAGE,
     "InvalidRequestError": ExitCode.USAGE,
     "NotFoundError": ExitCode.NOT_FOUND,
     "AuthenticationError": ExitCode.AUTH,

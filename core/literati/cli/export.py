@@ -14,7 +14,7 @@ from literati.tree.export.formats import FORMATS, FormatName
 
 @click.command("export", params=[*EXPORT_OPTIONS])
 @click.argument("model", type=INPUT_FILE)
-def command(model: str, form: FormatName, output: str | None) -> None:
+def command(model: str, form: FormatName, output: str) -> None:
     """Write the file MODEL that `literati fit` wrote as SQL, as a program, or in a format of other tools."""
     try:
         content = FORMATS[form].content(read_model(model))

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
 from literati.cli.errors import InputError
-from literati.cli.output import note
+from literati.cli.output_files import OUTPUT_FILE, STANDARD_OUTPUT, note_written, open_output
 from literati.tree.export.formats import FORMATS
 
 EXPORT_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(["--format", "-f", "form"], type=click.Choice(list(FORMATS)), required=True, help="Format."),
-    click.Option(
-        ["--output", "-o"],
-        type=click.Path(dir_okay=False, writable=True),
-        help="File to write. Default: standard output.",
-    ),
+    OUTPUT_FILE,
 )
 
 
-def write_export(content: bytes, output: str | None) -> None:
+def write_export(content: bytes, output: str) -> None:
     """Write an export to a file or to standard output."""
-    if output is not None:
-        Path(output).write_bytes(content)
-        note(f"Wrote {output}.")
-        return
-    if sys.stdout.isatty() and b"\0" in content:
+    if output == STANDARD_OUTPUT and sys.stdout.isatty() and b"\0" in content:
         raise InputError("This format is not text; name a file with --output.")
-    click.echo(content, nl=False)
+    with open_output(output) as file:
+        file.write(content)
+    note_written("", output)

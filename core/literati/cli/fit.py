@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from literati.cli.errors import InputError, NotProvenError, library_sentence
+from literati.cli.labels import weights_by_label
 from literati.cli.model_files import ModelFiles
-from literati.cli.output import JSON, note, print_json
+from literati.cli.output import JSON, REQUIRE_PROOF, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
 from literati.cli.search_run import run_search
 from literati.cli.table_options import COLUMN_OPTIONS, CSV_OPTIONS, INPUT_FILE, checked_types
@@ -26,9 +27,7 @@ FIT_OPTIONS: tuple[click.Parameter, ...] = (
         metavar="FOLDER",
         help="Folder for model.json and tree.svg.",
     ),
-    click.Option(
-        ["--require-proof"], is_flag=True, help="End with exit code 9 if the tree is not proven optimal."
-    ),
+    REQUIRE_PROOF,
     JSON,
 )
 
@@ -41,8 +40,8 @@ FIT_OPTIONS: tuple[click.Parameter, ...] = (
 def command(data: str, output: str, require_proof: bool, as_json: bool, tuned: bool, **options: Any) -> None:
     """Find an optimal tree for the table DATA, print it, and write it to model.json and tree.svg.
 
-    DATA is a CSV with a header line, also compressed with gzip, or a Parquet or Arrow file. Missing values
-    and categories need no preparation.
+    DATA is a CSV with a header line, also compressed with gzip, or a Parquet or Arrow file, or - for standard
+    input. Missing values and categories need no preparation.
 
     A line shows the progress: the bounds, their gap and the explored share of the search space. Ctrl-C ends
     the search with the best tree so far, and a second Ctrl-C ends the program at once.
@@ -68,7 +67,8 @@ def command(data: str, output: str, require_proof: bool, as_json: bool, tuned: b
 
 
 def _read(data: str, options: Mapping[str, Any]) -> TrainingFile:
-    source = open_source(data, **{name: options[name] for name in ("delimiter", "decimal", "null_values")})
+    reading = ("encoding", "delimiter", "decimal", "null_values")
+    source = open_source(data, **{name: options[name] for name in reading})
     columns = {name: options[name] for name in ("target", "weight", "drop")}
     return read_training(source, types=checked_types(options["types"]), **columns)
 
@@ -78,8 +78,4 @@ def _with_labels(parameters: dict[str, Any], table: TrainingFile) -> dict[str, A
     weights = parameters.get("class_weight")
     if not isinstance(weights, dict):
         return parameters
-    labels = {str(label): label for label in set(table.y.tolist())}
-    if unknown := [text for text in weights if text not in labels]:
-        known = ", ".join(sorted(labels))
-        raise InputError(f"--class-weight: there is no class {unknown[0]!r}; the classes are {known}.")
-    return {**parameters, "class_weight": {labels[text]: weight for text, weight in weights.items()}}
+    return {**parameters, "class_weight": weights_by_label(weights, set(table.y.tolist()))}

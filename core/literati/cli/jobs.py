@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from literati.cli.output import JSON, gap_text, note, print_json
+from literati.cli.output import JSON, REQUIRE_PROOF, gap_text, note, print_json
 from literati.cli.parameters import given_parameters, parameter_options
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
@@ -66,13 +66,10 @@ UNTIL = click.Option(
     metavar="CONDITION",
     help="Finish the job as soon as this holds, such as 'gap<=0.01 or seconds>=60'.",
 )
-PROOF = click.Option(
-    ["--require-proof"], is_flag=True, help="End with exit code 9 if the tree is not proven optimal."
-)
 
 
 @command.command(
-    "create", params=[*parameter_options(), WATCH, UNTIL, PROOF, *WATCH_OPTIONS, *SERVER_OPTIONS]
+    "create", params=[*parameter_options(), WATCH, UNTIL, REQUIRE_PROOF, *WATCH_OPTIONS, *SERVER_OPTIONS]
 )
 @click.argument("dataset_id", metavar="DATASET", type=RecordId("dataset"))
 @click.option("--name", help="Name of the job.")
@@ -115,7 +112,9 @@ def create(
         click.echo(job.id)
 
 
-@command.command("watch", params=[record_argument("job"), UNTIL, PROOF, *WATCH_OPTIONS, *SERVER_OPTIONS])
+@command.command(
+    "watch", params=[record_argument("job"), UNTIL, REQUIRE_PROOF, *WATCH_OPTIONS, *SERVER_OPTIONS]
+)
 @with_client
 def watch_job(
     client: Client,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from literati.cli.errors import InputError
+from literati.cli.output_files import open_output
 from literati.tree.model import ShapeTree
 
 MODEL = "model.json"
@@ -35,7 +36,7 @@ class ModelFiles:
             raise InputError(f"--output: the folder {home} is not writable; choose another one.")
         for name, mark in _MARKS.items():
             path = home / name
-            if path.exists() and mark not in path.read_bytes()[:1000]:
+            if path.is_file() and mark not in path.read_bytes()[:1000]:
                 raise InputError(
                     f"{path} exists and was not written by `literati fit`; choose another --output."
                 )
@@ -44,6 +45,5 @@ class ModelFiles:
     def write(self, tree: ShapeTree) -> None:
         """Write both files, each as a whole or not at all."""
         for path, text in ((self.model, tree.to_json() + "\n"), (self.drawing, tree.to_svg())):
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
+            with open_output(path, "w") as file:
+                file.write(text)

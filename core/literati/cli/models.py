@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,8 @@ from literati.cli.output import JSON, gap_text, note, print_json, print_table
 from literati.cli.predictions import PREDICTION_OPTIONS, write_predictions
 from literati.cli.records import Data, RecordKind, add_record_commands
 from literati.cli.server import CONNECTION, SERVER_OPTIONS, RecordId, record_argument, with_client
-from literati.cli.table_options import INPUT_FILE
+from literati.cli.table_options import ENCODING, INPUT_FILE
+from literati.cli.tables.input_files import file_to_send
 from literati.tree.nodes import BEYOND_SPACE
 
 if TYPE_CHECKING:
@@ -66,14 +66,21 @@ def tree(client: Client, record_id: str, as_json: bool) -> None:
         click.echo(found.to_text(), nl=False)
 
 
-@command.command("predict", params=[record_argument("model"), *PREDICTION_OPTIONS, *SERVER_OPTIONS])
+@command.command("predict", params=[record_argument("model"), *PREDICTION_OPTIONS, ENCODING, *SERVER_OPTIONS])
 @click.argument("file", type=INPUT_FILE)
 @with_client
 def predict(
-    client: Client, record_id: str, file: str, output: str | None, probabilities: bool, as_json: bool
+    client: Client,
+    record_id: str,
+    file: str,
+    output: str,
+    probabilities: bool,
+    encoding: str | None,
+    as_json: bool,
 ) -> None:
     """Predict the rows of a table on the server."""
-    found = client.models.get(record_id).predictions(Path(file))
+    with file_to_send(file, encoding) as sent:
+        found = client.models.get(record_id).predictions(sent)
     for warning in found.warnings:
         note(f"Warning: {warning['message']}")
     shares = found.probabilities if probabilities else None
@@ -82,7 +89,7 @@ def predict(
 
 @command.command("export", params=[record_argument("model"), *EXPORT_OPTIONS, *CONNECTION])
 @with_client
-def export(client: Client, record_id: str, form: str, output: str | None) -> None:
+def export(client: Client, record_id: str, form: str, output: str) -> None:
     """Write a model as SQL, as a program, or in a format of other tools."""
     write_export(client.models.get(record_id).export(form), output)
 

@@ -10,6 +10,9 @@ from typing import Any
 import click
 
 JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON instead of text.")
+REQUIRE_PROOF = click.Option(
+    ["--require-proof"], is_flag=True, help="End with exit code 9 if the tree is not proven optimal."
+)
 _COLORS = {"SUCCEEDED": "green", "FAILED": "red", "CANCELLED": "yellow", "RUNNING": "cyan"}
 
 

@@ -29,7 +29,20 @@ class ColumnType(click.ParamType):  # type: ignore[type-arg] # generic only in r
         return name, kind
 
 
-INPUT_FILE = click.Path(exists=True, dir_okay=False, readable=True)
+class Encoding(click.ParamType):  # type: ignore[type-arg] # generic only in recent versions of click
+    """The name of a text encoding that Python knows."""
+
+    name = "encoding"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            "".encode(value)
+        except (LookupError, ValueError):  # unknown, or not one of text
+            self.fail(f"there is no encoding {value!r}; some are utf-8, windows-1252 and utf-16", param, ctx)
+        return value
+
+
+INPUT_FILE = click.Path(exists=True, dir_okay=False, readable=True, allow_dash=True)
 COLUMN_OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--target", "-t"], required=True, metavar="COLUMN", help="Column with the classes to predict."
@@ -44,7 +57,14 @@ COLUMN_OPTIONS: tuple[click.Parameter, ...] = (
         help="Read a column as number, category or boolean. May be repeated.",
     ),
 )
+ENCODING = click.Option(
+    ["--encoding"],
+    type=Encoding(),
+    metavar="NAME",
+    help="Encoding of a CSV, such as windows-1252. Default: UTF-8, or UTF-16 if the file says so.",
+)
 CSV_OPTIONS: tuple[click.Parameter, ...] = (
+    ENCODING,
     click.Option(
         ["--delimiter"],
         metavar="SIGN",

@@ -6,12 +6,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2
 
 from literati.client.config import Connection
-from literati.client.errors import ApiError, ConfigurationError, ConnectionFailedError, api_error
+from literati.client.errors import (
+    ApiError,
+    ConfigurationError,
+    ConnectionFailedError,
+    InvalidIdError,
+    api_error,
+)
 from literati.client.retry import STATUSES, Attempts, parse_retry_after
 from literati.client.tables import Body
 
@@ -39,7 +46,7 @@ class Call:
     patient: bool = False  # whether to try until the policy's `reconnect_seconds` are over
     once: bool = False  # whether the call is never tried again
 
-    def may_follow(self, error: httpx2.TransportError) -> bool:
+    def may_follow(self, error: httpx2.RequestError) -> bool:
         """Return whether the call may be sent again after this error."""
         sent_safely = self.repeatable or isinstance(error, NOT_SENT)
         return sent_safely and not self.once and not isinstance(error, NOT_REPEATED)
@@ -47,6 +54,22 @@ class Call:
     def may_follow_status(self, status: int) -> bool:
         """Return whether the call may be sent again after a response with this status."""
         return status in STATUSES and not self.once and (self.repeatable or status != 503)
+
+
+def api_path(*segments: str) -> str:
+    """Return the path of a resource. Every segment is quoted, because ids come from users.
+
+    Raise InvalidIdError for text that is not one segment even if it is quoted: servers decode a path before
+    they look for its route, so that `aliases%2Fname` would be the alias and not a model with that id.
+    """
+    for segment in segments:
+        if not isinstance(segment, str):
+            raise TypeError(f"Expected the id of a record or an alias as text, got {type(segment).__name__}")
+        if segment in ("", ".", "..") or "/" in segment:
+            raise InvalidIdError(
+                f"{segment!r} cannot be the id of a record or an alias; use one that the server has listed."
+            )
+    return "/".join(["/v1", *(quote(segment, safe="") for segment in segments)])
 
 
 def idempotency(key: str | None) -> dict[str, str]:

@@ -74,6 +74,11 @@ def _read_section(path: Path, profile: str | None, *, required: bool) -> dict[st
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"The configuration file {path} cannot be read: {error}") from None
     profiles = data.get("profiles", {})
+    if not isinstance(profiles, dict) or not all(isinstance(part, dict) for part in profiles.values()):
+        raise ConfigurationError(
+            f"{path}: `profiles` must consist of tables; write [profiles.NAME], and below it the `url` "
+            "and the `api_key`."
+        )
     section = data if profile is None else profiles.get(profile)
     if section is None:
         known = ", ".join(profiles) or "none"
@@ -86,7 +91,16 @@ def _read_section(path: Path, profile: str | None, *, required: bool) -> dict[st
 
 def _checked_url(url: str, source: str) -> str:
     """Return the address without a slash at its end, or `/v1`, which the client adds."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # this and the encoding of the host raise ValueError if they are not valid
+        (parts.hostname or "").encode("idna")
+        if not url.isprintable():
+            raise ValueError("it contains characters that cannot be printed")
+    except ValueError as error:
+        raise ConfigurationError(
+            f"The address from {source} cannot be used: {error}. Expected one such as {DEFAULT_URL}."
+        ) from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ConfigurationError(f"Expected an address such as {DEFAULT_URL}, got {url!r} from {source}.")
     if parts.username or parts.password:

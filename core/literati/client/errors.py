@@ -19,12 +19,16 @@ class ConfigurationError(ClientError, ValueError):
     """The address, the API key or the configuration file cannot be used."""
 
 
+class InvalidIdError(ClientError, ValueError):
+    """This text cannot be the id of a record or an alias. Nothing was sent."""
+
+
 class ConnectionFailedError(ClientError, ConnectionError):
     """The server did not answer, although the request was tried again where that is safe."""
 
 
 class WaitTimeoutError(ClientError, TimeoutError):
-    """The time that `wait` was given is over. The job or sweep continues."""
+    """The time that `wait` was given is over. A job or sweep that has not ended continues."""
 
 
 class EndedWithoutModelError(ClientError):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -13,13 +15,17 @@ import numpy.typing as npt
 from literati.client._sync.client import Client
 from literati.client._sync.datasets import Dataset
 from literati.client._sync.jobs import Job
-from literati.client.errors import ClientError
+from literati.client.errors import ClientError, ConflictError, EndedWithoutModelError
 from literati.client.remote_table import RemoteTable, remote_table
+from literati.client.retry import limit_calls
+from literati.client.tables import require_pyarrow
 from literati.estimator import LiteratiClassifier
 from literati.search.options import ProgressOptions, SolverOptions
 from literati.search.report import SearchReport, StopReason, read_trace
 from literati.search.search import SearchLimits
 
+DELETE_SECONDS = 30.0  # to end the job of a fit and to delete what it made
+MAX_LISTED = 100  # of the newest datasets, among which the one of an interrupted upload is
 TRACE = ("seconds", "expansions", "upper", "lower", "explored", "stage")
 
 
@@ -35,7 +41,7 @@ class RemoteClassifier(LiteratiClassifier):
         The client to use; None means `Client()`.
     keep : bool, default=True
         Whether the dataset, the job and the model stay on the server, where `dataset_id_`, `job_id_` and
-        `model_id_` name them.
+        `model_id_` name them. Otherwise they are deleted, also if the fit fails or is interrupted.
     callback : None or a function, default=None
         A function that is called with the `Job` whenever it changes. The search ends when it returns a true
         value.
@@ -83,11 +89,12 @@ class RemoteClassifier(LiteratiClassifier):
         """Search on the server until a limit is reached or the optimum is proven.
 
         Ctrl-C ends the waiting, not the search; the message says how to come back to the job. With
-        `keep=False`, it ends the search.
+        `keep=False`, it cancels the job.
         """
         ProgressOptions(**self._parameters_of(ProgressOptions))
         SearchLimits(**self._parameters_of(SearchLimits))
         options = SolverOptions(**self._parameters_of(SolverOptions))
+        require_pyarrow("The table of a RemoteClassifier")
         data = remote_table(X, y, sample_weight, options.class_weight, options.categories)
         if self.client is not None:
             self._fit(self.client, data)
@@ -99,18 +106,25 @@ class RemoteClassifier(LiteratiClassifier):
     def _fit(self, client: Client, data: RemoteTable) -> None:
         # A dataset with a name of its own is shared with nobody, so that it can be deleted.
         name = None if self.keep else f"RemoteClassifier {uuid4().hex}"
-        dataset = client.datasets.upload(data.columns, data.target, weight=data.weight, name=name)
         until = cast("Callable[[Job], object] | None", self.callback)
-        job: Job | None = None
+        dataset: Dataset | None = None
         try:
+            dataset = client.datasets.upload(data.columns, data.target, weight=data.weight, name=name)
             job = client.jobs.create(dataset, **self._job_parameters(data))
             model = job.wait(progress=bool(self.verbose), until=until)
             tree = data.local_tree(model.tree())
             trace = read_trace([[point[name] for name in TRACE] for point in job.trace()])
             report = _report(job.refresh(), trace)
+        except KeyboardInterrupt:
+            if self.keep:
+                raise
+            message = (
+                "The fit was interrupted. With keep=False, its job is cancelled and deleted with its dataset."
+            )
+            raise KeyboardInterrupt(message) from None
         finally:
-            if not self.keep:
-                _delete(client, dataset, job)
+            if name is not None:
+                _delete(client, dataset, name)
         self._set_fitted(tree, report, trace)
         self.dataset_id_, self.job_id_, self.model_id_ = dataset.id, job.id, model.id
 
@@ -164,13 +178,34 @@ def _report(job: Job, trace: npt.NDArray[Any]) -> SearchReport:
     )
 
 
-def _delete(client: Client, dataset: Dataset, job: Job | None) -> None:
-    """Delete what a fit made, as far as that is possible."""
-    with suppress(ClientError):
-        if job is not None:
-            if not job.refresh().ended:
-                job.cancel()
-            if job.model_id is not None:
-                client.models.delete(job.model_id)
-            job.delete()
-        dataset.delete()
+def _delete(client: Client, dataset: Dataset | None, name: str) -> None:
+    """Delete the dataset that a fit uploaded with this name, its jobs and their models.
+
+    The dataset is None if the upload did not return; the server may have it nevertheless. So may a job that
+    `create` did not return. Warn of what stays on the server.
+    """
+    try:
+        with limit_calls(DELETE_SECONDS):
+            if dataset is None:
+                newest = islice(client.datasets.list(), MAX_LISTED)
+                dataset = next((found for found in newest if found.name == name), None)
+            if dataset is None:
+                return
+            for job in client.jobs.list(dataset=dataset):
+                _delete_job(client, job)
+            dataset.delete()
+    except ClientError as error:
+        what = f"dataset {name!r}" if dataset is None else f"dataset {dataset.id} with its jobs"
+        warnings.warn(f"The {what} may still be on the server {client.url}: {error}", stacklevel=2)
+
+
+def _delete_job(client: Client, job: Job) -> None:
+    """Delete a job and its model. A job that has not ended is cancelled first, which takes a moment."""
+    if not job.ended:
+        with suppress(ConflictError):  # it has just ended
+            job.cancel()
+        with suppress(EndedWithoutModelError):
+            job.wait()
+    if job.model_id is not None:
+        client.models.delete(job.model_id)
+    job.delete()

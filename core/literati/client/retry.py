@@ -1,14 +1,18 @@
 """When a failed request is tried again.
 
 A request is tried again after a connection error and after the statuses 429 and 503, and after nothing else:
-a 409 is the state of a record, which another attempt does not change.
+a 409 is the state of a record, which another attempt does not change. `limit_calls` sets an end to all
+attempts.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -16,6 +20,23 @@ from email.utils import parsedate_to_datetime
 from literati.client.errors import ApiError, ClientError, ConnectionFailedError
 
 STATUSES = (429, 503)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)  # as `time.monotonic` tells it
+
+
+@contextmanager
+def limit_calls(seconds: float | None) -> Iterator[None]:
+    """Let no call of this task or thread try longer than these seconds while the context lasts."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    token = _deadline.set(min(end, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def seconds_left() -> float:
+    """Return the seconds until the end that `limit_calls` has set; infinity if there is none."""
+    return _deadline.get() - time.monotonic()
 
 
 @dataclass(frozen=True)
@@ -68,10 +89,11 @@ class Attempts:
     def delay_or_raise(self, failure: ClientError | None) -> float:
         """Return the seconds until the next attempt, or raise the failure if there is none."""
         retry_after = failure.retry_after if isinstance(failure, ApiError) else None
-        delay = self.next_delay(retry_after)
+        left = seconds_left()
+        delay = self.next_delay(retry_after) if left > 0 else None
         if delay is None:
             raise failure or ConnectionFailedError("The server ends every stream of events at once.")
-        return delay
+        return min(delay, left)
 
 
 def parse_retry_after(text: str | None) -> float | None:

@@ -40,7 +40,10 @@ class Body:
 
 
 def table_body(table: Any) -> Body:
-    """Return the body of an upload. Raise TypeError if this is not a table."""
+    """Return the body of an upload.
+
+    Raise TypeError if this is not a table, and ImportError if pyarrow is needed to send it and is missing.
+    """
     if isinstance(table, str | os.PathLike):
         return _file_body(Path(table))
     if isinstance(table, bytes):
@@ -49,9 +52,7 @@ def table_body(table: Any) -> Body:
         return body
     if _is_pandas(table):
         return _csv_body(table)
-    raise TypeError(
-        f"Expected a path or a pandas, polars or Arrow table (install pyarrow), got {type(table).__name__}"
-    )
+    raise TypeError(f"Expected a path or a pandas, polars or Arrow table, got {type(table).__name__}")
 
 
 def rows_body(rows: Any, columns: Sequence[str]) -> Body:
@@ -76,7 +77,8 @@ def rows_body(rows: Any, columns: Sequence[str]) -> Body:
     if cells.ndim != 2 or cells.shape[1] != len(columns):
         raise ValueError(f"Expected rows of {len(columns)} columns, got an array of shape {cells.shape}")
     named = dict(zip(columns, cells.T, strict=True))
-    return _frame_body(named) or _arrays_body(list(columns), cells.tolist())
+    body = _frame_body(named) if has_pyarrow() else None
+    return body or _arrays_body(list(columns), cells.tolist())
 
 
 def has_pyarrow() -> bool:
@@ -86,6 +88,15 @@ def has_pyarrow() -> bool:
     except ImportError:
         return False
     return True
+
+
+def require_pyarrow(what: str) -> None:
+    """Raise ImportError if pyarrow, without which this is not sent, cannot be imported."""
+    if not has_pyarrow():
+        raise ImportError(
+            f"{what} is sent as Arrow, which needs the package pyarrow. Install it with: pip install pyarrow",
+            name="pyarrow",
+        )
 
 
 def _file_body(path: Path) -> Body:
@@ -139,7 +150,10 @@ def _cell(cell: Any) -> Any:
 
 
 def _frame_body(frame: Any) -> Body | None:
-    """Return a frame as a stream of Arrow batches; None if this is not a frame or pyarrow is missing."""
+    """Return a frame as a stream of Arrow batches.
+
+    None means that this is not a frame, or a pandas frame that is sent in another form without pyarrow.
+    """
     module = type(frame).__module__.partition(".")[0]
     if module == "polars" and hasattr(frame, "collect"):
         frame = frame.collect()
@@ -150,6 +164,8 @@ def _frame_body(frame: Any) -> Body | None:
         sink = io.BytesIO()
         frame.write_ipc_stream(sink)
         return _bytes_body(ARROW, sink.getvalue())
+    if not _is_pandas(frame) and (isinstance(frame, Mapping) or hasattr(frame, "__arrow_c_stream__")):
+        require_pyarrow("A mapping of columns" if isinstance(frame, Mapping) else f"A {type(frame).__name__}")
     return None
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from literati.cli.errors import InputError
+from literati.cli.tables.input_files import open_text
 
 CHUNK_ROWS = 1 << 16
 HEAD_CHARACTERS = 1 << 20
-GZIP = b"\x1f\x8b"
 _SEPARATOR = "\0"  # between packed cells; a text file does not contain it
 _NOT_TEXT = "contains null bytes, so it is not text; expected a CSV."
 _DELIMITERS = (",", ";", "\t", "|")
@@ -27,12 +24,12 @@ _NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
 class CsvCells:
     """The cells of a CSV by column. They are kept joined, which takes no more memory than the file."""
 
-    def __init__(self, path: str, delimiter: str | None) -> None:
-        self.path = path
+    def __init__(self, file: BinaryIO, name: str, delimiter: str | None, encoding: str | None) -> None:
+        self.name = name  # of the file, in messages
         self.n_rows = 0
         self._given_delimiter = None if delimiter is None else _checked_delimiter(delimiter)
-        with _opened(path) as file:
-            self._read(file)
+        with open_text(file, name, encoding) as text:
+            self._read(text)
 
     def words(self, column: int, chunks: int | None = None) -> list[str]:
         """Return the cells of a column, or those of its first chunks."""
@@ -41,9 +38,9 @@ class CsvCells:
     def _read(self, file: TextIO) -> None:
         start = file.read(HEAD_CHARACTERS)
         if not start.strip():
-            raise InputError(f"{self.path} is empty; expected a header line and rows.")
+            raise InputError(f"{self.name} is empty; expected a header line and rows.")
         if _SEPARATOR in start:
-            raise InputError(f"{self.path} {_NOT_TEXT}")
+            raise InputError(f"{self.name} {_NOT_TEXT}")
         delimiter = self._given_delimiter or _guess_delimiter(start)
         file.seek(0)
         rows = csv.reader(file, delimiter=delimiter, strict=True)
@@ -54,23 +51,23 @@ class CsvCells:
                 pass
         except csv.Error as error:
             raise InputError(
-                f"{self.path}, line {rows.line_num:,}: {error}; check the quotation marks there and above."
+                f"{self.name}, line {rows.line_num:,}: {error}; check the quotation marks there and above."
             ) from None
         if not self.n_rows:
-            raise InputError(f"{self.path} has a header but no rows of data; add at least one.")
+            raise InputError(f"{self.name} has a header but no rows of data; add at least one.")
 
     def _header(self, rows: Iterator[list[str]]) -> tuple[str, ...]:
         cells = [cell.strip() for cell in next(row for row in rows if row)]
         names = tuple(cell or f"column_{number}" for number, cell in enumerate(cells, start=1))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"{self.path}: two columns are called {twice!r}; rename one.")
+            raise InputError(f"{self.name}: two columns are called {twice!r}; rename one.")
         if names[0][0] in "{[<" and len(names) == 1:
-            raise InputError(f"{self.path} looks like JSON, HTML or XML; expected a CSV with a header line.")
+            raise InputError(f"{self.name} looks like JSON, HTML or XML; expected a CSV with a header line.")
         counted = [str(position) for position in range(len(names))]  # as pandas writes it
         if all(map(_NUMBER.fullmatch, cells)) and cells != counted:
             raise InputError(
-                f"{self.path}: the first row looks like data; add a header line with the column names."
+                f"{self.name}: the first row looks like data; add a header line with the column names."
             )
         return names
 
@@ -81,7 +78,7 @@ class CsvCells:
         for number, row in enumerate(found, start=self.n_rows + 1):
             if len(row) != len(self.names):
                 raise InputError(
-                    f"{self.path}: row {number:,} has {len(row)} cells and the header {len(self.names)}; put "
+                    f"{self.name}: row {number:,} has {len(row)} cells and the header {len(self.names)}; put "
                     "text that contains the delimiter or a line break in quotation marks."
                 )
         self.n_rows += len(found)
@@ -89,7 +86,7 @@ class CsvCells:
             for chunks, cells in zip(self._chunks, zip(*found, strict=True), strict=True):
                 chunks.append(_SEPARATOR.join(cells))
                 if chunks[-1].count(_SEPARATOR) >= len(cells):
-                    raise InputError(f"{self.path} {_NOT_TEXT}")
+                    raise InputError(f"{self.name} {_NOT_TEXT}")
         return len(taken) == CHUNK_ROWS
 
 
@@ -106,21 +103,3 @@ def _guess_delimiter(text: str) -> str:
     """Return the delimiter that occurs most often in the first line, outside quotation marks."""
     line = next(line for line in text.splitlines() if line.strip())
     return max(_DELIMITERS, key=_QUOTED.sub("", line).count)  # the first of equals: a comma if none occurs
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[TextIO]:
-    """Open a text file, also one that gzip compressed. Raise InputError if it is not readable as UTF-8."""
-    with open(path, "rb") as file:
-        compressed = file.read(2) == GZIP
-    opener = gzip.open if compressed else open
-    with opener(path, "rb") as binary:
-        start = binary.read(2)
-    encoding = "utf-16" if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
-    try:
-        with opener(path, "rt", encoding=encoding, newline="") as file:
-            yield file
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
-    except (gzip.BadGzipFile, EOFError):
-        raise InputError(f"{path} is not a complete gzip file; compress it again.") from None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from literati._encode._objects import factorize
 from literati.cli.errors import InputError, NotInstalledError, library_sentence
 from literati.cli.output import warn
 from literati.cli.tables.csv_cells import CsvCells
+from literati.cli.tables.input_files import columnar_format, open_input, shown_name
 from literati.cli.tables.word_columns import WordReader, Words, dates_omitted
 from literati.data.columns import Kind, RawColumn, open_table
 from literati.data.labels import is_missing
@@ -99,33 +100,32 @@ class FrameSource:
 
 
 def open_source(
-    path: str, *, delimiter: str | None = None, decimal: str | None = None, null_values: Sequence[str] = ()
+    path: str,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    null_values: Sequence[str] = (),
+    encoding: str | None = None,
 ) -> Source:
     """Open a table. Its first bytes say what it is. Raise InputError if it cannot be read."""
-    reader = WordReader(frozenset(null_values or NULL_WORDS), decimal)
-    with open(path, "rb") as file:
-        start = file.read(8)
-    if start.startswith(b"PK"):
-        raise InputError(f"{path} is an Excel workbook or a zip archive; save the table as CSV.")
-    form = next((form for magic, form in _FORMATS.items() if start.startswith(magic)), None)
-    if form is not None:
-        return FrameSource(_read_frame(path, form), reader)
-    return CsvSource(CsvCells(path, delimiter), reader)
+    reader, name = WordReader(frozenset(null_values or NULL_WORDS), decimal), shown_name(path)
+    with open_input(path) as file:
+        form = columnar_format(file)
+        if form is not None:
+            return FrameSource(_read_frame(file, name, form), reader)
+        return CsvSource(CsvCells(file, name, delimiter, encoding), reader)
 
 
-_FORMATS = {b"PAR1": "Parquet", b"ARROW1": "Arrow file", b"\xff\xff\xff\xff": "Arrow stream"}
-
-
-def _read_frame(path: str, form: str) -> Any:
+def _read_frame(file: BinaryIO, name: str, form: str) -> Any:
     read = _frame_reader(form)
     try:
-        frame = read(path)
+        frame = read(file)
     except Exception as error:  # both libraries have errors of their own for damaged files
-        raise InputError(f"{path} cannot be read as {form}: {error}") from None
+        raise InputError(f"{name} cannot be read as {form}: {error}") from None
     if len(frame) == 0:
-        raise InputError(f"{path} has no rows; expected at least one.")
+        raise InputError(f"{name} has no rows; expected at least one.")
     if len(set(_names(frame))) < len(_names(frame)):
-        raise InputError(f"{path}: two columns have the same name; rename one.")
+        raise InputError(f"{name}: two columns have the same name; rename one.")
     return frame
 
 
@@ -134,16 +134,15 @@ def _names(frame: Any) -> tuple[str, ...]:
     return tuple(frame.column_names if hasattr(frame, "column_names") else frame.columns)
 
 
-def _frame_reader(form: str) -> Callable[[str], Any]:
+def _frame_reader(form: str) -> Callable[[BinaryIO], Any]:
     """Return the function of pyarrow, or else of polars, that reads a format."""
     try:
-        import pyarrow as pa
         from pyarrow import ipc, parquet
 
-        readers: dict[str, Callable[[str], Any]] = {
-            "Parquet": lambda path: parquet.ParquetFile(path).read(),
-            "Arrow file": lambda path: ipc.open_file(path).read_all(),
-            "Arrow stream": lambda path: ipc.open_stream(pa.OSFile(path)).read_all(),
+        readers: dict[str, Callable[[BinaryIO], Any]] = {
+            "Parquet": lambda file: parquet.ParquetFile(file).read(),
+            "Arrow file": lambda file: ipc.open_file(file).read_all(),
+            "Arrow stream": lambda file: ipc.open_stream(file).read_all(),
         }
     except ImportError:
         try:
@@ -153,5 +152,10 @@ def _frame_reader(form: str) -> Callable[[str], Any]:
                 f"This is a table in the format {form}, which needs the package pyarrow. Install it with: "
                 "pip install pyarrow"
             ) from None
-        readers = {"Parquet": pl.read_parquet, "Arrow file": pl.read_ipc, "Arrow stream": pl.read_ipc_stream}
+        # polars would read the file where its descriptor is, which may be past its beginning.
+        readers = {
+            "Parquet": lambda file: pl.read_parquet(file.read()),
+            "Arrow file": lambda file: pl.read_ipc(file.read()),
+            "Arrow stream": lambda file: pl.read_ipc_stream(file.read()),
+        }
     return readers[form]

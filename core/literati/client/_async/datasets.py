@@ -8,7 +8,7 @@ from typing import Any
 from literati.client._async.pages import pages
 from literati.client._async.runtime import in_thread
 from literati.client._async.transport import AsyncTransport
-from literati.client.call import LONG_TIMEOUT, Call, given
+from literati.client.call import LONG_TIMEOUT, Call, api_path, given
 from literati.client.records import DatasetRecord
 from literati.client.tables import table_body
 
@@ -19,7 +19,7 @@ class AsyncDataset(DatasetRecord):
     def __init__(self, transport: AsyncTransport, data: dict[str, Any]) -> None:
         super().__init__(data)
         self._transport = transport
-        self._path = f"/v1/datasets/{self.id}"
+        self._path = api_path("datasets", self.id)
 
     async def refresh(self) -> AsyncDataset:
         """Get the dataset again, also with the fields that a list leaves out, and return it."""
@@ -88,7 +88,7 @@ class AsyncDatasets:
         return AsyncDataset(self._transport, await self._transport.json(call))
 
     async def get(self, dataset_id: str) -> AsyncDataset:
-        data = await self._transport.json(Call("GET", f"/v1/datasets/{dataset_id}"))
+        data = await self._transport.json(Call("GET", api_path("datasets", dataset_id)))
         return AsyncDataset(self._transport, data)
 
     async def list(self, *, page_size: int = 100) -> AsyncIterator[AsyncDataset]:
@@ -97,8 +97,8 @@ class AsyncDatasets:
             yield AsyncDataset(self._transport, data)
 
     async def delete(self, dataset_id: str) -> None:
-        await self._transport.send(Call("DELETE", f"/v1/datasets/{dataset_id}"))
+        await self._transport.send(Call("DELETE", api_path("datasets", dataset_id)))
 
     async def restore(self, dataset_id: str) -> AsyncDataset:
-        data = await self._transport.json(Call("POST", f"/v1/datasets/{dataset_id}/restore"))
+        data = await self._transport.json(Call("POST", api_path("datasets", dataset_id, "restore")))
         return AsyncDataset(self._transport, data)

@@ -8,17 +8,15 @@ from typing import Any
 import numpy.typing as npt
 
 from literati.client import html
+from literati.client._async.control import AsyncControlledRecord
 from literati.client._async.datasets import AsyncDataset
-from literati.client._async.events import follow
 from literati.client._async.models import AsyncModel, predictions, score
 from literati.client._async.pages import pages
-from literati.client._async.runtime import before_display, detached, interruptions
+from literati.client._async.runtime import before_display
 from literati.client._async.transport import AsyncTransport
-from literati.client._async.waiting import AsyncPoll, how_to_come_back, wait_until_ended
-from literati.client.call import Call, given, idempotency
+from literati.client.call import Call, api_path, given, idempotency, json_of
 from literati.client.conditions import parse_condition
 from literati.client.errors import ConflictError
-from literati.client.events import Event
 from literati.client.predictions import Predictions
 from literati.client.progress import Progress, job_line
 from literati.client.records import JobRecord, id_of
@@ -26,32 +24,12 @@ from literati.client.requests import job_request
 from literati.tree.model import ShapeTree
 
 
-class AsyncJob(JobRecord):
+class AsyncJob(AsyncControlledRecord, JobRecord):
     """A job on the server, as it was when it was last read."""
 
     def __init__(self, transport: AsyncTransport, data: dict[str, Any]) -> None:
-        super().__init__(data)
-        self._transport = transport
-        self._path = f"/v1/jobs/{self.id}"
+        super().__init__(transport, data)
         self._tree: tuple[int, ShapeTree] | None = None  # the best tree that was read, and its revision
-
-    async def refresh(self) -> AsyncJob:
-        """Get the current state, and return the job."""
-        self.data = await self._transport.json(Call("GET", self._path))
-        return self
-
-    async def events(self, *, after: str | None = None) -> AsyncIterator[Event]:
-        """Iterate over the events from the first one, or after the event with this id, until the job ends.
-
-        Lost connections are opened again, and no event is missed or repeated. If the server no longer keeps
-        some events, there is an event `resync` with the job's current record.
-        """
-
-        async def current() -> dict[str, Any]:
-            return (await self.refresh()).data
-
-        async for event in follow(self._transport, f"{self._path}/events", after, current):
-            yield event
 
     async def wait(
         self,
@@ -68,20 +46,17 @@ class AsyncJob(JobRecord):
         no model.
         """
         holds = self._condition(until)
-        poll = AsyncPoll(self._transport, self, self._path)
-        with Progress(progress) as line:
+        with self._waiting(timeout):
+            with Progress(progress) as line:
 
-            async def changed() -> None:
-                line.show(job_line(self.data))
-                if holds() and self.state in ("QUEUED", "STARTING", "RUNNING", "PAUSED"):
-                    await self._finish_if_possible()
+                async def changed() -> None:
+                    line.show(job_line(self.data))
+                    if holds() and self.state in ("QUEUED", "STARTING", "RUNNING", "PAUSED"):
+                        await self._finish_if_possible()
 
-            try:
                 await changed()
-                await wait_until_ended(poll, self, timeout, changed)
-            except interruptions() as error:
-                raise detached(error, how_to_come_back(self, self._transport.connection.url)) from None
-        return await self.model()
+                await self._wait_until_ended(timeout, changed)
+            return await self.model()
 
     def _condition(self, until: str | Callable[[AsyncJob], object] | None) -> Callable[[], bool]:
         if until is None:
@@ -99,22 +74,13 @@ class AsyncJob(JobRecord):
         except ConflictError:
             await self.refresh()
 
-    async def model(self) -> AsyncModel:
-        """Return the model. Raise an error that says why if the job has none."""
-        if self.model_id is None:
-            await self.refresh()
-        if self.model_id is None:
-            raise self.without_model()
-        data = await self._transport.json(Call("GET", f"/v1/models/{self.model_id}"))
-        return AsyncModel(self._transport, data)
-
     async def tree(self, revision: int | None = None) -> ShapeTree | None:
         """Return the best tree so far, or the tree of a revision; None before the first tree."""
         query = {"revision": revision}
         response = await self._transport.send(Call("GET", f"{self._path}/incumbent", query))
         if response.status_code == 202:
             return None
-        answer = response.json()
+        answer = json_of(response)
         tree = ShapeTree.from_dict(answer["tree"])
         if revision is None:
             self._tree = answer["revision"], tree
@@ -151,33 +117,10 @@ class AsyncJob(JobRecord):
         body = None if revision is None else {"revision": revision}
         return await self._control("finish", body)
 
-    async def cancel(self) -> AsyncJob:
-        """End the search without a model."""
-        return await self._control("cancel")
-
-    async def pause(self) -> AsyncJob:
-        """Save the search and free its worker."""
-        return await self._control("pause")
-
-    async def resume(self) -> AsyncJob:
-        """Continue a paused search."""
-        return await self._control("resume")
-
-    async def _control(self, action: str, body: dict[str, Any] | None = None) -> AsyncJob:
-        self.data = await self._transport.json(Call("POST", f"{self._path}/{action}", json=body))
-        return self
-
     async def update(self, **changes: Any) -> AsyncJob:
         """Change `name`, `tags`, `priority` or `limits`, and return the job. None removes a value."""
         self.data = await self._transport.json(Call("PATCH", self._path, json=changes))
         return self
-
-    async def delete(self) -> None:
-        """Delete the job. `restore` takes this back for a day, unless the server keeps it shorter."""
-        await self._transport.send(Call("DELETE", self._path))
-
-    async def restore(self) -> AsyncJob:
-        return await self._control("restore")
 
     async def _update_for_display(self) -> None:
         self.data = await self._transport.json(Call("GET", self._path, timeout=5.0, once=True))
@@ -225,7 +168,7 @@ class AsyncJobs:
         return AsyncJob(self._transport, await self._transport.json(call))
 
     async def get(self, job_id: str) -> AsyncJob:
-        return AsyncJob(self._transport, await self._transport.json(Call("GET", f"/v1/jobs/{job_id}")))
+        return AsyncJob(self._transport, await self._transport.json(Call("GET", api_path("jobs", job_id))))
 
     async def list(
         self,
@@ -252,8 +195,8 @@ class AsyncJobs:
             yield AsyncJob(self._transport, data)
 
     async def delete(self, job_id: str) -> None:
-        await self._transport.send(Call("DELETE", f"/v1/jobs/{job_id}"))
+        await self._transport.send(Call("DELETE", api_path("jobs", job_id)))
 
     async def restore(self, job_id: str) -> AsyncJob:
-        data = await self._transport.json(Call("POST", f"/v1/jobs/{job_id}/restore"))
+        data = await self._transport.json(Call("POST", api_path("jobs", job_id, "restore")))
         return AsyncJob(self._transport, data)

@@ -13,7 +13,7 @@ from literati.client import html
 from literati.client._async.pages import pages
 from literati.client._async.runtime import before_display, in_thread
 from literati.client._async.transport import AsyncTransport
-from literati.client.call import LONG_TIMEOUT, Call, given
+from literati.client.call import LONG_TIMEOUT, Call, api_path, given
 from literati.client.predictions import Predictions, accepted, read_predictions
 from literati.client.records import ModelRecord, id_of
 from literati.client.tables import rows_body
@@ -45,7 +45,7 @@ class AsyncModel(ModelRecord):
     def __init__(self, transport: AsyncTransport, data: dict[str, Any]) -> None:
         super().__init__(data)
         self._transport = transport
-        self._path = f"/v1/models/{self.id}"
+        self._path = api_path("models", self.id)
         self._tree: ShapeTree | None = None
 
     async def refresh(self) -> AsyncModel:
@@ -130,7 +130,7 @@ class AsyncModels:
 
     async def get(self, model: str) -> AsyncModel:
         """Return a model by its id or by an alias."""
-        data = await self._transport.json(Call("GET", f"/v1/models/{model}"))
+        data = await self._transport.json(Call("GET", api_path("models", model)))
         return AsyncModel(self._transport, data)
 
     async def list(self, *, page_size: int = 100) -> AsyncIterator[AsyncModel]:
@@ -143,13 +143,13 @@ class AsyncModels:
 
         Rows need column names, because the model is not looked up first.
         """
-        return (await predictions(self._transport, f"/v1/models/{model}", rows, (), {})).labels
+        return (await predictions(self._transport, api_path("models", model), rows, (), {})).labels
 
     async def delete(self, model_id: str) -> None:
-        await self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
+        await self._transport.send(Call("DELETE", api_path("models", model_id)))
 
     async def restore(self, model_id: str) -> AsyncModel:
-        await self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        await self._transport.send(Call("POST", api_path("models", model_id, "restore")))
         return await self.get(model_id)
 
 
@@ -167,7 +167,7 @@ class AsyncAliases:
     async def set(self, alias: str, model: AsyncModel | str) -> None:
         """Create an alias, or move it to another model."""
         body = {"model_id": id_of(model)}
-        await self._transport.send(Call("PUT", f"/v1/models/aliases/{alias}", json=body))
+        await self._transport.send(Call("PUT", api_path("models", "aliases", alias), json=body))
 
     async def delete(self, alias: str) -> None:
-        await self._transport.send(Call("DELETE", f"/v1/models/aliases/{alias}"))
+        await self._transport.send(Call("DELETE", api_path("models", "aliases", alias)))

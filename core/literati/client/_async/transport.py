@@ -14,11 +14,13 @@ from literati.client._async.runtime import in_thread, sleep
 from literati.client.call import NOT_SENT, Call, checked_status, error_of, given, json_of, no_answer
 from literati.client.config import Connection
 from literati.client.errors import ClientError, ConnectionFailedError, VersionWarning
-from literati.client.retry import Attempts, RetryPolicy
+from literati.client.retry import Attempts, RetryPolicy, seconds_left
 from literati.client.tables import Body
 from literati.client.versions import difference
 
+CONNECT_SECONDS = 10.0
 VERSION_SECONDS = 5.0  # to compare versions
+MIN_SECONDS = 0.5  # that a request gets, however little time is left
 
 
 class AsyncTransport:
@@ -29,8 +31,8 @@ class AsyncTransport:
         headers = {"User-Agent": f"literati/{__version__}", "Accept": "application/json"}
         if connection.api_key:
             headers["Authorization"] = f"Bearer {connection.api_key}"
-        self._timeout = httpx2.Timeout(timeout, connect=min(timeout, 10.0))
-        self._http = httpx2.AsyncClient(base_url=connection.url, headers=headers, timeout=self._timeout)
+        self._timeout = timeout
+        self._http = httpx2.AsyncClient(base_url=connection.url, headers=headers)
         self._compared = False
 
     async def aclose(self) -> None:
@@ -48,12 +50,12 @@ class AsyncTransport:
             failure: ClientError
             try:
                 response = await self._http.send(self._request(call))
-            except httpx2.TransportError as error:
+            except httpx2.RequestError as error:
                 lost = lost or not isinstance(error, NOT_SENT)
                 failure, again = self.no_answer(call, error, attempts), call.may_follow(error)
             else:
+                await self._compare_versions()
                 if response.status_code < 400:
-                    await self._compare_versions()
                     return checked_status(response)
                 if call.method == "DELETE" and response.status_code == 404 and lost:
                     return response  # an earlier attempt deleted the record
@@ -84,9 +86,6 @@ class AsyncTransport:
             headers["Content-Type"] = call.body.content_type
             if call.body.size is not None:
                 headers["Content-Length"] = str(call.body.size)
-        timeout = self._timeout
-        if call.timeout is not None:
-            timeout = httpx2.Timeout(call.timeout, connect=min(call.timeout, 10.0))
         return self._http.build_request(
             call.method,
             call.path,
@@ -94,21 +93,33 @@ class AsyncTransport:
             json=call.json,
             content=content,
             headers=headers,
-            timeout=timeout,
+            timeout=_timeout(self._timeout if call.timeout is None else call.timeout),
         )
 
     async def _compare_versions(self) -> None:
-        """Warn once if the server has another version. A server that does not tell is not asked again."""
+        """Warn once if the server has another version, after its first answer of any status.
+
+        A server that does not tell is not asked again.
+        """
         if self._compared:
             return
         self._compared = True
         try:
-            response = await self._http.get("/version", timeout=VERSION_SECONDS)
+            response = await self._http.get("/version", timeout=_timeout(VERSION_SECONDS))
             answer = response.json() if response.status_code == 200 else {}
         except (httpx2.HTTPError, ValueError):
             return
+        if response.status_code == 429 or response.status_code >= 500:
+            self._compared = False  # the server cannot tell now
+            return
         if isinstance(answer, dict) and (sentence := difference(__version__, answer)):
             warnings.warn(sentence, VersionWarning, stacklevel=2)
+
+
+def _timeout(seconds: float) -> httpx2.Timeout:
+    """Return how long the server may be silent, at most what is left for the call."""
+    seconds = min(seconds, max(MIN_SECONDS, seconds_left()))
+    return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
 async def _parts(body: Body) -> AsyncIterator[bytes]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from literati.client._async.runtime import Changed, sleep
+import httpx2
+
+from literati.client._async.runtime import Changed, detached, interruptions, sleep
 from literati.client._async.transport import AsyncTransport
-from literati.client.call import Call
-from literati.client.errors import WaitTimeoutError
+from literati.client.call import Call, json_of
+from literati.client.errors import (
+    ClientError,
+    ConnectionFailedError,
+    RateLimitedError,
+    UnavailableError,
+    WaitTimeoutError,
+)
 from literati.client.records import EndingRecord
+from literati.client.retry import limit_calls, seconds_left
 
 HOLD_SECONDS = 30  # that the server holds a request in which nothing changes
 MIN_SECONDS = 0.2  # between two requests
@@ -32,8 +42,7 @@ class AsyncPoll:
         call = Call("GET", self._path, headers=headers, timeout=hold + GRACE_SECONDS, patient=True)
         response = await self._transport.send(call)
         if response.status_code != 304:
-            data: dict[str, Any] = response.json()
-            self._record.data = data
+            self._record.data = json_of(response)
             self._tag = response.headers.get("ETag")
             if self._record.ended:
                 return
@@ -42,17 +51,44 @@ class AsyncPoll:
         await sleep(max(0.0, min(pause, seconds) - (time.monotonic() - asked)))
 
 
+@contextmanager
+def waiting(record: EndingRecord, timeout: float | None, url: str) -> Iterator[None]:
+    """Limit all calls to `timeout` seconds, and raise WaitTimeoutError when they are over.
+
+    An interruption gets a message that says how to come back to the record.
+    """
+    with limit_calls(timeout):
+        try:
+            yield
+        except interruptions() as error:
+            if record.ended:
+                raise
+            raise detached(error, how_to_come_back(record, url)) from None
+        except (ConnectionFailedError, RateLimitedError, UnavailableError) as error:
+            if seconds_left() > 0:
+                raise
+            raise _late(record, timeout, error) from None
+
+
+def _late(record: EndingRecord, timeout: float | None, error: ClientError | None = None) -> WaitTimeoutError:
+    """Return the error of a wait whose time is over, perhaps while a call failed."""
+    told, time_ = f"The {record.kind} {record.id}", "in time" if timeout is None else f"in {timeout:g} s"
+    if record.ended:
+        return WaitTimeoutError(f"{told} has ended, but its model was not read {time_}. {error}")
+    # The server holds a request in which nothing changes, also beyond the time.
+    if error is None or isinstance(error.__cause__, httpx2.ReadTimeout):
+        return WaitTimeoutError(f"{told} has not ended {time_}; it continues.")
+    return WaitTimeoutError(f"{told} is not known to have ended {time_}. {error}")
+
+
 async def wait_until_ended(
     poll: AsyncPoll, record: EndingRecord, timeout: float | None, changed: Changed
 ) -> None:
     """Call `changed` after every change until the record has ended. Raise WaitTimeoutError if it is late."""
-    deadline = math.inf if timeout is None else time.monotonic() + timeout
     while not record.ended:
-        left = deadline - time.monotonic()
+        left = seconds_left()
         if left <= 0:
-            raise WaitTimeoutError(
-                f"The {record.kind} {record.id} has not ended in {timeout:g} s; it continues."
-            )
+            raise _late(record, timeout)
         await poll.next(left)
         await changed()
 

@@ -9,7 +9,7 @@ from typing import Any
 from literati.client._sync.pages import pages
 from literati.client._sync.runtime import in_thread
 from literati.client._sync.transport import Transport
-from literati.client.call import LONG_TIMEOUT, Call, given
+from literati.client.call import LONG_TIMEOUT, Call, api_path, given
 from literati.client.records import DatasetRecord
 from literati.client.tables import table_body
 
@@ -20,7 +20,7 @@ class Dataset(DatasetRecord):
     def __init__(self, transport: Transport, data: dict[str, Any]) -> None:
         super().__init__(data)
         self._transport = transport
-        self._path = f"/v1/datasets/{self.id}"
+        self._path = api_path("datasets", self.id)
 
     def refresh(self) -> Dataset:
         """Get the dataset again, also with the fields that a list leaves out, and return it."""
@@ -89,7 +89,7 @@ class Datasets:
         return Dataset(self._transport, self._transport.json(call))
 
     def get(self, dataset_id: str) -> Dataset:
-        data = self._transport.json(Call("GET", f"/v1/datasets/{dataset_id}"))
+        data = self._transport.json(Call("GET", api_path("datasets", dataset_id)))
         return Dataset(self._transport, data)
 
     def list(self, *, page_size: int = 100) -> Iterator[Dataset]:
@@ -98,8 +98,8 @@ class Datasets:
             yield Dataset(self._transport, data)
 
     def delete(self, dataset_id: str) -> None:
-        self._transport.send(Call("DELETE", f"/v1/datasets/{dataset_id}"))
+        self._transport.send(Call("DELETE", api_path("datasets", dataset_id)))
 
     def restore(self, dataset_id: str) -> Dataset:
-        data = self._transport.json(Call("POST", f"/v1/datasets/{dataset_id}/restore"))
+        data = self._transport.json(Call("POST", api_path("datasets", dataset_id, "restore")))
         return Dataset(self._transport, data)

@@ -48,7 +48,7 @@ def follow(transport: Transport, path: str, after: str | None, current: Current)
                         yield read_event(message.event, message.id, message.data)
         except (RateLimitedError, UnavailableError) as error:
             failure = error
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             failure = transport.no_answer(_call(path, last), error, attempts)
         if time.monotonic() - opened > transport.policy.max_delay:
             attempts = Attempts(

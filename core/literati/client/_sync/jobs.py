@@ -9,17 +9,15 @@ from typing import Any
 import numpy.typing as npt
 
 from literati.client import html
+from literati.client._sync.control import ControlledRecord
 from literati.client._sync.datasets import Dataset
-from literati.client._sync.events import follow
 from literati.client._sync.models import Model, predictions, score
 from literati.client._sync.pages import pages
-from literati.client._sync.runtime import before_display, detached, interruptions
+from literati.client._sync.runtime import before_display
 from literati.client._sync.transport import Transport
-from literati.client._sync.waiting import Poll, how_to_come_back, wait_until_ended
-from literati.client.call import Call, given, idempotency
+from literati.client.call import Call, api_path, given, idempotency, json_of
 from literati.client.conditions import parse_condition
 from literati.client.errors import ConflictError
-from literati.client.events import Event
 from literati.client.predictions import Predictions
 from literati.client.progress import Progress, job_line
 from literati.client.records import JobRecord, id_of
@@ -27,31 +25,12 @@ from literati.client.requests import job_request
 from literati.tree.model import ShapeTree
 
 
-class Job(JobRecord):
+class Job(ControlledRecord, JobRecord):
     """A job on the server, as it was when it was last read."""
 
     def __init__(self, transport: Transport, data: dict[str, Any]) -> None:
-        super().__init__(data)
-        self._transport = transport
-        self._path = f"/v1/jobs/{self.id}"
+        super().__init__(transport, data)
         self._tree: tuple[int, ShapeTree] | None = None  # the best tree that was read, and its revision
-
-    def refresh(self) -> Job:
-        """Get the current state, and return the job."""
-        self.data = self._transport.json(Call("GET", self._path))
-        return self
-
-    def events(self, *, after: str | None = None) -> Iterator[Event]:
-        """Iterate over the events from the first one, or after the event with this id, until the job ends.
-
-        Lost connections are opened again, and no event is missed or repeated. If the server no longer keeps
-        some events, there is an event `resync` with the job's current record.
-        """
-
-        def current() -> dict[str, Any]:
-            return self.refresh().data
-
-        yield from follow(self._transport, f"{self._path}/events", after, current)
 
     def wait(
         self,
@@ -68,20 +47,17 @@ class Job(JobRecord):
         no model.
         """
         holds = self._condition(until)
-        poll = Poll(self._transport, self, self._path)
-        with Progress(progress) as line:
+        with self._waiting(timeout):
+            with Progress(progress) as line:
 
-            def changed() -> None:
-                line.show(job_line(self.data))
-                if holds() and self.state in ("QUEUED", "STARTING", "RUNNING", "PAUSED"):
-                    self._finish_if_possible()
+                def changed() -> None:
+                    line.show(job_line(self.data))
+                    if holds() and self.state in ("QUEUED", "STARTING", "RUNNING", "PAUSED"):
+                        self._finish_if_possible()
 
-            try:
                 changed()
-                wait_until_ended(poll, self, timeout, changed)
-            except interruptions() as error:
-                raise detached(error, how_to_come_back(self, self._transport.connection.url)) from None
-        return self.model()
+                self._wait_until_ended(timeout, changed)
+            return self.model()
 
     def _condition(self, until: str | Callable[[Job], object] | None) -> Callable[[], bool]:
         if until is None:
@@ -99,22 +75,13 @@ class Job(JobRecord):
         except ConflictError:
             self.refresh()
 
-    def model(self) -> Model:
-        """Return the model. Raise an error that says why if the job has none."""
-        if self.model_id is None:
-            self.refresh()
-        if self.model_id is None:
-            raise self.without_model()
-        data = self._transport.json(Call("GET", f"/v1/models/{self.model_id}"))
-        return Model(self._transport, data)
-
     def tree(self, revision: int | None = None) -> ShapeTree | None:
         """Return the best tree so far, or the tree of a revision; None before the first tree."""
         query = {"revision": revision}
         response = self._transport.send(Call("GET", f"{self._path}/incumbent", query))
         if response.status_code == 202:
             return None
-        answer = response.json()
+        answer = json_of(response)
         tree = ShapeTree.from_dict(answer["tree"])
         if revision is None:
             self._tree = answer["revision"], tree
@@ -149,33 +116,10 @@ class Job(JobRecord):
         body = None if revision is None else {"revision": revision}
         return self._control("finish", body)
 
-    def cancel(self) -> Job:
-        """End the search without a model."""
-        return self._control("cancel")
-
-    def pause(self) -> Job:
-        """Save the search and free its worker."""
-        return self._control("pause")
-
-    def resume(self) -> Job:
-        """Continue a paused search."""
-        return self._control("resume")
-
-    def _control(self, action: str, body: dict[str, Any] | None = None) -> Job:
-        self.data = self._transport.json(Call("POST", f"{self._path}/{action}", json=body))
-        return self
-
     def update(self, **changes: Any) -> Job:
         """Change `name`, `tags`, `priority` or `limits`, and return the job. None removes a value."""
         self.data = self._transport.json(Call("PATCH", self._path, json=changes))
         return self
-
-    def delete(self) -> None:
-        """Delete the job. `restore` takes this back for a day, unless the server keeps it shorter."""
-        self._transport.send(Call("DELETE", self._path))
-
-    def restore(self) -> Job:
-        return self._control("restore")
 
     def _update_for_display(self) -> None:
         self.data = self._transport.json(Call("GET", self._path, timeout=5.0, once=True))
@@ -223,7 +167,7 @@ class Jobs:
         return Job(self._transport, self._transport.json(call))
 
     def get(self, job_id: str) -> Job:
-        return Job(self._transport, self._transport.json(Call("GET", f"/v1/jobs/{job_id}")))
+        return Job(self._transport, self._transport.json(Call("GET", api_path("jobs", job_id))))
 
     def list(
         self,
@@ -250,8 +194,8 @@ class Jobs:
             yield Job(self._transport, data)
 
     def delete(self, job_id: str) -> None:
-        self._transport.send(Call("DELETE", f"/v1/jobs/{job_id}"))
+        self._transport.send(Call("DELETE", api_path("jobs", job_id)))
 
     def restore(self, job_id: str) -> Job:
-        data = self._transport.json(Call("POST", f"/v1/jobs/{job_id}/restore"))
+        data = self._transport.json(Call("POST", api_path("jobs", job_id, "restore")))
         return Job(self._transport, data)

@@ -14,7 +14,7 @@ from literati.client import html
 from literati.client._sync.pages import pages
 from literati.client._sync.runtime import before_display, in_thread
 from literati.client._sync.transport import Transport
-from literati.client.call import LONG_TIMEOUT, Call, given
+from literati.client.call import LONG_TIMEOUT, Call, api_path, given
 from literati.client.predictions import Predictions, accepted, read_predictions
 from literati.client.records import ModelRecord, id_of
 from literati.client.tables import rows_body
@@ -46,7 +46,7 @@ class Model(ModelRecord):
     def __init__(self, transport: Transport, data: dict[str, Any]) -> None:
         super().__init__(data)
         self._transport = transport
-        self._path = f"/v1/models/{self.id}"
+        self._path = api_path("models", self.id)
         self._tree: ShapeTree | None = None
 
     def refresh(self) -> Model:
@@ -129,7 +129,7 @@ class Models:
 
     def get(self, model: str) -> Model:
         """Return a model by its id or by an alias."""
-        data = self._transport.json(Call("GET", f"/v1/models/{model}"))
+        data = self._transport.json(Call("GET", api_path("models", model)))
         return Model(self._transport, data)
 
     def list(self, *, page_size: int = 100) -> Iterator[Model]:
@@ -142,13 +142,13 @@ class Models:
 
         Rows need column names, because the model is not looked up first.
         """
-        return predictions(self._transport, f"/v1/models/{model}", rows, (), {}).labels
+        return predictions(self._transport, api_path("models", model), rows, (), {}).labels
 
     def delete(self, model_id: str) -> None:
-        self._transport.send(Call("DELETE", f"/v1/models/{model_id}"))
+        self._transport.send(Call("DELETE", api_path("models", model_id)))
 
     def restore(self, model_id: str) -> Model:
-        self._transport.send(Call("POST", f"/v1/models/{model_id}/restore"))
+        self._transport.send(Call("POST", api_path("models", model_id, "restore")))
         return self.get(model_id)
 
 
@@ -166,7 +166,7 @@ class Aliases:
     def set(self, alias: str, model: Model | str) -> None:
         """Create an alias, or move it to another model."""
         body = {"model_id": id_of(model)}
-        self._transport.send(Call("PUT", f"/v1/models/aliases/{alias}", json=body))
+        self._transport.send(Call("PUT", api_path("models", "aliases", alias), json=body))
 
     def delete(self, alias: str) -> None:
-        self._transport.send(Call("DELETE", f"/v1/models/aliases/{alias}"))
+        self._transport.send(Call("DELETE", api_path("models", "aliases", alias)))
