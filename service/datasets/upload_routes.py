@@ -17,7 +17,7 @@ from service.http.etags import json_response
 from service.http.problems import FieldError, Problem, invalid, pointer, unavailable
 from service.http.remedies import Remedy
 from service.http.strict_queries import CHECKED_OPTIONS
-from service.ingest.errors import TOO_LARGE, IngestError, pointer_parts
+from service.ingest.errors import TOO_LARGE, IngestError, pointer_parts, row_of
 from service.ingest.fixes import as_options
 from service.ingest.options import Options
 from service.ingest.query import upload_options
@@ -95,6 +95,9 @@ def _problem(error: IngestError, options: Options) -> Problem:
     first = error.issues[0]
     if first.code == TOO_LARGE:
         return Problem(413, first.message, kind="body-too-large")
-    errors = [FieldError(pointer(*pointer_parts(issue)), issue.code, issue.message) for issue in error.issues]
+    errors = [
+        FieldError(pointer(*pointer_parts(issue)), issue.code, issue.message, row_of(issue))
+        for issue in error.issues
+    ]
     fixes = [Remedy(fix.label, as_options(fix, options.drop, options.types)) for fix in error.fixes]
     return invalid(*errors, detail=first.message, fixes=fixes)

@@ -6,7 +6,6 @@ They never contain stack traces, nor values of the request except in remedies th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
@@ -20,8 +19,6 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
 MAX_ERRORS = 20  # in one response
 _MAX_POINTER = 256  # characters
-# Pointers count rows from 0 (RFC 6901); messages and `row` count from 1.
-_ROW_POINTER = re.compile(r"/body/(?:records|data|rows)/(\d+)(?:/|$)")
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,7 @@ class FieldError:
     pointer: str  # a JSON pointer: /body/parameters/max_depth, /query/page_size, /header/Idempotency-Key
     code: str  # a stable identifier
     message: str  # a sentence, without the value itself
+    row: int | None = None  # if the error is in one row: its number, from 1; pointers count from 0 (RFC 6901)
 
 
 class Problem(HTTPException):
@@ -84,17 +82,6 @@ def pointer(*parts: str | int) -> str:
     return text.encode(errors="replace").decode()[:_MAX_POINTER]
 
 
-def row_number(where: str) -> int | None:
-    """Return the number of the row in a pointer, counted from 1; None if it has no row."""
-    found = _ROW_POINTER.match(where)
-    return None if found is None else int(found[1]) + 1
-
-
-def _row_member(error: FieldError) -> dict[str, int]:
-    row = row_number(error.pointer)
-    return {} if row is None else {"row": row}
-
-
 def is_inference(path: str) -> bool:
     """Return whether a path belongs to the Open Inference Protocol."""
     return path == "/v2" or path.startswith("/v2/")
@@ -113,7 +100,10 @@ def problem_body(problem: Problem, request_id: str, path: str = "") -> dict[str,
     if is_inference(path):
         body["error"] = problem.detail
     if problem.errors:
-        body["errors"] = [asdict(error) | _row_member(error) for error in problem.errors]
+        body["errors"] = [
+            {name: value for name, value in asdict(error).items() if value is not None}
+            for error in problem.errors
+        ]
     if problem.fixes:
         body["fixes"] = [asdict(fix) for fix in problem.fixes]
     if problem.deleted:

@@ -25,10 +25,20 @@ async def _check(request: Request) -> None:
     if not request.url.query:
         return
     route: APIRoute = request.scope["route"]
-    known = dict(_options(route.dependant))
+    if known := dict(_options(route.dependant)):
+        _refuse(request, known)
+
+
+async def _check_none(request: Request) -> None:
+    if request.url.query:
+        _refuse(request, {})
+
+
+def _refuse(request: Request, known: Mapping[str, bool]) -> None:
+    """Raise the problem 422 if the request has options that are not known, or too many values of one."""
     given = given_options(request)
     errors = list(_errors(given, known))
-    if known and errors:
+    if errors:
         groups = [_remedies(error, given, known) for error in errors]
         fixes = working(groups, _places(errors), lambda remedy: _places(_errors(_with(given, remedy), known)))
         raise invalid(*errors[:MAX_ERRORS], fixes=fixes if len(errors) <= MAX_ERRORS else ())
@@ -72,7 +82,9 @@ def _remedies(error: FieldError, given: Mapping[str, list[str]], known: Mapping[
     return [*moved, in_query(f"Leave out `{name[:80]}`", **{name: None})]
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
+def _unknown(name: str, known: Mapping[str, bool]) -> str:
+    if not known:
+        return "There is no such option; this address has none."
     guess = did_you_mean(f"`{meant}`" for meant in nearest(name, known))
     return f"There is no such option.{guess} The options are {', '.join(f'`{option}`' for option in known)}."
 
@@ -89,4 +101,6 @@ def _is_list(annotation: Any) -> bool:
     return list in (get_origin(part) for part in (annotation, *get_args(annotation)))
 
 
-CHECKED_OPTIONS = Depends(_check)  # a dependency of routers; routes without options are not checked
+# Dependencies of routers.
+CHECKED_OPTIONS = Depends(_check)  # routes without options are not checked
+NO_OPTIONS = Depends(_check_none)  # none of the routes has options

@@ -56,6 +56,11 @@ def pointer_parts(issue: Issue) -> tuple[str | int, ...]:
     return issue.location
 
 
+def row_of(issue: Issue) -> int | None:
+    """Return the number of the row that an issue is about, counted from 1; None if it is about no row."""
+    return int(issue.location[2]) if issue.location[:2] == ("body", "rows") else None
+
+
 def listed(names: Iterable[str], max_names: int = 20) -> str:
     """Return the names as a list in a sentence."""
     names = list(names)

@@ -36,25 +36,26 @@ class PredictionEncoder:
         self.texts = [label_text(label) for label in self.classes]
         self.codes = np.array([node.label for node in tree.nodes], dtype=np.int32)
         self.probabilities = tree.probabilities
-        leaves = [node.split is None for node in tree.nodes]
+        self.is_leaf = [node.split is None for node in tree.nodes]
         labels = [to_json(label) for label in self.classes]
         # There is one part per node, indexed by node; those of inner nodes are empty.
         self._labels = [labels[node.label] if node.split is None else b"" for node in tree.nodes]
         self._probabilities = [
-            to_json(dict(zip(self.texts, row, strict=True))) if leaf else b""
-            for row, leaf in zip(self.probabilities.tolist(), leaves, strict=True)
+            to_json(dict(zip(self.texts, row.tolist(), strict=True))) if leaf else b""
+            for row, leaf in zip(self.probabilities, self.is_leaf, strict=True)
         ]
-        self._ids = [b"%d" % index for index in range(len(leaves))]
+        self.ids = [b"%d" % index for index in range(len(self.is_leaf))]
         self._sizes = np.array(
             [
                 sum(map(len, parts)) + 3
-                for parts in zip(self._labels, self._probabilities, self._ids, strict=True)
+                for parts in zip(self._labels, self._probabilities, self.ids, strict=True)
             ]
         )
+        self._max_size = int(self._sizes.max())
 
     @property
     def nbytes(self) -> int:
-        return int(self._sizes.sum() + self.probabilities.nbytes) + 200 * len(self._ids)
+        return int(self._sizes.sum() + self.probabilities.nbytes) + 200 * len(self.ids)
 
     def to_json(
         self,
@@ -71,7 +72,7 @@ class PredictionEncoder:
             b'],"probabilities":[',
             joined_parts(self._probabilities, leaves),
             b'],"leaf_ids":[',
-            joined_parts(self._ids, leaves),
+            joined_parts(self.ids, leaves),
             b'],"warnings":',
             to_json(warnings),
         ]
@@ -82,8 +83,8 @@ class PredictionEncoder:
 
     def check_size(self, leaves: Leaves) -> None:
         """Raise RowsError if the response would be too large: many rows times many classes."""
-        if len(leaves) * int(self._sizes.max()) > MAX_BYTES and int(self._sizes[leaves].sum()) > MAX_BYTES:
-            raise too_many_rows("/body", MAX_BYTES // int(self._sizes.max()))
+        if len(leaves) * self._max_size > MAX_BYTES and int(self._sizes[leaves].sum()) > MAX_BYTES:
+            raise too_many_rows("/body", MAX_BYTES // self._max_size)
 
     def _table(self, leaves: Leaves, classes: list[Any]) -> Any:
         """Return the columns `prediction`, `leaf_id` and one `probability_<class>` for each class."""

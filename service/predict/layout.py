@@ -17,8 +17,10 @@ from literati.data.columns import Kind
 from literati.data.schema import Column, Schema
 from literati.suggestions import nearest
 from literati.tree.export.text import number_text
+from service.http.problems import pointer
 from service.predict.outputs import Wanted
 from service.predict.row_errors import (
+    AbsentColumn,
     absent_column,
     absent_remedies,
     column_positions,
@@ -32,6 +34,7 @@ MAX_VARIANTS = 8  # cached layouts without some columns
 MAX_GUESSES = 3  # absent columns for which similar names are looked for
 _JSON_ESCAPED = re.compile(rb'["\\\x00-\x1f]')
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 NONE: type = type(None)
 FINITE_TYPES = frozenset({int, float})
 NUMBER_TYPES = frozenset({int, float, NONE})
@@ -63,13 +66,16 @@ class Field:
 
 
 def parse_number(text: str, otherwise: Any) -> Any:
-    """Return the finite number that a text represents, an integer if possible."""
-    if _INTEGER.fullmatch(text.strip()):
+    """Return the finite number that a text represents, an integer if possible.
+
+    Numbers are written as in a CSV. Python reads more as a number: 1_000, and digits of other scripts.
+    """
+    text = text.strip()
+    if _INTEGER.fullmatch(text):
         return int(text)
-    try:
-        number = float(text)
-    except ValueError:
+    if not _NUMBER.fullmatch(text):
         return otherwise
+    number = float(text)
     return number if math.isfinite(number) else otherwise
 
 
@@ -141,25 +147,22 @@ class Layout:
         """
         positions = column_positions(names, *where)
         layout = self.without_absent(positions.__contains__)
-        layout.raise_absent(positions, [(name, where) for name in layout.by_name if name not in positions])
+        place = pointer(*where)
+        absent = [AbsentColumn(name, place) for name in layout.by_name if name not in positions]
+        layout.raise_absent(positions, absent)
         return layout, positions
 
-    def raise_absent(
-        self, present: Collection[str], absent: Sequence[tuple[str, tuple[str | int, ...]]]
-    ) -> None:
-        """Raise RowsError if columns are absent. Each comes with the path at which it is expected.
-
-        `present` are the names of the columns in the rows.
-        """
-        names = dict.fromkeys(name for name, _ in absent)
+    def raise_absent(self, present: Collection[str], absent: Sequence[AbsentColumn]) -> None:
+        """Raise RowsError if columns are absent. `present` are the names of the columns in the rows."""
+        names = dict.fromkeys(column.name for column in absent)
         option = self.options.get(next(iter(names))) if len(names) == 1 else None
         others = [name for name in present if name not in self.names]
         fixes = () if option is None else absent_remedies(next(iter(names)), option, others)
         similar = {name: nearest(name, others) for name in islice(names, MAX_GUESSES)}
         raise_absent(
             [
-                absent_column(name, self.options.get(name), similar.get(name), *where)
-                for name, where in absent
+                absent_column(column, self.options.get(column.name), similar.get(column.name))
+                for column in absent
             ],
             fixes,
         )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
@@ -35,7 +36,7 @@ class Predictors:
         self._max_bytes = max_bytes
         self._cache: OrderedDict[Key, Predictor] = OrderedDict()
         self._bytes = 0
-        self._loading: dict[Key, asyncio.Task[Predictor]] = {}
+        self._running: dict[Key, asyncio.Task[Any]] = {}
 
     async def close(self) -> None:
         await self._resolver.close()
@@ -46,6 +47,18 @@ class Predictors:
             raise ModelNotFoundError
         key = (tenant, model_id)
         return self._find(key) or await self._load(key, lambda: self._read_model(tenant, model_id))
+
+    async def with_tensors(self, tenant: str, model_id_or_alias: str) -> Predictor:
+        """Return the predictor of a model after its encoder for other protocols is made.
+
+        Making it takes a second for a large tree with many classes, so it runs in a thread, once for all
+        concurrent requests.
+        """
+        predictor = await self.of_model(tenant, model_id_or_alias)
+        if not predictor.has_tensors:
+            key = (tenant, predictor.source["model_id"], "tensors")
+            await self._once(key, lambda: run_in_threadpool(lambda: predictor.tensors))
+        return predictor
 
     async def of_job(self, tenant: str, job_id: str, revision: int | None) -> Predictor:
         """Return the predictor of the best tree so far, or of the tree of this revision.
@@ -93,17 +106,20 @@ class Predictors:
         return predictor
 
     async def _load(self, key: Key, read: Callable[[], Predictor]) -> Predictor:
-        """Load a predictor once for all concurrent requests, even if the first one is cancelled."""
-        task = self._loading.get(key)
+        """Load a predictor once for all concurrent requests."""
+        predictor: Predictor = await self._once(key, lambda: self._read(key, read))
+        return predictor
+
+    async def _once(self, key: Key, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """Do this work once for all concurrent requests, even if the first one is cancelled."""
+        task = self._running.get(key)
         if task is None:
-            task = self._loading[key] = asyncio.create_task(self._read(key, read))
+            task = self._running[key] = asyncio.create_task(work())
+            task.add_done_callback(lambda _: self._running.pop(key))
         return await asyncio.shield(task)
 
     async def _read(self, key: Key, read: Callable[[], Predictor]) -> Predictor:
-        try:
-            predictor = await run_in_threadpool(read)
-        finally:
-            del self._loading[key]
+        predictor = await run_in_threadpool(read)
         self._cache[key] = predictor
         self._bytes += predictor.nbytes
         while len(self._cache) > self._max_entries or (

@@ -16,6 +16,7 @@ from service.predict.decode.json_rows import read_json
 from service.predict.decode.mlflow_rows import LABELS, read_mlflow
 from service.predict.decode.number_rows import read_numbers
 from service.predict.decode.tensor_rows import null_words_of, read_inference
+from service.predict.decode.tensor_templates import MAX_BODY_BYTES, MAX_TEMPLATES, TemplateCache
 from service.predict.encode import PredictionEncoder
 from service.predict.explanations import Explainer
 from service.predict.layout import Batch, Layout
@@ -65,7 +66,7 @@ class EncodedPredictions:
 
 
 class Predictor:
-    """Predicts with one tree. It is immutable, so threads can share it."""
+    """Predicts with one tree. Only its caches change, so threads can share it."""
 
     def __init__(
         self,
@@ -83,6 +84,7 @@ class Predictor:
         )
         self.encoder = PredictionEncoder(tree)
         self.explainer = Explainer(tree)
+        self.templates = TemplateCache()
 
     @cached_property
     def null_words(self) -> frozenset[str]:
@@ -94,11 +96,17 @@ class Predictor:
         return TensorEncoder(self.encoder)
 
     @property
+    def has_tensors(self) -> bool:
+        """Return whether the encoder for other protocols is made already."""
+        return "tensors" in vars(self)
+
+    @property
     def nbytes(self) -> int:
         """Return the approximate memory use."""
         categories = sum(len(column.categories) for column in self.tree.schema.columns)
         nodes = len(self.tree.nodes) * (2_000 + 32 * len(self.encoder.classes))
         texts = 2 * self.encoder.nbytes  # of our own responses and of those of other protocols
+        texts += MAX_TEMPLATES * MAX_BODY_BYTES
         return 10_000 + nodes + 1_000 * self.layout.width + 300 * categories + texts
 
     def predict(self, body: bytes, options: PredictOptions, max_rows: int) -> EncodedPredictions:
@@ -130,7 +138,10 @@ class Predictor:
         if options.body_format == "csv":
             return read_csv(body, layout, max_rows, options.csv, self.csv_style)
         if options.body_format == "inference":
-            return read_inference(body, layout, max_rows, options.head_bytes, self.null_words)
+            return read_inference(
+                *(body, layout, max_rows, options.head_bytes),
+                *(self.csv_style, self.null_words, self.templates),
+            )
         return _DECODERS[options.body_format](body, layout, max_rows)
 
     def _predict_batch(self, batch: Batch, options: PredictOptions) -> EncodedPredictions:

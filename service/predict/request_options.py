@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from fastapi import Request
 
@@ -39,6 +40,7 @@ _BODY_FORMATS: dict[str, BodyFormat] = {
 HEAD_BYTES = "Inference-Header-Content-Length"  # of the extension `binary_tensor_data`
 _DEFAULT = PredictOptions()
 _DEFAULT_CSV = CsvOptions()
+_MLFLOW = PredictOptions("mlflow", "mlflow")
 _SIZE = re.compile("[0-9]{1,18}")
 
 
@@ -88,17 +90,20 @@ def inference_options(request: Request, model_name: str) -> PredictOptions:
     size = request.headers.get(HEAD_BYTES)
     if size is not None and not _SIZE.fullmatch(size):
         raise invalid(FieldError(f"/header/{HEAD_BYTES}", "TYPE", "Expected a number of bytes."))
-    return PredictOptions(
-        *("inference", "inference", _DEFAULT_CSV),
-        model_name=model_name,
-        head_bytes=None if size is None else int(size),
-    )
+    return _inference(model_name, None if size is None else int(size))
+
+
+@lru_cache(maxsize=256)
+def _inference(model_name: str, head_bytes: int | None) -> PredictOptions:
+    return PredictOptions("inference", "inference", model_name=model_name, head_bytes=head_bytes)
 
 
 def mlflow_options(request: Request) -> PredictOptions:
     """Return the options of a request to MLflow's scoring server, whose responses are JSON."""
     body_format, csv = _body_format(request)
-    return PredictOptions("mlflow" if body_format == "json" else body_format, "mlflow", csv)
+    if body_format == "json":
+        return _MLFLOW
+    return PredictOptions(body_format, "mlflow", replace(csv, in_query=False))
 
 
 def with_detected_format(request: Request, options: PredictOptions, body: bytes) -> PredictOptions:
@@ -111,7 +116,8 @@ def with_detected_format(request: Request, options: PredictOptions, body: bytes)
         except IngestError as error:
             raise MalformedError(error.issues[0].message) from None
         found = "csv" if detected == "tsv" else detected
-    if found != "csv" and replace(options.csv, charset=_DEFAULT_CSV.charset) != _DEFAULT_CSV:
+    csv = options.csv
+    if found != "csv" and (csv.delimiter, csv.decimal, csv.null_words) != (None, None, None):
         raise _csv_only(request)
     return replace(options, body_format=found)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 from literati.suggestions import nearest
-from service.http.problems import FieldError, pointer, row_number
+from service.http.problems import FieldError, pointer
 from service.http.remedies import Remedy, in_query
 
 MAX_ERRORS = 20  # per response
@@ -28,8 +29,10 @@ class MalformedError(RowsError):
     """The body is not valid in its format."""
 
 
-def row_error(where: str, code: str, message: str) -> RowsError:
-    return RowsError(message, [FieldError(where, code, message)])
+def row_error(where: str, code: str, message: str, row: int | None = None) -> RowsError:
+    """Return a RowsError of one error. `row` is the number of its row, from 1, if it is in one."""
+    error = _with_row(FieldError(where, code, message, row))
+    return RowsError(error.message, [error])
 
 
 def raise_errors(errors: Iterable[FieldError]) -> None:
@@ -49,8 +52,7 @@ def raise_absent(errors: Sequence[FieldError], fixes: Sequence[Remedy] = ()) -> 
 
 def _with_row(error: FieldError) -> FieldError:
     """Name the row in the message, as in the errors of uploads."""
-    row = row_number(error.pointer)
-    return error if row is None else replace(error, message=f"Row {row:,}: {error.message}")
+    return error if error.row is None else replace(error, message=f"Row {error.row:,}: {error.message}")
 
 
 def check_row_count(rows: int, max_rows: int, *where: str) -> None:
@@ -77,15 +79,22 @@ _ABSENT = {  # by the query option that names the column
 }
 
 
-def absent_column(
-    name: str, option: str | None, similar: Sequence[str] | None, *where: str | int
-) -> FieldError:
+class AbsentColumn(NamedTuple):
+    """A column that the rows lack, or one row."""
+
+    name: str
+    where: str  # a JSON pointer to the place at which it is expected
+    row: int | None = None  # counted from 1
+
+
+def absent_column(absent: AbsentColumn, option: str | None, similar: Sequence[str] | None) -> FieldError:
     """Return the error of an absent column.
 
     `option` is the query option that names it, if there is one. `similar` are unknown columns of the rows.
     """
     guess = f" Is it {similar[0][:80]!r}? Then rename that column." if similar else ""
-    return FieldError(pointer(*where), "ABSENT", f"The column {name!r} is absent, {_ABSENT[option]}{guess}")
+    message = f"The column {absent.name!r} is absent, {_ABSENT[option]}{guess}"
+    return FieldError(absent.where, "ABSENT", message, absent.row)
 
 
 def absent_remedies(name: str, option: str, others: Iterable[str]) -> list[Remedy]:

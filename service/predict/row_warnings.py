@@ -64,7 +64,9 @@ def _infinite_columns(batch: Batch) -> dict[str, int]:
     indices = np.array(used, dtype=np.intp)[columns]
     names = {index: batch.layout.by_index[index].name for index in used}
     raise_errors(
-        FieldError(batch.pointer(row, index), "INFINITE", f"{names[index]}: expected a finite number.")
+        FieldError(
+            batch.pointer(row, index), "INFINITE", f"{names[index]}: expected a finite number.", row + 1
+        )
         for row, index in zip(rows.tolist(), indices.tolist(), strict=True)
     )
     unused = np.flatnonzero(infinite.any(axis=0)).tolist()

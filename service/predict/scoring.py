@@ -162,7 +162,7 @@ def _weight_errors(batch: Batch, place: int, rows: list[int]) -> Iterator[FieldE
         code = "MISSING_WEIGHT" if missing else "NEGATIVE_WEIGHT"
         what = "is missing" if missing else "is negative"
         message = f"The weight in {name!r} {what}; expected 0 or more (0 ignores the row)."
-        yield FieldError(batch.pointer(row, place), code, message)
+        yield FieldError(batch.pointer(row, place), code, message, row + 1)
 
 
 def _check_sums(tree: ShapeTree, scored: ScoredLayout, batch: Batch, sums: Floats, classes: Codes) -> None:

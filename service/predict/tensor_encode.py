@@ -76,8 +76,7 @@ class TensorEncoder:
 
     def __init__(self, encoder: PredictionEncoder) -> None:
         self._check_size = encoder.check_size
-        self._rows: dict[str, list[bytes]] = {}  # of MLflow's responses by output and node, made when needed
-        shares = encoder.probabilities.astype("<f8")
+        shares = encoder.probabilities.astype("<f8", copy=False)
         ids = np.arange(len(shares), dtype="<i4")
         self.tensors = {
             "predict": _label_tensor(encoder),
@@ -85,10 +84,14 @@ class TensorEncoder:
                 "predict_proba",
                 "FP64",
                 (shares.shape[1],),
-                [to_json(row)[1:-1] for row in shares.tolist()],
+                # Row by row, because a call for all rows would not let other threads run.
+                [
+                    to_json(row.tolist())[1:-1] if leaf else b""
+                    for row, leaf in zip(shares, encoder.is_leaf, strict=True)
+                ],
                 shares,
             ),
-            "leaf_ids": OutputTensor("leaf_ids", "INT32", (), [b"%d" % node for node in ids], ids),
+            "leaf_ids": OutputTensor("leaf_ids", "INT32", (), encoder.ids, ids),
         }
 
     def to_tensors(self, leaves: Leaves, wanted: Wanted, name: str, version: str) -> tuple[bytes, int | None]:
@@ -116,11 +119,9 @@ class TensorEncoder:
         self._check_size(leaves)
         (output,) = wanted.outputs
         tensor = self.tensors[output.name]
-        if output.name not in self._rows:
-            self._rows[output.name] = (
-                [b"[%b]" % text for text in tensor.texts] if tensor.width else tensor.texts
-            )
-        return b'{"predictions":[%b]}' % joined_parts(self._rows[output.name], leaves)
+        if not tensor.width:
+            return b'{"predictions":[%b]}' % joined_parts(tensor.texts, leaves)
+        return b'{"predictions":[[%b]]}' % b"],[".join(map(tensor.texts.__getitem__, leaves.tolist()))
 
 
 def _label_tensor(encoder: PredictionEncoder) -> OutputTensor:

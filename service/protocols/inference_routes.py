@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from service.examples import protocols as examples
 from service.http.fast_path import FastPathRoute, with_fast_path
+from service.http.strict_queries import NO_OPTIONS
 from service.ingest import media_types
 from service.predict.execution import predict_rows
 from service.predict.parameters import BYTES
@@ -17,7 +18,7 @@ from service.protocols.versions import Version, find_model
 from service.schemas.parameters import ModelName, model_name
 from service.schemas.problems import problems
 
-router = APIRouter(prefix="/v2", tags=["protocols"], route_class=FastPathRoute)
+router = APIRouter(prefix="/v2", tags=["protocols"], route_class=FastPathRoute, dependencies=[NO_OPTIONS])
 _SIZE = {
     "description": "Only if bytes of tensors follow the JSON: the number of bytes of the JSON.",
     "schema": {"type": "integer"},

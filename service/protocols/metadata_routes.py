@@ -11,6 +11,7 @@ from literati.data.schema import Column
 from service.dependencies import ServicesDep
 from service.examples import protocols as examples
 from service.examples.jobs import answer
+from service.http.strict_queries import NO_OPTIONS
 from service.predict.predictor import Predictor
 from service.predict.tensor_encode import content_type, label_datatype
 from service.protocols import schemas
@@ -18,15 +19,15 @@ from service.protocols.versions import Version, find_model
 from service.schemas.parameters import ModelName
 from service.schemas.problems import problems
 
-router = APIRouter(prefix="/v2", tags=["protocols"])
+router = APIRouter(prefix="/v2", tags=["protocols"], dependencies=[NO_OPTIONS])
 EXTENSIONS = ["binary_tensor_data"]
 _METADATA: dict[int | str, dict[str, Any]] = {
     200: answer("The inputs and outputs.", examples.METADATA),
-    **problems(404),
+    **problems(404, 422),
 }
 _READY: dict[int | str, dict[str, Any]] = {
     200: answer("The model is ready.", examples.MODEL_READY),
-    **problems(404),
+    **problems(404, 422),
 }
 
 
@@ -34,7 +35,7 @@ _READY: dict[int | str, dict[str, Any]] = {
     "",
     operation_id="get_inference_server",
     summary="Get the server's name and extensions",
-    responses={200: answer("The server.", examples.SERVER)},
+    responses={200: answer("The server.", examples.SERVER), **problems(422)},
 )
 async def get_inference_server() -> schemas.ServerMetadata:
     """Return the name, the version and the extensions of the Open Inference Protocol that are supported."""
@@ -45,7 +46,7 @@ async def get_inference_server() -> schemas.ServerMetadata:
     "/health/live",
     operation_id="get_inference_liveness",
     summary="Check that the process is alive",
-    responses={200: answer("The process is alive.", {"live": True})},
+    responses={200: answer("The process is alive.", {"live": True}), **problems(422)},
 )
 async def get_inference_liveness() -> schemas.ServerLive:
     """Answer like `GET /healthz`."""
@@ -56,7 +57,7 @@ async def get_inference_liveness() -> schemas.ServerLive:
     "/health/ready",
     operation_id="get_inference_readiness",
     summary="Check that the service is ready",
-    responses={200: answer("The service is ready.", {"live": True, "ready": True}), **problems(503)},
+    responses={200: answer("The service is ready.", {"live": True, "ready": True}), **problems(422, 503)},
 )
 async def get_inference_readiness(services: ServicesDep) -> schemas.ServerReady:
     """Check the same as `GET /readyz`."""

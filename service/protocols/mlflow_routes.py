@@ -11,6 +11,7 @@ from service.examples import models as model_examples
 from service.examples import protocols as examples
 from service.examples.jobs import answer
 from service.http.fast_path import FastPathRoute, with_fast_path
+from service.http.strict_queries import NO_OPTIONS
 from service.ingest import media_types
 from service.ops.routes import Health
 from service.predict.execution import predict_rows
@@ -21,7 +22,7 @@ from service.protocols.versions import find_model
 from service.schemas.parameters import ModelName, model_name
 from service.schemas.problems import problems
 
-router = APIRouter(prefix="/mlflow", tags=["protocols"], route_class=FastPathRoute)
+router = APIRouter(prefix="/mlflow", tags=["protocols"], route_class=FastPathRoute, dependencies=[NO_OPTIONS])
 _BODY = {
     "requestBody": {
         "required": True,
@@ -39,7 +40,7 @@ _BODY = {
 }
 _HEALTH: dict[int | str, dict[str, Any]] = {
     200: answer("The model exists.", {"status": "ok"}),
-    **problems(404),
+    **problems(404, 422),
 }
 
 
@@ -112,7 +113,7 @@ async def get_mlflow_health(request: Request, model: ModelName) -> Health:
             "description": "The version as text.",
             "content": {"text/plain": {"schema": {"type": "string"}, "example": "0.2.0"}},
         },
-        **problems(404),
+        **problems(404, 422),
     },
 )
 async def get_mlflow_version(request: Request, model: ModelName) -> Response:

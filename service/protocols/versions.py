@@ -23,7 +23,7 @@ Version = Annotated[
 async def find_model(request: Request, model: str, version: str | None = None) -> Predictor:
     """Return the predictor of a model; raise the problem 404 if it does not have this version."""
     services: Services = request.app.state.services
-    predictor = await services.predictors.of_model(request.scope["literati.caller"].tenant, model)
+    predictor = await services.predictors.with_tensors(request.scope["literati.caller"].tenant, model)
     current = predictor.source["model_id"]
     if version not in (None, current):
         raise Problem(

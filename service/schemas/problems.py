@@ -18,8 +18,8 @@ class FieldProblem(BaseModel):
         Field(
             description="A JSON pointer into the request: `/body/...`, `/query/...` or `/header/...`. Rows "
             "are counted from 0: `/body/records/3/age`, `/body/data/3/0`, and `/body/rows/3/age` for CSV, "
-            "Parquet, Arrow and other protocols. Lines of text that cannot be decoded are counted from 0 "
-            "too: `/body/lines/4`."
+            "Parquet, Arrow and tensors. In MLflow's JSON: `/body/dataframe_split/data/3/0`. Lines of text "
+            "that cannot be decoded are counted from 0 too: `/body/lines/4`."
         ),
     ]
     row: Annotated[

@@ -171,7 +171,8 @@ class _CellChecker:
             return
         if entry.index in self.used:
             code, message = found
-            self.errors.append(FieldError(self.pointer(row, entry.index), code, f"{entry.name}: {message}"))
+            where = self.pointer(row, entry.index)
+            self.errors.append(FieldError(where, code, f"{entry.name}: {message}", row + 1))
         else:
             self.unreadable.setdefault(entry.name, row + 1)
 

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from service.http.problems import pointer
 from service.predict.decode.cells import Cells, encode_columns
-from service.predict.layout import Batch, Field, Layout
+from service.predict.layout import Batch, Layout
 
-Column = TypeVar("Column")
+# Row, column and position of the column -> path of the cell in the request.
+ColumnCellPath = Callable[[int, str, int], tuple[str | int, ...]]
 
 
 def read_columns(
-    names: Sequence[str],
-    columns: Sequence[Column],
+    cells: Mapping[int, Cells],
     n_rows: int,
     layout: Layout,
-    cells_of: Callable[[Column, Field], Cells],
-    *where: str,
+    positions: Mapping[str, int],
+    path: ColumnCellPath,
+    unreadable: Mapping[str, int | None] | None = None,
+    read_as: Mapping[str, str] | None = None,
 ) -> Batch:
-    """Encode the columns. `cells_of` returns the cells of a column for a field of the model.
+    """Encode the cells of the layout's fields, by their indices.
 
-    `where` is the path of the names in the request.
+    `layout` and `positions` are those that `Layout.matched` returns, but columns in `unreadable` are ignored
+    already. `read_as` is that of `Batch`.
     """
-    layout, positions = layout.matched(names, *where)
-    cells = {entry.index: cells_of(columns[positions[entry.name]], entry) for entry in layout.fields}
 
     def cell_pointer(row: int, index: int) -> str:
-        return pointer("body", "rows", row, layout.by_index[index].name)
+        name = layout.by_index[index].name
+        return pointer(*path(row, name, positions[name]))
 
-    unreadable: dict[str, int | None] = {}
-    matrix = encode_columns(cells, n_rows, layout, cell_pointer, unreadable)
+    skipped = dict(unreadable or {})
+    layout = layout.without_absent(lambda name: name not in skipped)
+    matrix = encode_columns(cells, n_rows, layout, cell_pointer, skipped)
     while matrix is None:
-        layout = layout.without_absent(lambda name: name not in unreadable)
-        matrix = encode_columns(cells, n_rows, layout, cell_pointer, unreadable)
+        layout = layout.without_absent(lambda name: name not in skipped)
+        matrix = encode_columns(cells, n_rows, layout, cell_pointer, skipped)
     ignored = [name for name in positions if name not in layout.names]
 
     def cell(row: int, index: int) -> Any:
         return cells[index][row]
 
-    return Batch(matrix, layout, ignored, cell, cell_pointer, unreadable=unreadable)
+    return Batch(matrix, layout, ignored, cell, cell_pointer, read_as=read_as or {}, unreadable=skipped)

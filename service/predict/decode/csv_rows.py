@@ -8,8 +8,9 @@ import io
 from typing import Any
 
 from service.ingest.csv_header import DELIMITERS, HEAD_BYTES, column_names
-from service.predict.decode.csv_table import BOOLEANS, CsvOptions, CsvTable
+from service.predict.decode.csv_table import CsvOptions, CsvTable
 from service.predict.decode.table_rows import read_table
+from service.predict.decode.text_columns import BOOLEANS
 from service.predict.layout import Batch, Field, Layout, parse_number
 from service.predict.row_errors import MalformedError
 from worker.domain.datasets import CsvStyle

@@ -70,6 +70,7 @@ _DECODERS: dict[str, Callable[[str], Any] | None] = {
     "pd_json": _from_json,
     "base64": _from_base64,
 }
+JSON_CONTENT_TYPES = frozenset({"json", "pd_json"})  # their cells are those of JSON
 
 
 def datatype_of(name: Any, where: Place) -> Datatype:
@@ -103,9 +104,8 @@ def json_cells(kind: Datatype, cells: list[Any], width: int, where: Place) -> Ce
 
 
 def _wrong_cell(position: int, kind: Datatype, width: int, where: Place) -> RowsError:
-    row = position // width + 1
-    message = f"Row {row:,}: the datatype {kind.name} demands {kind.words}, or null if the value is missing."
-    return row_error(pointer(*where, "data"), "TYPE", message)
+    message = f"the datatype {kind.name} demands {kind.words}, or null if the value is missing."
+    return row_error(pointer(*where, "data"), "TYPE", message, position // width + 1)
 
 
 def binary_cells(kind: Datatype, data: bytes, count: int, where: Place) -> Cells:

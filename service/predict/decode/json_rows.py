@@ -7,6 +7,7 @@ cells only to find errors.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -18,6 +19,7 @@ from service.predict.decode.number_rows import read_numbers
 from service.predict.layout import Batch, Layout
 from service.predict.row_errors import (
     MAX_ERRORS,
+    AbsentColumn,
     MalformedError,
     RowsError,
     check_row_count,
@@ -31,6 +33,7 @@ FORMS = {  # the fields of each form, and an outline of it
     ("records",): '{"records": [{...}, ...]}',
     ("columns", "data"): '{"columns": [...], "data": [[...], ...]}',
 }
+CellPath = Callable[[int, str], tuple[str | int, ...]]  # row and column -> path of the cell in the request
 EXPECTED = f"expected {' or '.join(FORMS.values())}"
 
 
@@ -49,7 +52,7 @@ def read_json(body: bytes, layout: Layout, max_rows: int) -> Batch:
     if document.keys() == {"records"}:
         records = checked_rows(document["records"], dict, "an object", max_rows, "body", "records")
         check_repeated_fields(body, 1 + sum(map(len, records)))
-        return read_records(records, layout, "records", {})
+        return read_records(records, layout, lambda row, name: ("body", "records", row, name), {})
     if document.keys() == {"columns", "data"}:
         rows = checked_rows(document["data"], list, "an array", max_rows, "body", "data")
         check_repeated_fields(body, 2)
@@ -107,18 +110,18 @@ def checked_rows(rows: Any, kind: type, words: str, max_rows: int, *where: str) 
     if set(map(type, rows)) != {kind}:
         bad = (row for row, entry in enumerate(rows) if type(entry) is not kind)
         message = f"Expected a row that is {words}."
-        raise_errors(FieldError(pointer(*where, row), "TYPE", message) for row in bad)
+        raise_errors(FieldError(pointer(*where, row), "TYPE", message, row + 1) for row in bad)
     return rows
 
 
 def read_records(
-    records: list[dict[str, Any]], layout: Layout, field: str, unreadable: dict[str, int | None]
+    records: list[dict[str, Any]], layout: Layout, path: CellPath, unreadable: dict[str, int | None]
 ) -> Batch:
-    """Decode objects. `field` is their place in the body; columns in `unreadable` are ignored already."""
+    """Decode objects. Columns in `unreadable` are ignored already."""
     names = [entry.name for entry in layout.fields]
 
     def cell_pointer(row: int, index: int) -> str:
-        return pointer("body", field, row, layout.by_index[index].name)
+        return pointer(*path(row, layout.by_index[index].name))
 
     try:
         matrix = encode_objects(records, names, layout, cell_pointer, unreadable)
@@ -126,12 +129,12 @@ def read_records(
         # An unused column that some records lack counts as absent in all of them.
         present = layout.without_absent(set(records[0]).intersection(*records[1:]).__contains__)
         if present is not layout:
-            return read_records(records, present, field, unreadable)
-        _raise_absent_names(records, layout, field)
+            return read_records(records, present, path, unreadable)
+        _raise_absent_names(records, layout, path)
         raise
     if matrix is None:
         readable = layout.without_absent(lambda name: name not in unreadable)
-        return read_records(records, readable, field, unreadable)
+        return read_records(records, readable, path, unreadable)
     ignored: list[str] = []
     if sum(map(len, records)) != len(records) * len(names):  # there are unknown or unreadable columns
         ignored = sorted(set().union(*records) - layout.names)
@@ -142,11 +145,11 @@ def read_records(
     return Batch(matrix, layout, ignored, cell, cell_pointer, unreadable=unreadable)
 
 
-def _raise_absent_names(records: list[dict[str, Any]], layout: Layout, field: str) -> None:
-    absent: list[tuple[str, tuple[str | int, ...]]] = []
+def _raise_absent_names(records: list[dict[str, Any]], layout: Layout, path: CellPath) -> None:
+    absent: list[AbsentColumn] = []
     for name in layout.by_name:
-        rows = (row for row, record in enumerate(records) if name not in record)
-        absent += [(name, ("body", field, row, name)) for row in islice(rows, MAX_ERRORS)]
+        rows = islice((row for row, record in enumerate(records) if name not in record), MAX_ERRORS)
+        absent += [AbsentColumn(name, pointer(*path(row, name)), row + 1) for row in rows]
     layout.raise_absent(sorted(set().union(*records)), absent)
 
 
@@ -166,7 +169,7 @@ def _read_arrays(columns: Any, rows: list[list[Any]], layout: Layout, *, no_bool
     if set(map(len, rows)) != {len(positions)}:
         message = f"Expected {len(positions)} cells, one per column."
         bad = (row for row, cells in enumerate(rows) if len(cells) != len(positions))
-        raise_errors(FieldError(pointer("body", "data", row), "LENGTH", message) for row in bad)
+        raise_errors(FieldError(pointer("body", "data", row), "LENGTH", message, row + 1) for row in bad)
     key = {entry.index: positions[entry.name] for entry in layout.fields}
 
     def cell_pointer(row: int, index: int) -> str:

@@ -18,7 +18,7 @@ from service.predict.decode.json_rows import check_repeated_fields, checked_rows
 from service.predict.decode.protocol_json import check_form, form, parse_object
 from service.predict.layout import Batch, Layout
 from service.predict.outputs import OUTPUTS, Output, Wanted
-from service.predict.row_errors import check_row_count, raise_errors, row_error
+from service.predict.row_errors import RowsError, check_row_count, raise_errors, row_error
 
 # The method `apply` returns `leaf_ids`; the other names are the same.
 _WANTED = {method: Wanted((Output(name),)) for method, name in zip(METHODS, OUTPUTS, strict=True)}
@@ -63,7 +63,7 @@ def _read_split(value: Any, field: str, layout: Layout, max_rows: int) -> Batch:
     if columns is not None and (type(columns) is not list or not set(map(type, columns)) <= {str}):
         raise row_error(pointer("body", field, "columns"), "TYPE", "Expected an array of column names.")
     rows = checked_rows(value["data"], list, "an array", max_rows, "body", field, "data")
-    return _read_arrays(columns, rows, layout, field, "columns")
+    return _read_arrays(columns, rows, layout, field, "data")
 
 
 def _read_rows(value: Any, field: str, layout: Layout, max_rows: int) -> Batch:
@@ -72,7 +72,7 @@ def _read_rows(value: Any, field: str, layout: Layout, max_rows: int) -> Batch:
         rows = checked_rows(value, list, "an array", max_rows, "body", field)
         return _read_arrays(None, rows, layout, field)
     records = checked_rows(value, dict, "an object", max_rows, "body", field)
-    return read_records(records, layout, "rows", {})
+    return read_records(records, layout, lambda row, name: ("body", field, row, name), {})
 
 
 def _read_inputs(value: Any, field: str, layout: Layout, max_rows: int) -> Batch:
@@ -80,26 +80,38 @@ def _read_inputs(value: Any, field: str, layout: Layout, max_rows: int) -> Batch
     if type(value) is not dict:
         return _read_rows(value, field, layout, max_rows)
     if list not in set(map(type, value.values())):
-        return read_records([value], layout, "rows", {})
-    rows, *others = {len(cells) if type(cells) is list else -1 for cells in value.values()}
-    if others:
-        message = "Expected an array of cells for each column, all of the same length."
-        raise row_error(pointer("body", field), "LENGTH", message)
+        return read_records([value], layout, lambda row, name: ("body", field, name), {})
+    lengths = {name: len(cells) if type(cells) is list else -1 for name, cells in value.items()}
+    rows = max(lengths.values())
+    if others := [name for name, length in lengths.items() if length != rows]:
+        message = f"Expected an array of {rows:,} cells, as many as other columns have."
+        errors = [FieldError(pointer("body", field, name), "LENGTH", message) for name in others]
+        raise RowsError(message, errors)
     check_row_count(rows, max_rows, "body", field)
-    names, columns = list(value), list(value.values())
-    return read_columns(names, columns, rows, layout, lambda cells, entry: cells, "body", field)
+    layout, positions = layout.matched(list(value), "body", field)
+    columns = {entry.index: value[entry.name] for entry in layout.fields}
+    return read_columns(
+        columns, rows, layout, positions, lambda row, name, position: ("body", field, name, row)
+    )
 
 
 def _read_arrays(names: list[str] | None, rows: list[list[Any]], layout: Layout, *where: str) -> Batch:
-    """Decode arrays. Without names they have all columns of the model in their order."""
+    """Decode arrays. Without names they have all columns of the model in their order.
+
+    `where` is the path of the arrays in the body; the names are beside them.
+    """
     if names is None:
         names = layout.order
     if set(map(len, rows)) != {len(names)}:
         message = f"Expected {len(names)} cells, one for each column."
         bad = (row for row, cells in enumerate(rows) if len(cells) != len(names))
-        raise_errors(FieldError(pointer("body", "rows", row), "LENGTH", message) for row in bad)
-    columns = list(map(list, zip(*rows, strict=True)))
-    return read_columns(names, columns, len(rows), layout, lambda cells, entry: cells, "body", *where)
+        raise_errors(FieldError(pointer("body", *where, row), "LENGTH", message, row + 1) for row in bad)
+    layout, positions = layout.matched(names, "body", *where[:-1], "columns")
+    cells = list(map(list, zip(*rows, strict=True)))
+    columns = {entry.index: cells[positions[entry.name]] for entry in layout.fields}
+    return read_columns(
+        columns, len(rows), layout, positions, lambda row, name, position: ("body", *where, row, position)
+    )
 
 
 _READERS: dict[str, Callable[[Any, str, Layout, int], Batch]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from pydantic_core import from_json
@@ -81,26 +81,39 @@ def _arrays(body: bytes, names: bytes, start: int, layout: Layout, max_rows: int
     return Batch(_matrix(found[0], keys, layout), layout, ignored, _no_cell, cell_pointer)
 
 
-def read_matrix(numbers: Floats, names: Sequence[str] | None, layout: Layout, wanted: Wanted) -> Batch | None:
-    """Return the rows of a matrix for a model with columns of numbers only; None if columns are wrong.
+class Match(NamedTuple):
+    """How the columns of a matrix of numbers are read."""
 
-    `names` are those of its columns. If they are None, it has all columns of the model in their order.
+    layout: Layout  # without the columns that are absent
+    keys: list[int]  # the position of each field
+    ignored: list[str]  # columns that the model does not have
+    is_matrix: bool  # the request has one tensor with all columns of the model, in their order
+
+
+def match_columns(names: Sequence[str] | None, layout: Layout) -> Match | None:
+    """Return how columns of numbers with these names are read, or None if they do not fit the model.
+
+    Without names they are all columns of the model in their order.
     """
-    ignored: list[str] = []
     if names is None:
-        keys = [entry.index for entry in layout.fields]
-    else:
-        positions = {name: position for position, name in enumerate(names)}
-        layout = layout.without_absent(positions.__contains__)
-        if len(positions) < len(names) or not positions.keys() >= layout.by_name.keys():
-            return None
-        keys = [positions[entry.name] for entry in layout.fields]
-        ignored = [name for name in names if name not in layout.names]
+        return Match(layout, [entry.index for entry in layout.fields], [], is_matrix=True)
+    positions = {name: position for position, name in enumerate(names)}
+    layout = layout.without_absent(positions.__contains__)
+    if len(positions) < len(names) or not positions.keys() >= layout.by_name.keys():
+        return None
+    ignored = [name for name in names if name not in layout.names]
+    return Match(layout, [positions[entry.name] for entry in layout.fields], ignored, is_matrix=False)
+
+
+def read_matrix(numbers: Floats, match: Match, wanted: Wanted) -> Batch:
+    """Return the rows of a matrix, of which each column is a tensor or a column of a tensor."""
+    layout = match.layout
 
     def cell_pointer(row: int, index: int) -> str:
         return pointer("body", "rows", row, layout.by_index[index].name)
 
-    return Batch(_matrix(numbers, keys, layout), layout, ignored, _no_cell, cell_pointer, wanted=wanted)
+    matrix = _matrix(numbers, match.keys, layout)
+    return Batch(matrix, layout, match.ignored, _no_cell, cell_pointer, wanted=wanted)
 
 
 def _count(body: bytes, character: bytes, start: int = 0) -> int:
@@ -117,7 +130,10 @@ def _is_possible(rows: int, width: int, max_rows: int, body: bytes) -> bool:
 
 
 def _matrix(numbers: Floats, keys: list[int] | None, layout: Layout) -> Floats:
-    """Return the numbers in the order of the model's columns, with zeros for constant columns."""
+    """Return the numbers in the order of the model's columns, with zeros for constant columns.
+
+    `keys` are the columns of the numbers that are fields; None if all are, in their order.
+    """
     if keys is not None and keys != list(range(numbers.shape[1])):
         numbers = numbers[:, keys]
     if len(layout.fields) == layout.width:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from literati.data.schema import UNKNOWN
-from service.http.problems import FieldError, pointer, row_number
+from service.http.problems import FieldError, pointer
 from service.ingest.number_style import to_doubles
 from service.predict.layout import Batch, Field, Floats, Layout
 from service.predict.row_errors import MAX_ERRORS, check_row_count, raise_errors
@@ -49,7 +49,7 @@ def read_table(
             categories[entry.index] = codes, [entry.normalize(parse_label(label, entry)) for label in labels]
             values = _encode_categories(*categories[entry.index], entry, found)
         if found and entry.index not in layout.used:
-            skipped[entry.name] = row_number(found[0].pointer)
+            skipped[entry.name] = found[0].row
             continue
         matrix[:, entry.index] = values
         errors += found
@@ -95,7 +95,7 @@ def _encode_numbers(column: Any, entry: Field, errors: list[FieldError]) -> Floa
 
 def wrong_cell(row: int, entry: Field) -> FieldError:
     message = f"{entry.name}: expected {entry.expected}, or an empty cell if the value is missing."
-    return FieldError(_cell_pointer(row, entry), "TYPE", message)
+    return FieldError(_cell_pointer(row, entry), "TYPE", message, row + 1)
 
 
 def _labels(column: Any, entry: Field, errors: list[FieldError]) -> Labels:

@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 from literati.suggestions import did_you_mean, nearest
 from service.http.problems import pointer
 from service.predict.decode.cells import Cells
-from service.predict.decode.datatypes import Place, binary_cells, datatype_of, decoded, json_cells
+from service.predict.decode.datatypes import (
+    JSON_CONTENT_TYPES,
+    Place,
+    binary_cells,
+    datatype_of,
+    decoded,
+    json_cells,
+)
 from service.predict.decode.json_rows import check_repeated_fields
 from service.predict.decode.protocol_json import check_form, form, parse_object
 from service.predict.layout import NONE, NUMBER_TYPES
@@ -22,7 +29,9 @@ from service.predict.row_errors import MalformedError, RowsError, row_error
 _REQUEST = form("inputs", "id outputs parameters")
 _TENSOR = form("name shape datatype", "data parameters")
 _OUTPUT = form("name", "parameters")
-_PLAIN_FIELDS = itemgetter("name", "shape", "datatype", "data")
+_PLAIN_FIELDS = ("name", "shape", "datatype", "data")
+_plain_fields = itemgetter(*_PLAIN_FIELDS)
+_EVERYTHING = Wanted(ALL)
 MAX_SIZE = 1 << 64  # of a dimension; the protocol demands it
 _NOT_SUPPORTED = ("classification", "shared_memory_region")  # Triton's parameters of an output
 
@@ -34,12 +43,30 @@ class Tensor(NamedTuple):
     rows: int
     width: int
     cells: Cells  # row by row
-    is_text: bool
+    is_text: bool  # false for texts that are JSON: they are decoded
+
+
+class NumberTensors(NamedTuple):
+    """Tensors of 64-bit numbers that have the same shape."""
+
+    names: tuple[str, ...]
+    rows: int
+    width: int
+    cells: list[Any]  # numbers and None: tensor by tensor, row by row
+
+    def split(self) -> list[Tensor]:
+        size = self.rows * self.width
+        parts = [self.cells[place * size : (place + 1) * size] for place in range(len(self.names))]
+        return [
+            Tensor(name, self.rows, self.width, part, is_text=False)
+            for name, part in zip(self.names, parts, strict=True)
+        ]
 
 
 class InferenceRequest(NamedTuple):
-    tensors: list[Tensor]
+    tensors: list[Tensor] | NumberTensors
     wanted: Wanted
+    is_plain: bool  # nothing but tensors of numbers and names of outputs
 
 
 def parse_request(body: bytes, head_bytes: int | None) -> InferenceRequest:
@@ -48,20 +75,24 @@ def parse_request(body: bytes, head_bytes: int | None) -> InferenceRequest:
     if len(head) < (head_bytes or 0):
         raise MalformedError("The body is shorter than its header Inference-Header-Content-Length says.")
     document = check_form(parse_object(head), _REQUEST, "body")
-    parameters = _parameters(document, "body")
     inputs = _entries(document["inputs"], "inputs")
-    plain = _plain_tensors(inputs) if head_bytes is None else None
-    tensors = plain or _read_tensors(inputs, body, None if head_bytes is None else len(head))
+    numbers = _number_tensors(inputs) if head_bytes is None else None
+    if numbers is not None and len(document) == 1:
+        check_repeated_fields(head, 1 + len(_PLAIN_FIELDS) * len(inputs))
+        return InferenceRequest(numbers, _EVERYTHING, is_plain=True)
+    parameters = _parameters(document, "body")
+    tensors = numbers or _read_tensors(inputs, body, None if head_bytes is None else len(head))
     asked = [] if document.get("outputs") is None else _entries(document["outputs"], "outputs")
     outputs = _outputs(asked, parameters.get("binary_data_output") is True)
     request_id = document.get("id")
     if type(request_id) not in (str, NONE):
         raise row_error("/body/id", "TYPE", "Expected text.")
     objects = [document, parameters, *inputs, *asked]
-    described = asked if plain else [*inputs, *asked]
+    described = asked if numbers else [*inputs, *asked]
     objects += [entry["parameters"] for entry in described if entry.get("parameters")]
     check_repeated_fields(head, sum(map(len, objects)))
-    return InferenceRequest(tensors, Wanted(outputs, request_id))
+    is_plain = document.keys() == {"inputs", "outputs"} and set(map(len, asked)) == {1}
+    return InferenceRequest(tensors, Wanted(outputs, request_id), is_plain)
 
 
 def _read_tensors(inputs: list[Any], body: bytes, bytes_start: int | None) -> list[Tensor]:
@@ -86,24 +117,33 @@ def _parameters(entry: dict[str, Any], *where: str | int) -> dict[str, Any]:
     return parameters or {}
 
 
-def _plain_tensors(inputs: list[Any]) -> list[Tensor] | None:
-    """Read tensors of 64-bit numbers in JSON at once, in half of the time; return None for any others."""
+def _number_tensors(inputs: list[Any]) -> NumberTensors | None:
+    """Read tensors of 64-bit numbers in JSON at once, in half of the time; return None for any others.
+
+    Also return None if anything is wrong, so that `_TensorReader` reports it.
+    """
     try:
-        names, shapes, datatypes, cells = zip(*map(_PLAIN_FIELDS, inputs), strict=True)
-        types = set(map(type, chain.from_iterable(cells)))
-        size_types = set(map(type, chain.from_iterable(shapes)))
+        names, shapes, datatypes, data = zip(*map(_plain_fields, inputs), strict=True)
+        count = len(names)
+        if datatypes.count("FP64") < count or shapes.count(shapes[0]) < count:
+            return None
+        rows, width = _shape(shapes[0], ("body", "inputs", 0))
+        if count == 1 and data[0] and type(data[0][0]) is list:  # an array for each row
+            lengths = set(map(len, data[0]))
+            data = (list(chain.from_iterable(data[0])),) if lengths == {width} else ()
+        cells = list(chain.from_iterable(data))
+        lengths = set(map(len, data))
+        sizes = set(map(type, chain.from_iterable(shapes)))  # [true] equals [1]
     except (KeyError, TypeError, ValueError):
         return None
     if (
-        types <= NUMBER_TYPES
-        and size_types == {int}
+        lengths == {rows * width}
+        and set(map(type, cells)) <= NUMBER_TYPES
+        and sizes == {int}
         and set(map(type, names)) == {str}
-        and sum(map(len, inputs)) == 4 * len(inputs)
-        and shapes.count(shapes[0]) == datatypes.count("FP64") == len(inputs)
+        and sum(map(len, inputs)) == len(_PLAIN_FIELDS) * count
     ):
-        rows, width = _shape(shapes[0], ("body", "inputs", 0))
-        if set(map(len, cells)) == {rows * width}:
-            return [Tensor(name, rows, width, part, False) for name, part in zip(names, cells, strict=True)]
+        return NumberTensors(names, rows, width, cells)
     return None
 
 
@@ -132,6 +172,7 @@ class _TensorReader:
         content_type = parameters.get("content_type")
         if is_text and content_type is not None and isinstance(cells, list):
             cells = decoded(cells, content_type, where)
+            is_text = content_type not in JSON_CONTENT_TYPES
         return Tensor(name, rows, width, cells, is_text)
 
     def _take(self, size: Any, data: Any, where: Place) -> bytes:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from literati.data.words import NULL_WORDS
 from service.http.problems import pointer
 from service.predict.decode.cells import Cells, to_floats
 from service.predict.decode.column_rows import read_columns
 from service.predict.decode.csv_rows import parse_label
-from service.predict.decode.number_rows import read_matrix
-from service.predict.decode.tensor_request import Tensor, parse_request
+from service.predict.decode.number_rows import Match, match_columns, read_matrix
+from service.predict.decode.tensor_request import NumberTensors, Tensor, parse_request
+from service.predict.decode.tensor_templates import MAX_BODY_BYTES, TemplateCache, split_body
+from service.predict.decode.text_columns import TextColumns
 from service.predict.layout import Batch, Field, Layout
 from service.predict.outputs import Wanted
 from service.predict.row_errors import RowsError, check_row_count, row_error
@@ -31,52 +34,95 @@ def null_words_of(style: CsvStyle) -> frozenset[str]:
 
 
 def read_inference(
-    body: bytes, layout: Layout, max_rows: int, head_bytes: int | None, null_words: frozenset[str]
+    body: bytes,
+    layout: Layout,
+    max_rows: int,
+    head_bytes: int | None,
+    style: CsvStyle,
+    null_words: frozenset[str],
+    templates: TemplateCache,
 ) -> Batch:
-    """Decode the tensors of a request."""
-    tensors, wanted = parse_request(body, head_bytes)
-    rows = tensors[0].rows
+    """Decode the tensors of a request. `style` is that of the CSV of the training data."""
+    split = None
+    if head_bytes is None and len(body) <= MAX_BODY_BYTES and not layout.others:
+        split = split_body(body)
+        batch = templates.read(split, max_rows)
+        if batch is not None:
+            return batch
+    tensors, wanted, is_plain = parse_request(body, head_bytes)
+    if isinstance(tensors, NumberTensors):
+        match = _match(tensors, layout, max_rows)
+        batch = None if match is None else _read_numbers(tensors, match, wanted)
+        if match is not None and batch is not None:
+            if split is not None and is_plain:
+                templates.add(split, tensors, match, wanted)
+            return batch
+        tensors = tensors.split()
+    rows, width = tensors[0].rows, tensors[0].width
     check_row_count(rows, max_rows, "body", "inputs")
-    is_matrix = _is_matrix(tensors, layout)
-    numbers = _read_numbers(tensors, layout, is_matrix, wanted)
-    if numbers is not None:
-        return numbers
-    if is_matrix:
+    if _is_matrix([tensor.name for tensor in tensors], width, layout):
         tensors = _split(tensors[0], layout)
     for place, tensor in enumerate(tensors):
         if tensor.rows != rows or tensor.width != 1:
             message = f"Expected the shape [{rows}] or [{rows}, 1]: one cell for each row."
             raise row_error(pointer("body", "inputs", place, "shape"), "SHAPE", message)
-    names = [tensor.name for tensor in tensors]
-    cells_of = partial(_cells, null_words=null_words)
-    return replace(read_columns(names, tensors, rows, layout, cells_of, "body", "inputs"), wanted=wanted)
+    layout, positions = layout.matched([tensor.name for tensor in tensors], "body", "inputs")
+    by_field = {entry.name: tensors[positions[entry.name]] for entry in layout.fields}
+    reader = TextColumns(layout, style, null_words, has_options=False)
+    texts = {
+        entry.name: _as_arrow(by_field[entry.name].cells, null_words)
+        for entry in layout.fields
+        if entry.kind != "category" and by_field[entry.name].is_text
+    }
+    cells: dict[int, Cells] = {
+        layout.by_name[name].index: _as_cells(column) for name, column in reader.read(texts).items()
+    }
+    for entry in layout.fields:
+        if entry.name not in texts:
+            cells[entry.index] = _cells(by_field[entry.name], entry, null_words)
+    batch = read_columns(
+        *(cells, rows, layout, positions, lambda row, name, position: ("body", "rows", row, name)),
+        unreadable=reader.unreadable,
+        read_as=reader.read_as,
+    )
+    return replace(batch, wanted=wanted)
 
 
-def _is_matrix(tensors: list[Tensor], layout: Layout) -> bool:
+def _as_arrow(cells: Cells, null_words: frozenset[str]) -> Any:
+    """Return texts as an Arrow column. Text that has no UTF-8 form is no number, so it may be changed."""
+    present = (None if cell is None or cell in null_words else cell for cell in cells)
+    encoded = [None if cell is None else cell.encode(errors="replace") for cell in present]
+    return pa.chunked_array([pa.array(encoded, pa.string())])
+
+
+def _as_cells(column: Any) -> Cells:
+    """Return a column of numbers or booleans; a missing number is NaN."""
+    cells: Cells = column.to_pylist() if pa.types.is_boolean(column.type) else column.to_numpy()
+    return cells
+
+
+def _is_matrix(names: Sequence[str], width: int, layout: Layout) -> bool:
     """Return whether a single tensor has all columns of the model. A matrix may have any name."""
-    if len(tensors) > 1:
-        return False
-    return tensors[0].width > 1 or (layout.width == 1 and tensors[0].name not in layout.names)
+    return len(names) == 1 and (width > 1 or (layout.width == 1 and names[0] not in layout.names))
 
 
-def _read_numbers(tensors: list[Tensor], layout: Layout, is_matrix: bool, wanted: Wanted) -> Batch | None:
-    """Read all tensors at once if the model has columns of numbers only, else return None.
-
-    Also return None for bytes and text, and if anything is wrong.
-    """
-    if layout.others:
+def _match(tensors: NumberTensors, layout: Layout, max_rows: int) -> Match | None:
+    """Return how tensors of numbers are read at once, or None if that is not possible."""
+    names, rows, width, _ = tensors
+    is_matrix = _is_matrix(names, width, layout)
+    if layout.others or not 0 < rows <= max_rows or width != (layout.width if is_matrix else 1):
         return None
-    rows, width = tensors[0].rows, layout.width if is_matrix else 1
-    for tensor in tensors:
-        if tensor.rows != rows or tensor.width != width or tensor.is_text or type(tensor.cells) is not list:
-            return None
-    numbers = to_floats(list(chain.from_iterable([tensor.cells for tensor in tensors])), no_booleans=False)
+    return match_columns(None if is_matrix else names, layout)
+
+
+def _read_numbers(tensors: NumberTensors, match: Match, wanted: Wanted) -> Batch | None:
+    """Read tensors of numbers at once; return None if a number is too large."""
+    names, rows, width, cells = tensors
+    numbers = to_floats(cells, no_booleans=True)
     if numbers is None:
         return None
-    if is_matrix:
-        return read_matrix(numbers.reshape(-1, layout.width), None, layout, wanted)
-    names = [tensor.name for tensor in tensors]
-    return read_matrix(numbers.reshape(len(tensors), -1).T, names, layout, wanted)
+    numbers = numbers.reshape(rows, width) if match.is_matrix else numbers.reshape(len(names), rows).T
+    return read_matrix(numbers, match, wanted)
 
 
 def _split(matrix: Tensor, layout: Layout) -> list[Tensor]:
@@ -99,7 +145,7 @@ def _wrong_width(width: int, names: list[str]) -> RowsError:
 
 
 def _cells(tensor: Tensor, entry: Field, null_words: frozenset[str]) -> Cells:
-    """Return the cells of a tensor for a field of the model. Text is read like a cell of a CSV."""
+    """Return the cells of a tensor for a field of the model. Categories as text are read like in a CSV."""
     cells = tensor.cells
     if isinstance(cells, np.ndarray):
         if entry.kind == "number":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
+from service.protocols import inference_routes, metadata_routes, mlflow_routes
 from service.routers import ROUTERS
 from tests.support.http.service_client import problem
 
@@ -55,3 +56,17 @@ def test_every_route_with_options_is_checked(client: httpx.Client) -> None:
             assert refused(client.request(method, f"{path}?nope=1"))["pointer"] == "/query/nope"
             looked += 1
     assert looked == 23
+
+
+def test_routes_of_other_protocols_refuse_every_option(client: httpx.Client) -> None:
+    for module in (inference_routes, metadata_routes, mlflow_routes):
+        for route in module.router.routes:
+            (method,) = route.methods
+            path = route.path.format(model="mdl_0", version="mdl_0")
+            answer = client.request(method, f"{path}?decimal=,")
+            error = refused(answer)
+            assert (error["pointer"], error["code"]) == ("/query/decimal", "UNKNOWN_OPTION")
+            (fix,) = answer.json()["fixes"]
+            assert fix["options"] == {"decimal": None}
+            text = answer.json().get("error")
+            assert text == (answer.json()["detail"] if path.startswith("/v2") else None)

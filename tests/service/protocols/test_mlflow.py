@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from service.predict.decode.csv_table import CsvOptions
 from service.predict.predictor import BodyFormat, PredictOptions, Predictor
 from service.predict.row_errors import MalformedError, RowsError
 from tests.support.http.inference_bodies import own
@@ -20,21 +21,29 @@ ROWS: list[Row] = [
     {**GOOD, "colour": "mauve", "zone": 99, "member": False},
 ]
 NAMES = list(GOOD)
-WHOLE = [*NAMES, "planet"]  # all columns of the model, in their order
-ARRAYS = [[row[name] for name in NAMES] for row in ROWS]
-FORMS: dict[str, dict[str, Any]] = {
-    "split": {"dataframe_split": {"columns": NAMES, "index": [0, 1, 2], "data": ARRAYS}},
-    "split without columns": {"dataframe_split": {"data": [[*row, "earth"] for row in ARRAYS]}},
-    "split in another order": {
-        "dataframe_split": {"columns": NAMES[::-1], "data": [row[::-1] for row in ARRAYS]}
-    },
-    "records": {"dataframe_records": ROWS},
-    "instances of objects": {"instances": ROWS},
-    "instances of arrays": {"instances": [[*row, "earth"] for row in ARRAYS]},
-    "inputs by column": {"inputs": {name: [row[name] for row in ROWS] for name in NAMES}},
-    "inputs of objects": {"inputs": ROWS},
-    "inputs of arrays": {"inputs": [[*row, "earth"] for row in ARRAYS]},
-}
+
+
+def in_forms(rows: list[Row]) -> dict[str, dict[str, Any]]:
+    """Return the rows in every form of MLflow's JSON."""
+    arrays = [[row[name] for name in NAMES] for row in rows]
+    whole = [[*row, "earth"] for row in arrays]  # with all columns of the model, in their order
+    return {
+        "split": {"dataframe_split": {"columns": NAMES, "index": [0, 1, 2], "data": arrays}},
+        "split without columns": {"dataframe_split": {"data": whole}},
+        "split in another order": {
+            "dataframe_split": {"columns": NAMES[::-1], "data": [row[::-1] for row in arrays]}
+        },
+        "records": {"dataframe_records": rows},
+        "instances of objects": {"instances": rows},
+        "instances of arrays": {"instances": whole},
+        "inputs by column": {"inputs": {name: [row[name] for row in rows] for name in NAMES}},
+        "inputs of objects": {"inputs": rows},
+        "inputs of arrays": {"inputs": whole},
+    }
+
+
+FORMS = in_forms(ROWS)
+ARRAYS = FORMS["split"]["dataframe_split"]["data"]
 
 
 @pytest.fixture(scope="module")
@@ -104,22 +113,32 @@ REFUSALS: list[tuple[Any, str, str, str]] = [
     ({"dataframe_split": {"columns": [1], "data": [[1]]}}, "/body/dataframe_split/columns", "TYPE", "names"),
     ({"dataframe_split": {"data": 1}}, "/body/dataframe_split/data", "TYPE", "array of rows"),
     ({"dataframe_split": {"data": [[1], 2]}}, "/body/dataframe_split/data/1", "TYPE", "an array"),
-    ({"dataframe_split": {"columns": NAMES, "data": [[1]]}}, "/body/rows/0", "LENGTH", "Expected 5 cells"),
-    ({"instances": ARRAYS}, "/body/rows/0", "LENGTH", "Expected 6 cells"),
+    (
+        {"dataframe_split": {"columns": NAMES, "data": [[1]]}},
+        "/body/dataframe_split/data/0",
+        "LENGTH",
+        "Expected 5 cells",
+    ),
+    ({"instances": ARRAYS}, "/body/instances/0", "LENGTH", "Expected 6 cells"),
     ({"instances": 3}, "/body/instances", "TYPE", "array of rows"),
     ({"instances": [1, 2]}, "/body/instances/0", "TYPE", "an object"),
-    ({"inputs": {"size": [1], "age": [1, 2]}}, "/body/inputs", "LENGTH", "the same length"),
-    ({"inputs": {"size": [1], "age": 2}}, "/body/inputs", "LENGTH", "the same length"),
+    ({"inputs": {"size": [1], "age": [1, 2]}}, "/body/inputs/size", "LENGTH", "array of 2 cells"),
+    ({"inputs": {"size": [1], "age": 2}}, "/body/inputs/age", "LENGTH", "array of 1 cells"),
     ({"inputs": {"size": [], "age": []}}, "/body/inputs", "NO_ROWS", "at least one"),
     ({"inputs": {"size": [1]}}, "/body/inputs", "ABSENT", "is absent"),
-    ({"inputs": [{**GOOD, "age": "old"}]}, "/body/rows/0/age", "TYPE", "Row 1: age: expected a number"),
     (
-        {"dataframe_split": {"columns": NAMES, "data": [[1, "old", "red", True, 3]]}},
-        "/body/rows/0/age",
-        "TYPE",
+        {"instances": [GOOD, {"age": 1}]},
+        "/body/instances/1/size",
+        "ABSENT",
+        "Row 2: The column 'size' is absent",
+    ),
+    ({"dataframe_split": {"columns": ["age"], "data": [[1]]}}, "/body/dataframe_split/columns", "ABSENT", ""),
+    (
+        {"dataframe_split": {"columns": ["age", "age"], "data": [[1, 2]]}},
+        "/body/dataframe_split/columns/0",
+        "REPEATED",
         "",
     ),
-    ({"inputs": [{**GOOD, "age": math.inf}]}, "/body/rows/0/age", "INFINITE", "finite"),
     ({"inputs": ROWS, "params": 3}, "/body/params", "TYPE", "Expected an object"),
     ({"inputs": ROWS, "params": {"methd": "apply"}}, "/body/params/methd", "UNKNOWN_FIELD", "`method`?"),
     ({"inputs": ROWS, "params": {"method": "aply"}}, "/body/params/method", "UNKNOWN_METHOD", "`apply`?"),
@@ -133,6 +152,50 @@ def test_refusals(predictor: Predictor, body: Any, place: str, code: str, text: 
     assert (error.errors[0].pointer, error.errors[0].code) == (place, code)
     assert text in error.errors[0].message
     assert not isinstance(error, MalformedError)
+
+
+def find(body: Any, place: str) -> Any:
+    """Return what a JSON pointer into a request refers to."""
+    start, *parts = place.split("/")[1:]
+    assert start == "body"
+    for part in parts:
+        body = body[int(part) if isinstance(body, list) else part]
+    return body
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_errors_name_the_cell_in_the_body(predictor: Predictor, form: str) -> None:
+    for row, name, cell, code in (
+        *((1, "age", "old", "TYPE"), (2, "member", "maybe", "TYPE"), (0, "colour", 7, "TYPE")),
+        *((2, "size", math.inf, "INFINITE"), (1, "age", 10**400, "TOO_LARGE")),
+    ):
+        rows = [dict(other) for other in ROWS]
+        rows[row][name] = cell
+        body = in_forms(rows)[form]
+        (error,) = refused(predictor, body).errors
+        assert find(body, error.pointer) == cell
+        assert (error.code, error.row) == (code, row + 1)
+        assert error.message.startswith(f"Row {row + 1}: {name}: ")
+
+
+def test_errors_name_the_cell_of_a_single_row(predictor: Predictor) -> None:
+    body = {"inputs": {**GOOD, "age": "old"}}
+    assert [error.pointer for error in refused(predictor, body).errors] == ["/body/inputs/age"]
+
+
+def test_errors_name_the_cell_of_a_csv(predictor: Predictor) -> None:
+    body = as_csv([GOOD, {**GOOD, "age": "old"}])
+    with pytest.raises(RowsError) as caught:
+        invoke(predictor, body, "csv")
+    assert [(error.pointer, error.row) for error in caught.value.errors] == [("/body/rows/1/age", 2)]
+
+
+def test_ambiguous_numbers_of_a_csv_have_a_remedy_that_the_protocol_has(predictor: Predictor) -> None:
+    """There is no query option to say what a comma means."""
+    options = PredictOptions("csv", "mlflow", CsvOptions(in_query=False))
+    with pytest.raises(RowsError, match="with a decimal point") as caught:
+        predictor.predict(as_csv([{**GOOD, "size": "1,250"}], ";"), options, 1_000)
+    assert caught.value.fixes == ()
 
 
 def test_limits(predictor: Predictor) -> None:

@@ -219,5 +219,9 @@ def test_the_rest_of_mlflow(client: httpx.Client, model: str) -> None:
     assert client.get(f"/mlflow/{ALIAS}/version").text == literati.__version__
     answer = client.post(f"/mlflow/{ALIAS}/invocations", json={"dataframe_records": [{"age": 1}]})
     assert "error" not in problem(answer, 422, "invalid-request")
+    kind = {"Content-Type": "text/csv"}
+    body = as_csv([{**GOOD, "size": "1,250"}], ";")
+    answer = client.post(f"/mlflow/{ALIAS}/invocations", content=body, headers=kind)
+    assert "fixes" not in problem(answer, 422, "invalid-request")  # a query option, which is refused here
     kind = {"Content-Type": "text/html"}
     problem(client.post(f"/mlflow/{ALIAS}/invocations", content=b"x", headers=kind), 415, "media-type")

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from literati import LiteratiClassifier
-from service.predict.predictor import Predictor
+from service.predict.predictor import BodyFormat, PredictOptions, Predictor
+from service.predict.row_errors import RowsError
 from tests.support.http.inference_bodies import (
     DTYPES,
     as_binary,
@@ -30,7 +31,7 @@ from tests.support.http.inference_bodies import (
 from tests.support.http.predict_bodies import GOOD, Row
 from tests.support.records.model_maker import COLOURS, ZONES, mixed_tree
 from tests.support.solver.format_problems import random_problem
-from worker.domain.datasets import CsvStyle, label_text
+from worker.domain.datasets import CsvStyle, DecimalSign, label_text
 
 NUMBERS = ["a", "b", "c", "d"]
 ROWS: list[Row] = [
@@ -111,6 +112,58 @@ def test_text_is_read_like_a_csv(predictor: Predictor) -> None:
             answer = infer(predictor, body)
             assert outputs(answer) == own(predictor, rows)[0]
             assert answer.warnings == own(predictor, rows)[1]
+
+
+def read_texts(predictor: Predictor, columns: dict[str, list[str]], form: BodyFormat) -> Any:
+    """Return the numbers of columns of text and how they were read, or the codes and rows of the errors."""
+    if form == "csv":
+        lines = [columns, *zip(*columns.values(), strict=True)]
+        body = "".join(f"{';'.join(line)}\n" for line in lines).encode()
+    else:
+        body, _ = as_json([tensor(name, "BYTES", cells) for name, cells in columns.items()])
+    try:
+        batch = predictor.decode(body, PredictOptions(form), 1_000)
+    except RowsError as error:
+        return [(entry.pointer, entry.code, entry.row) for entry in error.errors]
+    return batch.matrix.tolist(), batch.read_as, batch.unreadable
+
+
+TEXTS = (
+    *("1_000", "12.500", "12,500", "1.234,5", "1'234.5", "1 234,5", "0,5", ",5", "+7", " 5 ", "1e2", "007"),
+    *("\u0661\u0662", "inf", "0x10", "1.2.3", "12,34,5", "many", "NA", " NA "),
+)
+
+
+@pytest.mark.parametrize("decimal", [None, ".", ","])
+@pytest.mark.parametrize("other", ["30", "0,5", "0.5", "few"])
+def test_numbers_as_text_are_read_as_in_a_csv(decimal: DecimalSign | None, other: str) -> None:
+    """The decimal sign is that of the training data, unless the cells show another one."""
+    tree = number_predictor().tree
+    predictor = Predictor(tree, {"model_id": "mdl_test"}, CsvStyle(decimal=decimal))
+    for text in TEXTS:
+        columns = {"a": ["1", text], "b": [other, "7"], "c": ["1", "2"], "d": ["3", "4"]}
+        found = read_texts(predictor, columns, "inference")
+        assert str(found) == str(read_texts(predictor, columns, "csv")), text  # NaN equals NaN as text
+
+
+def test_numbers_as_python_writes_them_are_refused(predictor: Predictor) -> None:
+    for text in ("1_0", "\u0661\u0662", "2_0"):
+        for name in ("age", "zone"):
+            inputs = [entry for entry in columns([GOOD]) if entry["name"] != name]
+            with pytest.raises(RowsError) as caught:
+                infer(predictor, as_json([*inputs, tensor(name, "BYTES", [text])]))
+            assert [(e.pointer, e.code) for e in caught.value.errors] == [(f"/body/rows/0/{name}", "TYPE")]
+        with pytest.raises(RowsError, match="zone: expected a number"):
+            own(predictor, [{**GOOD, "zone": text}])
+
+
+def test_ambiguous_numbers_have_a_remedy_that_the_protocol_has() -> None:
+    tree = number_predictor().tree
+    predictor = Predictor(tree, {"model_id": "mdl_test"})
+    inputs = [tensor(name, "BYTES", ["1,250"]) for name in NUMBERS]
+    with pytest.raises(RowsError, match="with a decimal point") as caught:
+        infer(predictor, as_json(inputs))
+    assert caught.value.fixes == ()
 
 
 def test_the_words_for_missing_cells_are_those_of_the_training_data() -> None:
