@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from literati.tree.export.code import used_columns
 from literati.tree.model import ShapeTree
 
 METHODS = ("predict", "predict_proba", "apply")
@@ -15,16 +16,19 @@ class PythonModel:
 
     def __init__(self, tree: ShapeTree) -> None:
         self.tree = tree
+        self.used_columns = [column.name for column in used_columns(tree).values()]
 
     def predict(self, data: Any, params: dict[str, Any] | None = None) -> Any:
         """Predict rows. The parameter `method` may be `predict`, `predict_proba` or `apply`.
 
-        MLflow passes a pandas frame with the columns that the tree uses.
+        MLflow passes a pandas frame with the columns that the tree uses. If there are none, MLflow does not
+        check the frame, which then may have any columns.
         """
         method = (params or {}).get("method", "predict")
         if method not in METHODS:
             raise ValueError(f"method: expected one of {', '.join(METHODS)}, got {method!r}")
-        return getattr(self.tree, method)(data.reindex(columns=list(self.tree.feature_names)))
+        used = data.reindex(columns=self.used_columns)
+        return getattr(self.tree, method)(used.reindex(columns=list(self.tree.feature_names)))
 
 
 def _load_pyfunc(path: str) -> PythonModel:

@@ -48,6 +48,10 @@ class Expected:
     def used(self) -> list[Column]:
         return list(used_columns(self.tree).values())
 
+    def needed(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the cells that the tree uses, and one of a column that it does not have."""
+        return {column.name: row[column.name] for column in self.used} | {"no column": 1}
+
 
 def expected(key: Key, exact: bool = True) -> Expected:
     """Return a problem. With `exact`, all categories that are integers are exact as doubles."""

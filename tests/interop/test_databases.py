@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,38 +77,27 @@ def test_duckdb_takes_infinity_for_a_large_number_and_nan_for_null(problem: Call
 
 
 @pytest.fixture(scope="module")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a server; PostgreSQL refuses to run as root, so it runs as the user of Debian's package then."""
-    folder = tmp_path_factory.mktemp("postgresql")
+def postgresql() -> Iterator[str]:
+    """Start a server; PostgreSQL refuses to run as root, so it runs as the user of Debian's package then.
+
+    Its folder is not below pytest's, which every run of pytest closes to other users.
+    """
     binaries = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not binaries:
         pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
-    as_user: list[str] = []
-    if os.getuid() == 0:
-        for parent in (folder, *folder.parents):
-            if parent.owner() == "root" and str(parent).startswith(str(folder.parents[1])):
-                parent.chmod(0o755)
-        shutil.chown(folder, "postgres")
-        as_user = ["runuser", "-u", "postgres", "--"]
+    as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
 
     def call(name: str, *arguments: str) -> None:
         subprocess.run([*as_user, str(binaries[-1] / name), *arguments], check=True, capture_output=True)
 
-    data = str(folder / "data")
-    call("initdb", "-D", data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8")
-    call(
-        "pg_ctl",
-        "-D",
-        data,
-        "-w",
-        "-l",
-        str(folder / "log"),
-        "-o",
-        f"-k {folder} -c listen_addresses=''",
-        "start",
-    )
-    yield f"host={folder} user=tester dbname=postgres"
-    call("pg_ctl", "-D", data, "-m", "immediate", "stop")
+    with tempfile.TemporaryDirectory(prefix="literati-") as folder:
+        if as_user:
+            shutil.chown(folder, "postgres")
+        data, options = f"{folder}/data", f"-k {folder} -c listen_addresses=''"
+        call("initdb", "-D", data, "-U", "tester", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8")
+        call("pg_ctl", "-D", data, "-w", "-l", f"{folder}/log", "-o", options, "start")
+        yield f"host={folder} user=tester dbname=postgres"
+        call("pg_ctl", "-D", data, "-m", "immediate", "stop")
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "ansi"])

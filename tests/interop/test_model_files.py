@@ -21,6 +21,7 @@ from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance, sha256
 from tests.interop.expected import LARGE, MIXED, ONE_TYPE, Expected, Key, expected, fifty, infinite
 from tests.support.records.model_maker import mixed_tree
+from tests.support.solver.pmml_verification import verification_rows
 
 
 def onnx_inputs(session: onnxruntime.InferenceSession, problem: Expected) -> dict[str, Any]:
@@ -72,7 +73,8 @@ def pmml_row(problem: Expected, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_pmml(problem: Expected) -> None:
-    model = pypmml.Model.fromString(problem.tree.to_pmml())
+    document = problem.tree.to_pmml()
+    model = pypmml.Model.fromString(document)
     label = free_name(problem.tree, "label")
     leaf_id = free_name(problem.tree, "leaf_id")
     names = [f"probability({text})" for text in _labels(problem)]
@@ -80,6 +82,8 @@ def check_pmml(problem: Expected) -> None:
     assert [answer[leaf_id] for answer in answers] == [str(leaf) for leaf in problem.leaves]
     assert [[answer[name] for name in names] for answer in answers] == problem.probabilities
     assert [answer[label] for answer in answers] == problem.labels
+    for cells, predicted in verification_rows(document):
+        assert dict(model.predict(cells)) == predicted
 
 
 @pytest.mark.parametrize("key", fifty(LARGE, MIXED))
@@ -102,7 +106,8 @@ def test_mlflow(key: Key, tmp_path: Path) -> None:
     problem = expected(key)
     problem.tree.to_mlflow(tmp_path / "model")
     model = mlflow.pyfunc.load_model(str(tmp_path / "model"))
-    frame = pd.DataFrame({column.name: cells(column, problem.rows) for column in problem.used})
+    columns = {column.name: cells(column, problem.rows) for column in problem.used}
+    frame = pd.DataFrame(columns, index=range(len(problem.rows)))
     assert model.predict(frame).tolist() == problem.labels
     probabilities = model.predict(frame, params={"method": "predict_proba"})
     assert probabilities.tolist() == problem.probabilities

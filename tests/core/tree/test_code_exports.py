@@ -25,7 +25,8 @@ from literati.tree.export.sql import DIALECTS
 from tests.support.paths import ROOT
 from tests.support.solver.format_evaluator import Evaluator
 from tests.support.solver.format_problems import Problem, as_frame, random_problem
-from tests.support.solver.hard_problems import HARD_PROBLEMS
+from tests.support.solver.hard_problems import HARD_PROBLEMS, one_leaf
+from tests.support.solver.pmml_verification import verification_rows
 
 MIXED = 4  # seeds with this remainder by 5 have classes of several types
 PROBLEMS: list[int | str] = [*range(50), *HARD_PROBLEMS]
@@ -154,6 +155,31 @@ def test_the_onnx_model_predicts_in_its_own_evaluator_as_the_library_does(key: i
     assert (probabilities == problem.tree.probabilities[leaves]).all()
 
 
+@pytest.mark.parametrize("key", [0, 2, 3, "odd_names", "deep_chain", "one_leaf"])
+def test_the_verification_rows_of_pmml_are_what_the_library_predicts(key: int | str) -> None:
+    """`make test-interop` compares them with an evaluator."""
+    tree = (HARD_PROBLEMS[key]() if isinstance(key, str) else random_problem(key, zones=(0, 1, 2, -7))).tree
+    rows = verification_rows(tree.to_pmml())
+    expected = Evaluator(tree.to_json())
+    for cells, predicted in rows:
+        label, probabilities, leaf = expected.predict(cells)
+        assert list(predicted.values()) == [label, str(leaf), *probabilities]
+    reached = [expected.predict(cells).leaf_id for cells, _ in rows[1:]]
+    assert len(set(reached)) == len(reached)
+    assert rows[0][0] == {}
+    assert min(tree.n_leaves, 20) <= len(rows) <= 32
+
+
+def test_verification_rows_have_only_texts_that_xml_keeps() -> None:
+    """Another text stands for the categories with spaces, line ends and control characters."""
+    words = ["", " a", "b\r", "c\x01", "d  e", "fine"]
+    frame = pd.DataFrame({"word": words * 10})
+    tree = LiteratiClassifier(max_depth=1).fit(frame, [word == "fine" for word in frame["word"]]).tree_
+    cells = [row for row, _ in verification_rows(tree.to_pmml())]
+    assert {"word": "fine"} in cells
+    assert {row.get("word") for row in cells} <= {None, "fine", "unseen 0"}
+
+
 def test_mlflow_s_loader_reads_the_folder(tmp_path: Path) -> None:
     """`make test-interop` loads it with MLflow itself."""
     problem = random_problem(0, zones=(0, 1, 2))
@@ -166,6 +192,13 @@ def test_mlflow_s_loader_reads_the_folder(tmp_path: Path) -> None:
         model.predict(frame, {"method": "fit"})
 
 
+def test_mlflow_s_loader_needs_no_column_for_a_tree_of_one_leaf(tmp_path: Path) -> None:
+    one_leaf().tree.to_mlflow(tmp_path / "model")
+    model = _load_pyfunc(str(tmp_path / "model" / "model.json"))
+    for frame in (pd.DataFrame(index=range(2)), pd.DataFrame({"x": ["text", "text"]})):
+        assert model.predict(frame).tolist() == ["yes", "yes"]
+
+
 def test_the_folder_of_mlflow_requires_this_distribution(tmp_path: Path) -> None:
     random_problem(0, zones=(0, 1, 2)).tree.to_mlflow(tmp_path / "model")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -173,14 +206,15 @@ def test_the_folder_of_mlflow_requires_this_distribution(tmp_path: Path) -> None
     assert f"{project['name']}=={__version__}" in requirements
 
 
-def test_a_tree_of_one_leaf_is_exported() -> None:
-    tree = LiteratiClassifier(split_penalty=10).fit([[1.0], [2.0]], [0, 1]).tree_
-    assert tree.n_leaves == 1
-    for form in FORMATS.values():
-        assert form.content(tree)
+def test_the_python_module_of_one_leaf_needs_no_column() -> None:
+    tree = one_leaf().tree
     module: dict[str, Any] = {}
     exec(tree.to_python(), module)
-    assert module["predict"]({module["COLUMNS"].popitem()[0]: 3}) == 0
+    assert not module["COLUMNS"]
+    for row in ({}, {"empty": 1, "x": "text"}):
+        assert module["leaf_id"](row) == 0
+        assert module["predict"](row) == "yes"
+        assert module["predict_proba"](row) == tree.probabilities[0].tolist()
 
 
 def test_the_names_of_formats_are_those_of_the_table() -> None:

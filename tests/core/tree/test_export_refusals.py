@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,47 @@ def test_the_python_module_refuses_what_the_library_refuses(
     del row[name]
     with pytest.raises(KeyError, match=f"{name}: the row has no such column"):
         module["predict"](row)
+
+
+def test_a_text_among_categories_that_are_numbers_is_an_unseen_category() -> None:
+    values = [1, 2, 3] * 20
+    tree = fitted(pd.Categorical(values), [value == 1 for value in values])
+    found: dict[str, Any] = {}
+    exec(tree.to_python(), found)
+    cells = {cell: found["predict"]({"c": cell}) for cell in (1, "1", 4, "b")}
+    assert cells == {1: True, "1": False, 4: False, "b": False}
+    assert list(cells.values()) == [
+        tree.predict(pd.DataFrame({"c": np.array([cell], dtype=object)}))[0] for cell in cells
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "affinity", "cells"),
+    [
+        ([0.0, 0.0, 2.0], "", {"2 rooms": 1, "rooms": 0, "true": 0}),
+        ([False, False, True], "", {"1": 1, "true": 0, 2: 0, 1.5: 1}),
+        (["1", "1", "2"], "", {1: 0, 2: 0, "2": 1}),
+        (["1", "1", "2"], "TEXT", {1: 0, 2: 1}),
+        (["1", "1", "2"], "INTEGER", {1: 0, 2: 1}),
+        (pd.Categorical([1, 1, 2]), "", {2: 1, "2": 0}),
+        (pd.Categorical([1, 1, 2]), "REAL", {2: 1, "2": 1}),
+    ],
+)
+def test_sqlite_converts_cells_of_another_type_as_the_documentation_says(
+    values: Any, affinity: str, cells: dict[Any, int]
+) -> None:
+    tree = fitted(values, [0, 0, 1])  # an unseen category goes where most rows went
+    with sqlite3.connect(":memory:") as database:
+        database.execute(f"CREATE TABLE rows_to_predict (c {affinity})")
+        database.executemany("INSERT INTO rows_to_predict VALUES (?)", [(cell,) for cell in cells])
+        database.row_factory = sqlite3.Row
+        found = [row["prediction"] for row in database.execute(tree.to_sql("sqlite"))]
+    assert found == list(cells.values())
+
+
+def fitted(values: Any, y: list[Any]) -> ShapeTree:
+    """Return a tree of one column."""
+    return LiteratiClassifier(max_depth=1).fit(pd.DataFrame({"c": values}), y).tree_
 
 
 def test_the_python_module_reads_cells_of_numpy_and_pandas(module: dict[str, Any]) -> None:

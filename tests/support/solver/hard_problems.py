@@ -1,15 +1,18 @@
-"""Trees that are hard to write in other languages: odd names, many leaves, many categories, great depth."""
+"""Trees that are hard to write in other languages: odd names, many leaves or one, many categories, depth."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from literati._engine._engine import NODE_DTYPE
 
 from literati.data.table import build
+from literati.errors import DataWarning
 from literati.tree.model import ShapeTree
 from literati.tree.nodes import Settings
 from tests.support.solver.format_problems import Problem, as_frame
@@ -89,11 +92,24 @@ def deep_chain() -> Problem:
     return Problem(ShapeTree.from_json(tree.to_json()), rows)
 
 
+@cache
+def one_leaf() -> Problem:
+    """A tree without a split, which uses no column. Its first column has no categories."""
+    rows = [{"empty": None, "x": float(k)} for k in range(3)]
+    frame = pd.DataFrame({"empty": pd.Categorical([None] * 3, categories=[]), "x": [0.0, 1.0, 2.0]})
+    y = np.array(["no", "yes", "yes"], dtype=object)
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        table = build(frame, y)
+    tree, _ = random_tree(table, np.random.default_rng(0), depth=0)
+    return Problem(tree, rows)
+
+
 HARD_PROBLEMS: dict[str, Callable[[], Problem]] = {
     "odd_names": odd_names,
     "many_leaves": many_leaves,
     "many_categories": many_categories,
     "deep_chain": deep_chain,
+    "one_leaf": one_leaf,
 }
 
 

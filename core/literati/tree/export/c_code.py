@@ -21,10 +21,11 @@ TYPES = """
 #include <stddef.h>
 #include <string.h>
 
-/* A row is an array of doubles in the order of literati_columns, which has the columns that the tree uses: a
-   number, 0 or 1 for a boolean, the result of literati_category_... for a category, and NAN for a missing
-   cell. Infinity is taken for a very large number, which Literati itself refuses. Do not compile with
-   -ffast-math, which removes the tests for NAN. Other files declare what they use:
+/* A row is an array of doubles in the order of literati_columns, which has the columns that the tree uses
+   and then NULL: a number, 0 or 1 for a boolean, the result of literati_category_... for a category, and NAN
+   for a missing cell. A tree of one leaf uses no column, and its row may be NULL. Infinity is taken for a
+   very large number, which Literati itself refuses. Do not compile with -ffast-math, which removes the tests
+   for NAN. Other files declare what they use:
 
    extern const char *const literati_columns[], *const literati_classes[];
    int literati_predict(const double *x);
@@ -119,18 +120,20 @@ def to_c(tree: ShapeTree, model_id: str | None = None) -> str:
     classes = [_text(str(plain(label))) for label in tree.classes]
     rows = [f"{{{', '.join(map(repr, probabilities[index]))}}}" for index in ends]
     lines = ["/*", *(f" * {line}" for line in comment_lines(tree, model_id)), " */", TYPES]
-    lines += _table(f"const char *const literati_columns[{len(names)}]", names)
-    lines += _table(f"const char *const literati_classes[{len(classes)}]", classes)
+    lines += SYNTAX.table("const char *const literati_columns[] = {...};", [*names, "NULL"])
+    lines += SYNTAX.table(f"const char *const literati_classes[{len(classes)}] = {{...}};", classes)
     lines.append(f"static const size_t literati_n_categories = {len(categories)};")
-    lines += _table(
-        "static const literati_category literati_categories[]",
+    lines += SYNTAX.table(
+        "static const literati_category literati_categories[] = {...};",
         categories or ['{-1, LITERATI_TEXT, "", 0, 0.0}'],
     )
     for node, table in category_tables(tree).items():
         lines.append(f"static const char literati_right_{node}[] = {{{','.join(table)}}};")
-    lines += _table("static const int literati_leaf_ids[]", [str(index) for index in ends])
-    lines += _table("static const int literati_labels[]", [str(tree.nodes[index].label) for index in ends])
-    lines += _table(f"static const double literati_probabilities[][{len(classes)}]", rows)
+    lines += SYNTAX.table("static const int literati_leaf_ids[] = {...};", [str(index) for index in ends])
+    lines += SYNTAX.table(
+        "static const int literati_labels[] = {...};", [str(tree.nodes[index].label) for index in ends]
+    )
+    lines += SYNTAX.table(f"static const double literati_probabilities[][{len(classes)}] = {{...}};", rows)
     return "\n".join(lines) + "\n" + FUNCTIONS.format(conditions="\n".join(conditions(tree, SYNTAX)))
 
 
@@ -151,7 +154,3 @@ def _text(text: str) -> str:
     """Return a string literal in ASCII with the UTF-8 bytes of the text."""
     plain_bytes = set(range(32, 127)) - set(b'"\\?')
     return '"' + "".join(chr(b) if b in plain_bytes else f"\\{b:03o}" for b in utf8(text, "C")) + '"'
-
-
-def _table(declaration: str, entries: list[str]) -> list[str]:
-    return [f"{declaration} = {{", *(f"    {entry}," for entry in entries), "};"]

@@ -6,7 +6,7 @@ cell is missing, and the code of a category or -1 for one that training did not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ MAX_LISTED = 16  # categories in a condition; if both sides have more, a table i
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes conditions and blocks."""
+    """How a language writes conditions, blocks and tables."""
 
     entry: str  # whether the table of a node says that the category of a cell goes right
     both: str = "&&"
@@ -36,6 +36,11 @@ class Syntax:
     leaf_line: str = "return {leaf};"
     indent: str = "    "
 
+    def table(self, declaration: str, entries: Iterable[str]) -> list[str]:
+        """Return the lines of a declaration with the entries in the place of its three dots."""
+        opening, closing = declaration.split("...")
+        return [opening, *(f"{self.indent}{entry}," for entry in entries), closing]
+
 
 def leaves(tree: ShapeTree) -> list[int]:
     """Return the indices of the leaves among the nodes, in order."""
@@ -43,9 +48,9 @@ def leaves(tree: ShapeTree) -> list[int]:
 
 
 def used_columns(tree: ShapeTree) -> dict[int, Column]:
-    """Return the columns that splits use by their index, or the first one if there is no split."""
+    """Return the columns that splits use by their index; a tree of one leaf uses none."""
     used = {node.split.column for node in tree.nodes if node.split is not None}
-    return {index: tree.schema.columns[index] for index in sorted(used) or [0]}
+    return {index: tree.schema.columns[index] for index in sorted(used)}
 
 
 def cell_kind(column: Column) -> str:

@@ -95,7 +95,9 @@ METHODS = """
         return cell;
     }
 
-    private static String[] split(String... parts) { return String.join("", parts).split("\\u001f", -1); }
+    private static String[] split(String... parts) {
+        return parts.length == 0 ? parts : String.join("", parts).split("\\u001f", -1);
+    }
 
     private static double[] numbers(String... parts) {
         return Arrays.stream(split(parts)).mapToDouble(Double::parseDouble).toArray();
@@ -159,14 +161,14 @@ def _field(access: str, declaration: str, value: str) -> str:
 
 
 def _call(method: str, entries: Iterable[object]) -> str:
-    """Return the call of a method with a list as a few long literals."""
+    """Return the call of a method with a list as a few long literals, or as none if it is empty."""
     texts = [str(entry) for entry in entries]
     if found := next((text for text in texts if SEPARATOR in text), None):
         raise ExportError(
             f"The Java export separates texts by the control character {SEPARATOR!r}, which {found!r} "
             "contains; export to Python instead"
         )
-    return f"{method}({_chunks(SEPARATOR.join(texts))})"
+    return f"{method}({_chunks(SEPARATOR.join(texts)) if texts else ''})"
 
 
 def _entry(category: Any) -> str:

@@ -101,15 +101,21 @@ def to_javascript(tree: ShapeTree, model_id: str | None = None) -> str:
     lines = [f"// {line}" for line in comment_lines(tree, model_id)]
     lines += ["", f"export const CLASSES = [{', '.join(literal(label) for label in tree.classes)}];"]
     lines += [f"export const COLUMNS = [{', '.join(literal(column.name) for column in columns)}];"]
-    lines += _table("KINDS", "[{}]", [f"[{literal(c.name)}, {literal(cell_kind(c))}]" for c in columns])
+    lines += SYNTAX.table(
+        "const KINDS = [...];", [f"[{literal(c.name)}, {literal(cell_kind(c))}]" for c in columns]
+    )
     categories = [
         f"[{literal(c.name)}, new Map([{_entries(c.categories)}])]" for c in columns if c.kind == "category"
     ]
-    lines += _table("CATEGORIES", "new Map([{}])", categories)
+    lines += SYNTAX.table("const CATEGORIES = new Map([...]);", categories)
     if tables := category_tables(tree):
-        lines += _table("RIGHT", "{{}}", [f'{node}: "{table}"' for node, table in tables.items()])
+        lines += SYNTAX.table(
+            "const RIGHT = {...};", [f'{node}: "{table}"' for node, table in tables.items()]
+        )
     lines += [f"const LEAF_IDS = {ends};", f"const LABELS = {[tree.nodes[index].label for index in ends]};"]
-    lines += _table("PROBABILITIES", "[{}]", [json.dumps(probabilities[index]) for index in ends])
+    lines += SYNTAX.table(
+        "const PROBABILITIES = [...];", [json.dumps(probabilities[index]) for index in ends]
+    )
     lines += ["", "function leaf(x) {", *conditions(tree, SYNTAX), "}"]
     return "\n".join(lines) + "\n" + FUNCTIONS
 
@@ -123,8 +129,3 @@ def _key(category: Any) -> str:
     category = plain(category)
     whole = isinstance(category, bool) or (isinstance(category, float) and category.is_integer())
     return literal(int(category) if whole else category)
-
-
-def _table(name: str, form: str, entries: list[str]) -> list[str]:
-    opening, _, closing = form.partition("{}")
-    return [f"const {name} = {opening}", *(f"  {entry}," for entry in entries), f"{closing};"]

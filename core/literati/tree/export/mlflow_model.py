@@ -29,6 +29,7 @@ def mlflow_files(tree: ShapeTree, model_id: str | None = None) -> dict[str, str]
     """
     python = platform.python_version()
     requirements = "".join(f"{name}\n" for name in REQUIREMENTS)
+    inputs = [_input(column) for column in used_columns(tree).values()]
     description = {
         "flavors": {
             "python_function": {
@@ -39,7 +40,7 @@ def mlflow_files(tree: ShapeTree, model_id: str | None = None) -> dict[str, str]
             }
         },
         "signature": {
-            "inputs": json.dumps([_input(column) for column in used_columns(tree).values()]),
+            "inputs": json.dumps(inputs) if inputs else None,  # MLflow allows no empty list
             "params": json.dumps([{"name": "method", "type": "string", "default": "predict", "shape": None}]),
             "outputs": json.dumps([{"type": _label_type(tree), "name": "prediction", "required": True}]),
         },

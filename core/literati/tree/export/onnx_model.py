@@ -34,7 +34,8 @@ def to_onnx(tree: ShapeTree, model_id: str | None = None) -> bytes:
     """Return the bytes of the model.
 
     The inputs are the columns that splits use, each of shape (rows, 1): doubles, with NaN for a missing cell,
-    and texts, for which the metadata entry `missing_text` has the text of a missing cell.
+    and texts, for which the metadata entry `missing_text` has the text of a missing cell. A tree of one leaf
+    has its first column as the only input, because a model of ONNX takes the number of rows from an input.
     """
     return _Graph(tree).model(model_id)
 
@@ -51,7 +52,7 @@ class _Graph:
         self.helper, self.numpy_helper = helper, numpy_helper
         self.operators: list[Any] = []
         self.constants: list[Any] = []
-        self.columns = used_columns(tree)
+        self.columns = used_columns(tree) or {0: tree.schema.columns[0]}
         self.prefix = "literati"  # of the names of values, which differ from those of columns
         while any(column.name.startswith(self.prefix) for column in self.columns.values()):
             self.prefix += "_"

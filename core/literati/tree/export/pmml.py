@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from literati._version import __version__
 from literati.data.labels import plain
-from literati.data.schema import Column
+from literati.data.schema import UNKNOWN, Column
 from literati.tree.export.code import used_columns
 from literati.tree.export.conditions import ExportError, boolean_sides, code_sides
+from literati.tree.export.example_rows import example_rows
 from literati.tree.export.names import free_name
 from literati.tree.export.provenance import provenance
 from literati.tree.nodes import Split
@@ -23,6 +25,8 @@ NAMESPACE = "http://www.dmg.org/PMML-4_4"
 DATA_TYPES = {bool: "boolean", int: "integer", float: "double", str: "string"}
 ARRAY_TYPES = {"string": "string", "integer": "int", "boolean": "string", "double": "real"}
 MAX_INTEGER = (1 << 31) - 1
+MAX_ROWS = 32  # of the examples with which an evaluator can check itself
+PRECISION = "1E-13"  # of probabilities, because an evaluator may divide them by their sum
 NOT_IN_ARRAY = re.compile(r'["\\]|[^\S ]')  # what evaluators read in different ways
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -56,13 +60,15 @@ def to_pmml(tree: ShapeTree, model_id: str | None = None) -> str:
     for column in columns:
         _add(schema, "MiningField", name=column.name, invalidValueTreatment="asIs")
     _add(schema, "MiningField", name=target, usageType="target")
-    _outputs(_add(model, "Output"), tree, labels)
+    outputs = _outputs(_add(model, "Output"), tree, labels)
     _nodes(model, tree, labels)
+    _verification(model, tree, labels, outputs)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _outputs(output: Any, tree: ShapeTree, labels: list[str]) -> None:
+def _outputs(output: Any, tree: ShapeTree, labels: list[str]) -> list[str]:
+    """Add the outputs and return their names."""
     kind = _data_type(tree.classes, "the classes")
     fields = [
         ("label", "categorical", kind, {"feature": "predictedValue"}),
@@ -72,9 +78,11 @@ def _outputs(output: Any, tree: ShapeTree, labels: list[str]) -> None:
             for label in labels
         ),
     ]
+    names = []
     for name, operator_type, data_type, feature in fields:
-        name = free_name(tree, name)
-        _add(output, "OutputField", name=name, optype=operator_type, dataType=data_type, **feature)
+        names.append(free_name(tree, name))
+        _add(output, "OutputField", name=names[-1], optype=operator_type, dataType=data_type, **feature)
+    return names
 
 
 def _add(parent: Any, tag: str, /, **attributes: str) -> Any:
@@ -194,3 +202,57 @@ def _category_predicate(parent: Any, column: Column, split: Split, right: bool) 
         kind = ARRAY_TYPES[_data_type(column.categories, column.name)]
         array = _add(predicate, "Array", n=str(len(listed)), type=kind)
         array.text = _xml(" ".join(f'"{text}"' if kind == "string" else text for text in listed))
+
+
+def _verification(model: Any, tree: ShapeTree, labels: list[str], outputs: list[str]) -> None:
+    """Add rows with what they predict; a missing cell has no element."""
+    rows = [
+        (leaf, cells)
+        for leaf, cells in example_rows(tree, MAX_ROWS, _exact_codes)
+        if _is_exact_content(labels[tree.nodes[leaf].label])
+    ]
+    if not rows:
+        return
+    probabilities = tree.probabilities.tolist()
+    columns = used_columns(tree)
+    tags = {index: f"column_{index}" for index in columns}
+    size = {"recordCount": str(len(rows)), "fieldCount": str(len(columns) + len(outputs))}
+    verification = _add(model, "ModelVerification", **size)
+    fields = _add(verification, "VerificationFields")
+    for index, column in columns.items():
+        _add(fields, "VerificationField", field=column.name, column=tags[index])
+    for place, name in enumerate(outputs):
+        _add(fields, "VerificationField", field=name, column=f"output_{place}", precision=PRECISION)
+    table = _add(verification, "InlineTable")
+    for leaf, cells in rows:
+        row = _add(table, "row")
+        for index, cell in cells.items():
+            _add(row, tags[index]).text = _cell_text(columns[index], cell)
+        predicted = [labels[tree.nodes[leaf].label], str(leaf), *map(repr, probabilities[leaf])]
+        for place, text in enumerate(predicted):
+            _add(row, f"output_{place}").text = text
+
+
+def _exact_codes(column: Column) -> list[float]:
+    """Return the codes of categories that a row can contain, also that of an unknown one if there are any."""
+    codes = [float(code) for code, text in enumerate(column.categories) if _is_exact_content(_text(text))]
+    return codes if _data_type(column.categories, column.name) == "boolean" else [*codes, UNKNOWN]
+
+
+def _is_exact_content(text: str) -> bool:
+    """Return whether every evaluator reads the content of an element as this text."""
+    return text != "" and text == " ".join(text.split()) and not NOT_XML.search(text)
+
+
+def _cell_text(column: Column, cell: float) -> str:
+    """Return the text of an encoded cell."""
+    if column.kind == "number":
+        return repr(cell)
+    if column.kind == "boolean":
+        return _text(bool(cell))
+    if cell != UNKNOWN:
+        return _text(column.categories[int(cell)])
+    known = set(map(_text, column.categories))
+    kind = _data_type(column.categories, column.name)
+    others = ({"integer": str(k), "double": f"{k}.0"}.get(kind, f"unseen {k}") for k in count())
+    return next(text for text in others if text not in known)

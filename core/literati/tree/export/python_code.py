@@ -106,16 +106,14 @@ def to_python(tree: ShapeTree, model_id: str | None = None) -> str:
     lines = [f"# {line}" for line in comment_lines(tree, model_id)]
     lines += ["", "from decimal import Decimal", "from numbers import Real", "", 'NAN = float("nan")']
     lines += [f"CLASSES = {[plain(label) for label in tree.classes]!r}"]
-    lines += _table("COLUMNS", "{}", [f"{column.name!r}: {cell_kind(column)!r}" for column in columns])
-    lines += _table("CATEGORIES", "{}", [f"{name!r}: {found!r}" for name, found in codes.items()])
+    lines += SYNTAX.table(
+        "COLUMNS = {...}", [f"{column.name!r}: {cell_kind(column)!r}" for column in columns]
+    )
+    lines += SYNTAX.table("CATEGORIES = {...}", [f"{name!r}: {found!r}" for name, found in codes.items()])
     if tables := category_tables(tree):
-        lines += _table("RIGHT", "{}", [f"{node}: {table!r}" for node, table in tables.items()])
-    lines += _table("LEAF_IDS", "[]", [str(index) for index in ends])
-    lines += _table("LABELS", "[]", [str(tree.nodes[index].label) for index in ends])
-    lines += _table("PROBABILITIES", "[]", [repr(probabilities[index]) for index in ends])
+        lines += SYNTAX.table("RIGHT = {...}", [f"{node}: {table!r}" for node, table in tables.items()])
+    lines += SYNTAX.table("LEAF_IDS = [...]", [str(index) for index in ends])
+    lines += SYNTAX.table("LABELS = [...]", [str(tree.nodes[index].label) for index in ends])
+    lines += SYNTAX.table("PROBABILITIES = [...]", [repr(probabilities[index]) for index in ends])
     lines += ["", "", "def _leaf(x):", *conditions(tree, SYNTAX)]
     return "\n".join(lines) + "\n" + FUNCTIONS
-
-
-def _table(name: str, brackets: str, entries: list[str]) -> list[str]:
-    return [f"{name} = {brackets[0]}", *(f"    {entry}," for entry in entries), brackets[1]]
