@@ -1,10 +1,14 @@
 """`make test`: run the tests side by side, then those that measure time, and list what was skipped.
 
+Tests of processes, pages and times depend on the speed of the machine. Those that failed are run once more,
+when nothing else runs; what fails again has failed, and what passes then is listed.
+
 Arguments are passed on to pytest: `make test ARGS="-k name"`.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -20,6 +24,8 @@ MAX_WORKERS = 4  # each has stacks and a browser of its own
 WORKERS = min(usable_cores() + 2, MAX_WORKERS)
 REPORTS = ROOT / "build" / "tests"
 NO_TESTS = 5  # pytest's exit code if nothing was selected
+FAILED = 1  # pytest's exit code if tests failed; others mean that it could not run them
+MAX_AGAIN = 10  # failed tests that are run again; more have another cause than the speed of the machine
 RUNS = {
     "side by side": ["-n", str(WORKERS), "--dist", "worksteal", "-m", "not alone"],
     "alone": ["-m", "alone"],
@@ -36,10 +42,35 @@ def main() -> int:
     start = time.monotonic()
     arguments = sys.argv[1:]
     runs = {"chosen": []} if "-m" in arguments else RUNS
+    _failed_tests(forget=True)
     codes = {name: _run(name, options, arguments) for name, options in runs.items()}
-    _summarize([_report(name) for name, code in codes.items() if code != NO_TESTS], time.monotonic() - start)
-    failures = [code for code in codes.values() if code not in (0, NO_TESTS)]
-    return failures[0] if failures else min(codes.values())
+    reports = [_report(name) for name, code in codes.items() if code != NO_TESTS]
+    bad = {code for code in codes.values() if code not in (0, NO_TESTS)}
+    if bad == {FAILED}:
+        bad = _run_again(arguments)
+    _summarize(reports, time.monotonic() - start)
+    return max(bad) if bad else min(codes.values())
+
+
+def _run_again(arguments: list[str]) -> set[int]:
+    """Run the failed tests that depend on the machine; return {FAILED} if any failure remains."""
+    before = _failed_tests()
+    if len(before) > MAX_AGAIN:
+        return {FAILED}
+    print(f"\n{len(before)} tests failed. Those that depend on the machine are run again, alone.", flush=True)
+    _run("again", ["--last-failed", "-m", "stack or browser or alone"], arguments)
+    after = _failed_tests()
+    for name in sorted(before - after):
+        print(f"Failed once and passed when it was run again: {name}")
+    return {FAILED} if after else set()
+
+
+def _failed_tests(*, forget: bool = False) -> set[str]:
+    """Return the tests whose last run failed, as pytest remembers them."""
+    memory = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    if forget:
+        memory.unlink(missing_ok=True)
+    return set(json.loads(memory.read_text())) if memory.exists() else set()
 
 
 def _report(name: str) -> Path:

@@ -10,7 +10,7 @@ import random
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,8 @@ from tests.support.page.page_data import COLUMNS, Service, as_csv, flowers
 from tests.support.stack.stack import Stack
 
 CLASSES = ("rose", "tulip")  # in the order of the model; the second one is the class to find
+READ_MATRIX = """(table) => Array.from(table.tBodies[0].rows, (row) =>
+  Array.from(row.querySelectorAll("td:not(.total)"), (cell) => cell.textContent))"""
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -89,9 +91,10 @@ def open_evaluation(tab: Tab, model: str, more: str = "") -> Page:
 
 
 def matrix(page: Page) -> list[list[str]]:
-    """Return the cells of the confusion matrix without the column of the sums."""
-    rows = page.locator("table.confusion tbody tr")
-    return [rows.nth(i).locator("td:not(.total)").all_text_contents() for i in range(rows.count())]
+    """Wait for the confusion matrix and return its cells without the column of the sums."""
+    table = page.locator("table.confusion")
+    expect(table.locator("tbody tr").first).to_be_visible()
+    return cast(list[list[str]], table.evaluate(READ_MATRIX))
 
 
 def numbers(cells: list[list[str]]) -> list[list[int]]:
@@ -306,10 +309,10 @@ def test_rare_errors_are_seen(tab: Tab, service: Service) -> None:
     colour = "(cell) => getComputedStyle(cell).backgroundColor"
     assert error.evaluate(colour) != none.evaluate(colour)
     page.get_by_role("button", name="Row %").click()
-    assert matrix(page)[0] == ["99.9 %", "< 0.1 %"]
+    until(page, lambda: matrix(page)[0] == ["99.9 %", "< 0.1 %"], "a matrix of shares")
     see(page, f"1 of {sum(counts[0]):,} rows of class no is predicted as yes (< 0.1 %).")
     page.get_by_role("button", name="Errors only").click()
-    assert matrix(page) == [["1"]]  # only the classes with errors
+    until(page, lambda: matrix(page) == [["1"]], "a matrix of the classes with errors")
     assert "cells=errors" in page.url
     page.reload()
     expect(page.get_by_role("button", name="Errors only")).to_have_attribute("aria-pressed", "true")

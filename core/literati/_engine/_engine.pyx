@@ -18,7 +18,7 @@ from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
 from literati._engine._graph cimport TreeNode, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._polish cimport make_polisher
-from literati._engine._round cimport helpers_end, helpers_start, helpers_stop
+from literati._engine._round cimport helpers_start, helpers_stop
 from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
@@ -369,7 +369,6 @@ cdef class Engine:
                     self.improved_at = clock + now - start
                 if now >= self.ao.context.until:
                     break
-            helpers_end(&self.ao.helpers)
         self.running = False
         if control.stop:
             control.stop = 0

@@ -50,14 +50,14 @@ cdef struct Helpers:
     int32_t n
     SearchContext* contexts  # [n]
     Control* controls        # [n]
-    void* pool               # NULL: no threads are running
+    void* pool               # NULL: there are no threads
 
 # Allocates the contexts of n helpers like `context`. Returns False when there is no memory.
 cdef bint helpers_init(Helpers* helpers, int32_t n, const SearchContext* context) noexcept nogil
 cdef void helpers_free(Helpers* helpers, Control* control) noexcept nogil
-# Starts and ends the threads of one run. If they cannot be started, the calling thread does all tasks.
+# Prepares the threads for a run; the first run of a process starts them, and they sleep between runs. If they cannot be
+# started, the calling thread does all tasks.
 cdef void helpers_start(Helpers* helpers, const Control* control) noexcept nogil
-cdef void helpers_end(Helpers* helpers) noexcept nogil
 # Passes a stop request to all helpers, after the flag of the calling thread was set.
 cdef void helpers_stop(Helpers* helpers, int32_t stop) noexcept nogil
 

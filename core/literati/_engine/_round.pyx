@@ -17,6 +17,7 @@ cdef extern from "_thread_pool.h" nogil:
     thread_pool* pool_new(int32_t n)
     void pool_run(thread_pool* pool, pool_fn function, void* state)
     void pool_free(thread_pool* pool)
+    bint pool_is_here(const thread_pool* pool)
     int32_t pool_take(int32_t* counter)
     void pool_fence()
 
@@ -72,6 +73,7 @@ cdef bint helpers_init(Helpers* helpers, int32_t n, const SearchContext* context
 
 cdef void helpers_free(Helpers* helpers, Control* control) noexcept nogil:
     cdef int32_t i
+    pool_free(<thread_pool*>helpers.pool)
     for i in range(helpers.n):
         helpers.contexts[i].control = control
         buffers_free(&helpers.contexts[i])
@@ -86,13 +88,8 @@ cdef void helpers_start(Helpers* helpers, const Control* control) noexcept nogil
     pool_fence()
     if control.stop:
         helpers_stop(helpers, 1)
-    if helpers.n:
+    if helpers.n and not pool_is_here(<thread_pool*>helpers.pool):
         helpers.pool = pool_new(helpers.n)
-
-
-cdef void helpers_end(Helpers* helpers) noexcept nogil:
-    pool_free(<thread_pool*>helpers.pool)
-    helpers.pool = NULL
 
 
 cdef void helpers_stop(Helpers* helpers, int32_t stop) noexcept nogil:

@@ -2,7 +2,9 @@
  *
  * A call takes less than a millisecond in a search on small data, so threads poll for the next call, and the caller for
  * the end of a call, before they sleep: to wake a thread takes about as long as a short call. A thread that polls gives
- * its core to any other thread that wants it. The pool belongs to the thread that made it.
+ * its core to any other thread that wants it. One thread at a time may call. Between calls the threads of the pool sleep:
+ * a new thread often starts on the core of its maker, and it takes some milliseconds until the system moves it to a free
+ * one. A process that was forked has no threads of the pool, so it has to make its own pool.
  */
 #ifndef LITERATI_THREAD_POOL_H
 #define LITERATI_THREAD_POOL_H
@@ -10,6 +12,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define POOL_SPINS 500             /* polls before a thread offers its core to others between polls */
 #define POOL_YIELDS 2000           /* such polls before it sleeps, about a millisecond in all: a safe default */
@@ -39,6 +42,7 @@ struct thread_pool {
     int32_t calls;            /* number of calls so far; a thread waits until it changes */
     int32_t working;          /* threads that have not finished the call */
     int32_t n;                /* threads beside the caller */
+    pid_t process;            /* that has the threads */
     pool_member members[];
 };
 
@@ -110,8 +114,14 @@ static void pool_run(thread_pool *pool, pool_fn function, void *state) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Return whether the threads of a pool exist in this process. */
+static int pool_is_here(const thread_pool *pool) {
+    return pool != NULL && pool->process == getpid();
+}
+
+/* End the threads. A pool that another process has made is given up: its lock may be held for ever. */
 static void pool_free(thread_pool *pool) {
-    if (pool == NULL) return;
+    if (!pool_is_here(pool)) return;
     pool_announce(pool, NULL, NULL);
     for (int32_t i = 0; i < pool->n; i++) pthread_join(pool->members[i].thread, NULL);
     pthread_cond_destroy(&pool->called);
@@ -125,6 +135,7 @@ static thread_pool *pool_new(int32_t n) {
     thread_pool *pool = (thread_pool *)calloc(1, sizeof(thread_pool) + (size_t)n * sizeof(pool_member));
     pthread_attr_t attributes;
     if (pool == NULL) return NULL;
+    pool->process = getpid();
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->called, NULL);
     pthread_cond_init(&pool->finished, NULL);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from queue import SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
 from typing import TypeVar
@@ -12,6 +14,30 @@ Result = TypeVar("Result")
 # Seconds after which the main thread wakes to run bytecode, because Python handles signals only there.
 # Thread.join is not used: in Python 3.11 a join that is interrupted takes a running thread for finished.
 WAKE_SECONDS = 0.1
+
+
+class _Caller:
+    """A thread that calls one function after another.
+
+    Searches are run in many short slices. A new thread for each of them would often start on the core of
+    another thread of the search, and both would have to share it until the system moves one.
+    """
+
+    def __init__(self) -> None:
+        self._functions: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        Thread(target=self._run, name="literati", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            self._functions.get()()
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Call the function soon. It must not raise an exception."""
+        self._functions.put(function)
+
+
+_idle: list[_Caller] = []  # threads that wait for a function
+os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of them
 
 
 def call_interruptibly(
@@ -24,6 +50,11 @@ def call_interruptibly(
     """
     outcome: list[Result | BaseException] = []
     done = Event()
+    until = perf_counter() + seconds
+    try:
+        caller = _idle.pop()
+    except IndexError:
+        caller = _Caller()
 
     def run() -> None:
         try:
@@ -31,10 +62,10 @@ def call_interruptibly(
         except BaseException as error:
             outcome.append(error)
         finally:
+            _idle.append(caller)
             done.set()
 
-    until = perf_counter() + seconds
-    Thread(target=run, daemon=True).start()
+    caller.call(run)
     interrupt: BaseException | None = None
     requested = False
     while not done.is_set():

@@ -10,9 +10,14 @@ from literati.tuning.candidates import Candidate
 Select = Literal["best", "one_standard_error"]
 
 
-def size_of(candidate: Candidate) -> tuple[float, float]:
-    """Return what makes a tree larger than another: its leaves, then its change points."""
-    return candidate.leaves, candidate.changepoints
+def size_of(candidate: Candidate) -> tuple[float, ...]:
+    """Return a key that sorts the smallest trees first, by leaves and then by change points.
+
+    Leaves are means over the folds. Of trees with the same number of whole leaves, those come first that are
+    proven on every fold.
+    """
+    unproven = len(candidate.scores) - candidate.proven_folds
+    return round(candidate.leaves), min(unproven, 1), candidate.leaves, candidate.changepoints
 
 
 def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | None) -> Candidate:

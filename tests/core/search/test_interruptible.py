@@ -52,6 +52,19 @@ def test_errors_of_the_work_are_raised() -> None:
         call_interruptibly(work, lambda: None, math.inf)
 
 
+def test_one_thread_makes_the_calls_that_follow_each_other() -> None:
+    """A search in slices keeps its thread, and so its core; calls at the same time have a thread each."""
+    threads = {call_interruptibly(threading.get_ident, lambda: None, 1.0) for _ in range(20)}
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+    def inside() -> tuple[int, int]:
+        return threading.get_ident(), call_interruptibly(threading.get_ident, lambda: None, 1.0)
+
+    outer, inner = call_interruptibly(inside, lambda: None, 1.0)
+    assert outer != inner
+
+
 def test_a_long_step_ends_at_the_time_limit() -> None:
     """One expansion of this search takes longer than its time."""
     rng = np.random.default_rng(0)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from literati import LiteratiClassifier, Search, SearchLimits, StopReason
 from literati.data.table import build
 from literati.errors import DataWarning
 from literati.search.engine_factory import TableSize, min_memory, thread_count
+from literati.search.interruptible import call_interruptibly
 from literati.search.options import SolverOptions
 from tests.support.solver import oracle
 from tests.support.solver.engines import MEMORY_LIMIT, PATIENCE, PROVEN, STOPPED, engine, proven_engine
@@ -140,6 +144,44 @@ def test_a_stop_is_heard_by_every_thread() -> None:
         timer.join()
         assert report.stop_reason is StopReason.USER_STOP
         assert waited < 0.5  # a tenth of a second on a machine with as many cores as threads
+
+
+def test_threads_end_with_their_search() -> None:
+    X, y = noise(600, 4, 2)
+    call_interruptibly(lambda: None, lambda: None, 1.0)  # its thread stays
+    before = len(psutil.Process().threads())
+    search = Search(X, y, max_depth=5, n_threads=3, limits=SearchLimits(time_limit=None))
+    for _ in range(3):
+        assert search.run(0.02).stop_reason is StopReason.RUNNING
+        assert len(psutil.Process().threads()) == before + 2
+    del search
+    assert len(psutil.Process().threads()) == before
+
+
+IN_A_FORKED_PROCESS = """
+import os
+import numpy as np
+from literati import Search, SearchLimits
+
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 60, (400, 4)).astype(float), rng.integers(0, 2, 400)
+search = Search(X, y, max_depth=4, n_threads=3, limits=SearchLimits(time_limit=None))
+search.run(0.02)
+child = os.fork()
+report = search.run()
+assert report.proven_optimal
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+    print(report.upper_bound)
+"""
+
+
+def test_a_forked_process_continues_the_search() -> None:
+    """The threads of a search stay in the process that made them, so its child has to make its own."""
+    command = [sys.executable, "-W", "ignore", "-c", IN_A_FORKED_PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 0
 
 
 def test_checkpoints_resume_with_another_number_of_threads() -> None:

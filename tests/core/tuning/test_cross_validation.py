@@ -28,6 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
 from literati.tuning.candidates import Candidate, Setting
 from literati.tuning.cross_validation import CVProgress
+from literati.tuning.selection import choose
 
 X, Y = load_iris(return_X_y=True)
 
@@ -78,7 +79,7 @@ def test_the_choice() -> None:
     error = table["standard_error"][best.best_index_]
     assert small_tree.best_score_ >= best.best_score_ - error
     near = table["mean_test_score"] >= best.best_score_ - error
-    assert table["mean_leaves"][small_tree.best_index_] == table["mean_leaves"][near].min()
+    assert round(table["mean_leaves"][small_tree.best_index_]) == table["mean_leaves"][near].round().min()
     assert "the best mean over 3 folds" in best.choice_
 
 
@@ -316,6 +317,17 @@ def test_the_penalty_of_a_candidate() -> None:
     assert candidate(proven_folds=1).penalty == 3.0
     assert candidate(proven_folds=1, found_penalty=0.0).penalty == 2.0
     assert candidate(proven_folds=0, found_penalty=100.0).penalty == 8.0
+
+
+def test_of_trees_of_the_same_size_the_proven_one_is_chosen() -> None:
+    proven = candidate(leaves=9.2, scores=(0.80, 0.82))
+    smaller = candidate(leaves=8.6, proven_folds=1, scores=(0.80, 0.82))
+    assert choose([smaller, proven], "one_standard_error", None) is proven
+    assert choose([smaller, proven], "best", None) is proven
+    much_smaller = candidate(leaves=8.4, proven_folds=0, scores=(0.80, 0.82))
+    assert choose([much_smaller, proven], "one_standard_error", None) is much_smaller
+    better = candidate(leaves=9.0, proven_folds=0, scores=(0.80, 0.83))
+    assert choose([better, proven], "best", None) is better
 
 
 def test_a_fit_that_is_cut_short_keeps_the_size_that_was_scored() -> None:

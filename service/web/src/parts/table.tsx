@@ -6,7 +6,7 @@ import { count, counted } from "../format.ts";
 import { fileName, save } from "../save.ts";
 import { Icon } from "./icons.tsx";
 
-const FIRST_SHOWN = 60; // rows
+const FIRST_SHOWN = 40; // rows
 
 export interface Column<Row> {
   id: string;
