@@ -86,6 +86,8 @@ def test_text_that_is_no_id_is_not_sent(client: Client, dataset: Dataset) -> Non
     for text in ("", ".", "..", "../jobs"):
         with pytest.raises(InvalidIdError):
             client.datasets.restore(text)
+    with pytest.raises(InvalidIdError, match="'aliases' cannot be the id"):
+        client.models.get("aliases")  # the path of the list of aliases
     with pytest.raises(TypeError, match="Expected the id of a record or an alias as text, got NoneType"):
         client.jobs.get(None)  # type: ignore[arg-type]
     client.models.aliases.delete("kept")

@@ -56,6 +56,9 @@ class Call:
         return status in STATUSES and not self.once and (self.repeatable or status != 503)
 
 
+LIST_OF_ALIASES = ("models", "aliases")  # a path that is not the model or alias of that name
+
+
 def api_path(*segments: str) -> str:
     """Return the path of a resource. Every segment is quoted, because ids come from users.
 
@@ -65,10 +68,12 @@ def api_path(*segments: str) -> str:
     for segment in segments:
         if not isinstance(segment, str):
             raise TypeError(f"Expected the id of a record or an alias as text, got {type(segment).__name__}")
-        if segment in ("", ".", "..") or "/" in segment:
-            raise InvalidIdError(
-                f"{segment!r} cannot be the id of a record or an alias; use one that the server has listed."
-            )
+    bad = [segment for segment in segments if segment in ("", ".", "..") or "/" in segment]
+    if bad or segments == LIST_OF_ALIASES:
+        text = (bad or segments)[-1]
+        raise InvalidIdError(
+            f"{text!r} cannot be the id of a record or an alias; use one that the server has listed."
+        )
     return "/".join(["/v1", *(quote(segment, safe="") for segment in segments)])
 
 
