@@ -1,9 +1,9 @@
 """`make test`: run the tests side by side, then those that measure time, and list what was skipped.
 
-Tests of processes, pages and times depend on the speed of the machine. Those that failed are run once more,
-when nothing else runs; what fails again has failed, and what passes then is listed.
+Tests of processes, pages and times depend on the speed of the machine. If only few of them failed, they are run
+once more, when nothing else runs, and those that pass then are listed.
 
-Arguments are passed on to pytest: `make test ARGS="-k name"`.
+Arguments are passed on to pytest: `make test ARGS="-k name"`. With arguments, no test is run twice.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ MAX_WORKERS = 4  # each has stacks and a browser of its own
 # Tests of the service often wait for processes, so two more workers than cores use the cores better.
 WORKERS = min(usable_cores() + 2, MAX_WORKERS)
 REPORTS = ROOT / "build" / "tests"
+CACHE = REPORTS / "cache"
+FAILED_TESTS = CACHE / "v" / "cache" / "lastfailed"  # their ids, as pytest stores them
+CRASH = "crashed while running"  # in xdist's report of a process that died
 NO_TESTS = 5  # pytest's exit code if nothing was selected
 FAILED = 1  # pytest's exit code if tests failed; others mean that it could not run them
 MAX_AGAIN = 10  # failed tests that are run again; more have another cause than the speed of the machine
@@ -42,35 +45,33 @@ def main() -> int:
     start = time.monotonic()
     arguments = sys.argv[1:]
     runs = {"chosen": []} if "-m" in arguments else RUNS
-    _failed_tests(forget=True)
+    FAILED_TESTS.unlink(missing_ok=True)
     codes = {name: _run(name, options, arguments) for name, options in runs.items()}
     reports = [_report(name) for name, code in codes.items() if code != NO_TESTS]
     bad = {code for code in codes.values() if code not in (0, NO_TESTS)}
-    if bad == {FAILED}:
-        bad = _run_again(arguments)
+    if bad == {FAILED} and not arguments and _pass_alone(reports):
+        bad.clear()
     _summarize(reports, time.monotonic() - start)
-    return max(bad) if bad else min(codes.values())
+    if bad:
+        return max(bad)
+    return NO_TESTS if set(codes.values()) == {NO_TESTS} else 0
 
 
-def _run_again(arguments: list[str]) -> set[int]:
-    """Run the failed tests that depend on the machine; return {FAILED} if any failure remains."""
-    before = _failed_tests()
-    if len(before) > MAX_AGAIN:
-        return {FAILED}
-    print(f"\n{len(before)} tests failed. Those that depend on the machine are run again, alone.", flush=True)
-    _run("again", ["--last-failed", "-m", "stack or browser or alone"], arguments)
-    after = _failed_tests()
-    for name in sorted(before - after):
+def _pass_alone(reports: list[Path]) -> bool:
+    """Run the failed tests again. Return whether all of them depend on the machine and pass now."""
+    failed = sorted(json.loads(FAILED_TESTS.read_text())) if FAILED_TESTS.exists() else []
+    crashed = any(CRASH in report.read_text() for report in reports)
+    if crashed or not 0 < len(failed) <= MAX_AGAIN:
+        return False
+    print(f"\n{len(failed)} tests failed. Those that depend on the machine are run again, alone.", flush=True)
+    if _run("again", ["-m", "stack or browser or alone"], failed) != 0:
+        return False
+    cases = list(ElementTree.parse(_report("again")).iter("testcase"))
+    if len(cases) < len(failed) or any(case.find("skipped") is not None for case in cases):
+        return False
+    for name in failed:
         print(f"Failed once and passed when it was run again: {name}")
-    return {FAILED} if after else set()
-
-
-def _failed_tests(*, forget: bool = False) -> set[str]:
-    """Return the tests whose last run failed, as pytest remembers them."""
-    memory = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-    if forget:
-        memory.unlink(missing_ok=True)
-    return set(json.loads(memory.read_text())) if memory.exists() else set()
+    return True
 
 
 def _report(name: str) -> Path:
@@ -80,7 +81,8 @@ def _report(name: str) -> Path:
 def _run(name: str, options: list[str], arguments: list[str]) -> int:
     REPORTS.mkdir(parents=True, exist_ok=True)
     _report(name).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={_report(name)}", *options, *arguments]
+    written = [f"--junitxml={_report(name)}", "-o", f"cache_dir={CACHE}"]
+    command = [sys.executable, "-m", "pytest", "-q", *written, *options, *arguments]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

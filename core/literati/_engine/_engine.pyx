@@ -18,7 +18,7 @@ from literati._engine._data_state cimport CART_LOOKAHEAD, IMPURITY, PRIMAL
 from literati._engine._graph cimport TreeNode, tree_size
 from literati._engine._memory cimport tracked_free, tracked_malloc
 from literati._engine._polish cimport make_polisher
-from literati._engine._round cimport helpers_start, helpers_stop
+from literati._engine._round cimport helpers_end, helpers_start, helpers_stop
 from literati._engine._select cimport ADMISSIBLE, INFORMATIVE, MIXED, ROUND_ROBIN, WORST_HEURISTIC, WORST_PRIMAL
 from literati._engine._tree_writer cimport Node, write_nodes
 from literati._engine._types cimport (
@@ -375,6 +375,13 @@ cdef class Engine:
             if status == RunStatus.SLICE_OVER:
                 return RunStatus.STOP_REQUESTED
         return status
+
+    def end_threads(self):
+        """End the threads that help the search, which sleep between runs. The next run starts them again."""
+        self._begin()
+        with nogil:
+            helpers_end(&self.ao.helpers)
+        self.running = False
 
     cdef RunStatus status_now(self, const RunLimits* limits) noexcept nogil:
         """Return why the run ends here, SLICE_OVER if it goes on. Frees memory when little is left."""

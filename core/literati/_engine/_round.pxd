@@ -55,9 +55,10 @@ cdef struct Helpers:
 # Allocates the contexts of n helpers like `context`. Returns False when there is no memory.
 cdef bint helpers_init(Helpers* helpers, int32_t n, const SearchContext* context) noexcept nogil
 cdef void helpers_free(Helpers* helpers, Control* control) noexcept nogil
-# Prepares the threads for a run; the first run of a process starts them, and they sleep between runs. If they cannot be
-# started, the calling thread does all tasks.
+# Prepares the threads for a run. They are started if there are none in this process, and sleep between runs until they
+# are ended. If they cannot be started, the calling thread does all tasks.
 cdef void helpers_start(Helpers* helpers, const Control* control) noexcept nogil
+cdef void helpers_end(Helpers* helpers) noexcept nogil
 # Passes a stop request to all helpers, after the flag of the calling thread was set.
 cdef void helpers_stop(Helpers* helpers, int32_t stop) noexcept nogil
 

@@ -73,7 +73,7 @@ cdef bint helpers_init(Helpers* helpers, int32_t n, const SearchContext* context
 
 cdef void helpers_free(Helpers* helpers, Control* control) noexcept nogil:
     cdef int32_t i
-    pool_free(<thread_pool*>helpers.pool)
+    helpers_end(helpers)
     for i in range(helpers.n):
         helpers.contexts[i].control = control
         buffers_free(&helpers.contexts[i])
@@ -90,6 +90,11 @@ cdef void helpers_start(Helpers* helpers, const Control* control) noexcept nogil
         helpers_stop(helpers, 1)
     if helpers.n and not pool_is_here(<thread_pool*>helpers.pool):
         helpers.pool = pool_new(helpers.n)
+
+
+cdef void helpers_end(Helpers* helpers) noexcept nogil:
+    pool_free(<thread_pool*>helpers.pool)
+    helpers.pool = NULL
 
 
 cdef void helpers_stop(Helpers* helpers, int32_t stop) noexcept nogil:

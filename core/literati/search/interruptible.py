@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
@@ -24,20 +25,35 @@ class _Caller:
     """
 
     def __init__(self) -> None:
-        self._functions: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        Thread(target=self._run, name="literati", daemon=True).start()
+        self._functions: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = Thread(target=self._run, name="literati", daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
-        while True:
-            self._functions.get()()
+        while (function := self._functions.get()) is not None:
+            with suppress(BaseException):  # the thread has to go on
+                function()
+            del function  # it may refer to a search
 
     def call(self, function: Callable[[], None]) -> None:
-        """Call the function soon. It must not raise an exception."""
+        """Call the function soon."""
         self._functions.put(function)
+
+    def end(self) -> None:
+        self._functions.put(None)
+        self._thread.join()
 
 
 _idle: list[_Caller] = []  # threads that wait for a function
-os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of them
+
+
+def _end_idle_callers() -> None:
+    while _idle:
+        _idle.pop().end()
+
+
+# A process without other threads can be forked safely, and since Python 3.12 without a warning.
+os.register_at_fork(before=_end_idle_callers, after_in_child=_idle.clear)
 
 
 def call_interruptibly(
@@ -68,8 +84,10 @@ def call_interruptibly(
     caller.call(run)
     interrupt: BaseException | None = None
     requested = False
-    while not done.is_set():
+    while True:
         try:
+            if done.is_set():
+                break
             if not requested and (interrupt is not None or perf_counter() >= until):
                 request_stop()
                 requested = True

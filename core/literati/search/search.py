@@ -114,6 +114,7 @@ class Search:
                 self._reason = self._run_slice(left)
             if self._reason not in (StopReason.RUNNING, StopReason.USER_STOP):
                 self._finish()
+                self._engine.end_threads()
         return self.report()
 
     def stop(self) -> None:

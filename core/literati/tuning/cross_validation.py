@@ -87,8 +87,8 @@ class LiteratiClassifierCV(TreeDisplayMixin, ClassifierMixin, BaseEstimator):  #
         are any; or a splitter of scikit-learn; or pairs of training and test rows.
     select : {"one_standard_error", "best"}, default="one_standard_error"
         "best" chooses the best mean score. "one_standard_error" chooses the smallest tree, by leaves and
-        then by change points, whose mean is within one standard error of the best one. Of trees with the same
-        number of whole leaves, those that are proven on every fold come first.
+        then by change points, whose mean is within one standard error of the best one. In both, trees that
+        are proven on every fold come first where mean numbers of leaves round to the same number.
     scoring : str, callable or None, default="accuracy"
         A scorer of scikit-learn by name, or a function of (estimator, X, y); None means accuracy.
     time_limit : float or None, default=300.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor
 from typing import Literal
 
 from literati.tuning.candidates import Candidate
@@ -13,11 +14,11 @@ Select = Literal["best", "one_standard_error"]
 def size_of(candidate: Candidate) -> tuple[float, ...]:
     """Return a key that sorts the smallest trees first, by leaves and then by change points.
 
-    Leaves are means over the folds. Of trees with the same number of whole leaves, those come first that are
-    proven on every fold.
+    Leaves are means over the folds. Where they round to the same number, trees come first that are proven on
+    every fold.
     """
-    unproven = len(candidate.scores) - candidate.proven_folds
-    return round(candidate.leaves), min(unproven, 1), candidate.leaves, candidate.changepoints
+    unproven = candidate.proven_folds < len(candidate.scores)
+    return floor(candidate.leaves + 0.5), unproven, candidate.leaves, candidate.changepoints
 
 
 def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | None) -> Candidate:
@@ -31,12 +32,16 @@ def choose(candidates: Sequence[Candidate], select: Select, max_leaves: int | No
     best = _best(small)
     if select == "best":
         return best
-    near = [c for c in small if c.mean >= best.mean - best.standard_error]
-    return min(near, key=lambda c: (*size_of(c), -c.mean, -c.penalty_from))
+    return min(_near(small, best), key=lambda c: (*size_of(c), -c.mean, -c.penalty_from))
 
 
 def _small(candidates: Sequence[Candidate], max_leaves: int | None) -> list[Candidate]:
     return [c for c in candidates if max_leaves is None or c.leaves <= max_leaves]
+
+
+def _near(candidates: Sequence[Candidate], best: Candidate) -> list[Candidate]:
+    """Return the candidates within one standard error of the best one."""
+    return [c for c in candidates if c.mean >= best.mean - best.standard_error]
 
 
 def _best(candidates: Sequence[Candidate]) -> Candidate:
@@ -59,8 +64,9 @@ def explain_choice(
     )
     if chosen.mean == best.mean:
         return f"{about}: the best mean over {folds} folds."
+    smaller = any(c.leaves < chosen.leaves for c in _near(small, best))
     return (
-        f"{about}: the smallest tree within one standard error ({best.standard_error:.2g}) of the best mean "
+        f"{about}: the smallest {'proven ' if smaller else ''}tree within one standard error ({best.standard_error:.2g}) of the best mean "
         f"over {folds} folds ({best.mean:.4g} with {_count(best.leaves, 'leaf', 'leaves')})."
     )
 

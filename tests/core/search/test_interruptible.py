@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -63,6 +65,27 @@ def test_one_thread_makes_the_calls_that_follow_each_other() -> None:
 
     outer, inner = call_interruptibly(inside, lambda: None, 1.0)
     assert outer != inner
+
+
+FORK_AFTER_A_FIT = """
+import os, threading
+from literati import LiteratiClassifier
+
+LiteratiClassifier(max_depth=1).fit([[0], [1]], [0, 1])
+child = os.fork()
+print([thread.name for thread in threading.enumerate()])
+LiteratiClassifier(max_depth=1).fit([[0], [1]], [0, 1])
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_process_without_a_search_has_no_thread_when_it_forks() -> None:
+    """Otherwise Python warns of deadlocks, for example if a program starts processes after a fit."""
+    command = [sys.executable, "-c", FORK_AFTER_A_FIT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["['MainThread']"] * 2
 
 
 def test_a_long_step_ends_at_the_time_limit() -> None:

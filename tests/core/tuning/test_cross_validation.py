@@ -28,7 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from literati import LiteratiClassifier, LiteratiClassifierCV, ShapeTree
 from literati.tuning.candidates import Candidate, Setting
 from literati.tuning.cross_validation import CVProgress
-from literati.tuning.selection import choose
+from literati.tuning.selection import choose, explain_choice
 
 X, Y = load_iris(return_X_y=True)
 
@@ -326,8 +326,10 @@ def test_of_trees_of_the_same_size_the_proven_one_is_chosen() -> None:
     assert choose([smaller, proven], "best", None) is proven
     much_smaller = candidate(leaves=8.4, proven_folds=0, scores=(0.80, 0.82))
     assert choose([much_smaller, proven], "one_standard_error", None) is much_smaller
-    better = candidate(leaves=9.0, proven_folds=0, scores=(0.80, 0.83))
+    better = candidate(leaves=30.0, proven_folds=0, scores=(0.80, 0.83))
     assert choose([better, proven], "best", None) is better
+    assert "the smallest proven tree within" in explain_choice(proven, [better, smaller, proven], None, "x")
+    assert "the smallest tree within" in explain_choice(proven, [better, proven], None, "x")
 
 
 def test_a_fit_that_is_cut_short_keeps_the_size_that_was_scored() -> None:
