@@ -1,7 +1,7 @@
 """`make test`: run the tests side by side, then those that measure time, and list what was skipped.
 
-Tests of processes, pages and times depend on the speed of the machine. If only few of them failed, they are run
-once more, when nothing else runs, and those that pass then are listed.
+Tests of processes, pages and times depend on the speed of the machine. If only few of them failed, they are
+run once more, when nothing else runs, and those that pass then are listed.
 
 Arguments are passed on to pytest: `make test ARGS="-k name"`. With arguments, no test is run twice.
 """

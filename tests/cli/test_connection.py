@@ -16,6 +16,7 @@ from tests.cli.conftest import Run
         ("http://h:99999", "Port out of range"),
         ("http://[::1", "Invalid IPv6 URL"),
         ("http://a..b", "label empty or too long"),
+        ("http://192.168.1.300:8000", "Invalid IPv4 address"),
         ("http://h\x01", "cannot be printed"),
         ("h:80", "Expected an address such as http://127.0.0.1:8000"),
     ],

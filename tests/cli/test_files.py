@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import gzip
 import os
 import stat
@@ -117,9 +119,10 @@ def test_a_reader_that_leaves() -> None:
 
 def test_encodings(run: Run, loans: Path, model: str) -> None:
     text = LOANS.replace("nurse", "Krankenpfleger für Ältere €")
-    for name in ("windows-1252", "utf-16", "utf-8"):
+    for name in ("windows-1252", "utf-16", "utf-8", "utf-16-le"):
         for pack in (bytes, gzip.compress):
-            loans.write_bytes(pack(text.encode(name)))
+            mark = codecs.BOM_UTF16_LE if name == "utf-16-le" else b""
+            loans.write_bytes(pack(mark + text.encode(name)))
             run("fit", loans, "-t", "repaid", "--encoding", name)
             tree = ShapeTree.from_json(Path("model.json").read_text())
             assert "Krankenpfleger für Ältere €" in tree.schema.columns[1].categories
@@ -145,6 +148,9 @@ def test_what_is_sent_to_a_server(tmp_path: Path) -> None:
     with file_to_send(str(path), "latin-1") as sent:
         assert (sent.read_bytes(), sent.suffix) == (text.encode(), ".tsv")
     assert not sent.exists()
+    path.write_bytes(text.encode("utf-16"))
+    with file_to_send(str(path), None) as sent:
+        assert sent.read_bytes() == text.encode()
     pl.DataFrame({"a": ["ä"]}).write_parquet(path)
     with file_to_send(str(path), "latin-1") as sent:
         assert sent.read_bytes() == path.read_bytes()
@@ -217,6 +223,54 @@ def test_commands_replace_their_files(
 
 def fails(self: Path, target: Path) -> Path:
     raise OSError("no space left")
+
+
+def test_a_file_that_cannot_be_replaced_gets_the_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For example a file that is mounted into a container, which has no other place."""
+
+    def is_busy(self: Path, target: Path) -> Path:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    path = tmp_path / "out.txt"
+    path.write_text("something longer")
+    number = path.stat().st_ino
+    monkeypatch.setattr(Path, "replace", is_busy)
+    with open_output(path, "w") as file:
+        file.write("new")
+    assert (path.read_text(), path.stat().st_ino) == ("new", number)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_private_file_is_private_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.touch(mode=0o600)
+    with open_output(path, "w"):
+        assert {stat.S_IMODE(found.stat().st_mode) for found in tmp_path.iterdir()} == {0o600}
+
+
+def test_other_names_of_standard_output(model: str, loans: Path) -> None:
+    """What is written later to the same file is not lost."""
+    command = (
+        f"{{ {sys.executable} -m literati predict {model} {loans} -o /dev/stdout; echo END; }} > both.txt"
+    )
+    subprocess.run(["bash", "-c", command], check=True)
+    lines = Path("both.txt").read_text().splitlines()
+    assert len(lines) > 2
+    assert lines[-1] == "END"
+
+
+def test_a_closed_standard_input(model: str) -> None:
+    command = f"{sys.executable} -m literati predict {model} - <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "Error: Standard input is closed; name a file.\n")
+
+
+def test_a_folder_in_the_place_of_a_file_is_told_before_the_search(run: Run, loans: Path) -> None:
+    Path("fitted/model.json").mkdir(parents=True)
+    told = run("fit", loans, "-t", "repaid", "-o", "fitted", code=2).stderr
+    assert told.endswith("Error: fitted/model.json is a folder; choose another --output.\n")
 
 
 def test_what_is_not_a_regular_file_is_written_directly(

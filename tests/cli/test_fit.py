@@ -108,6 +108,7 @@ def test_every_parameter_is_an_option(run: Run) -> None:
         (["--candidates", "some"], "expected one of adaptive, shape"),
         (["--candidate-leaves", "3,x"], "expected an integer or a list"),
         (["--class-weight", "yes"], "expected none, 'balanced' or a mapping"),
+        (["--class-weight", "yes=1,yes=5"], "--class-weight: class yes has two weights; give it one."),
         (["--class-weight", "maybe=2"], "there is no class 'maybe'; the classes are no, yes"),
         (["--max-depth", "2,3"], "Several values of --max-depth need --tune"),
         (["--cv", "3"], "--cv needs --tune"),

@@ -83,7 +83,7 @@ def test_text_that_is_no_id_is_not_sent(client: Client, dataset: Dataset) -> Non
         client.models.delete("aliases/kept")
     assert isinstance(caught.value, InvalidIdError)
     assert client.models.aliases.list()["kept"] == model.id
-    for text in ("", ".", "..", "../jobs"):
+    for text in ("", ".", "..", "../jobs", "job_\udcff"):
         with pytest.raises(InvalidIdError):
             client.datasets.restore(text)
     with pytest.raises(InvalidIdError, match="'aliases' cannot be the id"):

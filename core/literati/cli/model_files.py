@@ -36,6 +36,8 @@ class ModelFiles:
             raise InputError(f"--output: the folder {home} is not writable; choose another one.")
         for name, mark in _MARKS.items():
             path = home / name
+            if path.is_dir():
+                raise InputError(f"{path} is a folder; choose another --output.")
             if path.is_file() and mark not in path.read_bytes()[:1000]:
                 raise InputError(
                     f"{path} exists and was not written by `literati fit`; choose another --output."

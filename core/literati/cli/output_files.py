@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from literati.cli.errors import InputError
 from literati.cli.output import note
 
 STANDARD_OUTPUT = "-"
+STANDARD_OUTPUTS = ("/dev/stdout", "/dev/fd/1")  # other names of it
 OUTPUT_FILE = click.Option(
     ["--output", "-o"],
     type=click.Path(dir_okay=False, writable=True, allow_dash=True),
@@ -34,6 +36,8 @@ def open_output(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
     regular file, such as a named pipe, is written directly.
     """
     encoding = None if "b" in mode else "utf-8"
+    if str(path) in STANDARD_OUTPUTS:
+        path = STANDARD_OUTPUT
     if str(path) == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path)):
         with click.open_file(os.fspath(path), mode, encoding=encoding) as file:
             yield file
@@ -50,21 +54,37 @@ def open_output(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
         ) from None
     try:
         with created:
+            _copy_permissions(target, temporary)
             yield created
-        _copy_permissions(target, temporary)
-        temporary.replace(target)
+        _replace(target, temporary)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
 def _copy_permissions(old: Path, new: Path) -> None:
-    """Give a file the owner and the mode of another one, if there is one."""
+    """Give a file the group, the owner and the mode of another one, as far as possible."""
     with suppress(FileNotFoundError):
         status = old.stat()
-        with suppress(PermissionError):  # only root may give files to others
-            os.chown(new, status.st_uid, status.st_gid)
+        for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
+            with suppress(PermissionError):  # only root may give files to others
+                os.chown(new, owner, group)
         shutil.copymode(old, new)
+
+
+def _replace(target: Path, new: Path) -> None:
+    """Put a file into the place of another one.
+
+    What cannot be replaced gets the content: another user's file in a folder such as /tmp, or a file that is
+    mounted into a container.
+    """
+    try:
+        new.replace(target)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.EBUSY):
+            raise
+        shutil.copyfile(new, target)
+        new.unlink()
 
 
 def note_written(what: str, path: str) -> None:

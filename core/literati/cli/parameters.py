@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from literati.cli.errors import InputError
 from literati.search.options import SearchLimits, SolverOptions
 from literati.search.parameters import (
     Accepted,
@@ -114,6 +115,8 @@ def _class_weights(text: str) -> str | dict[str, float]:
         label, sign, weight = part.rpartition("=")
         if not sign:
             raise ValueError(text)
+        if label.strip() in weights:
+            raise InputError(f"--class-weight: class {label.strip()} has two weights; give it one.")
         weights[label.strip()] = float(weight)
     return weights
 

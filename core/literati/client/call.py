@@ -68,7 +68,7 @@ def api_path(*segments: str) -> str:
     for segment in segments:
         if not isinstance(segment, str):
             raise TypeError(f"Expected the id of a record or an alias as text, got {type(segment).__name__}")
-    bad = [segment for segment in segments if segment in ("", ".", "..") or "/" in segment]
+    bad = [text for text in segments if text in ("", ".", "..") or "/" in text or not text.isprintable()]
     if bad or segments == LIST_OF_ALIASES:
         text = (bad or segments)[-1]
         raise InvalidIdError(

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
+
 from literati.client.errors import ConfigurationError
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -97,7 +99,8 @@ def _checked_url(url: str, source: str) -> str:
         (parts.hostname or "").encode("idna")
         if not url.isprintable():
             raise ValueError("it contains characters that cannot be printed")
-    except ValueError as error:
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL) as error:
         raise ConfigurationError(
             f"The address from {source} cannot be used: {error}. Expected one such as {DEFAULT_URL}."
         ) from None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from literati.client._sync.client import Client
 from literati.client._sync.datasets import Dataset
 from literati.client._sync.jobs import Job
-from literati.client.errors import ClientError, ConflictError, EndedWithoutModelError
+from literati.client.errors import ApiError, ClientError, ConflictError, EndedWithoutModelError
 from literati.client.remote_table import RemoteTable, remote_table
 from literati.client.retry import limit_calls
 from literati.client.tables import require_pyarrow
@@ -115,6 +115,10 @@ class RemoteClassifier(LiteratiClassifier):
             tree = data.local_tree(model.tree())
             trace = read_trace([[point[name] for name in TRACE] for point in job.trace()])
             report = _report(job.refresh(), trace)
+        except ApiError as error:
+            if dataset is None and error.status < 500:
+                name = None  # the server has refused the upload
+            raise
         except KeyboardInterrupt:
             if self.keep:
                 raise

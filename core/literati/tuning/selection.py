@@ -66,7 +66,8 @@ def explain_choice(
         return f"{about}: the best mean over {folds} folds."
     smaller = any(c.leaves < chosen.leaves for c in _near(small, best))
     return (
-        f"{about}: the smallest {'proven ' if smaller else ''}tree within one standard error ({best.standard_error:.2g}) of the best mean "
+        f"{about}: the smallest {'proven ' if smaller else ''}tree within one standard error "
+        f"({best.standard_error:.2g}) of the best mean "
         f"over {folds} folds ({best.mean:.4g} with {_count(best.leaves, 'leaf', 'leaves')})."
     )
 

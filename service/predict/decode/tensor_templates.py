@@ -70,6 +70,8 @@ class TemplateCache:
         template = self._templates.get(body.around)
         if template is None or template.tensors.rows > max_rows:
             return None
+        if len(body.arrays) != len(template.tensors.names):  # the text around them contains a zero byte
+            return None
         return template.read(body.arrays)
 
     def add(self, body: SplitBody, tensors: NumberTensors, match: Match, wanted: Wanted) -> None:

@@ -113,6 +113,16 @@ def test_a_field_with_escapes_is_no_template(predictor: Predictor) -> None:
         assert [result(predictor, other) for other in (body, changed, last)] == expected
 
 
+def test_a_zero_byte_is_no_array(predictor: Predictor) -> None:
+    """The text around arrays is kept with a zero byte in the place of each array."""
+    body = in_form("columns", [[1, 2, 3]])[0]
+    infer(predictor, (body, None))
+    spoilt = body.replace(b'"data": [1]', b"\0", 1).replace(b"[2]", b"[2], [3]", 1)
+    assert spoilt.count(b"\0") == 1
+    with pytest.raises(RowsError, match="JSON"):
+        infer(predictor, (spoilt, None))
+
+
 def test_few_short_templates_are_kept(predictor: Predictor) -> None:
     for n_rows in range(1, 3 * MAX_TEMPLATES):
         infer(predictor, in_form("columns", [[1, 2, 3]] * n_rows))

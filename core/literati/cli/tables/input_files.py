@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import shutil
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ import click
 from literati.cli.errors import InputError
 
 STANDARD_INPUT = "-"
+UTF_16 = "utf-16"
 GZIP = b"\x1f\x8b"
 PART_CHARACTERS = 1 << 20
 _COLUMNAR = {b"PAR1": "Parquet", b"ARROW1": "Arrow file", b"\xff\xff\xff\xff": "Arrow stream"}
@@ -41,6 +43,8 @@ def open_input(path: str) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield file
         return
+    if path == STANDARD_INPUT and sys.stdin is None:
+        raise InputError("Standard input is closed; name a file.")
     with TemporaryFile() as copy:
         with click.open_file(path, "rb") as source:
             shutil.copyfileobj(source, copy)
@@ -63,7 +67,10 @@ def open_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[TextI
         raise InputError(f"{name} {reason}")
     try:
         binary = cast(BinaryIO, gzip.GzipFile(fileobj=file)) if _starts_with(file, GZIP) else file
-        codec = codecs.lookup(encoding or _guess_encoding(binary)).name
+        guess = _guess_encoding(binary)
+        codec = codecs.lookup(encoding or guess).name
+        if codec.startswith(guess):  # utf-16-le, for example: its byte order mark is not part of the text
+            codec = guess
         with io.TextIOWrapper(binary, "utf-8-sig" if codec == "utf-8" else codec, newline="") as text:
             yield text
     except UnicodeError:
@@ -81,10 +88,12 @@ def open_text(file: BinaryIO, name: str, encoding: str | None) -> Iterator[TextI
 @contextmanager
 def file_to_send(path: str, encoding: str | None) -> Iterator[Path]:
     """Yield the path of a file for a server, which expects UTF-8: the given one, or a temporary copy."""
-    if encoding is None and _is_on_disk(path):
-        yield Path(path)
-        return
     with open_input(path) as source, NamedTemporaryFile(suffix=Path(path).suffix) as copy:
+        if encoding is None and columnar_format(source) is None and _guess_encoding(source) == UTF_16:
+            encoding = UTF_16
+        if encoding is None and _is_on_disk(path):
+            yield Path(path)
+            return
         if encoding is None or columnar_format(source) is not None:
             shutil.copyfileobj(source, copy)
         else:
@@ -101,7 +110,7 @@ def _is_on_disk(path: str) -> bool:
 
 def _guess_encoding(binary: BinaryIO) -> str:
     utf_16 = any(_starts_with(binary, mark) for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return "utf-16" if utf_16 else "utf-8"
+    return UTF_16 if utf_16 else "utf-8"
 
 
 def _by_first_bytes(file: BinaryIO, table: dict[bytes, str]) -> str | None:
