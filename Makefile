@@ -112,7 +112,7 @@ sanitize: build $(VENV)/.dev ## Run tests/core with an AddressSanitizer build
 sanitize-threads: build $(VENV)/.dev ## Run the tests of searches with threads with a ThreadSanitizer build
 	LITERATI_SANITIZE=threads $(BIN)/python setup.py -q build --build-base $(SANITIZE)-threads/tmp --build-lib $(SANITIZE)-threads/lib
 	@# CPython and NumPy are not instrumented, so only the accesses of the extensions are checked.
-	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1:exitcode=66:die_after_fork=0:suppressions=$(CURDIR)/tests/support/solver/thread_sanitizer.supp \
+	export LD_PRELOAD="$$($${CC:-cc} -print-file-name=libtsan.so)" TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$(CURDIR)/tests/support/solver/thread_sanitizer.supp \
 		PYTHONPATH=$(SANITIZE)-threads/lib LITERATI_SANITIZE=threads; \
 	$(BIN)/python -c "import literati, sys; sys.exit(0 if '$(SANITIZE)-threads' in literati.__file__ else 'the sanitized build is not the one imported')" && \
 	$(BIN)/python -m pytest -q --capture=sys -p no:cacheprovider tests/core/search/test_n_threads.py $(ARGS)

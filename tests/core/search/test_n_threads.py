@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -189,6 +190,10 @@ if child:
 """
 
 
+@pytest.mark.skipif(
+    os.environ.get("LITERATI_SANITIZE") == "threads",
+    reason="ThreadSanitizer does not allow new threads in a process that was forked with threads",
+)
 def test_a_forked_process_continues_the_search() -> None:
     """The threads of a search stay in the process that made them, so its child has to make its own."""
     command = [sys.executable, "-W", "ignore", "-c", IN_A_FORKED_PROCESS]
