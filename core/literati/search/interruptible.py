@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
@@ -31,8 +30,10 @@ class _Caller:
 
     def _run(self) -> None:
         while (function := self._functions.get()) is not None:
-            with suppress(BaseException):  # the thread has to go on
+            try:  # noqa: SIM105  # `suppress` needs memory, and the thread has to go on without
                 function()
+            except BaseException:
+                pass
             del function  # it may refer to a search
 
     def call(self, function: Callable[[], None]) -> None:
@@ -78,8 +79,10 @@ def call_interruptibly(
         except BaseException as error:
             outcome.append(error)
         finally:
-            _idle.append(caller)
-            done.set()
+            try:
+                _idle.append(caller)
+            finally:
+                done.set()  # whatever happens, because the waiting thread would never return
 
     caller.call(run)
     interrupt: BaseException | None = None
@@ -96,6 +99,8 @@ def call_interruptibly(
             interrupt = error
     if interrupt is not None:
         raise interrupt
+    if not outcome:
+        raise MemoryError("there was no memory for the result of a call")
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
