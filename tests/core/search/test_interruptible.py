@@ -85,7 +85,7 @@ def test_a_process_without_a_search_has_no_thread_when_it_forks() -> None:
     command = [sys.executable, "-c", FORK_AFTER_A_FIT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["['MainThread']"] * 2
+    assert done.stdout.replace("\n", "") == "['MainThread']" * 2  # both processes write at the same time
 
 
 def test_a_long_step_ends_at_the_time_limit() -> None:
