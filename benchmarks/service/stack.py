@@ -136,6 +136,10 @@ class Stack:
         api, *workers = (_process_cpu_seconds(process.pid) for process in self._started)
         return api, sum(workers)
 
+    def api_memory(self) -> int:
+        """Return the resident memory of the API process in bytes."""
+        return int(psutil.Process(self._started[0].pid).memory_info().rss)
+
     def close(self) -> None:
         self.client.close()
         for process in reversed(self._started):
