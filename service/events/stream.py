@@ -7,11 +7,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from redis.exceptions import RedisError
-from starlette.concurrency import run_in_threadpool
 
 from service.http.notifications import JobNotifications, TooManyWaitingError
 from worker.domain.errors import StoreError
@@ -34,6 +34,12 @@ class EventSource:
 
     def page(self, after: str | None, count: int) -> EventPage:
         return self.read(self.tenant, self.id, after, count)
+
+    def next_bytes(self, after: str | None) -> tuple[EventPage, bytes]:
+        """Return the events after `after`, and the bytes to send."""
+        page = self.page(after, _PAGE_SIZE)
+        events = b"".join(event_bytes(event) for event in page.events)
+        return page, _resync(self.kind) + events if page.resync else events
 
 
 def event_bytes(event: Event) -> bytes:
@@ -71,14 +77,15 @@ async def stream(
         last_sent = time.monotonic()
         while not watch.closing and allowed():
             try:
-                page = await run_in_threadpool(source.page, after, _PAGE_SIZE)
+                page, content = await notifications.reads.read(
+                    (source.tenant, source.id, after), partial(source.next_bytes, after)
+                )
             except (RedisError, StoreError) as error:
                 log.info("event stream ended by an error", record_id=source.id, error=type(error).__name__)
                 return
-            if page.resync:
-                yield _resync(source.kind)
+            if content:
+                yield content
             if page.events:
-                yield b"".join(event_bytes(event) for event in page.events)
                 after, last_sent = page.events[-1].id, time.monotonic()
             if page.ended:
                 return

@@ -36,6 +36,7 @@ class LongPoll:
         self._job_id = job_id
         self._tenant = tenant
         self._seconds = preferred_wait(request)
+        self._read_key = (tenant, request.url.path, request.url.query)
         self.headers = {"Vary": "Prefer"}
 
     @property
@@ -43,7 +44,10 @@ class LongPoll:
         return self._seconds is not None
 
     async def until(self, read: Callable[[], View], done: Callable[[View], bool]) -> View:
-        """Read the job until it is `done` or the time is over, and return what was read last."""
+        """Read the job until it is `done` or the time is over, and return what was read last.
+
+        Requests of a tenant with the same address share a read, so `read` must not depend on headers.
+        """
         if self._seconds is None:
             return await run_in_threadpool(read)
         try:
@@ -51,7 +55,7 @@ class LongPoll:
                 self.headers["Preference-Applied"] = f"wait={self._seconds}"
                 deadline = time.monotonic() + self._seconds
                 while True:
-                    view = await run_in_threadpool(read)
+                    view = await self._notifications.reads.read(self._read_key, read)
                     left = deadline - time.monotonic()
                     if (
                         done(view)

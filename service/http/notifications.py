@@ -1,25 +1,29 @@
 """Notify waiting requests of changes to jobs, by one Redis subscription per process.
 
 A message only tells a request to read the store again. Requests also read it every two seconds, so a lost
-message delays a response but does not change it.
+message delays a response but does not change it. All requests of a job are woken at the same time, so that
+they can share one read.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import cycle
 
 import redis.asyncio as redis
 import structlog
 from redis.exceptions import RedisError
 
 from service.auth import key_store
+from service.http.shared_reads import SharedReads
 
 log = structlog.get_logger(__name__)
 CHANNEL = "literati:changed"
 POLL_SECONDS = 2.0
+_POLL_GROUPS = 20  # of jobs, which are polled one after another, so that the reads are spread over time
 _MIN_DELAY, _MAX_DELAY = 0.1, 5.0  # seconds before the subscription is renewed
 
 
@@ -45,9 +49,9 @@ class Subscription:
         self.changed.set()
 
     async def wait(self, seconds: float) -> None:
-        """Return when the job may have changed, or after this time (at most two seconds)."""
+        """Return when the job may have changed, or after this time."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(seconds, POLL_SECONDS)):
+            async with asyncio.timeout(seconds):
                 await self.changed.wait()
         self.changed.clear()
 
@@ -63,6 +67,7 @@ class JobNotifications:
         self._by_tenant: dict[str, dict[Subscription, None]] = {}  # the oldest first
         self._closing = asyncio.Event()
         self.waiting = 0
+        self.reads = SharedReads()
 
     def is_full(self, tenant: str) -> bool:
         """Return whether the maximum number of requests wait and the tenant has its share of them."""
@@ -113,15 +118,21 @@ class JobNotifications:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Listen to the store while the context lasts."""
-        task = asyncio.create_task(self._listen())
+        """Listen to the store and poll it while the context lasts."""
+        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._poll())]
         try:
             yield
         finally:
             self.close()
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _poll(self) -> None:
+        """Make the requests of every job read the store once in POLL_SECONDS."""
+        for group in cycle(range(_POLL_GROUPS)):
+            await asyncio.sleep(POLL_SECONDS / _POLL_GROUPS)
+            self._wake(job_id for job_id in self._by_job if hash(job_id) % _POLL_GROUPS == group)
 
     async def _listen(self) -> None:
         delay = _MIN_DELAY
@@ -144,11 +155,13 @@ class JobNotifications:
         if channel == key_store.CHANNEL:
             self._keys_changed()
             return
-        for subscription in self._by_job.get(text, ()):
-            subscription.changed.set()
+        self._wake([text])
 
     def wake_all(self) -> None:
         """Make every waiting request read the store again."""
-        for subscriptions in self._by_job.values():
-            for subscription in subscriptions:
+        self._wake(self._by_job)
+
+    def _wake(self, job_ids: Iterable[str]) -> None:
+        for job_id in job_ids:
+            for subscription in self._by_job.get(job_id, ()):
                 subscription.changed.set()
