@@ -33,15 +33,10 @@ def test_parameters(tab: Tab, service: Service) -> None:
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = tab.go(f"/jobs/{job}")
     panel = page.get_by_role("region", name="Parameters of with parameters")
-    first = {
-        term.inner_text(): value.inner_text()
-        for term, value in zip(
-            panel.locator("dl").first.locator("dt").all(),
-            panel.locator("dl").first.locator("dd").all(),
-            strict=True,
-        )
-    }
-    assert first == {
+    changed = panel.locator("dl").first
+    expect(changed.locator("dd")).to_have_count(7)
+    terms = changed.locator("dt").all_inner_texts()
+    assert dict(zip(terms, changed.locator("dd").all_inner_texts(), strict=True)) == {
         "Rows held back validation": "25 %, seed 7",
         "Depth max_depth": "2",
         "Penalty per split split_penalty": "0.5 rows",
