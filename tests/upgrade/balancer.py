@@ -58,6 +58,10 @@ class Balancer:
         rows = csv.DictReader(text.removeprefix("# ").splitlines())
         return {row["svname"]: row for row in rows if row["svname"].startswith("api")}
 
+    def retries(self) -> int:
+        """Return how often a connection was tried again or moved to another server."""
+        return sum(int(server["wretr"]) + int(server["wredis"]) for server in self.servers().values())
+
     def wait_until_up(self, *names: str) -> None:
         """Wait until HAProxy sends requests to these servers."""
 

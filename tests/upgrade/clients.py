@@ -96,11 +96,11 @@ class Clients:
         for number in range(1_000_000):
             if self._stop.wait(1.0):
                 return
-            hard = number % 4 == 0  # such a job runs until its time is over, and is moved between workers
+            hard = number % 12 == 0  # such a job runs until its time is over, and is moved between workers
             body = {
                 "dataset_id": self._datasets[hard],
                 "parameters": {"max_depth": 5 if hard else 3},
-                "limits": {"time_limit": 4 if hard else 60},
+                "limits": {"time_limit": 12 if hard else 60},
             }
             key = {"Idempotency-Key": uuid.uuid4().hex}
             job = self._request(client, "submit", "POST", "/v1/jobs", json=body, headers=key)

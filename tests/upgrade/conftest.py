@@ -48,8 +48,8 @@ class TwoVersions:
 
 @pytest.fixture(scope="session")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoVersions]:
-    settings = {"LITERATI_LEASE_SECONDS": "3", "LITERATI_RECONCILE_SECONDS": "0.5"}
-    with Stack(tmp_path_factory.mktemp("upgrade"), **settings) as stack:
+    folder = tmp_path_factory.mktemp("upgrade")
+    with Stack(folder, LITERATI_LEASE_SECONDS="3", LITERATI_RECONCILE_SECONDS="0.5") as stack:
         two = TwoVersions(stack)
         yield two
         for client in two.clients.values():

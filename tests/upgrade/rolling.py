@@ -43,8 +43,8 @@ class RollingUpgrade:
             began = time.monotonic()
             clients.start()
             time.sleep(QUIET_SECONDS)
-            for _ in range(2):
-                self._replace_all(balancer)
+            for version in ("older", "newer"):
+                self._replace_all(balancer, version)
             clients.stop()
             seconds = time.monotonic() - began
             return self._figures(balancer, clients, seconds)
@@ -68,47 +68,54 @@ class RollingUpgrade:
         rows = [{"x": float(x), "z": int(z)} for x, z in zip(table["x"], table["z"], strict=True)]
         return Clients(url, easy.id, hard.id, model_id, rows[:10])
 
-    def _replace_all(self, balancer: Balancer) -> None:
+    def _replace_all(self, balancer: Balancer, version: str) -> None:
+        """Replace the processes of this version by the newer one."""
         for i, port in enumerate(self.ports):
-            self._stop(self.workers[i], "worker")
+            seconds = _stop(self.workers[i])
             self.workers[i] = self.stack.start_worker(ROOTS["newer"])
+            self.replaced.append({"process": "worker", "version": version, "stopped_in_seconds": seconds})
             time.sleep(QUIET_SECONDS)
-            self._stop(self.apis[i], "api")
+
+            before = balancer.retries()
+            seconds = _stop(self.apis[i])
             self.apis[i] = self._start_api(port, "newer")
             balancer.wait_until_up("api1", "api2")
             time.sleep(QUIET_SECONDS)
-
-    def _stop(self, process: Process, kind: str) -> None:
-        """Stop a process as an administrator does, by SIGTERM."""
-        began = time.monotonic()
-        process.process.terminate()
-        process.process.wait(STOP_SECONDS)
-        self.replaced.append({"process": kind, "stopped_in_seconds": round(time.monotonic() - began, 1)})
+            again = {"tried_again_by_haproxy": balancer.retries() - before}
+            self.replaced.append(
+                {"process": "api", "version": version, "stopped_in_seconds": seconds, **again}
+            )
 
     def _figures(self, balancer: Balancer, clients: Clients, seconds: float) -> dict[str, Any]:
         tally = clients.tally
         with httpx.Client(base_url=balancer.url, timeout=60) as client:
             states = {job: client.get(f"/v1/jobs/{job}").json()["state"] for job in tally.jobs}
             stored = {job: _event_ids(client, job) for job in tally.jobs}
-        servers = balancer.servers().values()
         return {
             "seconds": round(seconds),
             "replaced": self.replaced,
             "requests": dict(tally.requests),
             "failed": tally.failures,
-            "tried_again_by_haproxy": sum(int(server["wretr"]) + int(server["wredis"]) for server in servers),
             "p99_seconds": {
                 kind: round(statistics.quantiles(values, n=100)[-1], 3)
                 for kind, values in tally.seconds.items()
                 if kind not in ("event stream", "long poll") and len(values) > 1
             },
             "jobs": len(tally.jobs),
-            "jobs_in_store": int(self.stack.store.client.zcard("literati:tenant-jobs:default")) - 1,  # type: ignore[arg-type]
+            "jobs_in_store": int(self.stack.store.client.zcard("literati:tenant-jobs:default")) - 1,
             "jobs_not_succeeded": [job for job, state in states.items() if state != "SUCCEEDED"],
             "streams_continued": tally.continued,
             "events": sum(map(len, stored.values())),
             "jobs_with_other_events": [job for job in tally.jobs if tally.streams.get(job) != stored[job]],
         }
+
+
+def _stop(process: Process) -> float:
+    """Stop a process as an administrator does, by SIGTERM, and return the seconds that it took."""
+    began = time.monotonic()
+    process.process.terminate()
+    process.process.wait(STOP_SECONDS)
+    return round(time.monotonic() - began, 1)
 
 
 def _event_ids(client: httpx.Client, job: str) -> list[str]:

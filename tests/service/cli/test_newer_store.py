@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,7 +22,7 @@ from worker.domain.jobs import JobState
 from worker.store.store_format import FORMAT, KEY
 
 pytestmark = pytest.mark.stack
-NEWER = {"format": "99", "reader": "98", "version": "9.0"}
+NEWER: dict[Any, Any] = {"format": "99", "reader": "98", "version": "9.0"}
 SENTENCE = (
     "Literati 9.0 has written to the store, and programs below format 98 cannot read it; this is Literati "
     f"{__version__} with format {FORMAT}. Install Literati 9.0 or newer here, or restore a backup from "

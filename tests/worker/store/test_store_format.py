@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import redis
 
@@ -23,7 +25,7 @@ def test_a_store_without_a_mark_is_accepted_and_marked(store: Store, client: red
 
 
 def test_the_mark_never_falls(store: Store, client: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-    newer = {"format": str(FORMAT + 5), "reader": str(FORMAT), "version": "9.0"}
+    newer: dict[Any, Any] = {"format": str(FORMAT + 5), "reader": str(FORMAT), "version": "9.0"}
     client.hset(KEY, mapping=newer)
     store.format.check()
     assert mark(client) == newer, "a newer program that writes what this one reads"
@@ -33,7 +35,7 @@ def test_the_mark_never_falls(store: Store, client: redis.Redis, monkeypatch: py
 
 
 def test_a_newer_store_is_refused_and_left_as_it_is(store: Store, client: redis.Redis) -> None:
-    newer = {"format": "12", "reader": "11", "version": "9.0"}
+    newer: dict[Any, Any] = {"format": "12", "reader": "11", "version": "9.0"}
     client.hset(KEY, mapping=newer)
     with pytest.raises(StoreFormatError) as error:
         store.format.check()
