@@ -170,6 +170,11 @@ def with_notes(settings: Settings, record: Hash) -> Settings:
     return settings if notes is None else settings.model_copy(update={"notes": json.loads(notes)})
 
 
+def notes_json(notes: str | None, record: Hash) -> str:
+    """Return new notes as a script's argument: empty if the record had none, and has none now."""
+    return "" if notes is None and b"notes" not in record else json.dumps(notes)
+
+
 def _spec_and_settings(record: Hash) -> tuple[jobs.JobSpec, jobs.JobSettings]:
     """Read both parts of a job. In version 0.1.0 the settings were a part of the spec."""
     spec = json.loads(record[b"spec"])

@@ -160,7 +160,7 @@ class JobStore(JobLeases):
                 int(settings.limits != job.settings.limits),
                 "" if revision is None else job.revision,
                 record.get(b"notes", b""),
-                json.dumps(settings.notes),
+                codecs.notes_json(settings.notes, record),
             )
             if status == b"OK":
                 return codecs.job(codecs.to_dict(rest[0]))

@@ -199,7 +199,7 @@ class SweepStore(StorePart):
                 settings.priority,
                 "" if revision is None else sweep.revision,
                 record.get(b"notes", b""),
-                json.dumps(settings.notes),
+                codecs.notes_json(settings.notes, record),
             )
             if status == b"OK":
                 return _sweep(codecs.to_dict(rest[0]))

@@ -1,5 +1,5 @@
 -- id tenant expected(the settings before the change, or '' for an older record) settings priority
--- limits_changed(1 or 0) revision(that the job must have, or '') expected_notes(or '' for none yet) notes(JSON)
+-- limits_changed(1 or 0) revision(that the job must have, or '') expected_notes notes (each JSON, or '')
 local id, tenant, expected, settings, priority, limits_changed, revision, expected_notes, notes = unpack(ARGV)
 
 local job = read_of_tenant(id, tenant)
@@ -19,7 +19,10 @@ if present ~= settings or present_notes ~= notes then
     elseif limits_changed == '1' and TERMINAL[job.state] then
         return { 'WRONG_STATE', job.state }
     end
-    call('HSET', job.key, 'settings', settings, 'notes', notes)
+    call('HSET', job.key, 'settings', settings)
+    if notes ~= present_notes then
+        call('HSET', job.key, 'notes', notes)
+    end
     call('HINCRBY', job.key, 'limits_revision', limits_changed)
     if priority ~= job.priority then
         put(job, 'priority', priority)

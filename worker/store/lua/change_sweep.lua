@@ -1,5 +1,5 @@
 -- id tenant expected(the settings before the change) settings priority revision(that the sweep must have, or '')
--- expected_notes(or '' for none yet) notes(JSON)
+-- expected_notes notes (each JSON, or '')
 local id, tenant, expected, settings, priority, revision, expected_notes, notes = unpack(ARGV)
 
 local sweep = read_sweep_of_tenant(id, tenant)
@@ -33,7 +33,10 @@ if present ~= settings or present_notes ~= notes then
     if priority ~= sweep.priority then
         change_priority()
     end
-    call('HSET', sweep.key, 'settings', settings, 'notes', notes)
+    call('HSET', sweep.key, 'settings', settings)
+    if notes ~= present_notes then
+        call('HSET', sweep.key, 'notes', notes)
+    end
     publish_change(sweep)
 end
 return { 'OK', call('HGETALL', sweep.key) }
