@@ -81,8 +81,7 @@ class Reconciler:
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                if self._may_use_store():
-                    self.run_once()
+                self.run_once()
             except redis.RedisError as error:
                 log.warning("the store does not answer", error=str(error))
             except Exception:
@@ -106,6 +105,8 @@ class Reconciler:
             self._store.report_alive(self._worker, seconds)
 
     def run_once(self) -> None:
+        if not self._may_use_store():
+            return
         self._report_alive(MAX_MISSED_ROUNDS * self._interval + MAX_ROUND_SECONDS)
         wakeups = self._store.jobs.reconcile()
         if wakeups > 0:

@@ -26,7 +26,8 @@ from worker.processes.parent_death import set_parent_death_signal
 from worker.reconciler import Reconciler, retention_days
 from worker.settings import WorkerSettings
 from worker.shutdown import MainProcess, create_main_process, main_process
-from worker.store import open_store
+from worker.store import Store, open_store
+from worker.store.client import connect
 from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
 from worker.sweeps.advance import advance
@@ -136,9 +137,10 @@ def _on_worker_init(sender: Any, **_: Any) -> None:
 
 def _check_store_format() -> None:
     """End the worker if a newer program has written to the store. If it does not answer, check it later."""
-    with suppress(RedisError):
+    # The children must not inherit the connection.
+    with suppress(RedisError), connect(WorkerSettings().store_url) as client:
         try:
-            process_context().store.format.check()
+            Store(client).format.check()
         except StoreFormatError as error:
             sys.exit(str(error))
 
