@@ -14,12 +14,15 @@ SOURCES := $(wildcard core/literati/*/*.pyx core/literati/*/*.pxd core/literati/
 SANITIZE := build/sanitize
 MLSERVER := build/mlserver
 INTEROP := build/interop
+# The version before this one, which must run beside it: that with sweeps, before the Python client. It is a revision.
+OLDER ?= 5433993
+OLDER_ROOT := build/upgrade/older
 AUDIT := build/audit
 QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop dist lint openapi settings client notebooks page bench paper chaos load bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos load bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -43,6 +46,11 @@ test-compose: build $(VENV)/.dev ## Build and test the containers, in about ten 
 test-interop: build $(INTEROP)/.installed $(MLSERVER)/.installed ## Run the exports in other programs and the protocols with other clients (Debian: default-jdk-headless gcc nodejs postgresql)
 	LITERATI_INTEROP=1 LITERATI_MLSERVER=$(abspath $(MLSERVER))/bin/python PYTHONPATH=core \
 		$(INTEROP)/bin/python -m pytest -q tests/interop $(ARGS)
+
+test-upgrade: build $(VENV)/.dev ## Run this version beside an older one, and replace it process by process (Debian: haproxy; OLDER=revision)
+	@# The figures of the replacement are also written to build/upgrade.json.
+	$(BIN)/python -m tests.upgrade.older $(OLDER) $(OLDER_ROOT)
+	LITERATI_OLDER=$(OLDER_ROOT) $(BIN)/python -m pytest -q tests/upgrade $(ARGS)
 
 dist: $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
 	@# PYTHONS="python3.11 python3.12" chooses the interpreters; without it, all that are found are used.

@@ -63,7 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(BodyLimitMiddleware, settings=settings)
     if settings.rate_limits != "off":
         app.add_middleware(RateLimitMiddleware, buckets=services.buckets, settings=settings)
-    app.add_middleware(AuthMiddleware, keys=services.keys)
+    app.add_middleware(AuthMiddleware, keys=services.keys, store_format=services.store.format)
     app.add_middleware(
         RequestMiddleware,
         metrics=services.metrics,
@@ -104,12 +104,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     from worker.app import wake  # importing Celery takes a second, which describing the API does not need
 
     services: Services = app.state.services
+    loop = asyncio.get_running_loop()
     reconciler = Reconciler(
         services.store,
         wake,
         services.blobs,
         interval=services.settings.reconcile_seconds,
         retention=retention_days(services.settings),
+        on_refused=lambda: loop.call_soon_threadsafe(services.notifications.end_all),
     )
     reconciler.start()
     services.sandbox.start()

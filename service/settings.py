@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic_settings import SettingsConfigDict
 
 from worker.settings import WorkerSettings
@@ -37,6 +37,9 @@ class Settings(WorkerSettings):
     """Address of the API. Any but a loopback address requires an API key."""
     port: int = Field(default=8000, ge=0, le=65_535)
     """Port of the API. 0 selects a free port."""
+    drain_seconds: NonNegativeFloat = 0.0
+    """Seconds for which an API process that is told to stop (SIGTERM) still answers, while `/readyz` answers
+    503 so that a load balancer sends its requests elsewhere."""
     api_keys_file: Path | None = None
     """File of API keys, which is imported at start and when it changes."""
     access_log: bool = False

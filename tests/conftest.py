@@ -11,8 +11,8 @@ import pytest
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # Tests in `interop` need databases, compilers and packages that only `make test-interop` installs; tests in
-# `dist` need what `make dist` builds.
-NEEDS = {"interop": "LITERATI_INTEROP", "dist": "LITERATI_DIST"}
+# `dist` need what `make dist` builds, and tests in `upgrade` what `make test-upgrade` builds.
+NEEDS = {"interop": "LITERATI_INTEROP", "dist": "LITERATI_DIST", "upgrade": "LITERATI_OLDER"}
 collect_ignore = [folder for folder, variable in NEEDS.items() if not os.environ.get(variable)]
 
 # A test that uses one of these fixtures, directly or through another fixture, gets the marker.

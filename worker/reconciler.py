@@ -16,6 +16,7 @@ import redis
 import structlog
 
 from worker.blobs.local import Blobs
+from worker.domain.errors import StoreFormatError
 from worker.settings import WorkerSettings
 from worker.store import Store
 from worker.store.measurements import WorkerInfo
@@ -54,6 +55,7 @@ class Reconciler:
         interval: float = 5.0,
         worker: WorkerInfo | None = None,
         retention: Mapping[RetentionKind, float] | None = None,
+        on_refused: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
         self._wake = wake
@@ -61,6 +63,7 @@ class Reconciler:
         self._interval = interval
         self._worker = worker  # in a worker process, which reports that it is alive
         self._retention = retention or {}
+        self._on_refused = on_refused  # called once, when a newer program has written to the store
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -85,11 +88,25 @@ class Reconciler:
                 log.exception("reconciling failed")  # the next round may succeed
             self._stop.wait(self._interval)
 
+    def _may_use_store(self) -> bool:
+        """Check the format of the store, which may change while this process runs."""
+        known = self._store.format.refusal
+        try:
+            self._store.format.check()
+        except StoreFormatError as error:
+            if known is None:
+                log.error("the store is newer than this program", detail=str(error))
+                self._on_refused()
+            return False
+        return True
+
     def _report_alive(self, seconds: float) -> None:
         if self._worker is not None:
             self._store.report_alive(self._worker, seconds)
 
     def run_once(self) -> None:
+        if not self._may_use_store():
+            return
         self._report_alive(MAX_MISSED_ROUNDS * self._interval + MAX_ROUND_SECONDS)
         wakeups = self._store.jobs.reconcile()
         if wakeups > 0:

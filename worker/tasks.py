@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import os
 import socket
+import sys
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import structlog
 from celery import signals
+from celery.worker import state
 from redis import RedisError
 from structlog.contextvars import bound_contextvars
 
@@ -18,12 +20,14 @@ from literati.cores import usable_cores
 from worker import logs
 from worker.app import TASK, app, wake
 from worker.blobs.open import open_blobs
+from worker.domain.errors import StoreFormatError
 from worker.domain.jobs import Job
 from worker.processes.parent_death import set_parent_death_signal
 from worker.reconciler import Reconciler, retention_days
 from worker.settings import WorkerSettings
 from worker.shutdown import MainProcess, create_main_process, main_process
-from worker.store import open_store
+from worker.store import Store, open_store
+from worker.store.client import connect
 from worker.store.leases import WorkerCores
 from worker.store.measurements import WorkerInfo
 from worker.sweeps.advance import advance
@@ -62,7 +66,7 @@ def run_jobs() -> None:
             return
         try:
             job = _claim(context, main)
-        except RedisError as error:
+        except (RedisError, StoreFormatError) as error:
             log.warning("no job claimed", error=f"{type(error).__name__}: {error}")
             return
         if job is None:
@@ -91,6 +95,7 @@ def _run(context: ProcessContext, main: MainProcess, job: Job) -> None:
 
 def _claim(context: ProcessContext, main: MainProcess) -> Job | None:
     """Claim a job for which this worker has enough free cores, and reserve them."""
+    context.store.format.check()
     slots = main.core_slots
     with slots.reserve() as free:
         cores = WorkerCores(f"{socket.gethostname()}:{main.pid}", free, slots.cores)
@@ -124,9 +129,26 @@ def _on_setup_logging(**_: Any) -> None:
 
 @signals.worker_init.connect
 def _on_worker_init(sender: Any, **_: Any) -> None:
-    """Create what the main process shares with its children, before they are forked."""
+    """Check the store, and create what the main process shares with its children, before they are forked."""
+    _check_store_format()
     concurrency = sender.concurrency
     create_main_process(concurrency if isinstance(concurrency, int) else usable_cores())  # or "auto"
+
+
+def _check_store_format() -> None:
+    """End the worker if a newer program has written to the store. If it does not answer, check it later."""
+    # The children must not inherit the connection.
+    with suppress(RedisError), connect(WorkerSettings().store_url) as client:
+        try:
+            Store(client).format.check()
+        except StoreFormatError as error:
+            sys.exit(str(error))
+
+
+def _end_worker() -> None:
+    """Return the jobs to the queue and end with an error. What restarts the worker is told the reason."""
+    main_process().shut_down()
+    state.should_stop = 1  # type: ignore[assignment]  # the exit code of a warm shutdown
 
 
 @signals.worker_process_init.connect
@@ -145,6 +167,7 @@ def _on_worker_ready(sender: Any, **_: Any) -> None:
         interval=context.settings.reconcile_seconds,
         worker=WorkerInfo(context.name, sender.controller.concurrency),
         retention=retention_days(context.settings),
+        on_refused=_end_worker,
     )
     reconciler.start()
     atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown

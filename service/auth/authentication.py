@@ -17,6 +17,7 @@ from service.auth.api_keys import ApiKeys
 from service.auth.key_file import DEFAULT_TENANT, Scope
 from service.commands import command
 from service.http.problems import Problem, unavailable
+from worker.store.store_format import StoreFormat
 
 PUBLIC_PATHS = frozenset(
     {
@@ -68,12 +69,15 @@ def needed_scope(method: str, path: str) -> Scope:
 class AuthMiddleware:
     """ASGI middleware that sets `literati.caller` in the scope, or raises a problem with 401, 403 or 503.
 
+    All requests but those for public paths get 503 while the store is one that this program cannot read.
+
     A caller whose key lacks a scope is set as `literati.refused`, for the audit log.
     """
 
-    def __init__(self, app: ASGIApp, keys: ApiKeys) -> None:
+    def __init__(self, app: ASGIApp, keys: ApiKeys, store_format: StoreFormat) -> None:
         self.app = app
         self.keys = keys
+        self.store_format = store_format
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not is_public(scope["path"]):
@@ -81,6 +85,8 @@ class AuthMiddleware:
         await self.app(scope, receive, send)
 
     async def _authenticate(self, scope: ASGIScope) -> Caller:
+        if self.store_format.refusal is not None:
+            raise unavailable(self.store_format.refusal)
         self.keys.refresh()
         if not self.keys.readable:
             raise unavailable("The key file of the server cannot be read; its administrator must repair it.")

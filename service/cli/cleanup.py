@@ -17,6 +17,7 @@ from service.commands import command
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.blobs.open import open_blobs
+from worker.domain.errors import StoreFormatError
 from worker.store import Store, open_store
 from worker.store.retention import RetentionKind
 
@@ -47,6 +48,7 @@ def main(words: list[str] | None = None) -> int:
     settings = Settings()
     store = open_store(settings)
     try:
+        store.format.check()
         for kind, age in ages.items():
             if age is not None:
                 _delete(store, kind, age, dry_run=arguments.dry_run)
@@ -58,6 +60,9 @@ def main(words: list[str] | None = None) -> int:
             f"The store does not answer ({type(error).__name__}); start it, or correct REDIS_URL.",
             file=sys.stderr,
         )
+        return 1
+    except StoreFormatError as error:
+        print(error, file=sys.stderr)
         return 1
     return 0
 

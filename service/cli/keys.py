@@ -24,6 +24,8 @@ from service.auth.key_file import DEFAULT_TENANT, TENANT, KeyEntry, Scope
 from service.auth.key_store import KeyStore
 from service.commands import command
 from service.settings import Settings
+from worker.domain.errors import StoreFormatError
+from worker.store import Store
 
 _DEFAULT_SCOPES = "read,train"
 _STORE_SECONDS = 5.0  # time limit of an answer of the store
@@ -49,7 +51,7 @@ def main(words: list[str] | None = None) -> int:
                 print(_NO_STORE, more, file=sys.stderr)
                 return 2
             return int(arguments.run(places, arguments))
-    except OSError as error:
+    except (OSError, StoreFormatError) as error:
         print(error, file=sys.stderr)
     except ValueError as error:
         print(f"{arguments.file or Settings().api_keys_file}: {error}", file=sys.stderr)
@@ -74,7 +76,7 @@ def _places(file: Path | None) -> Iterator[Places]:
     with client:
         store: KeyStore | None = KeyStore(client)
         try:
-            client.ping()
+            Store(client).format.check()
         except (redis.AuthenticationError, redis.BusyLoadingError):
             raise
         except redis.ConnectionError:  # nothing listens at this address

@@ -145,6 +145,8 @@ def _store_problem(request: Request, error: store.StoreError) -> Problem:
         kind, detail = conflict
         return Problem(409, detail, kind=kind)
     match error:
+        case store.StoreFormatError():
+            return unavailable(str(error))
         case store.PreconditionFailedError():
             detail = "The record has changed: its revision is not that in `If-Match`; read it again."
             return Problem(412, detail, kind="precondition-failed")

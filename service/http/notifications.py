@@ -116,6 +116,12 @@ class JobNotifications:
         self._closing.set()
         self.wake_all()
 
+    def end_all(self) -> None:
+        """Answer all requests that wait now. Later ones may wait again."""
+        for subscriptions in self._by_job.values():
+            for subscription in subscriptions:
+                subscription.evict()
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Listen to the store and poll it while the context lasts."""

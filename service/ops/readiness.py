@@ -1,4 +1,4 @@
-"""The readiness check: whether the store and the blobs accept writes."""
+"""The readiness check: whether this process takes requests, and the store and the blobs accept writes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,18 @@ class Readiness:
         self._blobs = blobs
         self._valid_until = 0.0
         self._check_task: asyncio.Task[None] | None = None
+        self._draining = False
+
+    def drain(self) -> None:
+        """Be not ready from now on, because the process will stop."""
+        self._draining = True
 
     async def check(self) -> None:
         """Raise redis.RedisError or a Problem if the service is not ready."""
+        if self._draining:
+            raise unavailable("This server is about to stop; send requests to another one.")
+        if self._store.format.refusal is not None:
+            raise unavailable(self._store.format.refusal)
         if time.monotonic() < self._valid_until:
             return
         if self._check_task is None:

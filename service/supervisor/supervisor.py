@@ -25,6 +25,7 @@ from service.listen_address import check_api_keys, free_port
 from service.settings import Settings
 from service.supervisor.state_folder import StateFolder
 from service.supervisor.supervised_process import SupervisedProcess
+from worker.domain.errors import StoreFormatError
 from worker.processes.parent_death import kill_with_parent
 from worker.processes.valkey import ValkeyError, ValkeyServer
 from worker.store import Store
@@ -95,6 +96,8 @@ class Supervisor:
             _check_store(self.settings.store_url)
         else:
             url = self._start_store()
+            if not self.stopping:
+                _check_store(url)
         if self.stopping:
             return
         environment = {
@@ -147,7 +150,8 @@ class Supervisor:
 
     def _stop(self) -> None:
         for process in reversed(self.processes):
-            process.stop(STOP_SECONDS[process.name], lambda: self._skip_wait)
+            drain = self.settings.drain_seconds if process.name == "API" else 0.0
+            process.stop(STOP_SECONDS[process.name] + drain, lambda: self._skip_wait)
         if self._server is not None:
             self._server.remove_socket()
         self.folder.close()
@@ -179,7 +183,11 @@ def _is_ready(address: str) -> bool:
 def _check_store(url: str) -> None:
     try:
         with connect(url) as client:
-            Store(client).ping()
+            store = Store(client)
+            store.ping()
+            store.format.check()
+    except StoreFormatError as error:
+        raise StartError(str(error)) from None
     except (redis.RedisError, ValueError) as error:
         # The URL may contain a password, so the message does not show it.
         reason = f"{type(error).__name__}: {error}"

@@ -94,6 +94,11 @@ MUTANTS: Changes = {
             "false",
             WORKER + "store/test_changes.py::test_two_clients_at_once_lose_nothing",
         ),
+        (
+            "present_notes ~= expected_notes",
+            "false",
+            WORKER + "store/test_changes.py::test_notes_and_a_name_at_once_lose_nothing",
+        ),
     ],
     "change_sweep.lua": [
         (
@@ -351,6 +356,20 @@ MUTANTS: Changes = {
             "read_model(job, 'USER_FINISH', is_proven(job, job.objective))",
             "read_model(job, 'USER_FINISH', '0')",
             WORKER + "store/test_tree_models.py::test_only_a_tree_that_meets_the_bound_is_proven",
+        ),
+    ],
+    "shared/store_format.lua": [
+        (
+            "or 0) < tonumber(number)",
+            "or 0) ~= tonumber(number)",
+            WORKER + "store/test_store_format.py::test_the_mark_never_falls",
+        ),
+    ],
+    "mark_format.lua": [
+        (
+            "if tonumber(mark[1] or 0) > tonumber(format) then",
+            "if false then",
+            WORKER + "store/test_store_format.py::test_a_newer_store_is_refused_and_left_as_it_is",
         ),
     ],
     "shared/blob_references.lua": [

@@ -12,6 +12,10 @@ class StoreError(Exception):
     """Base class of these errors. Trouble with the server itself is a redis.RedisError."""
 
 
+class StoreFormatError(StoreError):
+    """A newer program has written what this one cannot read. The message says which, and the remedy."""
+
+
 class JobNotFoundError(StoreError):
     """There is no such job, or it belongs to another tenant."""
 

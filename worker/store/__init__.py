@@ -15,6 +15,7 @@ from worker.store.jobs import JobStore
 from worker.store.measurements import Measurements, WorkerInfo, measure
 from worker.store.models import ModelStore
 from worker.store.retention import BlobReferences, Retention
+from worker.store.store_format import StoreFormat
 from worker.store.sweeps import SweepStore
 from worker.store.tenants import TenantStore
 
@@ -31,6 +32,7 @@ class Store:
     ) -> None:
         self.client = client
         self._scripts = scripts = Scripts(client, history or HistoryLimits())
+        self.format = StoreFormat(client, scripts)
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
         self.models = ModelStore(client, scripts)

@@ -14,9 +14,11 @@ from worker.domain import jobs
 from worker.domain.models import Model, ModelSummary
 from worker.domain.parameters import WIDENING, unused_additions
 from worker.domain.progress import Progress, ProgressUpdate, TracePoint
+from worker.domain.sweeps import SweepSettings
 
 Hash = Mapping[bytes, bytes]
 Value = TypeVar("Value")
+Settings = TypeVar("Settings", jobs.JobSettings, SweepSettings)
 
 
 def to_dict(flat: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -44,7 +46,7 @@ JOB_SUMMARY = (
     *(b"error", b"created_at", b"queued_at", b"started_at", b"first_incumbent_at", b"finished_at"),
     *(b"scores", b"objective", b"upper", b"lower", b"expansions", b"states_live", b"incumbents", b"elapsed"),
     *(b"memory", b"model_revision", b"chosen", b"explored", b"seconds_left", b"stage", b"space"),
-    *(b"proven_space", b"priority"),
+    *(b"proven_space", b"priority", b"notes"),
 )
 INCUMBENT_SCORES = ("objective", "found_seconds", "scores")
 MODEL_SUMMARY = (
@@ -76,6 +78,7 @@ def job_summary(record: Hash) -> jobs.JobSummary:
 
 def _job_summary(record: Hash) -> dict[str, Any]:
     spec, settings = _spec_and_settings(record)
+    settings = with_notes(settings, record)
     if spec.sweep is not None:  # whose priority may have changed since the job was planned
         settings = settings.model_copy(update={"priority": int(record[b"priority"])})
     return {
@@ -152,10 +155,24 @@ def spec_json(job: jobs.NewJob) -> str:
 
 
 def settings_json(settings: jobs.JobSettings) -> str:
-    unused: dict[str, Any] = {"limits": unused_additions(settings.limits)}
-    if settings.notes is None:
-        unused["notes"] = True
+    """Return the settings without the notes, which have a field of their own."""
+    unused: dict[str, Any] = {"limits": unused_additions(settings.limits), "notes": True}
     return settings.model_dump_json(include=set(jobs.JobSettings.model_fields), exclude=unused)
+
+
+def with_notes(settings: Settings, record: Hash) -> Settings:
+    """Add the notes of a job or a sweep.
+
+    They are a field of the record, because programs without notes refuse settings with an unknown name. For
+    some time they were among the settings.
+    """
+    notes = record.get(b"notes")
+    return settings if notes is None else settings.model_copy(update={"notes": json.loads(notes)})
+
+
+def notes_json(notes: str | None, record: Hash) -> str:
+    """Return new notes as a script's argument: empty if the record had none, and has none now."""
+    return "" if notes is None and b"notes" not in record else json.dumps(notes)
 
 
 def _spec_and_settings(record: Hash) -> tuple[jobs.JobSpec, jobs.JobSettings]:

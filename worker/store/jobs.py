@@ -159,6 +159,8 @@ class JobStore(JobLeases):
                 settings.priority,
                 int(settings.limits != job.settings.limits),
                 "" if revision is None else job.revision,
+                record.get(b"notes", b""),
+                codecs.notes_json(settings.notes, record),
             )
             if status == b"OK":
                 return codecs.job(codecs.to_dict(rest[0]))

@@ -47,7 +47,7 @@ _REASONS = {
     b"STOPPING": "some of its jobs have not stopped yet; try again in a second",
 }
 _SUMMARY = (
-    *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"error", b"choice"),
+    *(b"tenant", b"spec", b"settings", b"state", b"revision", b"stop_reason", b"error", b"choice", b"notes"),
     *(b"refit_job", b"model_id", b"used", b"running_since", b"created_at", b"started_at", b"finished_at"),
 )
 
@@ -109,7 +109,7 @@ class SweepStore(StorePart):
             spec.dataset_id,
             settings.priority,
             spec.model_dump_json(),
-            settings.model_dump_json(),
+            _settings_json(settings),
             "" if idempotency_key is None else _idempotency(spec.tenant, idempotency_key),
             body_digest,
             IDEMPOTENCY_SECONDS * 1000,
@@ -195,9 +195,11 @@ class SweepStore(StorePart):
                 sweep_id,
                 tenant,
                 record[b"settings"],
-                settings.model_dump_json(),
+                _settings_json(settings),
                 settings.priority,
                 "" if revision is None else sweep.revision,
+                record.get(b"notes", b""),
+                codecs.notes_json(settings.notes, record),
             )
             if status == b"OK":
                 return _sweep(codecs.to_dict(rest[0]))
@@ -424,6 +426,10 @@ def _seconds(record: codecs.Hash) -> float:
     return (used + (max(0.0, 1000 * time.time() - since) if since else 0)) / 1000
 
 
+def _settings_json(settings: SweepSettings) -> str:
+    return settings.model_dump_json(exclude={"notes"})
+
+
 def _sweep(record: codecs.Hash) -> Sweep:
     stop_reason, error, choice = (record.get(name) for name in (b"stop_reason", b"error", b"choice"))
     times: dict[str, Any] = {
@@ -433,7 +439,7 @@ def _sweep(record: codecs.Hash) -> Sweep:
     }
     return Sweep(
         spec=SweepSpec.model_validate_json(record[b"spec"]),
-        settings=SweepSettings.model_validate_json(record[b"settings"]),
+        settings=codecs.with_notes(SweepSettings.model_validate_json(record[b"settings"]), record),
         state=SweepState(record[b"state"].decode()),
         revision=int(record[b"revision"]),
         stop_reason=SweepStopReason(stop_reason.decode()) if stop_reason else None,

@@ -56,8 +56,12 @@ def _restart(job: Job, task: TrainingTask, limits: Limits, store: Store, note: s
     offset = Effort(-job.progress.elapsed_seconds)
     search = task.search(search_limits(limits, offset))
     known = store.jobs.incumbent(job.spec.tenant, job.spec.id)
-    if known is not None:
+    if known is None:
+        return StartedSearch(search, offset, (note,))
+    try:
         search.adopt(ShapeTree.from_dict(known.tree))
+    except (ValueError, LiteratiError) as error:  # of a newer version; it stays the tree of the job
+        note = f"{note}; the tree cannot be used either ({_describe(error)})"
     return StartedSearch(search, offset, (note,))
 
 

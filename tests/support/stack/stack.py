@@ -43,12 +43,14 @@ def poll(look: Callable[[], Seen | None], *, seconds: float = 30.0, what: str = 
 class Process:
     """A Python module in a child process, which is killed when the test process ends."""
 
-    def __init__(self, name: str, words: list[str], environment: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self, name: str, words: list[str], environment: dict[str, str], folder: Path, *, root: Path = ROOT
+    ) -> None:
         self.log = folder / f"{name}.log"
         command = kill_with_parent([sys.executable, "-m", *words])
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+                command, cwd=root, env=environment, stdout=log, stderr=log, start_new_session=True
             )
 
     def text(self) -> str:
@@ -112,19 +114,24 @@ class Stack:
         stack._start_on_entry = (stack.start_worker, stack.start_api)
         return stack
 
-    def start_api(self) -> Process:
-        api = self._start("api", ["service.server"])
+    def start_api(self, root: Path = ROOT, **environment: str) -> Process:
+        """Start an API server of the code under `root`, and wait until it listens."""
+        api = self._start("api", ["service.server"], root, environment)
         self.url = api.wait_for(_LISTENING)[1]
         return api
 
-    def start_worker(self) -> Process:
-        worker = self._start("worker", ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"])
+    def start_worker(self, root: Path = ROOT) -> Process:
+        words = ["celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
+        worker = self._start("worker", words, root, {})
         worker.wait_for(re.compile(r"\bready\b"))
         return worker
 
-    def _start(self, name: str, words: list[str]) -> Process:
+    def _start(self, name: str, words: list[str], root: Path, environment: dict[str, str]) -> Process:
         number = sum(process.log.name.startswith(name) for process in self._processes)
-        process = Process(f"{name}-{number}", words, self.environment, self.folder)
+        variables = {**self.environment, **environment}
+        if root != ROOT:
+            variables["PYTHONPATH"] = f"{root}:{root / 'core'}"
+        process = Process(f"{name}-{number}", words, variables, self.folder, root=root)
         self._processes.append(process)
         return process
 

@@ -187,6 +187,35 @@ def test_two_clients_at_once_lose_nothing(store: Store) -> None:
     assert (job.settings.name, job.settings.tags, calls) == ("another's", {"mine": "1"}, 2)
 
 
+def test_notes_and_a_name_at_once_lose_nothing(store: Store, client: redis.Redis) -> None:
+    """Notes are a field of their own, because older programs refuse settings with an unknown name."""
+    job_id = submit(store).spec.id
+    calls = 0
+
+    def slowly(present: JobSettings) -> JobSettings:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            store.jobs.change(TENANT, job_id, to(notes="another's"))
+        return present.model_copy(update={"name": "mine"})
+
+    job = store.jobs.change(TENANT, job_id, slowly)
+    assert (job.settings.name, job.settings.notes, calls) == ("mine", "another's", 2)
+    assert b"notes" not in (client.hget(f"literati:job:{job_id}", "settings") or b"")
+    assert store.jobs.change(TENANT, job_id, to(notes=None)).settings.notes is None
+    assert look(store, job_id).settings.notes is None
+
+
+def test_notes_among_the_settings_are_read(store: Store, client: redis.Redis) -> None:
+    """For some time they were stored there."""
+    job = submit(store)
+    settings = job.settings.model_copy(update={"notes": "old"}).model_dump_json()
+    client.hset(f"literati:job:{job.spec.id}", "settings", settings)
+    assert look(store, job.spec.id).settings.notes == "old"
+    assert store.jobs.change(TENANT, job.spec.id, to(name="a")).settings.notes == "old"
+    assert store.jobs.change(TENANT, job.spec.id, to(notes="new")).settings.notes == "new"
+
+
 def test_a_change_may_depend_on_the_revision(store: Store) -> None:
     job = submit(store)
     changed = store.jobs.change(TENANT, job.spec.id, to(name="a"), revision=lambda n: n == job.revision)

@@ -1,5 +1,6 @@
 -- id tenant expected(the settings before the change) settings priority revision(that the sweep must have, or '')
-local id, tenant, expected, settings, priority, revision = unpack(ARGV)
+-- expected_notes notes (each JSON, or '')
+local id, tenant, expected, settings, priority, revision, expected_notes, notes = unpack(ARGV)
 
 local sweep = read_sweep_of_tenant(id, tenant)
 if not sweep then
@@ -21,17 +22,21 @@ local function change_priority()
     end
 end
 
-local present = call('HGET', sweep.key, 'settings')
-if present ~= settings then
+local found = call('HMGET', sweep.key, 'settings', 'notes')
+local present, present_notes = found[1], found[2] or ''
+if present ~= settings or present_notes ~= notes then
     if revision ~= '' and call('HGET', sweep.key, 'revision') ~= revision then
         return { 'PRECONDITION_FAILED' }
-    elseif present ~= expected then
+    elseif present ~= expected or present_notes ~= expected_notes then
         return { 'CHANGED_MEANWHILE' }
     end
     if priority ~= sweep.priority then
         change_priority()
     end
     call('HSET', sweep.key, 'settings', settings)
+    if notes ~= present_notes then
+        call('HSET', sweep.key, 'notes', notes)
+    end
     publish_change(sweep)
 end
 return { 'OK', call('HGETALL', sweep.key) }
