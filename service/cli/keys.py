@@ -24,6 +24,8 @@ from service.auth.key_file import DEFAULT_TENANT, TENANT, KeyEntry, Scope
 from service.auth.key_store import KeyStore
 from service.commands import command
 from service.settings import Settings
+from worker.store import Store
+from worker.store.connections import open_client
 
 _DEFAULT_SCOPES = "read,train"
 _STORE_SECONDS = 5.0  # time limit of an answer of the store
@@ -64,7 +66,7 @@ def _places(file: Path | None) -> Iterator[Places]:
         yield Places(None, file, only_file=True)
         return
     settings = Settings()
-    client = redis.Redis.from_url(
+    client = open_client(
         settings.store_url,
         protocol=2,
         socket_timeout=_STORE_SECONDS,
@@ -72,7 +74,7 @@ def _places(file: Path | None) -> Iterator[Places]:
         retry=Retry(NoBackoff(), 0),
     )
     with client:
-        store: KeyStore | None = KeyStore(client)
+        store: KeyStore | None = KeyStore(Store(client, wait_replicas=settings.redis_wait_replicas))
         try:
             client.ping()
         except (redis.AuthenticationError, redis.BusyLoadingError):

@@ -11,6 +11,7 @@ from types import FrameType
 
 import redis
 import uvicorn
+from pydantic import ValidationError
 
 from service.app import create_app
 from service.auth.key_store import KeyStore
@@ -20,6 +21,8 @@ from service.http.protocol import protocol_class
 from service.listen_address import check_api_keys
 from service.settings import Settings
 from worker import logs
+from worker.settings import explain
+from worker.store import Store
 from worker.store.client import connect
 
 _SHUTDOWN_SECONDS = 5  # for requests in progress
@@ -47,7 +50,7 @@ class Server(uvicorn.Server):
 def _any_key_in_store(settings: Settings) -> bool:
     try:
         with connect(settings.store_url) as client:
-            stored = KeyStore(client).read()
+            stored = KeyStore(Store(client)).read()
     except redis.RedisError as error:
         raise StartError(
             f"LITERATI_HOST={settings.host} requires an API key, and the store does not answer "
@@ -66,7 +69,10 @@ def _raise_file_limit() -> None:
 
 def main() -> None:
     """Run the API server until it is told to stop."""
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(explain(error))
     logs.configure(settings.log_level)
     try:
         check_api_keys(settings, lambda: _any_key_in_store(settings))
