@@ -76,7 +76,7 @@ def with_passwords(url: str, password: str | None, sentinel_password: str | None
     user, query = parts["user"], parts["query"]
     if password is not None:
         user = f"{user.partition(':')[0]}:{quote(password, safe='')}"
-    if sentinel_password is not None:
+    if sentinel_password is not None and parts["scheme"] in _SENTINEL_SCHEMES:
         options = [(name, value) for name, value in parse_qsl(query) if name != _SENTINEL_PASSWORD]
         query = urlencode([*options, (_SENTINEL_PASSWORD, sentinel_password)])
     before, after = f"{user}@" if user else "", f"?{query}" if query else ""

@@ -88,6 +88,8 @@ class ReplicatedStore:
     @property
     def url(self) -> str:
         """The address for REDIS_URL, without the passwords."""
+        if not self.sentinels:
+            return f"redis://127.0.0.1:{self.servers[0].port}/0"
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{hosts}/{PRIMARY}/0"
 
