@@ -18,6 +18,7 @@ from tests.support.paths import ROOT
 from tests.support.stack.stack import poll
 from worker.processes.parent_death import kill_with_parent
 from worker.processes.valkey import find_binary
+from worker.store_address import with_passwords
 
 PRIMARY = "mymaster"  # the name by which the sentinels know it
 DOWN_AFTER_MS = 1000
@@ -86,12 +87,17 @@ class ReplicatedStore:
         ]
 
     @property
-    def url(self) -> str:
+    def address(self) -> str:
         """The address for REDIS_URL, without the passwords."""
         if not self.sentinels:
             return f"redis://127.0.0.1:{self.servers[0].port}/0"
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"redis+sentinel://{hosts}/{PRIMARY}/0"
+
+    @property
+    def url(self) -> str:
+        """The address with the passwords."""
+        return with_passwords(self.address, self.password, self.sentinel_password)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -101,7 +107,7 @@ class ReplicatedStore:
         for name, text in files.items():
             (folder / name).write_text(f"{text}\n")
         return {
-            "REDIS_URL": self.url,
+            "REDIS_URL": self.address,
             "LITERATI_REDIS_PASSWORD_FILE": str(folder / "password"),
             "LITERATI_REDIS_SENTINEL_PASSWORD_FILE": str(folder / "sentinel-password"),
         }

@@ -71,7 +71,7 @@ def test_everything_follows_a_failover_to_a_server_whose_clock_is_a_day_ahead(
 ) -> None:
     """Leases are kept by the clock of the server, so all of them seem to have run out after this failover."""
     store = open_with(servers, wait_replicas=1)
-    url = WorkerSettings.model_validate(servers.settings).store_url
+    url = servers.url
     job = submit(store)
     claimed = store.jobs.claim("first")
     assert claimed is not None
