@@ -13,8 +13,8 @@ from tests.support.records.jobs import add_dataset, easy
 from tests.support.stack.stack import Stack, poll
 
 pytestmark = pytest.mark.stack
-# What Amazon ElastiCache, Google Memorystore or Azure Cache for Redis list as restricted or blocked. CLIENT and
-# COMMAND are among the commands that Memorystore blocks.
+# What Amazon ElastiCache, Google Memorystore or Azure Cache for Redis list as restricted or blocked. CLIENT
+# and COMMAND are among the commands that Memorystore blocks.
 REFUSED = (
     *(
         "acl",
