@@ -22,7 +22,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos load bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -97,6 +97,10 @@ chaos: build $(VENV)/.dev ## Kill random processes while jobs run, and check the
 	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES configure the run. The result is also written to build/chaos.json.
 	$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(KILLS),--kills $(KILLS)) $(if $(ZOMBIES),--zombies $(ZOMBIES)) $(if $(MINUTES),--minutes $(MINUTES))
+
+failover: build $(VENV)/.dev ## Kill the primary of a replicated store under load, and count lost writes (Debian: redis-server)
+	@# ARGS="--kills 10 --wait 0 1" configures the run. The result is also written to build/failover.json.
+	$(BIN)/python -m tests.failover $(ARGS)
 
 load: build $(VENV)/.dev ## Run 500 jobs a minute of 20 tenants in containers for half an hour, and kill some of them (COMPOSE="docker compose")
 	@# ARGS="--minutes 5 --rate 100 --pause 0" configures the run. The result is also written to build/load.json.

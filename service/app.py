@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 def _services(settings: Settings) -> Services:
     store = open_store(settings)
     blobs = open_blobs(settings)
-    keys = ApiKeys(settings.api_keys_file, KeyStore(store.client))
+    keys = ApiKeys(settings.api_keys_file, KeyStore(store))
     notifications = JobNotifications(
         settings.store_url, max_waiting=settings.max_waiting, keys_changed=keys.announce
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import structlog
 from celery import Celery
@@ -12,18 +12,46 @@ from kombu.exceptions import OperationalError
 from redis import RedisError
 
 from worker.settings import WorkerSettings
+from worker.store.connections import sentinel_options
+from worker.store_address import sentinel_address
 
 QUEUE = "literati"
 TASK = "worker.tasks.work"
 DAY = 86_400
 SOFT_SHUTDOWN_SECONDS = 20.0
 MAX_CHILD_KIB = 1 << 20  # a child that holds more memory after a job is replaced
+_TRANSPORT = {
+    "visibility_timeout": DAY,
+    "socket_connect_timeout": 5,
+    "socket_timeout": 5,
+    # A connection that has gone silent is closed after twice this time and a second.
+    "health_check_interval": 5,
+    # The sender of a wake-up does not wait for an unavailable broker: the reconciler sends another one.
+    "max_retries": 1,
+    "interval_start": 0.2,
+}
 
 log = structlog.get_logger(__name__)
 
 
-def broker_url(store_url: str) -> str:
-    """Return the store's address in the form that kombu expects."""
+def broker_settings(store_url: str) -> dict[str, Any]:
+    """Return Celery's settings for the store's address, in the form that kombu expects."""
+    address = sentinel_address(store_url)
+    if address is None:
+        return {"broker_url": _server_url(store_url), "broker_transport_options": dict(_TRANSPORT)}
+    # kombu takes the credentials and the database of the URL that it is at, so each URL has them.
+    user, password = (quote(address.credentials.get(name, ""), safe="") for name in ("username", "password"))
+    hosts = [(f"[{host}]" if ":" in host else host, port) for host, port in address.hosts]
+    urls = [f"sentinel://{user}:{password}@{host}:{port}/{address.database}" for host, port in hosts]
+    sentinels = {"master_name": address.primary, "sentinel_kwargs": sentinel_options(address)}
+    return {
+        "broker_url": ";".join(urls),
+        "broker_transport_options": {**_TRANSPORT, **sentinels},
+        "broker_use_ssl": address.tls or False,
+    }
+
+
+def _server_url(store_url: str) -> str:
     parts = urlsplit(store_url)
     if parts.scheme == "rediss" and "ssl_cert_reqs=" not in parts.query:
         # By default kombu accepts any certificate, unlike the client of the store.
@@ -45,18 +73,9 @@ class App(Celery):
 
 def make_app(settings: WorkerSettings) -> Celery:
     """Create the app. docs/decisions/0014 and 0015 give the reasons for its settings."""
-    app = App("literati", broker=broker_url(settings.store_url), include=["worker.tasks"])
-    transport = {
-        "visibility_timeout": DAY,
-        "socket_connect_timeout": 5,
-        "socket_timeout": 5,
-        # A connection that has gone silent is closed after twice this time and a second.
-        "health_check_interval": 5,
-        # The sender of a wake-up does not wait for an unavailable broker: the reconciler sends another one.
-        "max_retries": 1,
-        "interval_start": 0.2,
-    }
+    app = App("literati", include=["worker.tasks"])
     app.conf.update(
+        **broker_settings(settings.store_url),
         task_default_queue=QUEUE,
         task_acks_late=True,
         task_reject_on_worker_lost=True,
@@ -72,7 +91,6 @@ def make_app(settings: WorkerSettings) -> Celery:
         worker_enable_soft_shutdown_on_idle=False,
         worker_hijack_root_logger=False,
         worker_send_task_events=False,
-        broker_transport_options=transport,
         result_backend_transport_options={"visibility_timeout": DAY},
         visibility_timeout=DAY,
         broker_connection_retry_on_startup=True,

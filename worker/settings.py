@@ -5,12 +5,21 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import quote, urlsplit
 
-from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from literati.cores import usable_cores
+from worker import store_address
 
 GIBIBYTE = 1 << 30
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
@@ -25,13 +34,22 @@ class WorkerSettings(BaseSettings):
         frozen=True,
         extra="ignore",
         use_attribute_docstrings=True,
+        hide_input_in_errors=True,  # REDIS_URL may contain a password
     )
 
-    redis_url: str | None = Field(default=None, validation_alias="REDIS_URL")
-    """Redis or Valkey server to use, such as `redis://user:password@host:6379/0`. Without it, `make serve`
-    starts a private one."""
+    redis_url: Annotated[str, AfterValidator(store_address.check)] | None = Field(
+        default=None, validation_alias="REDIS_URL"
+    )
+    """Redis or Valkey server to use, such as `redis://user:password@host:6379/0`, or the sentinels that know
+    the primary: `redis+sentinel://user:password@host1:26379,host2:26379,host3:26379/mymaster/0`. With TLS the
+    schemes are `rediss` and `rediss+sentinel`. Without this setting, `make serve` starts a private server."""
     redis_password_file: Path | None = None
     """File with the password for `REDIS_URL`."""
+    redis_sentinel_password_file: Path | None = None
+    """File with the password of the sentinels, if they have one (`requirepass` in their configuration)."""
+    redis_wait_replicas: NonNegativeInt = 0
+    """Number of replicas that must have received a change before a client is told of it. If fewer confirm it
+    in two seconds, the response is a 503."""
     state_dir: Path = Path(".literati")
     """Folder of everything that is kept on this machine."""
     blobs: str | None = Field(default=None, pattern=r"^s3://[^/\s?#]+(/[^\s?#]+)*/?$|^[^:]+$")
@@ -76,17 +94,12 @@ class WorkerSettings(BaseSettings):
 
     @property
     def store_url(self) -> str:
-        """The URL of the store, with the password from the password file if there is one."""
+        """The URL of the store, with the passwords of the password files."""
         if self.redis_url is None:
             return f"unix://{self.socket_path}"
-        if self.redis_password_file is None:
-            return self.redis_url
-        parts = urlsplit(self.redis_url)
-        user, _, host = parts.netloc.rpartition("@")
-        password = quote(self.redis_password_file.read_text().strip(), safe="")
-        query = f"?{parts.query}" if parts.query else ""
-        # parts.geturl() would drop slashes of unix:///path.
-        return f"{parts.scheme}://{user.partition(':')[0]}:{password}@{host}{parts.path}{query}"
+        return store_address.with_passwords(
+            self.redis_url, _content(self.redis_password_file), _content(self.redis_sentinel_password_file)
+        )
 
     @property
     def blobs_in_bucket(self) -> bool:
@@ -98,3 +111,17 @@ class WorkerSettings(BaseSettings):
         if self.blobs is None:
             return self.state_dir / "blobs"
         return self.state_dir / "cache" if self.blobs_in_bucket else Path(self.blobs)
+
+
+def _content(file: Path | None) -> str | None:
+    return None if file is None else file.read_text().strip()
+
+
+def explain(error: ValidationError) -> str:
+    """Return a line for each setting that is wrong, with the name of its variable."""
+    lines = []
+    for detail in error.errors():
+        name = "_".join(str(part) for part in detail["loc"]).upper()
+        message = detail["msg"].removeprefix("Value error, ")
+        lines.append(f"{name if name == 'REDIS_URL' else f'LITERATI_{name}'}: {message}.")
+    return "\n".join(lines)

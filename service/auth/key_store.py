@@ -6,15 +6,14 @@ imported from the key file of an API process. Every change sets a new version an
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import redis
-
 from service.auth.key_file import KeyEntry
+from worker.store import Store
 
 CHANNEL = "literati:keys-changed"
 _CREATED, _IMPORTED = "literati:keys", "literati:keys-imported"  # by id
@@ -35,8 +34,9 @@ class StoredKeys:
 class KeyStore:
     """The keys in the store. Every method raises redis.RedisError if the store does not answer."""
 
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
+    def __init__(self, store: Store) -> None:
+        self._client = store.client
+        self._scripts = store.scripts
 
     def version(self) -> str:
         found: Any = self._client.get(_VERSION)
@@ -57,8 +57,7 @@ class KeyStore:
         )
 
     def add(self, entry: KeyEntry) -> None:
-        with self._changing() as pipeline:
-            pipeline.hset(_CREATED, entry.id, entry.model_dump_json())
+        self._change(created={entry.id: entry.model_dump_json()})
 
     def import_keys(self, entries: Iterable[KeyEntry]) -> None:
         """Add the new keys of a file. Keys that were revoked here stay revoked."""
@@ -66,13 +65,11 @@ class KeyStore:
         known = {entry.id for entry in (*stored.imported, *stored.created)} | stored.revoked
         new = {entry.id: entry.model_dump_json() for entry in entries if entry.id not in known}
         if new:
-            with self._changing() as pipeline:
-                pipeline.hset(_IMPORTED, mapping=new)
+            self._change(imported=new)
 
     def forget_imported(self, identities: Iterable[str]) -> None:
         """Remove imported keys that are no longer in their file."""
-        with self._changing() as pipeline:
-            pipeline.hdel(_IMPORTED, *identities)
+        self._change(imported=dict.fromkeys(identities, False))
 
     def revoke(self, identity: str, *, in_file: bool = False) -> bool:
         """Revoke a key in every API process. Return whether the store had it.
@@ -83,22 +80,19 @@ class KeyStore:
         created = any(entry.id == identity for entry in stored.created)
         imported = any(entry.id == identity for entry in stored.imported)
         if created or imported or in_file:
-            with self._changing() as pipeline:
-                pipeline.hdel(_CREATED, identity)
-                pipeline.hdel(_IMPORTED, identity)
-                if in_file or not created:
-                    pipeline.sadd(_REVOKED, identity)
+            gone = {identity: False}
+            self._change(gone, gone, [identity] if in_file or not created else [])
         return created or imported
 
-    @contextmanager
-    def _changing(self) -> Iterator[Any]:
-        """Apply the commands of the context in one transaction and announce them."""
-        version = secrets.token_hex(8)
-        pipeline = self._client.pipeline(transaction=True)
-        yield pipeline
-        pipeline.set(_VERSION, version)
-        pipeline.publish(CHANNEL, version)
-        pipeline.execute()
+    def _change(
+        self,
+        created: Mapping[str, str | bool] | None = None,
+        imported: Mapping[str, str | bool] | None = None,
+        revoked: Sequence[str] = (),
+    ) -> None:
+        """Store keys by id, or remove those with False; revoke others. Announce the change."""
+        changes = (json.dumps(created or {}), json.dumps(imported or {}), json.dumps(revoked))
+        self._scripts.run("change_keys", secrets.token_hex(8), CHANNEL, *changes)
 
 
 def _keys(values: Iterable[bytes]) -> tuple[KeyEntry, ...]:

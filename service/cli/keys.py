@@ -26,6 +26,7 @@ from service.commands import command
 from service.settings import Settings
 from worker.domain.errors import StoreFormatError
 from worker.store import Store
+from worker.store.connections import open_client
 
 _DEFAULT_SCOPES = "read,train"
 _STORE_SECONDS = 5.0  # time limit of an answer of the store
@@ -66,7 +67,7 @@ def _places(file: Path | None) -> Iterator[Places]:
         yield Places(None, file, only_file=True)
         return
     settings = Settings()
-    client = redis.Redis.from_url(
+    client = open_client(
         settings.store_url,
         protocol=2,
         socket_timeout=_STORE_SECONDS,
@@ -74,9 +75,10 @@ def _places(file: Path | None) -> Iterator[Places]:
         retry=Retry(NoBackoff(), 0),
     )
     with client:
-        store: KeyStore | None = KeyStore(client)
+        records = Store(client, wait_replicas=settings.redis_wait_replicas)
+        store: KeyStore | None = KeyStore(records)
         try:
-            Store(client).format.check()
+            records.format.check()
         except (redis.AuthenticationError, redis.BusyLoadingError):
             raise
         except redis.ConnectionError:  # nothing listens at this address

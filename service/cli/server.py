@@ -13,6 +13,7 @@ from types import FrameType
 
 import redis
 import uvicorn
+from pydantic import ValidationError
 
 from service.app import create_app
 from service.auth.key_store import KeyStore
@@ -23,6 +24,7 @@ from service.listen_address import check_api_keys
 from service.settings import Settings
 from worker import logs
 from worker.domain.errors import StoreFormatError
+from worker.settings import explain
 from worker.store import Store
 from worker.store.client import connect
 
@@ -62,7 +64,7 @@ class Server(uvicorn.Server):
 def _any_key_in_store(settings: Settings) -> bool:
     try:
         with connect(settings.store_url) as client:
-            stored = KeyStore(client).read()
+            stored = KeyStore(Store(client)).read()
     except redis.RedisError as error:
         raise StartError(
             f"LITERATI_HOST={settings.host} requires an API key, and the store does not answer "
@@ -87,7 +89,10 @@ def _raise_file_limit() -> None:
 
 def main() -> None:
     """Run the API server until it is told to stop."""
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        sys.exit(explain(error))
     logs.configure(settings.log_level)
     try:
         _check_store_format(settings)

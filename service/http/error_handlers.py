@@ -174,6 +174,14 @@ def _store_unavailable(request: Request, error: RedisError) -> Problem:
     return unavailable("The store does not answer; try again soon.")
 
 
+def _not_replicated(request: Request, error: store.NotReplicatedError) -> Problem:
+    log.warning("change not replicated", error=str(error))
+    return unavailable(
+        "Too few replicas of the store confirmed the change in time. It may have been made or not; repeat "
+        "the request soon. A submission with the same Idempotency-Key starts only one job or sweep."
+    )
+
+
 def _sandbox_unavailable(request: Request, error: Exception) -> Problem:
     log.error("sandbox unavailable")
     return unavailable("The server could not start a process for this request; try again soon.")
@@ -201,6 +209,7 @@ _HANDLERS: dict[type[Exception], ToProblem] = {
     RequestValidationError: _validation_problem,
     store.StoreError: _store_problem,
     RedisError: _store_unavailable,
+    store.NotReplicatedError: _not_replicated,
     BlobNotFoundError: _blob_missing,
     BucketUnavailableError: _bucket_unavailable,
     ClientDisconnect: _disconnected,

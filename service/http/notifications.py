@@ -13,17 +13,24 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from itertools import cycle
 
-import redis.asyncio as redis
 import structlog
+from redis.asyncio.client import PubSub
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as SilentError
 
 from service.auth import key_store
 from service.http.shared_reads import SharedReads
+from worker.store.connections import open_async_client
 
 log = structlog.get_logger(__name__)
 CHANNEL = "literati:changed"
 POLL_SECONDS = 2.0
 _POLL_GROUPS = 20  # of jobs, which are polled one after another, so that the reads are spread over time
+SILENT_SECONDS = 10.0  # without a message after which the server is asked for an answer
+# The subscription is renewed here and not by redis-py, because then everything has to be read again.
+_OPTIONS = {"protocol": 2, "socket_connect_timeout": 5.0, "retry": Retry(NoBackoff(), 0)}
 _MIN_DELAY, _MAX_DELAY = 0.1, 5.0  # seconds before the subscription is renewed
 
 
@@ -144,18 +151,29 @@ class JobNotifications:
         delay = _MIN_DELAY
         while True:
             try:
-                async with redis.from_url(self._url) as client, client.pubsub() as channel:
+                async with open_async_client(self._url, **_OPTIONS) as client, client.pubsub() as channel:
                     await channel.subscribe(CHANNEL, key_store.CHANNEL)
                     delay = _MIN_DELAY
                     self.wake_all()  # messages may have been missed before
                     self._keys_changed()
-                    async for message in channel.listen():
-                        if message["type"] == "message":
-                            self._dispatch(message["channel"].decode(), message["data"].decode())
+                    await self._receive(channel)
             except (RedisError, OSError) as error:
                 log.warning("job notifications interrupted", error=type(error).__name__)
             await asyncio.sleep(delay)
             delay = min(2 * delay, _MAX_DELAY)
+
+    async def _receive(self, channel: PubSub) -> None:
+        """Handle messages. Raise redis.TimeoutError if the server is silent, as when its machine is lost."""
+        asked = False
+        while True:
+            message = await channel.get_message(timeout=SILENT_SECONDS)
+            if message is None and asked:
+                raise SilentError("The server did not answer a ping.")
+            asked = message is None
+            if message is None:
+                await channel.ping()
+            elif message["type"] == "message":
+                self._dispatch(message["channel"].decode(), message["data"].decode())
 
     def _dispatch(self, channel: str, text: str) -> None:
         if channel == key_store.CHANNEL:

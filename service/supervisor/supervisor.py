@@ -28,6 +28,7 @@ from service.supervisor.supervised_process import SupervisedProcess
 from worker.domain.errors import StoreFormatError
 from worker.processes.parent_death import kill_with_parent
 from worker.processes.valkey import ValkeyError, ValkeyServer
+from worker.settings import explain
 from worker.store import Store
 from worker.store.client import connect
 
@@ -206,9 +207,7 @@ def main() -> int:
     try:
         Supervisor(Settings()).run()
     except ValidationError as error:
-        for detail in error.errors():
-            name = "_".join(str(part) for part in detail["loc"]).upper()
-            print(f"{name if name == 'REDIS_URL' else f'LITERATI_{name}'}: {detail['msg']}.", file=sys.stderr)
+        print(explain(error), file=sys.stderr)
         return 1
     except (StartError, ValkeyError) as error:
         print(error, file=sys.stderr)

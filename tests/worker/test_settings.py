@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kombu import Connection
 
-from worker.app import broker_url
+from worker.app import broker_settings
 from worker.settings import WorkerSettings
 
 
@@ -51,7 +51,7 @@ def test_no_password_where_the_server_is_private(tmp_path: Path, monkeypatch: py
 )
 def test_the_broker_checks_certificates_unless_told_not_to(url: str, expected: ssl.VerifyMode) -> None:
     """Without an option in the address, kombu would accept any certificate."""
-    with Connection(broker_url(url)) as connection:
+    with Connection(broker_settings(url)["broker_url"]) as connection:
         options = connection.ssl
     assert isinstance(options, dict)
     assert options["ssl_cert_reqs"] == expected

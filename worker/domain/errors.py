@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from redis import ResponseError
+import re
 
-# Error codes of a server that takes no writes at present; redis-py has classes for other such errors.
-_TEMPORARY_CODES = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
+from redis import RedisError, ResponseError
+
+# Error codes of a server that takes no writes at present; redis-py has classes for other such errors. Redis
+# before 7.0 puts the code of an error within a script after a hyphen, inside of its message.
+_TEMPORARY = re.compile(r"(?:^|.* -)(?:MISCONF|NOREPLICAS|BUSY|UNKILLABLE|UNBLOCKED|READONLY)\b")
 
 
 class StoreError(Exception):
@@ -14,6 +17,17 @@ class StoreError(Exception):
 
 class StoreFormatError(StoreError):
     """A newer program has written what this one cannot read. The message says which, and the remedy."""
+
+
+class NotReplicatedError(RedisError):
+    """Too few replicas confirmed a change in time. It may have been made, and it may be lost in a failover.
+
+    It is a RedisError, so that a worker treats it as a store that does not answer and tries again.
+    """
+
+    def __init__(self, replicas: int) -> None:
+        wanted = f"{replicas} replica{'s' if replicas > 1 else ''}"
+        super().__init__(f"{wanted} did not confirm the change in time (LITERATI_REDIS_WAIT_REPLICAS)")
 
 
 class JobNotFoundError(StoreError):
@@ -106,4 +120,4 @@ def is_store_fault(error: BaseException) -> bool:
 
     Return False for a server that does not answer, and for one that takes no writes at present.
     """
-    return type(error) is ResponseError and not str(error).startswith(_TEMPORARY_CODES)
+    return type(error) is ResponseError and not _TEMPORARY.match(str(error))

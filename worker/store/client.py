@@ -11,6 +11,8 @@ import redis
 
 from literati.search.options import MAX_THREADS
 from worker.domain import errors
+from worker.store.connections import open_client
+from worker.store.replication import run_replicated
 from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, SharedRetry
 
 _LUA = Path(__file__).parent / "lua"
@@ -26,6 +28,11 @@ _PARTS = {  # further parts that a script needs
     **dict.fromkeys(("submit", "submit_sweep"), ("submission",)),
     **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("deletion",)),
 }
+# Scripts whose answers need not be on a replica: those that only read, and `mark_format` and `report_alive`,
+# which are repeated. `measure` writes only to find out whether the server takes writes.
+UNREPLICATED = frozenset(
+    {"count_expired", "incumbent", "mark_format", "measure", "report_alive", "resolve_model"}
+)
 _ERRORS: dict[bytes, type[errors.StoreError]] = {
     b"JOB_GONE": errors.JobNotFoundError,
     b"JOB_LIVE": errors.JobNotEndedError,
@@ -41,6 +48,7 @@ _ERRORS: dict[bytes, type[errors.StoreError]] = {
     b"DATASET_IN_USE": errors.DatasetInUseError,
     b"MODEL_GONE": errors.ModelNotFoundError,
     b"MODEL_IN_USE": errors.ModelInUseError,
+    b"ALIAS_GONE": errors.AliasNotFoundError,
 }
 
 
@@ -48,9 +56,10 @@ def connect(url: str) -> redis.Redis:
     """Return a client with a connection pool. The first command connects.
 
     Commands are retried while the server restarts, and fail after seconds if it hangs. A command whose answer
-    was lost is sent again; therefore every script must be safe to repeat.
+    was lost is sent again; therefore every script must be safe to repeat. After a failover the commands go to
+    the new primary.
     """
-    return redis.Redis.from_url(
+    return open_client(
         url,
         protocol=2,
         socket_timeout=ANSWER_SECONDS,
@@ -92,18 +101,26 @@ def script_source(name: str, history: HistoryLimits = _DEFAULT_LIMITS) -> str:
 
 
 class Scripts:
-    """Run the scripts in `lua/`. An answer that names an error is raised as an exception."""
+    """Run the scripts in `lua/`. An answer that names an error is raised as an exception.
 
-    def __init__(self, client: redis.Redis, history: HistoryLimits) -> None:
+    With `wait_replicas`, the answer of a script that may write is returned only after that number of replicas
+    has received everything on which it rests.
+    """
+
+    def __init__(self, client: redis.Redis, history: HistoryLimits, wait_replicas: int = 0) -> None:
         self._client = client
         self._history = history
+        self._wait_replicas = wait_replicas
         self._scripts: dict[str, Any] = {}
 
     def run(self, name: str, *arguments: str | bytes | int | float) -> Any:
         script = self._scripts.get(name)
         if script is None:
             script = self._scripts[name] = self._client.register_script(script_source(name, self._history))
-        answer = script(args=arguments)
+        if self._wait_replicas and name not in UNREPLICATED:
+            answer = run_replicated(self._client, script, arguments, self._wait_replicas)
+        else:
+            answer = script(args=arguments)
         if isinstance(answer, list) and (error := _ERRORS.get(answer[0])):
             raise error
         if isinstance(answer, list) and answer[0] == b"LIMIT_REACHED":

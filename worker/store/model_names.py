@@ -12,12 +12,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 
-import redis.asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.exceptions import NoScriptError
 from redis.exceptions import TimeoutError as StoreTimeoutError
 
 from worker.store.client import script_source
+from worker.store.connections import open_async_client
 from worker.store.retry import ANSWER_SECONDS, CONNECT_SECONDS, RETRIES, backoff
 
 Key = tuple[str, str]  # tenant, and id or alias
@@ -27,7 +27,7 @@ class ModelResolver:
     """An asynchronous `ModelStore.resolve` of one event loop. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
-        self._client = redis.Redis.from_url(
+        self._client = open_async_client(
             url,
             protocol=2,
             socket_timeout=ANSWER_SECONDS,

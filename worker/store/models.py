@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from worker.domain.base import new_id
-from worker.domain.errors import AliasNotFoundError, ModelNotFoundError
+from worker.domain.errors import ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
 from worker.store.client import StorePart, or_empty, read_hash
@@ -128,8 +128,7 @@ class ModelStore(StorePart):
         self._scripts.run("set_alias", tenant, alias, model_id, or_empty(max_aliases))
 
     def delete_alias(self, tenant: str, alias: str) -> None:
-        if self._client.hdel(f"literati:aliases:{tenant}", alias) == 0:
-            raise AliasNotFoundError
+        self._scripts.run("delete_alias", tenant, alias)
 
     def aliases(self, tenant: str) -> dict[str, str]:
         found = read_hash(self._client, f"literati:aliases:{tenant}")

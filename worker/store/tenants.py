@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import redis
-
-from worker.store.client import read_hash
+from worker.store.client import StorePart, read_hash
 
 DEFAULT_WEIGHT, MAX_WEIGHT = 100, 10_000  # the range of CPU weights in systemd and control groups
 _WEIGHTS, _RUNNING, _START_TIMES = "literati:weights", "literati:running", "literati:turns"
@@ -20,9 +18,8 @@ class Tenant:
     busy_cores: int
 
 
-class TenantStore:
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
+class TenantStore(StorePart):
+    """The tenants with records, or with a weight of their own."""
 
     def get(self, name: str) -> Tenant:
         """Return the tenant. An unknown name has the default weight and no jobs."""
@@ -38,10 +35,7 @@ class TenantStore:
 
     def set_weight(self, name: str, weight: int) -> Tenant:
         """Set the tenant's share of the cores relative to others, from the next job that is started."""
-        if weight == DEFAULT_WEIGHT:
-            self._client.hdel(_WEIGHTS, name)
-        else:
-            self._client.hset(_WEIGHTS, name, str(weight))
+        self._scripts.run("set_weight", name, weight)
         return self.get(name)
 
     def has_records(self, name: str) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import redis.asyncio as redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from worker.store.client import script_source
+from worker.store.connections import open_async_client
 
 TIMEOUT_SECONDS = 1.0  # short, because a rate limit is not worth a long wait
 
@@ -33,7 +33,7 @@ class Buckets:
     """The token buckets, for use on one event loop. The first call connects to the server."""
 
     def __init__(self, url: str) -> None:
-        self._client = redis.Redis.from_url(
+        self._client = open_async_client(
             url,
             protocol=2,
             socket_timeout=TIMEOUT_SECONDS,

@@ -138,7 +138,7 @@ def test_a_tenant_that_does_not_exist(
     former = users["admin"].put("/v1/tenants/former", json={"weight": 100})
     assert former.status_code == 200, "no key has its name any more, but it has a dataset"
     _, entry = key_file.new_key("new", "beginner", frozenset({Scope.READ}))
-    KeyStore(stack.connection).add(entry)
+    KeyStore(stack.store).add(entry)
     assert users["admin"].put("/v1/tenants/beginner", json={"weight": 100}).status_code == 200
 
 

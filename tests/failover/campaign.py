@@ -1,0 +1,157 @@
+"""Kill the primary of a replicated store under load, and count acknowledged writes that are lost."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+
+from tests.support.records.store_records import add_dataset, spec
+from tests.support.stack.replicated import SWITCH_SECONDS, ReplicatedStore
+from worker.domain.datasets import Dataset
+from worker.settings import WorkerSettings
+from worker.store import Store, open_store
+
+WRITERS = 8
+MIN_LOAD, MAX_LOAD = 0.3, 1.0  # seconds of load before a kill
+AFTER_SECONDS = 0.3  # of load on the new primary
+
+
+@dataclass
+class Round:
+    """What one kill did."""
+
+    acknowledged: int
+    lost: int
+    outage_seconds: float  # from the kill to the next acknowledged write
+    promotions: int  # more than one if the sentinels replaced the new primary once more
+
+
+@dataclass
+class Result:
+    """All kills with one value of LITERATI_REDIS_WAIT_REPLICAS."""
+
+    rounds: list[Round] = field(default_factory=list)
+    refusals: Counter[str] = field(default_factory=Counter)  # what writers were told instead, by class
+    submit_ms: list[float] = field(default_factory=list)  # of every twentieth acknowledged write
+
+    def summary(self) -> dict[str, object]:
+        several = [round_ for round_ in self.rounds if round_.promotions > 1]
+        return {
+            "kills": len(self.rounds),
+            "acknowledged": sum(round_.acknowledged for round_ in self.rounds),
+            "lost": sum(round_.lost for round_ in self.rounds),
+            "kills_with_losses": sum(round_.lost > 0 for round_ in self.rounds),
+            "kills_with_several_promotions": len(several),
+            "lost_with_several_promotions": sum(round_.lost for round_ in several),
+            "outage_seconds": _quantiles([round_.outage_seconds for round_ in self.rounds]),
+            "submit_ms": _quantiles(self.submit_ms),
+            "refusals": dict(self.refusals),
+        }
+
+
+class Writers:
+    """Threads that submit jobs all the time and remember which of them were acknowledged."""
+
+    def __init__(self, store: Store, dataset: Dataset, result: Result) -> None:
+        self._store, self._dataset, self._result = store, dataset, result
+        self._stop = threading.Event()
+        self.acknowledged: list[tuple[float, str]] = []  # time and id; appending is atomic
+        self._threads = [threading.Thread(target=self._write, daemon=True) for _ in range(WRITERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def _write(self) -> None:
+        while not self._stop.is_set():
+            new = spec(self._dataset)
+            began = time.monotonic()
+            try:
+                self._store.jobs.submit(new, idempotency_key=new.id, body_digest=new.id)
+            except redis.RedisError as error:
+                self._result.refusals[type(error).__name__] += 1
+                time.sleep(0.01)
+                continue
+            now = time.monotonic()
+            self.acknowledged.append((now, new.id))
+            if len(self.acknowledged) % 20 == 0:
+                self._result.submit_ms.append(1000 * (now - began))
+
+    def stop(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def run(folder: Path, wait_replicas: int, kills: int, seed: int, binary: str) -> Iterator[Result]:
+    """Kill the primary this many times, and yield the result so far after each kill.
+
+    Every round begins with all servers and an empty store.
+    """
+    result = Result()
+    draw = random.Random(seed)
+    with ReplicatedStore(folder, binary=binary) as servers:
+        given = servers.settings
+        store = open_store(WorkerSettings.model_validate({**given, "redis_wait_replicas": wait_replicas}))
+        for number in range(kills):
+            done = _kill_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD))
+            result.rounds.append(done)
+            print(f"n={wait_replicas} kill {number + 1}: {done}", flush=True)
+            yield result
+
+
+def _kill_once(servers: ReplicatedStore, store: Store, result: Result, load_seconds: float) -> Round:
+    old = servers.await_replicas()
+    with servers.client(old) as admin:
+        admin.flushall()
+    servers.await_replicas()
+    promotions = servers.promotions()
+    writers = Writers(store, add_dataset(store), result)
+    try:
+        time.sleep(load_seconds)
+        killed_at = time.monotonic()
+        old.kill()
+        # The server is restarted as an operator's scripts should do it: as a replica of the new primary.
+        servers.start_server(old, servers.await_switch(old))
+        first = _first_after(writers, killed_at)
+        time.sleep(AFTER_SECONDS)
+    finally:
+        writers.stop()
+    servers.await_replicas()
+    ids = [job_id for _, job_id in writers.acknowledged]
+    return Round(len(ids), _missing(servers, ids), first - killed_at, servers.promotions() - promotions)
+
+
+def _first_after(writers: Writers, moment: float) -> float:
+    """Return the time of the first write that was acknowledged by the new primary."""
+    deadline = time.monotonic() + SWITCH_SECONDS
+    while time.monotonic() < deadline:
+        # An answer of the killed server may be read a moment after the kill.
+        if later := [at for at, _ in list(writers.acknowledged) if at > moment + 0.3]:
+            return later[0]
+        time.sleep(0.02)
+    raise AssertionError("no write was acknowledged after the failover")
+
+
+def _missing(servers: ReplicatedStore, ids: list[str]) -> int:
+    with servers.client(servers.primary()) as client:
+        pipeline = client.pipeline(transaction=False)
+        for job_id in ids:
+            pipeline.exists(f"literati:job:{job_id}")
+        return pipeline.execute().count(0)
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    ordered = sorted(values)
+    places = {"median": 0.5, "p99": 0.99, "max": 1.0}
+    last = len(ordered) - 1
+    return {
+        name: round(ordered[min(last, int(share * len(ordered)))], 3)
+        for name, share in places.items()
+        if ordered
+    }
