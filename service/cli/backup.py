@@ -121,8 +121,8 @@ def _create(arguments: argparse.Namespace) -> int:
     found, seconds = manifest.blobs, (manifest.finished_at - manifest.started_at).total_seconds()
     print(
         f"Backup {backup.name} is complete after {seconds:.1f} s: "
-        f"{manifest.store.bytes / 1e6:.1f} MB of records, {found.count} blobs ({found.bytes / 1e6:.1f} MB), of which {found.copied} are new "
-        f"({found.copied_bytes / 1e6:.1f} MB)."
+        f"{manifest.store.bytes / 1e6:.1f} MB of records, {found.count} blobs ({found.bytes / 1e6:.1f} MB), "
+        f"of which {found.copied} are new ({found.copied_bytes / 1e6:.1f} MB)."
     )
     if arguments.keep is not None and (deleted := folder.prune(arguments.keep)):
         print(f"{deleted} older {'backup' if deleted == 1 else 'backups'} deleted.")
