@@ -18,7 +18,7 @@ from service.auth.key_file import DEFAULT_TENANT, Scope
 ROOT = Path("/run/literati")
 USER = "literati"
 # The commands that the service and Celery need, without those that administer the server.
-COMMANDS = "+@all -@admin -@dangerous"
+COMMANDS = "+@all -@admin -@dangerous +info"  # INFO is for metrics of memory and files
 KEYS = ("literati*", "_kombu.*", "unacked*", "celery*", "*.pidbox*")
 # A second user makes backups, so that a process that serves requests cannot ask for all data at once.
 BACKUP_USER = "backup"

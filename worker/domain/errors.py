@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from redis import ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, OutOfMemoryError
 
 # Error codes of a server that takes no writes at present; redis-py has classes for other such errors.
 _TEMPORARY_CODES = ("MISCONF", "NOREPLICAS", "BUSY", "UNKILLABLE")
@@ -95,6 +98,14 @@ class AliasNotFoundError(StoreError):
 
 class InvalidTokenError(StoreError):
     """The page token or event id was not issued by this store."""
+
+
+def refusal(error: BaseException) -> Literal["access", "full"] | None:
+    """Return why a server that answers refuses: the user's rights, or no room. None for other errors."""
+    if isinstance(error, AuthenticationError | NoPermissionError):
+        return "access"
+    is_full = isinstance(error, OutOfMemoryError) or str(error).startswith("MISCONF")
+    return "full" if is_full else None
 
 
 def is_store_fault(error: BaseException) -> bool:

@@ -60,6 +60,10 @@ class BlobReferences(StorePart):
         """Return the blobs that can be deleted now; none while a backup is being made."""
         return [] if self.deletions_are_held() else self.all_unreferenced()
 
+    def count_error(self, kind: Literal["missing", "unavailable"]) -> None:
+        """Count a blob that could not be read, for the metrics."""
+        self._client.hincrby("literati:totals", f"blob_errors:{kind}", 1)
+
     def deletions_are_held(self) -> bool:
         """Return whether a backup is being made, during which every blob counts as referenced."""
         return bool(self._client.exists(DELETION_HOLD))

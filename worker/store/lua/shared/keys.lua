@@ -18,6 +18,7 @@ local RUNNING = 'literati:running' -- cores in use by tenant
 local WEIGHTS, DEFAULT_WEIGHT = 'literati:weights', 100
 local REFERENCES, GARBAGE = 'literati:blob-references', 'literati:garbage'
 local DELETION_HOLD = 'literati:backup' -- exists while a backup is being made
+local LAST_BACKUP = 'literati:last-backup'
 local MIN_EPOCH = 'literati:epoch-floor' -- set when a backup is restored
 local TOTALS, SNAPSHOT_BYTES, WORKERS = 'literati:totals', 'literati:saved-searches', 'literati:workers'
 local ENDED, ENDED_SEARCHES = 'literati:ended', 'literati:ended-searches' -- jobs by the time of their end
