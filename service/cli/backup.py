@@ -77,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
         help="the data folder of your own Redis, which must not run (default: `valkey` in the state folder)",
     )
     restore.add_argument(
+        "--only-blobs", action="store_true", help="add missing blobs and leave the store alone, which may run"
+    )
+    restore.add_argument(
         "--existing-blobs", action="store_true", help="add blobs to those that are there already"
     )
     restore.add_argument(
@@ -160,12 +163,12 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _restore(arguments: argparse.Namespace) -> int:
     settings = Settings() if arguments.state_dir is None else Settings(state_dir=arguments.state_dir)
-    store_folder = _store_folder(arguments, settings)
+    store_folder = None if arguments.only_blobs else _store_folder(arguments, settings)
     folder = BackupFolder(arguments.folder)
     backup = folder.choose(arguments.name)
     _say_what_is_skipped(folder, backup)
     blobs = open_blobs(settings)
-    check_targets(store_folder, blobs, existing_blobs=arguments.existing_blobs)
+    check_targets(store_folder, blobs, existing_blobs=arguments.existing_blobs or arguments.only_blobs)
     damaged = check_backup(folder, backup, Progress("checked"))
     if damaged and not arguments.without_damaged:
         raise BackupError(
@@ -173,6 +176,9 @@ def _restore(arguments: argparse.Namespace) -> int:
             "Use another backup, or say --without-damaged to restore everything else."
         )
     restore_backup(folder, backup, store_folder, blobs, damaged, Progress("restored"))
+    if store_folder is None:
+        print(f"The blobs of backup {backup.name} are in {settings.blobs or settings.blobs_dir}.")
+        return 0
     age = datetime.now(UTC) - backup.manifest().started_at
     print(
         f"Backup {backup.name}, made {age.total_seconds() / 3600:.1f} hours ago, is restored into "

@@ -176,7 +176,7 @@ def _store_problem(request: Request, error: store.StoreError) -> Problem:
 
 _NO_ANSWER = "The store does not answer; try again soon."
 _STORE_DETAILS: dict[str | None, str] = {
-    "full": "The store accepts no changes at present, because its memory or its disk is full; try again later.",
+    "full": "The store accepts no changes, because its memory or its disk is full; try again later.",
     "access": "The store refuses this server; its administrator must correct the password or the rights.",
 }
 

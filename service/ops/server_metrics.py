@@ -37,8 +37,8 @@ def server_gauges(found: Measurements) -> dict[str, tuple[str, float]]:
 class StoreClock:
     """Compare the clock of the store with the clocks of this process.
 
-    Leases, time limits and ages are measured by the clock of the store. A jump of it is a change of its distance
-    to the monotonic clock of this process, which never jumps.
+    Leases, time limits and ages are measured by the clock of the store. A jump of it is a change of its
+    distance to the monotonic clock of this process, which never jumps.
     """
 
     def __init__(

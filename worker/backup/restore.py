@@ -66,9 +66,9 @@ def describe_damage(names: list[str]) -> str:
     return f"{len(names)} {'blob is' if len(names) == 1 else 'blobs are'} missing or damaged: {shown}{more}"
 
 
-def check_targets(store_folder: Path, blobs: Blobs, *, existing_blobs: bool) -> None:
+def check_targets(store_folder: Path | None, blobs: Blobs, *, existing_blobs: bool) -> None:
     """Raise a BackupError unless both targets are empty, or the blobs may be there already."""
-    if store_folder.exists() and any(store_folder.iterdir()):
+    if store_folder is not None and store_folder.exists() and any(store_folder.iterdir()):
         raise BackupError(
             f"{store_folder} is not empty. Restore into an empty folder, or move the old one away first."
         )
@@ -82,7 +82,7 @@ def check_targets(store_folder: Path, blobs: Blobs, *, existing_blobs: bool) -> 
 def restore_backup(
     folder: BackupFolder,
     backup: Backup,
-    store_folder: Path,
+    store_folder: Path | None,
     blobs: Blobs,
     damaged: list[str],
     progress: Progress,
@@ -93,8 +93,9 @@ def restore_backup(
         found = copy_blobs(sorted(names), folder.blobs, blobs, progress)
     if found.unreadable:
         raise BackupError(f"{describe_damage(found.unreadable)}. The store was not restored.")
-    with _owned_like_parent(store_folder):
-        _restore_store(backup, store_folder)
+    if store_folder is not None:
+        with _owned_like_parent(store_folder):
+            _restore_store(backup, store_folder)
 
 
 def _restore_store(backup: Backup, folder: Path) -> None:
