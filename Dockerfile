@@ -50,6 +50,7 @@ LABEL org.opencontainers.image.title="Literati" \
 RUN groupadd --gid 10001 literati \
     && useradd --uid 10001 --gid 10001 --home-dir /var/lib/literati --no-create-home --shell /usr/sbin/nologin literati \
     && install -d -o literati -g literati -m 0700 /var/lib/literati /run/literati /run/literati/secrets \
+       /run/literati/backup /backups \
     && install -d -o literati -g literati -m 0755 /run/literati/redis /run/literati/prometheus /run/literati/grafana
 COPY --from=builder /opt/literati /opt/literati
 COPY --from=builder /app /app

@@ -22,7 +22,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load drills bench-service fuzz mutants sanitize sanitize-threads audit lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -105,6 +105,10 @@ failover: build $(VENV)/.dev ## Kill the primary of a replicated store under loa
 load: build $(VENV)/.dev ## Run 500 jobs a minute of 20 tenants in containers for half an hour, and kill some of them (COMPOSE="docker compose")
 	@# ARGS="--minutes 5 --rate 100 --pause 0" configures the run. The result is also written to build/load.json.
 	$(BIN)/python -m tests.load '$(COMPOSE)' '$(ENGINE)' $(ARGS)
+
+drills: build $(VENV)/.dev ## Perform the faults of docs/operations.md on real processes, in about ten minutes (Debian: prometheus gcc)
+	@# ARGS='clock "poison job"' selects some. What was seen is also written to build/drills.json.
+	$(BIN)/python -m tests.drills $(ARGS)
 
 fuzz: build $(VENV)/.dev ## Fit 20,000 random problems and check the promises of the estimator
 	@# SEED draws other problems, PROBLEMS sets their number, and JOBS sets the number of processes.

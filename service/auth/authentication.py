@@ -9,6 +9,7 @@ import ipaddress
 from dataclasses import dataclass
 from functools import lru_cache
 
+import structlog
 from redis.exceptions import RedisError
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as ASGIScope
@@ -17,6 +18,7 @@ from service.auth.api_keys import ApiKeys
 from service.auth.key_file import DEFAULT_TENANT, Scope
 from service.commands import command
 from service.http.problems import Problem, unavailable
+from worker.domain.errors import refusal
 from worker.store.store_format import StoreFormat
 
 PUBLIC_PATHS = frozenset(
@@ -66,6 +68,14 @@ def needed_scope(method: str, path: str) -> Scope:
     return Scope.TRAIN
 
 
+log = structlog.get_logger(__name__)
+_UNCHECKED = {  # by whether the store refuses this server
+    False: "The store does not answer, so the API key cannot be checked; try again soon.",
+    True: "The store refuses this server, so the API key cannot be checked; "
+    "its administrator must correct the password or the rights.",
+}
+
+
 class AuthMiddleware:
     """ASGI middleware that sets `literati.caller` in the scope, or raises a problem with 401, 403 or 503.
 
@@ -98,9 +108,9 @@ class AuthMiddleware:
                     raise Problem(403, _NO_KEYS, kind="keys-needed")
                 return LOCAL_CALLER
             found = await self.keys.look_up(_bearer(scope))
-        except RedisError:
-            detail = "The store does not answer, so the API key cannot be checked; try again soon."
-            raise unavailable(detail) from None
+        except RedisError as error:
+            log.warning("store unavailable", error=type(error).__name__, reason=str(error))
+            raise unavailable(_UNCHECKED[refusal(error) == "access"]) from None
         if found is None:
             detail = "Send a valid API key: `Authorization: Bearer lit_...`."
             raise Problem(401, detail, kind="not-signed-in", headers=_CHALLENGE)

@@ -18,8 +18,11 @@ from service.auth.key_file import DEFAULT_TENANT, Scope
 ROOT = Path("/run/literati")
 USER = "literati"
 # The commands that the service and Celery need, without those that administer the server.
-COMMANDS = "+@all -@admin -@dangerous"
+COMMANDS = "+@all -@admin -@dangerous +info"  # INFO is for metrics of memory and files
 KEYS = ("literati*", "_kombu.*", "unacked*", "celery*", "*.pidbox*")
+# A second user makes backups, so that a process that serves requests cannot ask for all data at once.
+BACKUP_USER = "backup"
+BACKUP_COMMANDS = "+@read +@write +@connection +time -@dangerous +sync +psync +replconf"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -39,7 +42,8 @@ def main(words: list[str] | None = None) -> int:
 
 def _provision(root: Path) -> None:
     password = _read_or_create(root / "secrets" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
-    key_file.replace_file(root / "redis" / "users.acl", access_list(password), 0o644)  # with a digest
+    backup = _read_or_create(root / "backup" / "redis-password", lambda: secrets.token_urlsafe(32), 0o600)
+    key_file.replace_file(root / "redis" / "users.acl", access_list(password, backup), 0o644)  # with digests
     keys = root / "secrets" / "keys.json"
     # Prometheus and Grafana run as other users, and each volume is mounted only for one of them.
     _read_or_create(root / "prometheus" / "key", lambda: _add_key(keys, "prometheus", {Scope.ADMIN}), 0o644)
@@ -53,15 +57,19 @@ def _provision(root: Path) -> None:
     )
 
 
-def access_list(password: str) -> str:
-    """Return the content of `aclfile`, which allows only the user of the service.
+def access_list(password: str, backup_password: str) -> str:
+    """Return the content of `aclfile`, which allows only the users of the service and of backups.
 
     The default user is off but keeps its rights: the server reads its own file as that user when it starts,
     and many versions drop every transaction and script for which rights are missing (valkey-io/valkey#3983).
     """
-    digest = hashlib.sha256(password.encode()).hexdigest()
+    digest, backup = (hashlib.sha256(word.encode()).hexdigest() for word in (password, backup_password))
     patterns = " ".join(f"~{pattern}" for pattern in KEYS)
-    return f"user default off ~* &* +@all\nuser {USER} on #{digest} {patterns} &* {COMMANDS}\n"
+    return (
+        "user default off ~* &* +@all\n"
+        f"user {USER} on #{digest} {patterns} &* {COMMANDS}\n"
+        f"user {BACKUP_USER} on #{backup} ~literati* &* {BACKUP_COMMANDS}\n"
+    )
 
 
 def _add_key(path: Path, name: str, scopes: set[Scope]) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal
 
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from redis.exceptions import RedisError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
@@ -38,6 +40,10 @@ from worker.domain import errors as store
 
 log = structlog.get_logger(__name__)
 ToProblem = Callable[[Request, Any], Problem]
+_BLOB_ERRORS: dict[type[Exception], Literal["missing", "unavailable"]] = {
+    BlobNotFoundError: "missing",
+    BucketUnavailableError: "unavailable",
+}
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
@@ -49,6 +55,9 @@ def install(app: FastAPI) -> None:
 
 def _handler(to_problem: ToProblem) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
+        if kind := _BLOB_ERRORS.get(type(error)):
+            with suppress(RedisError):
+                await run_in_threadpool(request.app.state.services.store.blobs.count_error, kind)
         problem = await add_restore_hint(request, to_problem(request, error))
         return problem_response(problem, request_id_of(request), request.scope["path"])
 
@@ -167,11 +176,18 @@ def _store_problem(request: Request, error: store.StoreError) -> Problem:
     raise error
 
 
+_NO_ANSWER = "The store does not answer; try again soon."
+_STORE_DETAILS: dict[str | None, str] = {
+    "full": "The store accepts no changes, because its memory or its disk is full; try again later.",
+    "access": "The store refuses this server; its administrator must correct the password or the rights.",
+}
+
+
 def _store_unavailable(request: Request, error: RedisError) -> Problem:
     if store.is_store_fault(error):  # the store answered with an error, which a retry would not change
         raise error
-    log.warning("store unavailable", error=type(error).__name__)
-    return unavailable("The store does not answer; try again soon.")
+    log.warning("store unavailable", error=type(error).__name__, reason=str(error))
+    return unavailable(_STORE_DETAILS.get(store.refusal(error), _NO_ANSWER))
 
 
 def _not_replicated(request: Request, error: store.NotReplicatedError) -> Problem:

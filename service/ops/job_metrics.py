@@ -11,7 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeHistogramMetricFami
 from prometheus_client.registry import Collector
 from redis import RedisError
 
+from service.ops.server_metrics import StoreClock, server_gauges
 from worker.blobs.local import Blobs
+from worker.domain.errors import refusal
 from worker.domain.jobs import StopReason
 from worker.domain.sweeps import SweepState
 from worker.store import Store
@@ -19,6 +21,7 @@ from worker.store.measurements import Measurements
 
 log = structlog.get_logger(__name__)
 SHARES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+BLOB_ERRORS = ("missing", "unavailable")
 FENCED = ("beat", "checkpoint", "finish", "release")
 # The counters of the store.
 _COUNTERS = {
@@ -38,6 +41,7 @@ class JobCollector(Collector):
     def __init__(self, store: Store, blobs: Blobs) -> None:
         self.store = store
         self.blobs = blobs
+        self._clock = StoreClock()
 
     def describe(self) -> Iterable[Metric]:
         return ()
@@ -48,10 +52,11 @@ class JobCollector(Collector):
         try:
             found = self.store.measure()
         except RedisError as error:
-            log.warning("store metrics unavailable", error=type(error).__name__)
-            yield _gauge("literati_store_up", "1 if the store answers, else 0.", 0)
+            log.warning("store metrics unavailable", error=type(error).__name__, reason=str(error))
+            yield from _availability(up=False, refused=refusal(error) == "access")
             return
-        yield _gauge("literati_store_up", "1 if the store answers, else 0.", 1)
+        yield from _availability(up=True, refused=False)
+        yield from self._clock.metrics(found.clock)
         for name, (text, value) in _gauges(found).items():
             yield _gauge(name, text, value)
         yield from _families(found)
@@ -63,6 +68,12 @@ class JobCollector(Collector):
         yield _gauge("literati_blobs_writable", "1 if the blob folder accepts writes, else 0.", writable)
         if free is not None:
             yield _gauge("literati_blobs_free_bytes", "Free space on the disk of the blobs.", free)
+
+
+def _availability(*, up: bool, refused: bool) -> Iterator[Metric]:
+    yield _gauge("literati_store_up", "1 if the store answers, else 0.", up)
+    text = "1 if the store refuses the password or the rights of this process, else 0."
+    yield _gauge("literati_store_refused", text, refused)
 
 
 def _gauges(found: Measurements) -> dict[str, tuple[str, float]]:
@@ -83,6 +94,7 @@ def _gauges(found: Measurements) -> dict[str, tuple[str, float]]:
         "literati_search_memory_bytes": ("Memory of all running searches together.", sum(found.memory)),
         "literati_search_memory_max_bytes": ("Memory of the largest running search.", largest),
         "literati_saved_search_bytes": ("Size of all saved searches.", found.totals.get("saved_bytes", 0)),
+        **server_gauges(found),
     }
 
 
@@ -115,11 +127,15 @@ def _families(found: Measurements) -> Iterator[Metric]:
         "Updates rejected because the worker no longer held the job's lease.",
         labels=["write"],
     )
+    blob_errors = CounterMetricFamily(
+        "literati_blob_errors", "Blobs that could not be read, by the kind of error.", labels=["error"]
+    )
     kinds: Iterable[str]
     for key, family, kinds in (
         ("ended", ended, StopReason),
         ("sweeps_ended", sweeps_ended, [state for state in SweepState if state.terminal]),
         ("fenced", fenced, FENCED),
+        ("blob_errors", blob_errors, BLOB_ERRORS),
     ):
         for kind, count in (dict.fromkeys(kinds, 0) | found.by_kind(key)).items():
             family.add_metric([kind], count)

@@ -61,18 +61,28 @@ class Containers:
         for _ in range(2):
             self.compose("down", "--remove-orphans", *words)
 
-    def back_up(self, file: Path) -> None:
+    def back_up(self) -> str:
+        """Make a backup while everything runs, and return what the command says."""
+        return self.compose("--profile", "backup", "run", "--rm", "-T", "backup")
+
+    def restore(self) -> str:
+        return self.compose("--profile", "backup", "run", "--rm", "-T", "restore")
+
+    def save_secrets(self, file: Path) -> None:
         with file.open("wb") as stream:
-            self._backup_service(stdout=stream)
+            self._init_service("tar", "-C", "/run/literati", "-cz", ".", stdout=stream)
 
-    def restore(self, file: Path) -> None:
+    def restore_secrets(self, file: Path) -> None:
         with file.open("rb") as stream:
-            self._backup_service("tar", "-C", "/volumes", "-xpz", stdin=stream)
+            self._init_service("tar", "-C", "/run/literati", "-xz", stdin=stream)
 
-    def _backup_service(
+    def remove_volumes(self, *names: str) -> None:
+        self.engine("volume", "rm", *(f"{self._project}_{name}" for name in names))
+
+    def _init_service(
         self, *words: str, stdin: IO[bytes] | None = None, stdout: IO[bytes] | None = None
     ) -> None:
-        command = [*self._compose, "--profile", "backup", "run", "--rm", "-T", "backup", *words]
+        command = [*self._compose, "run", "--rm", "-T", "init", *words]
         subprocess.run(
             command, cwd=ROOT, env=self._environment, stdin=stdin, stdout=stdout, check=True, timeout=300
         )

@@ -101,6 +101,29 @@ class Blobs:
         except FileNotFoundError:
             raise BlobNotFoundError(name) from None
 
+    def size(self, name: str) -> int | None:
+        """Return the size of a blob in bytes; None if there is no such blob."""
+        try:
+            return self._path(name).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all blobs."""
+        for path in self.folder.glob("??/*"):
+            if _NAME.fullmatch(path.name):
+                yield path.name
+
+    def copy_to(self, name: str, file: BufferedRandom) -> str:
+        """Write a blob to an empty file and return the digest of the bytes, which may be damaged."""
+        try:
+            with open(self._path(name), "rb") as blob:
+                shutil.copyfileobj(blob, file, 1 << 20)
+        except FileNotFoundError:
+            raise BlobNotFoundError(name) from None
+        file.seek(0)
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
     def delete(self, name: str) -> None:
         """Delete a blob if it exists. Processes that have it open can still read it."""
         self._path(name).unlink(missing_ok=True)

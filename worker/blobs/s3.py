@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 import threading
 import time
@@ -25,6 +26,7 @@ READ_PAUSES = (1.0, 3.0)  # seconds before a read is retried
 PART_BYTES = 64 << 20  # larger blobs are uploaded in parts of this size
 READY_SECONDS = 30.0  # how long `check` relies on its last successful write
 MIN_IDLE_SECONDS = 300.0  # blobs used more recently stay in the cache
+KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")  # of a blob, without the prefix
 
 
 class BucketUnavailableError(OSError):
@@ -66,6 +68,29 @@ class BucketBlobs(Blobs):
         data: bytes = self._read(name, lambda stream: stream.read())
         _check_digest(hashlib.sha256(data).hexdigest(), name)
         return data
+
+    def size(self, name: str) -> int | None:
+        try:
+            with _translated_errors(name):
+                return int(
+                    self._client.head_object(Bucket=self._bucket, Key=self._key(name))["ContentLength"]
+                )
+        except BlobNotFoundError:
+            return None
+
+    def names(self) -> Iterator[str]:
+        with _translated_errors(self._prefix):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=self._prefix
+            )
+            for page in pages:
+                keys = (found["Key"].removeprefix(self._prefix) for found in page.get("Contents", ()))
+                yield from (key[3:] for key in keys if KEY.fullmatch(key))
+
+    def copy_to(self, name: str, file: BufferedRandom) -> str:
+        """Write a blob of the bucket, not of the cache, to an empty file."""
+        digest: str = self._read(name, lambda stream: _copy_stream(stream, file))
+        return digest
 
     def delete(self, name: str) -> None:
         super().delete(name)

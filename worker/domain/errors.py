@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from redis import RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, OutOfMemoryError
 
 # Error codes of a server that takes no writes at present; redis-py has classes for other such errors. Redis
 # before 7.0 puts the code of an error within a script after a hyphen, inside of its message.
@@ -113,6 +115,14 @@ class AliasNotFoundError(StoreError):
 
 class InvalidTokenError(StoreError):
     """The page token or event id was not issued by this store."""
+
+
+def refusal(error: BaseException) -> Literal["access", "full"] | None:
+    """Return why a server that answers refuses: the user's rights, or no room. None for other errors."""
+    if isinstance(error, AuthenticationError | NoPermissionError):
+        return "access"
+    is_full = isinstance(error, OutOfMemoryError) or str(error).startswith("MISCONF")
+    return "full" if is_full else None
 
 
 def is_store_fault(error: BaseException) -> bool:

@@ -24,13 +24,14 @@ MIN_VERSION = (6, 2)
 MAX_SOCKET_PATH = 100  # bytes; Linux allows 107, macOS 103
 START_SECONDS = 30.0
 STOP_SECONDS = 15.0
-_WRITER = "written-by"  # a file beside the data that names the server that wrote it
+WRITER = "written-by"  # a file beside the data that names the server that wrote it
 _SETTINGS = {
     "port": "0",
     "unixsocketperm": "700",
     "daemonize": "no",
     "save": "",
     "appendonly": "yes",
+    "repl-diskless-sync-delay": "0",  # a backup need not wait for replicas that may ask, too
     "appendfsync": "always",  # with everysec, 2 of 120 kills of the server lost acknowledged writes
     "aof-load-truncated": "yes",
     "maxmemory-policy": "noeviction",
@@ -104,7 +105,7 @@ def _version(text: str) -> tuple[int, ...]:
 def _writer(folder: Path) -> ServerBinary | None:
     """Return the server that wrote the data in this folder; its path is not known."""
     try:
-        kind, version = (folder / _WRITER).read_text().split()
+        kind, version = (folder / WRITER).read_text().split()
         return ServerBinary("", kind, _version(version))
     except (FileNotFoundError, ValueError):
         return None
@@ -169,7 +170,7 @@ class ValkeyServer:
 
     def prepare(self) -> None:
         """Record which server writes here, and stop a server that an earlier process left running."""
-        (self.folder / _WRITER).write_text(f"{self.binary.text}\n")
+        (self.folder / WRITER).write_text(f"{self.binary.text}\n")
         with self._client() as client, suppress(redis.ConnectionError):  # usually there is none
             client.shutdown()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import redis
 
 from worker.settings import WorkerSettings
+from worker.store.backups import BackupRecords
 from worker.store.client import HistoryLimits, Scripts, connect
 from worker.store.datasets import DatasetStore
 from worker.store.jobs import JobStore
@@ -41,6 +42,7 @@ class Store:
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
         self.tenants = TenantStore(client, scripts)
+        self.backups = BackupRecords(client, scripts)
 
     def measure(self) -> Measurements:
         """Return the numbers of all jobs and workers, in one round trip."""

@@ -34,6 +34,10 @@ class Measurements:
     gaps: Sequence[float]  # relative gaps of running jobs that have a tree
     memory: Sequence[int]  # bytes of every running search
     explored: Sequence[float]  # explored shares of running jobs that have a tree
+    clock: float  # of the server, in seconds
+    server: Mapping[str, str]  # what the server says about itself; empty if it refuses
+    backup_age_seconds: float | None  # None if there is no backup
+    backup_missing: int  # blobs that the last backup lacks
 
     def by_kind(self, name: str) -> dict[str, int]:
         prefix = f"{name}:"
@@ -41,9 +45,9 @@ class Measurements:
 
 
 def measure(scripts: Scripts) -> Measurements:
-    _, writable, now, states, totals, depth, oldest, workers, running, tenants, cores, sweeps = scripts.run(
-        "measure"
-    )
+    answer = scripts.run("measure")
+    _, writable, now, states, totals, depth, oldest, workers, running, tenants, cores, sweeps = answer[:12]
+    info, backup = answer[12].decode(), codecs.to_dict(answer[13])
     counts, sweep_counts = codecs.to_dict(states), codecs.to_dict(sweeps)
     return Measurements(
         writable=writable == 1,
@@ -58,6 +62,10 @@ def measure(scripts: Scripts) -> Measurements:
         gaps=[codecs.gaps(float(upper), float(lower))[1] for upper, lower, *_ in running if upper],
         memory=[int(memory) for *_, memory, _ in running if memory],
         explored=[float(explored) for *_, explored in running if explored],
+        clock=int(now) / 1000,
+        server=dict(line.split(":", 1) for line in info.splitlines() if ":" in line),
+        backup_age_seconds=max(0, int(now) - int(backup[b"at"])) / 1000 if backup else None,
+        backup_missing=int(backup.get(b"missing", 0)),
     )
 
 

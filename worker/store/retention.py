@@ -10,6 +10,8 @@ from worker.store import codecs
 from worker.store.client import StorePart
 
 RetentionKind = Literal["jobs", "searches", "datasets", "sweeps", "deleted"]
+_REFERENCES, _UNREFERENCED = "literati:blob-references", "literati:garbage"
+DELETION_HOLD = "literati:backup"  # exists while a backup is being made
 _BATCH = 5  # records in one script, during which the server does nothing else
 
 
@@ -45,11 +47,30 @@ class Retention(StorePart):
 class BlobReferences(StorePart):
     """Which blobs are in use. Every dataset and job counts as a reference to its blob."""
 
-    def unreferenced(self) -> list[str]:
+    def referenced(self) -> set[str]:
+        """Return the blobs that records refer to. Changes during the call may or may not be seen."""
+        return {name.decode() for name, _ in self._client.hscan_iter(_REFERENCES, count=1000)}
+
+    def all_unreferenced(self) -> list[str]:
         """Return the blobs that have lost their last reference. Some may have a new one by now."""
-        names: set[Any] = self._client.smembers("literati:garbage")
+        names: set[Any] = self._client.smembers(_UNREFERENCED)
         return [name.decode() for name in names]
 
+    def unreferenced(self) -> list[str]:
+        """Return the blobs that can be deleted now; none while a backup is being made."""
+        return [] if self.deletions_are_held() else self.all_unreferenced()
+
+    def count_error(self, kind: Literal["missing", "unavailable"]) -> None:
+        """Count a blob that could not be read, for the metrics."""
+        self._client.hincrby("literati:totals", f"blob_errors:{kind}", 1)
+
+    def deletions_are_held(self) -> bool:
+        """Return whether a backup is being made, during which every blob counts as referenced."""
+        return bool(self._client.exists(DELETION_HOLD))
+
     def is_referenced(self, name: str) -> bool:
-        """Return whether a record refers to the blob, and remove it from the list of unreferenced blobs."""
+        """Return whether a record refers to the blob, and remove it from the list of unreferenced blobs.
+
+        While a backup is being made, every blob counts as referenced and stays on the list.
+        """
         return bool(self._scripts.run("is_referenced", name))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import structlog
 from redis import RedisError, ResponseError
@@ -241,6 +241,9 @@ class JobRun:
         if error is not None:
             if is_store_fault(error):
                 raise error
+            if isinstance(error, BucketUnavailableError):
+                log.error("blob store unavailable", error=str(error))
+                self._count_blob_error("unavailable")
             if isinstance(error, RedisError | BucketUnavailableError):
                 return None  # the data could not be read; another attempt may succeed
             return self._failure(error)
@@ -261,7 +264,13 @@ class JobRun:
     def _failure(self, error: BaseException) -> Outcome:
         failure = _job_error(error, self.memory_limit_lowered)
         log.error("job failed", code=failure.code, exc_info=error)
+        if isinstance(error, BlobNotFoundError):
+            self._count_blob_error("missing")
         return Outcome(state=JobState.FAILED, stop_reason=StopReason.ERROR, error=failure)
+
+    def _count_blob_error(self, kind: Literal["missing", "unavailable"]) -> None:
+        with suppress(RedisError):
+            self.store.blobs.count_error(kind)
 
     def _abandon(self) -> None:
         """Stop the search of a job that belongs to another worker now."""
@@ -295,7 +304,11 @@ def _job_error(error: BaseException, memory_limit_lowered: bool) -> JobError:
             code="MEMORY", message="The worker ran out of memory; use a lower memory_limit or less data."
         )
     if isinstance(error, BlobNotFoundError):
-        return JobError(code="DATASET_GONE", message="The dataset has been deleted.")
+        return JobError(
+            code="DATASET_GONE",
+            message="The stored rows of the dataset are missing: it was deleted, or the server lost them. "
+            "Upload the dataset again, or ask the administrator to restore a backup.",
+        )
     if isinstance(error, ValueError | TypeError):
         lowered = memory_limit_lowered and str(error).startswith("memory_limit:")
         note = "; this worker lowered it (LITERATI_WORKER_MEMORY_LIMIT)" if lowered else ""

@@ -15,6 +15,7 @@ MODULES = {
     "worker": ("worker", "Run only a worker, with the options of `celery worker`."),
     "keys": ("service.keys", "Create, list and revoke API keys."),
     "cleanup": ("service.cleanup", "Delete old jobs, saved searches or unused datasets."),
+    "backup": ("service.backup", "Make, check and restore backups of the store and the blobs."),
 }
 
 

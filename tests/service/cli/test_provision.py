@@ -17,13 +17,17 @@ from service.cli import healthcheck, provision
 from tests.support.http.service_client import submit
 from tests.support.records.jobs import add_dataset, easy
 from tests.support.stack.stack import Stack, poll
+from worker.backup.create import create_backup
+from worker.backup.folder import BackupFolder
+from worker.store import Store
+from worker.store.client import connect
 
 KEY = re.compile(r"lit_\S+")
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    for name in ("secrets", "redis", "prometheus", "grafana"):
+    for name in ("secrets", "redis", "prometheus", "grafana", "backup"):
         (tmp_path / name).mkdir()
     return tmp_path
 
@@ -68,7 +72,7 @@ def test_a_volume_that_cannot_be_written(root: Path, capsys: pytest.CaptureFixtu
 
 def test_the_default_user_is_off_but_may_read_the_file() -> None:
     """Without it the server would lose transactions when it reads its own file."""
-    first, second = provision.access_list("password").splitlines()
+    first, second, _ = provision.access_list("password", "another").splitlines()
     assert first == "user default off ~* &* +@all"
     assert second.startswith("user literati on #")
     assert "nopass" not in second
@@ -82,9 +86,10 @@ def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     password.write_text("its password\n")
     with Stack(folder, LITERATI_REDIS_PASSWORD_FILE=str(password)) as stack:
         stack.environment["REDIS_URL"] = stack.server.url.replace("unix://", f"unix://{provision.USER}@")
-        _, user = provision.access_list("its password").splitlines()
+        _, *users = provision.access_list("its password", "another").splitlines()
         admin: Any = stack.connection
-        admin.execute_command("ACL", "SETUSER", *user.split()[1:])
+        for user in users:
+            admin.execute_command("ACL", "SETUSER", *user.split()[1:])
         stack.start_worker()
         stack.start_api()
         yield stack
@@ -101,13 +106,26 @@ def test_a_job_runs_with_these_rights(confined: Stack) -> None:
     assert admin.execute_command("ACL", "LOG") == [], "nothing that was refused"
 
 
+def test_a_backup_with_these_rights(confined: Stack, tmp_path: Path) -> None:
+    url = confined.server.url.replace("unix://", f"unix://{provision.BACKUP_USER}:another@")
+    folder = BackupFolder(tmp_path / "backups")
+    with connect(url) as client:
+        backup, _ = create_backup(Store(client), confined.blobs, folder, lambda *_: None)
+        assert backup.is_complete
+        for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "EVAL return 0"):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                client.execute_command(*words.split())
+    admin: Any = confined.connection
+    admin.execute_command("ACL", "LOG", "RESET")
+
+
 def test_administrative_commands_are_denied(confined: Stack) -> None:
     admin: Any = confined.connection
     client: Any = redis.Redis(
         unix_socket_path=str(confined.server.socket), username=provision.USER, password="its password"
     )
     with client:
-        for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "ACL LIST"):
+        for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "ACL LIST", "SYNC"):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*words.split())
         with pytest.raises(redis.exceptions.NoPermissionError):

@@ -346,3 +346,16 @@ def test_wakeups_stand_for_jobs_that_no_message_stands_for(store: Store, client:
     for _ in range(40):
         submit(store, data)
     assert store.jobs.wakeups_wanted() == 32
+
+
+def test_a_lease_from_before_the_clock_was_set_back_has_expired(store: Store, client: redis.Redis) -> None:
+    data = add_dataset(store)
+    kept, lost = (submit(store, data).spec.id for _ in range(2))
+    while store.jobs.claim("worker"):
+        pass
+    day = 86_400_000.0
+    client.zincrby("literati:leases", day, lost)
+    client.hincrbyfloat(f"literati:job:{lost}", "lease_until", day)
+    store.jobs.reconcile()
+    assert state_of(store, lost) is JobState.QUEUED
+    assert state_of(store, kept) is JobState.STARTING

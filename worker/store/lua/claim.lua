@@ -26,7 +26,9 @@ while true do
         advance_start_time(job)
         take_turn(job)
         unassign(job)
-        put(job, 'epoch', tostring(tonumber(job.epoch) + 1))
+        -- Workers of the time after a restored backup may still run and must not have the same epoch.
+        local min_epoch = tonumber(call('GET', MIN_EPOCH) or '0')
+        put(job, 'epoch', string.format('%.0f', math.max(tonumber(job.epoch) + 1, min_epoch)))
         put(job, 'stalls', tostring(stalls))
         put(job, 'claim_expansions', job.expansions)
         put(job, 'worker', worker)

@@ -1,5 +1,6 @@
 -- model ids, one for each job that may be handled
 local FORMAT, OLD_QUEUE = '2', 'literati:queue'
+local MAX_LEASE_MS = 2 * 3600 * 1000
 
 -- A store of the first format has one queue for all tenants and does not count the cores in use.
 if call('GET', 'literati:format') ~= FORMAT then
@@ -53,6 +54,11 @@ local function try_to_handle(ids, what)
 end
 
 try_to_handle(call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, #ARGV), 'the lease of a job ran out')
+
+-- No lease is longer than an hour (LITERATI_LEASE_SECONDS). If one is, the clock was set back, and a job whose worker is
+-- lost would wait for the old time to come.
+local too_late = string.format('%.0f', tonumber(now) + MAX_LEASE_MS)
+try_to_handle(call('ZRANGEBYSCORE', LEASES, too_late, '+inf', 'LIMIT', 0, #ARGV), 'the clock of the store was set back')
 
 -- A script that failed may have left an active job in no queue and without a lease. Comparing the counts is cheap; only
 -- if they differ, the jobs themselves are compared.

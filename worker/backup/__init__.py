@@ -1,0 +1,1 @@
+"""Backups of the store and the blobs, made while everything runs, and their restoration."""
