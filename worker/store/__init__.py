@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import redis
 
+from worker.blobs.local import Blobs
 from worker.settings import WorkerSettings
+from worker.store.archiver import Archiver
+from worker.store.archives import Archives
 from worker.store.client import HistoryLimits, Scripts, connect
 from worker.store.datasets import DatasetStore
 from worker.store.jobs import JobStore
@@ -20,7 +23,7 @@ from worker.store.tenants import TenantStore
 
 
 class Store:
-    """The records on one server."""
+    """The records on one server, and their archives in the blobs."""
 
     def __init__(
         self,
@@ -28,15 +31,18 @@ class Store:
         *,
         lease_seconds: float = 30.0,
         history: HistoryLimits | None = None,
+        blobs: Blobs | None = None,
     ) -> None:
         self.client = client
         self._scripts = scripts = Scripts(client, history or HistoryLimits())
-        self.jobs = JobStore(client, scripts, lease_seconds)
+        archives = Archives(client, scripts, blobs)
+        self.jobs = JobStore(client, scripts, archives, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
-        self.models = ModelStore(client, scripts)
+        self.models = ModelStore(client, scripts, archives)
         self.sweeps = SweepStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
+        self.archiver = Archiver(client, scripts)
         self.tenants = TenantStore(client)
 
     def measure(self) -> Measurements:
@@ -52,7 +58,9 @@ class Store:
         self.client.set("literati:ready", 1)
 
 
-def open_store(settings: WorkerSettings) -> Store:
+def open_store(settings: WorkerSettings, blobs: Blobs) -> Store:
     """Return the store; the first command connects to the server."""
     history = HistoryLimits(settings.max_events, settings.max_trace_points, settings.max_incumbents)
-    return Store(connect(settings.store_url), lease_seconds=settings.lease_seconds, history=history)
+    return Store(
+        connect(settings.store_url), lease_seconds=settings.lease_seconds, history=history, blobs=blobs
+    )

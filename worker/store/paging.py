@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import redis
 
 from worker.domain.errors import InvalidTokenError
+from worker.store.packed_records import long_form
 
 Item = TypeVar("Item")
 Filter = Callable[[Sequence[str]], Container[str]]
@@ -87,6 +88,7 @@ def read_fields(
 ) -> list[dict[bytes, bytes]]:
     """Return these fields of each record, without those that it lacks.
 
+    If `archive` is among the names, archived records are returned with all fields that Redis has of them.
     `older` names a field that version 0.1.0 did not store, and the field to read from its records instead.
     """
     pipeline = client.pipeline(transaction=False)
@@ -96,6 +98,11 @@ def read_fields(
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in pipeline.execute()
     ]
+    archived = [place for place, record in enumerate(found) if record.get(b"archive")]
+    for place in archived:
+        pipeline.hgetall(keys[place])
+    for place, record in zip(archived, pipeline.execute() if archived else (), strict=True):
+        found[place] = long_form(record)
     if older is not None:
         lacking = [
             (key, record)

@@ -9,6 +9,9 @@ end
 if job.sweep ~= '' then
     return { 'JOB_OF_SWEEP' }
 end
+if job.archive ~= '' then
+    return { 'ARCHIVED' }
+end
 local present = call('HGET', job.key, 'settings') or ''
 if present ~= settings then
     if revision ~= '' and call('HGET', job.key, 'revision') ~= revision then
