@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from worker.store.packed_records import Record, data, text
+from worker.store.packed_records import Record
 
 FORMAT = 1
 Kind = Literal["job", "model"]
@@ -56,6 +56,15 @@ class WholeRecord:
                 if b"tree" in fields:
                     _write(archive, f"trees/{revision}.json", zlib.decompress(fields[b"tree"]))
         return out.getvalue()
+
+
+def text(value: bytes) -> str:
+    """Return bytes of the store as text, from which `data` makes the same bytes whatever they are."""
+    return value.decode(errors="surrogateescape")
+
+
+def data(value: str) -> bytes:
+    return value.encode(errors="surrogateescape")
 
 
 class ArchiveReader:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
 
+from tests.support.records import jobs, sweeps
 from tests.support.records.store_records import (
     SUCCESS,
     TENANT,
@@ -32,6 +32,7 @@ from worker.store import Store
 from worker.store.client import connect
 from worker.store.jobs import JobFilter
 from worker.store.packed_records import long_form, short_form
+from worker.sweeps.fold_trees import fold_tree, held_out_predictions
 
 MODEL_FIELDS = {"name", "notes", "tags"}
 
@@ -72,9 +73,7 @@ def everything(store: Store, job: Job) -> dict[str, Any]:
     answers["best"] = store.jobs.incumbent(tenant, job_id)
     for revision in range(found.progress.incumbents + 2):
         answers[f"tree {revision}"] = store.jobs.incumbent(tenant, job_id, revision)
-    answers["scores"] = store.jobs.incumbent_scores(tenant, job_id, 2), store.jobs.incumbent_scores(
-        tenant, job_id, 1000
-    )
+    answers["scores"] = [store.jobs.incumbent_scores(tenant, job_id, most) for most in (2, 1000)]
     answers["trace"] = store.jobs.trace(tenant, job_id)
     events = store.jobs.events(tenant, job_id, None, 1000)
     answers["events"] = events
@@ -287,15 +286,12 @@ class TestDeletion:
 class TestFaults:
     """A process may be killed between any two steps, and several may archive at the same time."""
 
-    def interrupt(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch, script: str, before: Callable[[], Any] = lambda: 0
-    ) -> None:
+    def interrupt(self, store: Store, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
         """Let the process end, as if it were killed, when it is about to run this script."""
         runs = store.archiver._scripts.run
 
         def run(name: str, *arguments: Any) -> Any:
             if name == script:
-                before()
                 raise KeyboardInterrupt
             return runs(name, *arguments)
 
@@ -383,9 +379,7 @@ class TestFaults:
         assert store.archiver.archive_record(blobs, job.spec.id)
         assert client.hvals("literati:blob-references") == [b"1"] * 3
 
-    def test_a_read_while_a_job_comes_back(
-        self, server: ValkeyServer, store: Store, blobs: Blobs, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_read_while_a_job_comes_back(self, server: ValkeyServer, store: Store, blobs: Blobs) -> None:
         """The archive is gone when it is to be read, because the job was changed after its record was read."""
         job = end(store)
         archive(store, blobs)
@@ -436,6 +430,7 @@ class TestFaults:
 
     def test_a_server_without_memory(self, store: Store, client: redis.Redis, blobs: Blobs) -> None:
         """Archiving makes room, so it must not need room."""
+        archive(store, blobs)  # of a new store, so that there is nothing to index
         job = end(store)
         client.config_set("maxmemory", 1)
         try:
@@ -445,6 +440,54 @@ class TestFaults:
         finally:
             client.config_set("maxmemory", 0)
         assert look(store, job.spec.id) == job
+
+
+class TestSweeps:
+    """The jobs of a sweep are archived too, and the sweep still finds their trees."""
+
+    @pytest.mark.parametrize("penalties", [None, [0.0, 3.0]])
+    def test_trees_of_folds(
+        self, store: Store, client: redis.Redis, blobs: Blobs, penalties: list[float] | None
+    ) -> None:
+        dataset = jobs.add_dataset(store, blobs, jobs.easy(100))
+        space = {"max_depth": [1], "max_changepoints": [1]}
+        if penalties is not None:
+            space["split_penalty"] = penalties
+        new = sweeps.spec(dataset, space=space, validation={"folds": 2})
+        sweeps.submit(store, new)
+        sweeps.run_all(store, blobs)
+        sweep, results = sweeps.look(store, new.id), store.sweeps.results(new.id)
+        assert sweep.choice is not None
+
+        def read() -> list[Any]:
+            found = [fold_tree(store, blobs, sweep, results, 0, fold) for fold in range(2)]
+            listed = store.jobs.list(TENANT, sweep_id=new.id)
+            events = store.sweeps.events(TENANT, new.id)
+            return [*found, listed, held_out_predictions(store, blobs, sweep, dataset), events]
+
+        before = read()
+        children = [job.spec.id for job in store.jobs.list(TENANT, sweep_id=new.id).items]
+        assert archive(store, blobs) == len(children) + 1
+        assert read() == before
+        store.sweeps.delete(TENANT, new.id)
+        Reconciler(store, lambda _: None, blobs).run_once()
+        assert len([*blobs.folder.glob("??/*")]) == 2, "the dataset and the model"
+        assert not list(client.scan_iter("literati:job:*"))
+
+    def test_a_job_whose_end_its_sweep_has_not_seen(
+        self, store: Store, client: redis.Redis, blobs: Blobs
+    ) -> None:
+        dataset = jobs.add_dataset(store, blobs, jobs.easy(100))
+        new = sweeps.spec(dataset, space={"max_depth": [1], "max_changepoints": [1]}, refit=False)
+        sweeps.submit(store, new)
+        job = sweeps.run_next(store, blobs)
+        assert job is not None
+        client.sadd(f"literati:sweep:{new.id}:live", job.spec.id)  # as if the script had failed before
+        assert archive(store, blobs) == 0
+        store.sweeps.reconcile()
+        client.zadd("literati:archivable", {job.spec.id: 1})
+        archive(store, blobs)
+        assert client.hexists(f"literati:job:{job.spec.id}", "archive")
 
 
 def test_blobs_in_a_bucket(client: redis.Redis, bucket: BucketBlobs) -> None:
@@ -460,6 +503,7 @@ def test_blobs_in_a_bucket(client: redis.Redis, bucket: BucketBlobs) -> None:
 
 def test_the_reconciler_archives(store: Store, client: redis.Redis, blobs: Blobs) -> None:
     job = end(store)
+
     class Unavailable(Blobs):
         def put(self, content: bytes) -> str:
             raise BucketUnavailableError("no answer")
@@ -473,7 +517,7 @@ def test_the_reconciler_archives(store: Store, client: redis.Redis, blobs: Blobs
 
 
 def test_short_forms_keep_every_byte() -> None:
-    record = {b"tenant": b"t", b"spec": b'{"id":"x"}', b"error": bytes(range(256)), b"scores": b"{}"}
+    record = {b"tenant": b"t", b"spec": b'{"a":"=b="}', b"error": bytes(range(32, 256)), b"scores": b"{}"}
     for notes in (b"", b"x" * 100, json.dumps("né" * 9000).encode()):
         record[b"settings"] = notes
         short = short_form("job", record)
