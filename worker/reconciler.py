@@ -110,7 +110,7 @@ class Reconciler:
             self._blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)
 
     def archive(self) -> None:
-        """Move ended jobs to the blobs. A store without memory does this although it takes no other writes."""
+        """Move ended jobs to the blobs. A store that is full does this although it takes no other writes."""
         if self._blobs is None:
             return
         try:

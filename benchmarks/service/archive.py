@@ -2,10 +2,11 @@
 
     python -m benchmarks.service.archive --real 200 --jobs 2000 --copies 98000
 
-Some jobs are really run, by a worker and through the API. Others are made of one of them by the functions of the
-store that the API and workers call: submit, claim, publish, finish, archive. Then there are copies of archived
-jobs, written to Redis as the functions leave them but without their blobs, because a million jobs by the
-functions take hours. Each job has an idempotency key, a model and, with `--searches`, a saved search.
+Some jobs are really run, by a worker and through the API. Others are made of one of them by the functions of
+the store that the API and workers call: submit, claim, publish, finish, archive. Then there are copies of
+archived jobs, written to Redis as the functions leave them but without their blobs, because making a million
+jobs by the functions takes hours. Each job has an idempotency key, a model and, with `--searches`, a saved
+search.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ class JobMaker:
             )
             jobs.publish_progress(claim.spec.id, claim.epoch, first)
         search = {"snapshot": secrets.token_hex(32), "snapshot_bytes": 40_000} if self._searches else {}
-        effort = {"elapsed_seconds": float(self._rng.random()), "memory_bytes": int(self._rng.integers(1 << 22))}
+        effort = {
+            "elapsed_seconds": float(self._rng.random()),
+            "memory_bytes": int(self._rng.integers(1 << 22)),
+        }
         last = self._update.model_copy(
             update={"incumbent": self._incumbent(self._trees[-1]), **search, **effort}
         )
@@ -223,18 +227,21 @@ class Copies:
         job_id, model_id, now = new_id("job"), new_id("mdl"), int(1000 * time.time())
         archives = [secrets.token_hex(32), secrets.token_hex(32)]
         own = self._own_fields(job_id, now)
-        times = {name: b"%d" % (now - 100) for name in (b"created_at", b"queued_at", b"started_at")}
-        effort = {b"elapsed": repr(self._rng.random()).encode(), b"memory": b"%d" % self._rng.integers(1 << 22)}
+        times = dict.fromkeys((b"created_at", b"queued_at", b"started_at"), b"%d" % (now - 100))
+        effort = {
+            b"elapsed": repr(self._rng.random()).encode(),
+            b"memory": b"%d" % self._rng.integers(1 << 22),
+        }
         job = {**self._job, **own, **times, **effort, b"model_id": model_id.encode(), b"seq": b"%d" % seq}
         model = {**self._model, **own, b"created_at": b"%d" % now, b"seq": b"%d" % (seq - 1)}
-        short = {**short_form("job", job), b"archive": archives[0].encode()}
+        short = {**short_form("job", job), b"archive": bytes.fromhex(archives[0])}
         if self._searches:
             short[b"blob"] = secrets.token_hex(32).encode()
             archives.append(short[b"blob"].decode())
             pipeline.hset("literati:saved-searches", short[b"blob"], 40_000)
             pipeline.zadd("literati:ended-searches", {job_id: now})
         pipeline.hset(f"literati:job:{job_id}", mapping=short)
-        short_model = {**short_form("model", model), b"archive": archives[1].encode()}
+        short_model = {**short_form("model", model), b"archive": bytes.fromhex(archives[1])}
         pipeline.hset(f"literati:model:{model_id}", mapping=short_model)
         for name in archives:
             pipeline.hset("literati:blob-references", name, 1)

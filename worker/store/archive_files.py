@@ -99,7 +99,9 @@ class ArchiveReader:
         return _bytes(self._record["models"])
 
     def events(self) -> list[EventEntry]:
-        return [(data(name), _bytes(fields)) for name, fields in json.loads(self._read("events.json") or "[]")]
+        return [
+            (data(name), _bytes(fields)) for name, fields in json.loads(self._read("events.json") or "[]")
+        ]
 
     def trace(self) -> list[bytes]:
         lines = self._read("trace.txt")

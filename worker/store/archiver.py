@@ -94,14 +94,14 @@ class Archiver:
         if whole is None:
             return False
         content = whole.to_bytes(made_at=str(time.time_ns()))
-        name = hashlib.sha256(content).hexdigest()
-        self._scripts.run("begin_archive", name, round(1000 * RETRY_SECONDS))
+        digest = hashlib.sha256(content)
+        self._scripts.run("begin_archive", digest.hexdigest(), round(1000 * RETRY_SECONDS))
         blobs.put(content)
         fields = short_form(kind, whole.fields)
         flat = (part for item in fields.items() for part in item)
         # What the script compares, so that nothing is lost that was changed since it was read.
         expected = (whole.fields.get(b"revision", b""), len(whole.models))
-        _, done = self._scripts.run("archive", kind, record_id, name, *expected, *flat)
+        _, done = self._scripts.run("archive", kind, record_id, digest.digest(), *expected, *flat)
         return bool(done)
 
     def _read_model(self, model_id: str) -> WholeRecord | None:

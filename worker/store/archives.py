@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 import redis
 
@@ -18,29 +18,25 @@ from worker.store.archive_files import ArchiveReader
 from worker.store.client import Scripts
 from worker.store.packed_records import Record, long_form
 
-Owner = TypeVar("Owner")
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class ArchiveMovedError(Exception):
     """The record has another archive, or none, since it was read."""
 
 
-def following_archives(
-    method: Callable[Concatenate[Owner, Arguments], Answer],
-) -> Callable[Concatenate[Owner, Arguments], Answer]:
+def following_archives(method: Method) -> Method:
     """Repeat a method that read a record and then its archive, if the record has changed in between."""
 
     @wraps(method)
-    def repeat(self: Owner, *args: Arguments.args, **options: Arguments.kwargs) -> Answer:
+    def repeat(*args: Any, **options: Any) -> Any:
         while True:
             try:
-                return method(self, *args, **options)
+                return method(*args, **options)
             except ArchiveMovedError:
                 continue
 
-    return repeat
+    return cast(Method, repeat)
 
 
 class Archives:
@@ -53,18 +49,18 @@ class Archives:
 
     @contextmanager
     def open(self, key: str, name: bytes) -> Iterator[ArchiveReader]:
-        """Open the archive that the record at this key names.
+        """Open the archive that the record at this key names, by 32 bytes.
 
         Raise ArchiveMissingError if it is lost or damaged. Methods that call this need `following_archives`.
         """
         try:
             if self._blobs is None:
-                raise BlobNotFoundError(name.decode())
-            reader = ArchiveReader(self._blobs.path(name.decode()))
+                raise BlobNotFoundError(name.hex())
+            reader = ArchiveReader(self._blobs.path(name.hex()))
         except (BlobNotFoundError, FileNotFoundError, zipfile.BadZipFile):
             if self._client.hget(key, "archive") != name:
                 raise ArchiveMovedError from None
-            raise ArchiveMissingError(name.decode()) from None
+            raise ArchiveMissingError(name.hex()) from None
         try:
             yield reader
         finally:
@@ -89,7 +85,7 @@ class Archives:
         """Move an archived job back to Redis, as it was before."""
         key = f"literati:job:{job_id}"
         name = self._client.hget(key, "archive")
-        if not name:
+        if not isinstance(name, bytes):
             return
         with self.open(key, name) as archive:
             parts: list[Record | list[bytes]] = [archive.fields(), archive.models(), archive.trace()]
@@ -104,7 +100,11 @@ class Archives:
                 fields = archive.incumbent(revision)
                 if b"tree" in fields:
                     fields[b"tree"] = zlib.compress(fields[b"tree"])
-                arguments += [revision, 2 * len(fields), *(value for item in fields.items() for value in item)]
+                arguments += [
+                    revision,
+                    2 * len(fields),
+                    *(value for item in fields.items() for value in item),
+                ]
         self._scripts.run("take_back", job_id, name, *arguments)
 
 

@@ -24,7 +24,13 @@ from worker.domain.jobs import (
 )
 from worker.domain.progress import TracePoint
 from worker.store import codecs
-from worker.store.archives import Archives, ArchiveMovedError, following_archives, incumbent_record, score_fields
+from worker.store.archives import (
+    ArchiveMovedError,
+    Archives,
+    following_archives,
+    incumbent_record,
+    score_fields,
+)
 from worker.store.client import Scripts, or_empty, read_hash
 from worker.store.event_log import EventPage, read_events
 from worker.store.leases import JobLeases
@@ -246,7 +252,9 @@ class JobStore(JobLeases):
         have other models. Raise LimitReachedError if the tenant has `max_models` already.
         """
         numbers = (or_empty(revision), or_empty(max_models))
-        status, *rest = self._archives.run_on_whole_job("control", job_id, tenant, action, new_id("mdl"), *numbers)
+        status, *rest = self._archives.run_on_whole_job(
+            "control", job_id, tenant, action, new_id("mdl"), *numbers
+        )
         if status == b"WRONG_STATE":
             state = JobState(rest[0].decode())
             if rest[1] == b"NO_TREE":
@@ -298,7 +306,8 @@ class JobStore(JobLeases):
         pipeline = self._client.pipeline(transaction=True)
         for revision in revisions:
             pipeline.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
-        *fields, name = pipeline.hget(_key(job_id), "archive").execute()
+        pipeline.hget(_key(job_id), "archive")
+        *fields, name = pipeline.execute()
         if name is None and count is None:
             raise ArchiveMovedError  # it was archived before, and is not any more
         if name:
@@ -309,7 +318,6 @@ class JobStore(JobLeases):
         return [point for point in found if point is not None]
 
     @following_archives
-
     def trace(self, tenant: str, job_id: str) -> Trace:
         pipeline = self._client.pipeline(transaction=True)
         pipeline.hmget(_key(job_id), ["tenant", "archive"])
@@ -339,7 +347,7 @@ def _key(job_id: str) -> str:
     return f"literati:job:{job_id}"
 
 
-def _last_revisions(incumbents: bytes | None, most: int) -> range:
+def _last_revisions(incumbents: bytes | str | None, most: int) -> range:
     last = int(incumbents or 0)
     return range(max(1, last - most + 1), last + 1)
 

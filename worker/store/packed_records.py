@@ -49,7 +49,7 @@ _DICTIONARY = (
     b'"n_threads":1},"validation":null,"target":"label","csv_style":null,"engine_version":"0.2.0.dev0"}'
 )
 # Fields that scripts read or clients change. They stay as they are.
-_PLAIN_OF_JOBS = (b"tenant", b"seq", b"state", b"finished_at", b"asked", b"ended_epoch", b"sweep")
+_PLAIN_OF_JOBS = (b"tenant", b"seq", b"state", b"finished_at", b"asked", b"sweep")
 _PLAIN_OF_MODELS = (b"tenant", b"seq", b"incumbent")
 _CHANGEABLE_OF_MODELS = (b"name", b"notes", b"tags")
 # `blob` is the saved search, which may be deleted at any time; the script keeps it.

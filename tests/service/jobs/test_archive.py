@@ -18,7 +18,10 @@ from worker.domain.datasets import Dataset
 
 Answers = dict[str, tuple[int, bytes, str | None]]
 ROWS = {"records": [{"x": 0.3, "z": 2}, {"x": -1.5, "z": 3}]}
-LABELLED: dict[str, Any] = {"content": "x,z,label\n0.3,2,in\n-1.5,3,out\n", "headers": {"Content-Type": "text/csv"}}
+LABELLED: dict[str, Any] = {
+    "content": "x,z,label\n0.3,2,in\n-1.5,3,out\n",
+    "headers": {"Content-Type": "text/csv"},
+}
 
 
 def answers(client: httpx.Client, job: dict[str, Any]) -> Answers:
@@ -133,7 +136,7 @@ def test_a_lost_blob_is_told(api: Stack, client: httpx.Client, dataset: Dataset)
     for key in (f"literati:job:{job_id}", f"literati:model:{model}"):
         name = api.connection.hget(key, "archive")
         assert isinstance(name, bytes)
-        api.blobs.delete(name.decode())
+        api.blobs.delete(name.hex())
     for path in (
         *(f"/v1/jobs/{job_id}{part}" for part in ("", "/incumbent", "/trace", "/events", "/scores")),
         *(f"/v1/models/{model}", f"/v1/models/{model}/rules"),

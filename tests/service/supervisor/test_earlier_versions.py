@@ -24,7 +24,9 @@ BEFORE: Json = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module", params=["as it was", "archived"])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
     """Return a client of today's service, which runs on a copy of the folder and its key file."""
     folder = tmp_path_factory.mktemp("earlier")
     with tarfile.open(FOLDER / "state.tar.xz") as archive:
@@ -44,7 +46,11 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def are_archived(embedded: Embedded) -> bool:
     """Return whether everything that had ended is in the blobs. They are read from there by every test."""
     redis = embedded.store().client
-    keys = [f"literati:{kind}:{record['id']}" for kind in ("job", "model") for record in BEFORE[f"{kind}s"].values()]
+    keys = [
+        f"literati:{kind}:{record['id']}"
+        for kind in ("job", "model")
+        for record in BEFORE[f"{kind}s"].values()
+    ]
     return all(redis.hexists(key, "archive") for key in keys)
 
 

@@ -88,6 +88,13 @@ def everything(store: Store, job: Job) -> dict[str, Any]:
     return answers
 
 
+def make_due(client: redis.Redis, index: str) -> None:
+    """Give the members of an index a time long ago."""
+    members: Any = client.zrange(index, 0, -1)
+    for member in members:
+        client.zadd(index, {member: 1})
+
+
 def all_keys(client: redis.Redis, job_id: str) -> list[bytes]:
     return sorted(client.scan_iter(f"literati:job:{job_id}*"))
 
@@ -224,7 +231,7 @@ class TestDeletion:
     def blob_of(self, client: redis.Redis, key: str) -> str:
         name = client.hget(key, "archive")
         assert isinstance(name, bytes)
-        return name.decode()
+        return name.hex()
 
     def collect(self, store: Store, blobs: Blobs) -> None:
         Reconciler(store, lambda _: None, blobs).run_once()
@@ -312,8 +319,7 @@ class TestFaults:
         assert everything(store, job) == before
         assert archive(store, blobs) == 0, "what was given to the killed process is not due yet"
         for index in ("literati:archivable", "literati:archives-pending"):  # ten minutes later
-            if members := client.zrange(index, 0, -1):
-                client.zadd(index, dict.fromkeys(members, 1))
+            make_due(client, index)
         assert archive(store, blobs) == 2
         assert everything(store, job) == before
         Reconciler(store, lambda _: None, blobs).run_once()
@@ -380,12 +386,12 @@ class TestFaults:
         assert client.hvals("literati:blob-references") == [b"1"] * 3
 
     def test_a_read_while_a_job_comes_back(self, server: ValkeyServer, store: Store, blobs: Blobs) -> None:
-        """The archive is gone when it is to be read, because the job was changed after its record was read."""
+        """The archive is gone when it is to be read, because the job was changed since its record was read."""
         job = end(store)
         archive(store, blobs)
         before = everything(store, job)
         other = Store(connect(server.url), blobs=Blobs(blobs.folder))
-        moves = []
+        moves: list[str] = []
 
         class Moving(Blobs):
             def path(self, name: str) -> Path:
@@ -450,7 +456,7 @@ class TestSweeps:
         self, store: Store, client: redis.Redis, blobs: Blobs, penalties: list[float] | None
     ) -> None:
         dataset = jobs.add_dataset(store, blobs, jobs.easy(100))
-        space = {"max_depth": [1], "max_changepoints": [1]}
+        space: dict[str, Any] = {"max_depth": [1], "max_changepoints": [1]}
         if penalties is not None:
             space["split_penalty"] = penalties
         new = sweeps.spec(dataset, space=space, validation={"folds": 2})
@@ -510,7 +516,7 @@ def test_the_reconciler_archives(store: Store, client: redis.Redis, blobs: Blobs
 
     Reconciler(store, lambda _: None, Unavailable(blobs.folder), archive_after_hours=0.0).archive()
     assert look(store, job.spec.id) == job
-    client.zadd("literati:archivable", dict.fromkeys(client.zrange("literati:archivable", 0, -1), 1))
+    make_due(client, "literati:archivable")
     Reconciler(store, lambda _: None, blobs, archive_after_hours=0.0).archive()
     assert client.hexists(f"literati:job:{job.spec.id}", "archive")
     assert store.measure().totals["archived_jobs"] == 1

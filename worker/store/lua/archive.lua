@@ -1,13 +1,14 @@
--- kind(job or model) id name(of the blob) revision(that the job must have) models(how many the job must have made)
+-- kind(job or model) id name(of the blob, as 32 bytes) revision(that the job must have) models(how many the job must have made)
 -- fields of the short form
 -- Put an archive in the place of an ended job's record and its parts, or of a model's record. Return 1, or 0 if the
 -- record has changed or was deleted since it was read, or is archived already. Repeating this does nothing.
-local kind, id, name, revision, models = unpack(ARGV, 1, 5)
+local kind, id, raw, revision, models = unpack(ARGV, 1, 5)
+local name = archive_name(raw)
 
 local key = 'literati:' .. kind .. ':' .. id
 if call('ZREM', ARCHIVES_PENDING, name) == 0 then
     -- The answer to the first call was lost, or it took so long that the blob may have been deleted.
-    return { 'OK', call('HGET', key, 'archive') == name and 1 or 0 }
+    return { 'OK', call('HGET', key, 'archive') == raw and 1 or 0 }
 end
 
 -- For each kind of record, return the fields that may have changed since it was read; nil if it cannot be archived.
@@ -40,7 +41,7 @@ if not current then
     return { 'OK', 0 }
 end
 call('DEL', key) -- a hash that was large stays so
-call('HSET', key, 'archive', name, unpack(ARGV, 6))
+call('HSET', key, 'archive', raw, unpack(ARGV, 6))
 for field, value in pairs(current) do
     if value ~= '' then
         call('HSET', key, field, value)

@@ -1,4 +1,4 @@
--- id name(of the archive), then lists, each after its length: fields, models, trace, events(id type data each)
+-- id name(of the archive, as 32 bytes), then lists, each after its length: fields, models, trace, events(id type data each)
 -- then for each tree its revision, the length of its fields, and its fields
 -- Move an archived job back to Redis, so that it can be changed. Later it is archived again.
 local id, name = ARGV[1], ARGV[2]
@@ -47,5 +47,5 @@ while at <= #ARGV do
     end)
 end
 call('ZADD', ARCHIVABLE, now, id)
-remove_reference(name)
+remove_reference(archive_name(name))
 return { 'OK' }
