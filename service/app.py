@@ -74,8 +74,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
 
 def _services(settings: Settings) -> Services:
-    store = open_store(settings)
     blobs = open_blobs(settings)
+    store = open_store(settings, blobs)
     keys = ApiKeys(settings.api_keys_file, KeyStore(store))
     notifications = JobNotifications(
         settings.store_url, max_waiting=settings.max_waiting, keys_changed=keys.announce
@@ -112,6 +112,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         interval=services.settings.reconcile_seconds,
         retention=retention_days(services.settings),
         on_refused=lambda: loop.call_soon_threadsafe(services.notifications.end_all),
+        archive_after_hours=services.settings.archive_after_hours,
     )
     reconciler.start()
     services.sandbox.start()

@@ -1,12 +1,13 @@
 """Repair what failures leave behind, and delete what is no longer needed.
 
-Jobs whose worker was lost go back to the queue, and lost wake-ups are sent again. Records past their
-retention are deleted, as are blobs whose last record was deleted. Blobs that no record ever named are left
-alone: they may belong to another store.
+Jobs whose worker was lost go back to the queue, and lost wake-ups are sent again. Ended jobs are archived.
+Records past their retention are deleted, as are blobs whose last record was deleted. Blobs that no record
+ever named are left alone: they may belong to another store.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -27,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 # A worker is counted until it has been silent for three rounds and ten seconds.
 MAX_MISSED_ROUNDS, MAX_ROUND_SECONDS = 3, 10.0
-DAY = 24 * 3600.0
+HOUR, DAY = 3600.0, 24 * 3600.0
 MAX_TEMPORARY_FILE_AGE = DAY  # no upload takes that long: its process was killed
 MAX_EXPIRED_PER_ROUND = 50  # of each kind, so that a round stays short
 
@@ -56,6 +57,7 @@ class Reconciler:
         worker: WorkerInfo | None = None,
         retention: Mapping[RetentionKind, float] | None = None,
         on_refused: Callable[[], object] = lambda: None,
+        archive_after_hours: float = math.inf,
     ) -> None:
         self._store = store
         self._wake = wake
@@ -64,6 +66,7 @@ class Reconciler:
         self._worker = worker  # in a worker process, which reports that it is alive
         self._retention = retention or {}
         self._on_refused = on_refused  # called once, when a newer program has written to the store
+        self._archive_after = HOUR * archive_after_hours
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reconciler", daemon=True)
 
@@ -80,12 +83,13 @@ class Reconciler:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            try:
-                self.run_once()
-            except redis.RedisError as error:
-                log.warning("the store does not answer", error=str(error))
-            except Exception:
-                log.exception("reconciling failed")  # the next round may succeed
+            for step in (self.run_once, self.archive):
+                try:
+                    step()
+                except redis.RedisError as error:
+                    log.warning("the store does not answer", error=str(error))
+                except Exception:
+                    log.exception("reconciling failed")  # the next round may succeed
             self._stop.wait(self._interval)
 
     def _may_use_store(self) -> bool:
@@ -121,3 +125,17 @@ class Reconciler:
             for name in self._store.blobs.unreferenced():
                 self._blobs.delete_unless(name, partial(self._store.blobs.is_referenced, name))
             self._blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)
+
+    def archive(self) -> None:
+        """Move ended jobs to the blobs. A store that is full does this although it takes no other writes."""
+        if self._blobs is None or self._store.format.refusal is not None:
+            return
+        try:
+            archived = self._store.archiver.archive(
+                self._blobs, self._archive_after, stopping=self._stop.is_set
+            )
+        except OSError as error:
+            log.warning("the blobs do not answer, so nothing is archived", error=str(error))
+            return
+        if archived:
+            log.info("records archived", archived=archived)

@@ -80,6 +80,9 @@ class WorkerSettings(BaseSettings):
     """Days for which an unused dataset is kept; `inf` keeps it forever."""
     keep_deleted_hours: NonNegativeFloat = 24.0
     """Hours for which a deleted record can be restored; 0 for none."""
+    archive_after_hours: NonNegativeFloat = 1.0
+    """Hours after which an ended job and its models are moved from Redis to the blobs, except for what lists
+    show; `inf` for never. They are read from there by the same calls."""
     max_events: int = Field(default=10_000, ge=10)
     """Maximum number of events kept of a job, the latest ones."""
     max_trace_points: int = Field(default=20_000, ge=10)

@@ -43,8 +43,8 @@ class ProcessContext:
 
     def __init__(self, settings: WorkerSettings) -> None:
         self.settings = settings
-        self.store = open_store(settings)
         self.blobs = open_blobs(settings)
+        self.store = open_store(settings, self.blobs)
         self.name = f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -168,6 +168,7 @@ def _on_worker_ready(sender: Any, **_: Any) -> None:
         worker=WorkerInfo(context.name, sender.controller.concurrency),
         retention=retention_days(context.settings),
         on_refused=_end_worker,
+        archive_after_hours=context.settings.archive_after_hours,
     )
     reconciler.start()
     atexit.register(reconciler.stop)  # Celery has no signal for the end of a cold shutdown

@@ -82,12 +82,13 @@ class Stack:
         )
         self.dataset = str(upload.raise_for_status().json()["id"])
 
-    def start_worker(self) -> None:
+    def start_worker(self) -> subprocess.Popen[bytes]:
         log = self.folder / f"worker-{len(self._started)}.log"
         command = [sys.executable, "-m", "celery", "-A", "worker.app", "worker", "--loglevel=INFO"]
         command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         process = start(command, self._environment, log, self._started, core=None)
         wait_for_log(log, re.compile(r"\bready\b"), process)
+        return process
 
     def submit(self, body: dict[str, Any]) -> str:
         response = self.client.post("/v1/jobs", json={"dataset_id": self.dataset, **body})
@@ -135,6 +136,10 @@ class Stack:
         """Return the CPU time of the API and of the workers."""
         api, *workers = (_process_cpu_seconds(process.pid) for process in self._started)
         return api, sum(workers)
+
+    def api_cpu_seconds(self) -> float:
+        """Return the CPU time of the API process."""
+        return _process_cpu_seconds(self._started[0].pid)
 
     def api_memory(self) -> int:
         """Return the resident memory of the API process in bytes."""

@@ -120,7 +120,8 @@ class Progress:
 def _create(arguments: argparse.Namespace) -> int:
     settings = Settings()
     folder = BackupFolder(arguments.folder)
-    backup, manifest = create_backup(open_store(settings), open_blobs(settings), folder, Progress("copied"))
+    blobs = open_blobs(settings)
+    backup, manifest = create_backup(open_store(settings, blobs), blobs, folder, Progress("copied"))
     found, seconds = manifest.blobs, (manifest.finished_at - manifest.started_at).total_seconds()
     print(
         f"Backup {backup.name} is complete after {seconds:.1f} s: "

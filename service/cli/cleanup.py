@@ -46,14 +46,15 @@ def main(words: list[str] | None = None) -> int:
         print("Choose what to delete, for example with --ended-before 30d; see --help.", file=sys.stderr)
         return 2
     settings = Settings()
-    store = open_store(settings)
+    blobs = open_blobs(settings)
+    store = open_store(settings, blobs)
     try:
         store.format.check()
         for kind, age in ages.items():
             if age is not None:
                 _delete(store, kind, age, dry_run=arguments.dry_run)
         if not arguments.dry_run:
-            _delete_blobs(store, open_blobs(settings))
+            _delete_blobs(store, blobs)
     except redis.RedisError as error:
         # The URL may contain a password, so the message does not show it.
         print(

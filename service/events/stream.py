@@ -80,7 +80,7 @@ async def stream(
                 page, content = await notifications.reads.read(
                     (source.tenant, source.id, after), partial(source.next_bytes, after)
                 )
-            except (RedisError, StoreError) as error:
+            except (RedisError, StoreError, OSError) as error:
                 log.info("event stream ended by an error", record_id=source.id, error=type(error).__name__)
                 return
             if content:

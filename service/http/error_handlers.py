@@ -147,6 +147,12 @@ _CONFLICTS: dict[type[store.StoreError], tuple[str, str]] = {
 }
 
 
+_ARCHIVE_MISSING = (
+    "The trees, events and metrics of this record were moved to the blob store some time after its end, and "
+    "they are missing there. The operator has to restore the blobs (LITERATI_BLOBS) from a backup."
+)
+
+
 def _store_problem(request: Request, error: store.StoreError) -> Problem:
     if what := _NOT_FOUND.get(type(error)):
         return not_found(what)
@@ -167,6 +173,9 @@ def _store_problem(request: Request, error: store.StoreError) -> Problem:
             return invalid(FieldError("/body/revision", "NOT_FOUND", message))
         case store.LimitReachedError():
             return limit_reached(error.limit, request.app.state.services.settings)
+        case store.ArchiveMissingError():
+            log.error("archive missing", blob=str(error))
+            return Problem(503, _ARCHIVE_MISSING, kind="archive-missing")
         case store.WrongStateError():
             return Problem(409, str(error), kind="wrong-state")
         case store.InvalidTokenError():

@@ -30,6 +30,8 @@ _COUNTERS = {
     "checkpoints": ("literati_checkpoints", "Progress updates published by workers."),
     "incumbents": ("literati_incumbents", "Improved trees found by jobs."),
     "expansions": ("literati_expansions", "Node expansions of all searches."),
+    "archived_jobs": ("literati_jobs_archived", "Ended jobs moved from the store to the blobs."),
+    "archived_models": ("literati_models_archived", "Models moved from the store to the blobs."),
     "lease_losses": ("literati_lease_losses", "Jobs whose worker let its lease expire."),
     "reconciler_rounds": ("literati_reconciler_rounds", "Rounds of the reconciler, by any process."),
 }

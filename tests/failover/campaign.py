@@ -14,6 +14,7 @@ import redis
 
 from tests.support.records.store_records import add_dataset, spec
 from tests.support.stack.replicated import SWITCH_SECONDS, ReplicatedStore
+from worker.blobs.open import open_blobs
 from worker.domain.datasets import Dataset
 from worker.settings import WorkerSettings
 from worker.store import Store, open_store
@@ -96,8 +97,10 @@ def run(folder: Path, wait_replicas: int, kills: int, seed: int, binary: str) ->
     result = Result()
     draw = random.Random(seed)
     with ReplicatedStore(folder, binary=binary) as servers:
-        given = servers.settings
-        store = open_store(WorkerSettings.model_validate({**given, "redis_wait_replicas": wait_replicas}))
+        settings = WorkerSettings.model_validate(
+            {**servers.settings, "redis_wait_replicas": wait_replicas, "blobs": str(folder / "blobs")}
+        )
+        store = open_store(settings, open_blobs(settings))
         for number in range(kills):
             done = _kill_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD))
             result.rounds.append(done)

@@ -32,10 +32,11 @@ def create_backup(
         # A blob that lost its last reference since is unreferenced; nothing was deleted meanwhile.
         referenced = store.blobs.referenced()
         names = sorted(referenced | set(store.blobs.all_unreferenced()))
+        pending = store.blobs.pending()
         found = copy_blobs(names, blobs, folder.blobs, progress)
         hold.check()
-        # An unreferenced blob may have been deleted before the hold.
-        missing = [name for name in found.unreadable if name in referenced]
+        # An unreferenced blob may have been deleted before the hold, and a pending one not be written yet.
+        missing = [name for name in found.unreadable if name in referenced - pending]
         manifest = Manifest(
             literati=__version__,
             started_at=started,

@@ -81,6 +81,10 @@ class LimitReachedError(StoreError):
         self.limit = limit
 
 
+class ArchiveMissingError(StoreError):
+    """The blob is lost that has what was moved out of Redis after the end of a job."""
+
+
 class SweepNotFoundError(StoreError):
     """There is no such sweep, or it belongs to another tenant."""
 

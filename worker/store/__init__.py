@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import redis
 
+from worker.blobs.local import Blobs
 from worker.settings import WorkerSettings
+from worker.store.archiver import Archiver
+from worker.store.archives import Archives
 from worker.store.backups import BackupRecords
 from worker.store.client import HistoryLimits, Scripts, connect
 from worker.store.datasets import DatasetStore
@@ -22,7 +25,7 @@ from worker.store.tenants import TenantStore
 
 
 class Store:
-    """The records on one server."""
+    """The records on one server, and their archives in the blobs."""
 
     def __init__(
         self,
@@ -31,16 +34,19 @@ class Store:
         lease_seconds: float = 30.0,
         history: HistoryLimits | None = None,
         wait_replicas: int = 0,
+        blobs: Blobs | None = None,
     ) -> None:
         self.client = client
         self.scripts = scripts = Scripts(client, history or HistoryLimits(), wait_replicas)
         self.format = StoreFormat(client, scripts)
-        self.jobs = JobStore(client, scripts, lease_seconds)
+        archives = Archives(client, scripts, blobs)
+        self.jobs = JobStore(client, scripts, archives, lease_seconds)
         self.datasets = DatasetStore(client, scripts)
-        self.models = ModelStore(client, scripts)
+        self.models = ModelStore(client, scripts, archives)
         self.sweeps = SweepStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
+        self.archiver = Archiver(client, scripts, self.format)
         self.tenants = TenantStore(client, scripts)
         self.backups = BackupRecords(client, scripts)
 
@@ -57,7 +63,7 @@ class Store:
         self.client.set("literati:ready", 1)
 
 
-def open_store(settings: WorkerSettings) -> Store:
+def open_store(settings: WorkerSettings, blobs: Blobs) -> Store:
     """Return the store; the first command connects to the server."""
     history = HistoryLimits(settings.max_events, settings.max_trace_points, settings.max_incumbents)
     return Store(
@@ -65,4 +71,5 @@ def open_store(settings: WorkerSettings) -> Store:
         lease_seconds=settings.lease_seconds,
         history=history,
         wait_replicas=settings.redis_wait_replicas,
+        blobs=blobs,
     )

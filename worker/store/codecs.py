@@ -340,7 +340,8 @@ def compress_tree(tree: dict[str, Any]) -> bytes:
 
 
 def decompress_tree(data: bytes) -> dict[str, Any]:
-    tree: dict[str, Any] = json.loads(zlib.decompress(data))
+    """Return a tree. In an archive it is not compressed by itself."""
+    tree: dict[str, Any] = json.loads(data if data[:1] == b"{" else zlib.decompress(data))
     return tree
 
 

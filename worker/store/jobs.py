@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+import redis
+
 from worker.domain import errors
 from worker.domain.base import new_id
 from worker.domain.jobs import (
@@ -22,9 +24,17 @@ from worker.domain.jobs import (
 )
 from worker.domain.progress import TracePoint
 from worker.store import codecs
-from worker.store.client import or_empty, read_hash
+from worker.store.archives import (
+    ArchiveMovedError,
+    Archives,
+    following_archives,
+    incumbent_record,
+    score_fields,
+)
+from worker.store.client import Scripts, or_empty, read_hash
 from worker.store.event_log import EventPage, read_events
 from worker.store.leases import JobLeases
+from worker.store.packed_records import long_form
 from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, read_fields
 
 # Inside the class the name `list` is a method.
@@ -94,6 +104,17 @@ class ControlResult:
 class JobStore(JobLeases):
     """The jobs of all tenants."""
 
+    def __init__(
+        self, client: redis.Redis, scripts: Scripts, archives: Archives, lease_seconds: float
+    ) -> None:
+        super().__init__(client, scripts, lease_seconds)
+        self._archives = archives
+
+    def _job(self, record: dict[bytes, bytes], job_id: str) -> Job:
+        """Return a job from what Redis has of it."""
+        return codecs.job(self._archives.whole(_key(job_id), record))
+
+    @following_archives
     def submit(
         self,
         new: NewJob,
@@ -119,7 +140,9 @@ class JobStore(JobLeases):
             new.cores,
             *map(or_empty, (quota.max_live, quota.max_jobs, quota.max_models, quota.max_queued)),
         )
-        return SubmitResult(codecs.job(codecs.to_dict(record)), created=status == b"CREATED")
+        fields = codecs.to_dict(record)
+        known = json.loads(long_form(fields)[b"spec"])  # may have ended long ago
+        return SubmitResult(self._job(fields, known["id"]), created=status == b"CREATED")
 
     def submitted_before(self, tenant: str, idempotency_key: str, body_digest: str) -> Job | None:
         """Return the job that was submitted with this key, even if its dataset was deleted since."""
@@ -131,6 +154,7 @@ class JobStore(JobLeases):
             raise errors.IdempotencyConflictError
         return job
 
+    @following_archives
     def change(
         self, tenant: str, job_id: str, change: Change, *, revision: Callable[[int], bool] | None = None
     ) -> Job:
@@ -144,17 +168,17 @@ class JobStore(JobLeases):
             record = read_hash(self._client, _key(job_id))
             if record.get(b"tenant") != tenant.encode():
                 raise errors.JobNotFoundError
-            job = codecs.job(record)
+            job = self._job(record, job_id)
             if revision is not None and not revision(job.revision):
                 raise errors.PreconditionFailedError
             settings = change(job.settings)
             if settings == job.settings:
                 return job
-            status, *rest = self._scripts.run(
+            status, *rest = self._archives.run_on_whole_job(
                 "change_job",
                 job_id,
                 tenant,
-                record.get(b"settings", b""),
+                long_form(record).get(b"settings", b""),
                 codecs.settings_json(settings),
                 settings.priority,
                 int(settings.limits != job.settings.limits),
@@ -163,16 +187,17 @@ class JobStore(JobLeases):
                 codecs.notes_json(settings.notes, record),
             )
             if status == b"OK":
-                return codecs.job(codecs.to_dict(rest[0]))
+                return self._job(codecs.to_dict(rest[0]), job_id)
             if status == b"WRONG_STATE":
                 state = JobState(rest[0].decode())
                 raise errors.WrongStateError(
                     state, f"The job is {state}, so its limits can no longer be changed."
                 )
 
+    @following_archives
     def get(self, tenant: str, job_id: str) -> Job | None:
         record = read_hash(self._client, _key(job_id))
-        return codecs.job(record) if record.get(b"tenant") == tenant.encode() else None
+        return self._job(record, job_id) if record.get(b"tenant") == tenant.encode() else None
 
     def list(
         self,
@@ -202,16 +227,18 @@ class JobStore(JobLeases):
             choose = partial(self._matching, wanted)
             ids, token = filtered_page(self._client, indexes, page_size, page_token, choose)
         keys = [_key(job_id) for job_id in ids]
-        found = read_fields(self._client, keys, codecs.JOB_SUMMARY, older=OLDER_SCORES)
+        found = read_fields(self._client, keys, (*codecs.JOB_SUMMARY, b"archive"), older=OLDER_SCORES)
         return Page([codecs.job_summary(record) for record in found if record], token)
 
     def _matching(self, wanted: JobFilter, ids: Sequence[str]) -> set[str]:
         keys = [_key(job_id) for job_id in ids]
-        found = read_fields(self._client, keys, (b"dataset", b"settings"), older=(b"settings", b"spec"))
+        names = (b"dataset", b"settings", b"archive")
+        found = read_fields(self._client, keys, names, older=(b"settings", b"spec"))
         return {
             job_id for job_id, record in zip(ids, found, strict=True) if record and wanted.matches(record)
         }
 
+    @following_archives
     def control(
         self,
         tenant: str,
@@ -227,7 +254,9 @@ class JobStore(JobLeases):
         have other models. Raise LimitReachedError if the tenant has `max_models` already.
         """
         numbers = (or_empty(revision), or_empty(max_models))
-        status, *rest = self._scripts.run("control", job_id, tenant, action, new_id("mdl"), *numbers)
+        status, *rest = self._archives.run_on_whole_job(
+            "control", job_id, tenant, action, new_id("mdl"), *numbers
+        )
         if status == b"WRONG_STATE":
             state = JobState(rest[0].decode())
             if rest[1] == b"NO_TREE":
@@ -239,7 +268,7 @@ class JobStore(JobLeases):
             raise errors.WrongStateError(
                 state, f"The job is {state}, so it cannot be {_PARTICIPLES[action]}.{hint}"
             )
-        job = codecs.job(codecs.to_dict(rest[0]))
+        job = self._job(codecs.to_dict(rest[0]), job_id)
         return ControlResult(job, repeated=status == b"REPEATED", model_created=status == b"MADE")
 
     def delete(self, tenant: str, job_id: str, *, keep: bool = False) -> BlobNames:
@@ -258,35 +287,54 @@ class JobStore(JobLeases):
             raise errors.JobNotFoundError
         return job
 
+    @following_archives
     def incumbent(self, tenant: str, job_id: str, revision: int | None = None) -> Incumbent | None:
         """Return the best tree or the one with this revision; None if there is none."""
-        _, found, flat = self._scripts.run("incumbent", job_id, tenant, or_empty(revision))
-        return codecs.incumbent(job_id, int(found), codecs.to_dict(flat)) if flat else None
+        status, *rest = self._scripts.run("incumbent", job_id, tenant, or_empty(revision))
+        if status == b"ARCHIVED":
+            with self._archives.open(_key(job_id), rest[0]) as archive:
+                found, record = incumbent_record(archive, revision)
+        else:
+            found, record = int(rest[0]), codecs.to_dict(rest[1])
+        return codecs.incumbent(job_id, found, record) if record else None
 
+    @following_archives
     def incumbent_scores(self, tenant: str, job_id: str, max_incumbents: int) -> ScoreSeries:
         """Return the scores of the trees that are kept, the oldest first."""
         owner, count = self._client.hmget(_key(job_id), ["tenant", "incumbents"])
         if owner != tenant.encode():
             raise errors.JobNotFoundError
-        last = int(count or 0)
-        revisions = range(max(1, last - max_incumbents + 1), last + 1)
-        pipeline = self._client.pipeline(transaction=False)
+        revisions = _last_revisions(count, max_incumbents)
+        pipeline = self._client.pipeline(transaction=True)
         for revision in revisions:
             pipeline.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
-        found = map(codecs.incumbent_scores, revisions, pipeline.execute())
+        pipeline.hget(_key(job_id), "archive")
+        *fields, name = pipeline.execute()
+        if name is None and count is None:
+            raise ArchiveMovedError  # it was archived before, and is not any more
+        if name:
+            with self._archives.open(_key(job_id), name) as archive:
+                revisions = _last_revisions(archive.fields().get(b"incumbents"), max_incumbents)
+                fields = [score_fields(archive, revision) for revision in revisions]
+        found = map(codecs.incumbent_scores, revisions, fields)
         return [point for point in found if point is not None]
 
+    @following_archives
     def trace(self, tenant: str, job_id: str) -> Trace:
         pipeline = self._client.pipeline(transaction=True)
-        pipeline.hget(_key(job_id), "tenant")
+        pipeline.hmget(_key(job_id), ["tenant", "archive"])
         pipeline.lrange(f"{_key(job_id)}:trace", 0, -1)
-        owner, lines = pipeline.execute()
+        (owner, name), lines = pipeline.execute()
         if owner != tenant.encode():
             raise errors.JobNotFoundError
+        if name:
+            with self._archives.open(_key(job_id), name) as archive:
+                lines = archive.trace()
         return [codecs.trace_point(line) for line in lines]
 
+    @following_archives
     def events(self, tenant: str, job_id: str, after: str | None = None, count: int = 100) -> EventPage:
-        page = read_events(self._client, _key(job_id), tenant, after, count)
+        page = read_events(self._client, _key(job_id), tenant, after, count, self._archives)
         if page is None:
             raise errors.JobNotFoundError
         return page
@@ -299,6 +347,11 @@ def digest(*parts: str) -> str:
 
 def _key(job_id: str) -> str:
     return f"literati:job:{job_id}"
+
+
+def _last_revisions(incumbents: bytes | str | None, most: int) -> range:
+    last = int(incumbents or 0)
+    return range(max(1, last - most + 1), last + 1)
 
 
 def _has_tag(tags: Mapping[str, str], wanted: str) -> bool:

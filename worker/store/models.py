@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import redis
+
 from worker.domain.base import new_id
 from worker.domain.errors import ModelNotFoundError
 from worker.domain.models import Model, ModelSummary
 from worker.store import codecs
-from worker.store.client import StorePart, or_empty, read_hash
+from worker.store.archives import Archives, following_archives
+from worker.store.client import Scripts, StorePart, or_empty, read_hash
 from worker.store.paging import OLDER_SCORES, Page, filtered_page, newest_page, read_fields
 
 Change = Callable[[Model], Mapping[str, Any]]
 # All fields but the tree, which may be large.
-_FIELDS = (*codecs.MODEL_SUMMARY, b"metrics")
-_TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage")
+_FIELDS = (*codecs.MODEL_SUMMARY, b"metrics", b"archive")
+_TREE = (b"tenant", b"tree", b"upper", b"lower", b"proven_optimal", b"stage", b"tree_stage", b"archive")
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,20 @@ class MakeResult:
 
 
 class ModelStore(StorePart):
+    def __init__(self, client: redis.Redis, scripts: Scripts, archives: Archives) -> None:
+        super().__init__(client, scripts)
+        self._archives = archives
+
+    @following_archives
     def make(self, tenant: str, job_id: str, revision: int, *, max_models: int | None = None) -> MakeResult:
         """Make a model of a tree of a job, which may still run. The job does not change.
 
         Raise LimitReachedError if the tenant has `max_models` already.
         """
-        status, model_id = self._scripts.run(
+        status, *found = self._archives.run_on_whole_job(
             "make_model", job_id, tenant, new_id("mdl"), revision, or_empty(max_models)
         )
+        model_id = found[0]
         return MakeResult(self._existing(tenant, model_id.decode()), created=status == b"MADE")
 
     def resolve(self, tenant: str, model_id_or_alias: str) -> str | None:
@@ -46,10 +55,12 @@ class ModelStore(StorePart):
             return None
         return str(model_id.decode())
 
+    @following_archives
     def get(self, tenant: str, model_id_or_alias: str) -> Model | None:
         model_id, record = self._read(tenant, model_id_or_alias, _FIELDS)
         return codecs.model(model_id, record) if record else None
 
+    @following_archives
     def tree(self, tenant: str, model_id_or_alias: str) -> dict[str, Any] | None:
         """Return the JSON model, with the bounds that were known at the end of its job."""
         _, record = self._read(tenant, model_id_or_alias, _TREE)
@@ -62,6 +73,11 @@ class ModelStore(StorePart):
         if model_id is None:
             return "", {}
         (record,) = read_fields(self._client, [_key(model_id)], names)
+        if name := record.get(b"archive"):
+            with self._archives.open(_key(model_id), name) as archive:
+                record = archive.fields() | record
+                if b"tree" in names and (tree := archive.tree()):
+                    record[b"tree"] = tree
         return model_id, record
 
     def list(
@@ -83,17 +99,18 @@ class ModelStore(StorePart):
             choose = partial(self._on_dataset, dataset_id)
             ids, token = filtered_page(self._client, index, page_size, page_token, choose)
         keys = [_key(model_id) for model_id in ids]
-        found = read_fields(self._client, keys, codecs.MODEL_SUMMARY, older=OLDER_SCORES)
+        found = read_fields(self._client, keys, (*codecs.MODEL_SUMMARY, b"archive"), older=OLDER_SCORES)
         return Page([codecs.model_summary(*item) for item in zip(ids, found, strict=True) if item[1]], token)
 
     def _on_dataset(self, dataset_id: str, ids: Sequence[str]) -> set[str]:
-        found = read_fields(self._client, [_key(model_id) for model_id in ids], (b"spec",))
+        found = read_fields(self._client, [_key(model_id) for model_id in ids], (b"spec", b"archive"))
         known = {
             model_id: json.loads(record.get(b"spec", b"{}"))
             for model_id, record in zip(ids, found, strict=True)
         }
         return {model_id for model_id, spec in known.items() if spec.get("dataset_id") == dataset_id}
 
+    @following_archives
     def change(self, tenant: str, model_id_or_alias: str, change: Change) -> Model:
         """Change the `name`, `notes` and `tags` of a model to those that `change` returns; None removes one.
 

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import redis
 
 from worker.domain.errors import InvalidTokenError
+from worker.store.packed_records import FIRST_PIECES, long_form
 
 Item = TypeVar("Item")
 Filter = Callable[[Sequence[str]], Container[str]]
@@ -87,8 +88,11 @@ def read_fields(
 ) -> list[dict[bytes, bytes]]:
     """Return these fields of each record, without those that it lacks.
 
+    If `archive` is among the names, archived records are returned with all fields that Redis has of them.
     `older` names a field that version 0.1.0 did not store, and the field to read from its records instead.
     """
+    if b"archive" in names:
+        names = (*names, *FIRST_PIECES)
     pipeline = client.pipeline(transaction=False)
     for key in keys:
         pipeline.hmget(key, list(names))
@@ -96,6 +100,12 @@ def read_fields(
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in pipeline.execute()
     ]
+    long = [place for place, record in enumerate(found) if FIRST_PIECES[-1] in record]  # perhaps incomplete
+    for place in long:
+        pipeline.hgetall(keys[place])
+    for place, record in zip(long, pipeline.execute() if long else (), strict=True):
+        found[place] = record
+    found = [long_form(record) for record in found]
     if older is not None:
         lacking = [
             (key, record)

@@ -11,6 +11,7 @@ from worker.store.client import StorePart
 
 RetentionKind = Literal["jobs", "searches", "datasets", "sweeps", "deleted"]
 _REFERENCES, _UNREFERENCED = "literati:blob-references", "literati:garbage"
+_PENDING = "literati:archives-pending"
 DELETION_HOLD = "literati:backup"  # exists while a backup is being made
 _BATCH = 5  # records in one script, during which the server does nothing else
 
@@ -50,6 +51,11 @@ class BlobReferences(StorePart):
     def referenced(self) -> set[str]:
         """Return the blobs that records refer to. Changes during the call may or may not be seen."""
         return {name.decode() for name, _ in self._client.hscan_iter(_REFERENCES, count=1000)}
+
+    def pending(self) -> set[str]:
+        """Return the blobs of archives that are being written. No record needs them yet."""
+        names: Any = self._client.zrange(_PENDING, 0, -1)
+        return {name.decode() for name in names}
 
     def all_unreferenced(self) -> list[str]:
         """Return the blobs that have lost their last reference. Some may have a new one by now."""

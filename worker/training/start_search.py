@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from literati import Search, SearchLimits, ShapeTree
 from literati.errors import CheckpointError, LiteratiError
 from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.domain.errors import ArchiveMissingError
 from worker.domain.jobs import Job
 from worker.domain.parameters import Limits
 from worker.store import Store
@@ -69,8 +70,12 @@ def _continue_parent(
     job: Job, parent_id: str, task: TrainingTask, limits: Limits, store: Store, blobs: Blobs
 ) -> StartedSearch:
     """Resume the parent's search if the parameters are the same, or else start with its tree."""
-    parent = store.jobs.get(job.spec.tenant, parent_id)
-    known = store.jobs.incumbent(job.spec.tenant, parent_id)
+    try:
+        parent = store.jobs.get(job.spec.tenant, parent_id)
+        known = store.jobs.incumbent(job.spec.tenant, parent_id)
+    except ArchiveMissingError:
+        note = "the parent job's tree is lost, because its blob is missing; starting without it"
+        return StartedSearch(task.search(search_limits(limits, Effort())), Effort(), (note,))
     if parent is not None and parent.snapshot is not None and _have_same_search(parent, job):
         try:
             snapshot = SearchSnapshot.from_bytes(blobs.get(parent.snapshot))

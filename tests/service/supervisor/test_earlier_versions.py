@@ -23,18 +23,35 @@ FOLDER = DATA / "v0.1.0"
 BEFORE: Json = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module", params=["as it was", "archived"])
+def client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
     """Return a client of today's service, which runs on a copy of the folder and its key file."""
     folder = tmp_path_factory.mktemp("earlier")
     with tarfile.open(FOLDER / "state.tar.xz") as archive:
         archive.extractall(folder / "state", filter="data")
     keys = folder / "state" / "keys.json"
-    with Embedded(folder, LITERATI_API_KEYS_FILE=str(keys)) as embedded:
+    archived = request.param == "archived"
+    hours = {"LITERATI_ARCHIVE_AFTER_HOURS": "0" if archived else "inf"}
+    with Embedded(folder, LITERATI_API_KEYS_FILE=str(keys), **hours) as embedded:
         headers = {"Authorization": f"Bearer {BEFORE['key']}"}
         url = f"{embedded.wait_until_ready()}/v1"
+        if archived:
+            poll(lambda: are_archived(embedded), seconds=60, what="the archives of all jobs and models")
         with httpx.Client(base_url=url, headers=headers, timeout=60.0) as client:
             yield client
+
+
+def are_archived(embedded: Embedded) -> bool:
+    """Return whether everything that had ended is in the blobs. They are read from there by every test."""
+    redis = embedded.store().client
+    keys = [
+        f"literati:{kind}:{record['id']}"
+        for kind in ("job", "model")
+        for record in BEFORE[f"{kind}s"].values()
+    ]
+    return all(redis.hexists(key, "archive") for key in keys)
 
 
 def get(client: httpx.Client, path: str) -> Any:

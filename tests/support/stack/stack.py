@@ -92,8 +92,8 @@ class Stack:
             **environment,
         }
         self.connection = connect(self.server.url)
-        self.store = Store(self.connection)
         self.blobs = Blobs(folder / "state" / "blobs")
+        self.store = Store(self.connection, blobs=self.blobs)
         self.url = ""
         self._processes: list[Process] = []
         self._start_on_entry: tuple[Callable[[], Process], ...] = ()

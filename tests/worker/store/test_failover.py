@@ -23,6 +23,7 @@ from tests.support.records.store_records import (
 )
 from tests.support.stack.replicated import Node, ReplicatedStore, compile_clock_shift
 from tests.support.stack.stack import poll
+from worker.blobs.open import open_blobs
 from worker.domain.errors import FencedError, NotReplicatedError
 from worker.domain.jobs import JobState
 from worker.settings import WorkerSettings
@@ -47,8 +48,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReplicatedStor
 
 
 def open_with(servers: ReplicatedStore, wait_replicas: int = 0) -> Store:
-    settings = {**servers.settings, "redis_wait_replicas": wait_replicas, "lease_seconds": LEASE}
-    return open_store(WorkerSettings.model_validate(settings))
+    changed = {"redis_wait_replicas": wait_replicas, "lease_seconds": LEASE}
+    settings = WorkerSettings.model_validate({**servers.settings, **changed})
+    return open_store(settings, open_blobs(settings))
 
 
 def until_answered(store: Store, seconds: float = 60.0) -> float:

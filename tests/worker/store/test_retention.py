@@ -159,11 +159,17 @@ class TestHowMuchIsKeptOfAJob:
     """The limits come from the settings."""
 
     @pytest.fixture
-    def store(self, client: redis.Redis, server: ValkeyServer, monkeypatch: pytest.MonkeyPatch) -> Store:
+    def store(
+        self,
+        client: redis.Redis,
+        server: ValkeyServer,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> Store:
         monkeypatch.setenv("REDIS_URL", server.url)
         for name, most in (("EVENTS", 100), ("TRACE_POINTS", 20), ("INCUMBENTS", 3)):
             monkeypatch.setenv(f"LITERATI_MAX_{name}", str(most))
-        return open_store(WorkerSettings())
+        return open_store(WorkerSettings(), Blobs(tmp_path / "blobs"))
 
     def test_trees(self, store: Store) -> None:
         claim = run(store)

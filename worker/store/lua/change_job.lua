@@ -9,6 +9,9 @@ end
 if job.sweep ~= '' then
     return { 'JOB_OF_SWEEP' }
 end
+if job.archive ~= '' then
+    return { 'ARCHIVED' }
+end
 local found = call('HMGET', job.key, 'settings', 'notes')
 local present, present_notes = found[1] or '', found[2] or ''
 if present ~= settings or present_notes ~= notes then

@@ -10,6 +10,10 @@ if job.sweep ~= '' then
     return { 'JOB_OF_SWEEP' }
 end
 
+if job.archive ~= '' and revision ~= '' then
+    return { 'ARCHIVED' }
+end
+
 local function answer(status)
     return { status, call('HGETALL', job.key) }
 end

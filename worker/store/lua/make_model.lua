@@ -5,6 +5,8 @@ local job_id, tenant, model_id, revision, max_models = unpack(ARGV)
 local job = read_of_tenant(job_id, tenant)
 if not job then
     return { 'JOB_GONE' }
+elseif job.archive ~= '' then
+    return { 'ARCHIVED' }
 elseif call('EXISTS', job.key .. ':incumbent:' .. revision) == 0 then
     return { 'REVISION_GONE' }
 end

@@ -1,5 +1,13 @@
 -- Reference counts of blobs. Equal contents are one blob, which may be deleted when no record refers to it.
 
+-- Return the name of an archive, which records have as 32 bytes, to need less space. `raw` may be nil.
+local function archive_name(raw)
+    local name = (raw or ''):gsub('.', function(byte)
+        return string.format('%02x', byte:byte())
+    end)
+    return name
+end
+
 local function add_reference(name)
     call('HINCRBY', REFERENCES, name, 1)
 end

@@ -40,11 +40,12 @@ function KINDS.job.unlist(id, tenant, key)
     call('HINCRBY', 'literati:states', state, -1)
     call('ZREM', ENDED, id)
     call('ZREM', ENDED_SEARCHES, id)
+    call('ZREM', ARCHIVABLE, id)
     call('PUBLISH', 'literati:changed', id)
 end
 
 function KINDS.job.list(id, tenant, key)
-    local found = call('HMGET', key, 'seq', 'state', 'finished_at', 'blob')
+    local found = call('HMGET', key, 'seq', 'state', 'finished_at', 'blob', 'archive')
     call('ZADD', 'literati:tenant-jobs:' .. tenant, found[1], id)
     call('ZADD', state_index(found[2], tenant), found[1], id)
     call('HINCRBY', 'literati:states', found[2], 1)
@@ -52,17 +53,17 @@ function KINDS.job.list(id, tenant, key)
     if found[4] and found[4] ~= '' then
         call('ZADD', ENDED_SEARCHES, found[3], id)
     end
+    if not found[5] then
+        call('ZADD', ARCHIVABLE, found[3], id)
+    end
     call('PUBLISH', 'literati:changed', id)
 end
 
--- Delete its trees, events and search. Its models stay.
+-- Delete its trees, events and search. Its models stay. The reconciler deletes the blob of its archive.
 function KINDS.job.drop(id, _, key)
-    local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob')
-    local parts = job_key(id)
-    for revision = 1, tonumber(found[1]) or 0 do
-        call('UNLINK', parts .. ':incumbent:' .. revision)
-    end
-    call('UNLINK', parts .. ':trace', parts .. ':events', parts .. ':models')
+    local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob', 'archive')
+    unlink_parts(id, found[1])
+    remove_reference(archive_name(found[4]))
     if found[2] and found[2] ~= '' and call('HGET', found[2], 'job') == id then
         call('DEL', found[2])
     end
@@ -129,14 +130,19 @@ end
 
 function KINDS.model.unlist(id, tenant)
     call('ZREM', 'literati:tenant-models:' .. tenant, id)
+    call('ZREM', ARCHIVABLE, id)
 end
 
 function KINDS.model.list(id, tenant, key)
-    call('ZADD', 'literati:tenant-models:' .. tenant, call('HGET', key, 'seq'), id)
+    local found = call('HMGET', key, 'seq', 'archive', 'created_at')
+    call('ZADD', 'literati:tenant-models:' .. tenant, found[1], id)
+    if not found[2] then
+        call('ZADD', ARCHIVABLE, found[3], id)
+    end
 end
 
-function KINDS.model.drop()
-    return ''
+function KINDS.model.drop(_, _, key)
+    return remove_reference(archive_name(call('HGET', key, 'archive')))
 end
 
 -- Delete a record for good.

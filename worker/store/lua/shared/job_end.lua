@@ -26,6 +26,7 @@ local function end_job(job, state, stop_reason, proven, failure, model_id)
     put(job, 'proven_optimal', proven)
     put(job, 'error', failure)
     put(job, 'finished_at', now)
+    call('ZADD', ARCHIVABLE, now, job.id)
     if job.sweep == '' then
         call('ZADD', ENDED, now, job.id)
         if job.blob ~= '' then

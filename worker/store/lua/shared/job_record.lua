@@ -6,7 +6,7 @@ local FIELDS = {
     'expansions', 'claim_expansions', 'stalls', 'objective', 'upper', 'lower', 'elapsed', 'states_live', 'memory',
     'incumbents', 'blob', 'stop_reason', 'idempotency', 'cores', 'threads', 'kept_by', 'chosen', 'model_id',
     'revision', 'attempts', 'events', 'limits_revision', 'explored', 'explored_sent', 'seconds_left', 'stage', 'space',
-    'proven_space', 'last_stage', 'sweep', 'place',
+    'proven_space', 'last_stage', 'sweep', 'place', 'archive',
 }
 local NUMBERS = { -- fields that every job has
     'seq', 'priority', 'epoch', 'stalls', 'expansions', 'claim_expansions', 'states_live', 'incumbents', 'elapsed',
@@ -95,6 +95,17 @@ local function read(id)
         end
     end
     return job
+end
+
+-- Delete the keys beside the record of a job.
+local function unlink_parts(id, incumbents)
+    local key = job_key(id)
+    for revision = 1, tonumber(incumbents) or 0 do
+        call('UNLINK', key .. ':incumbent:' .. revision)
+    end
+    for part in pairs(PARTS) do
+        call('UNLINK', key .. ':' .. part)
+    end
 end
 
 local function read_of_tenant(id, tenant)

@@ -6,7 +6,7 @@
 local TERMINAL = { SUCCEEDED = true, CANCELLED = true, FAILED = true }
 
 local function has_tree(job)
-    return tonumber(job.incumbents) > 0
+    return (tonumber(job.incumbents) or 0) > 0 -- an archived job has no such field
 end
 
 -- Return whether a worker has, or is to have, a job in this state. Every such job is in WAITING or in LEASES;

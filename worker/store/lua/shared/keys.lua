@@ -26,6 +26,10 @@ local DATASETS_USED = 'literati:datasets-used' -- datasets by the time of their 
 local SWEEPS_LIVE, SWEEPS_DUE = 'literati:sweeps-live', 'literati:sweeps-due' -- not ended; to be chosen from
 local SWEEP_DEADLINES = 'literati:sweep-deadlines' -- sweeps by the time when their time limit is reached
 local ENDED_SWEEPS = 'literati:ended-sweeps' -- by the time of their end
+local ARCHIVABLE = 'literati:archivable' -- ended jobs and models that are not archived, by the time of their end
+local ARCHIVES_PENDING = 'literati:archives-pending' -- blobs that are being written, by the time when that began
+local ARCHIVE_SINCE = 'literati:archive-since' -- when a version that reads archives used the store first
+local ARCHIVABLE_INDEXED = 'literati:archivable-indexed' -- what an earlier version stored is in ARCHIVABLE
 local MAX_TRANSITIONS = 20000 -- bytes; MAX_EVENTS, MAX_TRACE, MAX_INCUMBENTS and MAX_THREADS are defined before this
 
 local clock = call('TIME')

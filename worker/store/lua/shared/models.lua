@@ -71,6 +71,7 @@ local function add_model(job, id, fields, revision)
     local seq = call('INCR', 'literati:seq')
     call('HSET', 'literati:model:' .. id, 'seq', seq, unpack(fields))
     call('ZADD', 'literati:tenant-models:' .. job.tenant, seq, id)
+    call('ZADD', ARCHIVABLE, now, id)
     call('HSET', job.key .. ':models', revision, id)
 end
 

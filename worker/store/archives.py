@@ -1,0 +1,119 @@
+"""Read what was archived: the parts of ended jobs and models that are in the blobs instead of Redis."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import redis
+
+from worker.blobs.local import BlobNotFoundError, Blobs
+from worker.domain.errors import ArchiveMissingError
+from worker.store import codecs
+from worker.store.archive_files import ArchiveReader
+from worker.store.client import Scripts
+from worker.store.packed_records import Record, long_form
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class ArchiveMovedError(Exception):
+    """The record has another archive, or none, since it was read."""
+
+
+def following_archives(method: Method) -> Method:
+    """Repeat a method that read a record and then its archive, if the record has changed in between."""
+
+    @wraps(method)
+    def repeat(*args: Any, **options: Any) -> Any:
+        while True:
+            try:
+                return method(*args, **options)
+            except ArchiveMovedError:
+                continue
+
+    return cast(Method, repeat)
+
+
+class Archives:
+    """The archives of the records of one store."""
+
+    def __init__(self, client: redis.Redis, scripts: Scripts, blobs: Blobs | None) -> None:
+        self._client = client
+        self._scripts = scripts
+        self._blobs = blobs
+
+    @contextmanager
+    def open(self, key: str, name: bytes) -> Iterator[ArchiveReader]:
+        """Open the archive that the record at this key names, by 32 bytes.
+
+        Raise ArchiveMissingError if it is lost or damaged. Methods that call this need `following_archives`.
+        """
+        try:
+            if self._blobs is None:
+                raise BlobNotFoundError(name.hex())
+            reader = ArchiveReader(self._blobs.path(name.hex()))
+        except (BlobNotFoundError, FileNotFoundError, zipfile.BadZipFile):
+            if self._client.hget(key, "archive") != name:
+                raise ArchiveMovedError from None
+            raise ArchiveMissingError(name.hex()) from None
+        try:
+            yield reader
+        finally:
+            reader.close()
+
+    def whole(self, key: str, record: Record) -> Record:
+        """Return all fields of the record at this key, of which the store has these."""
+        name = record.get(b"archive")
+        if not name:
+            return record
+        with self.open(key, name) as archive:
+            # What the store has is newer: the saved search of a job may have been deleted.
+            return archive.fields() | long_form(record)
+
+    def run_on_whole_job(self, name: str, job_id: str, *arguments: str | bytes | int) -> Any:
+        """Run a script that needs all of a job in Redis."""
+        while (answer := self._scripts.run(name, job_id, *arguments))[0] == b"ARCHIVED":
+            self._take_back(job_id)
+        return answer
+
+    def _take_back(self, job_id: str) -> None:
+        """Move an archived job back to Redis, as it was before."""
+        key = f"literati:job:{job_id}"
+        name = self._client.hget(key, "archive")
+        if not isinstance(name, bytes):
+            return
+        with self.open(key, name) as archive:
+            parts: list[Record | list[bytes]] = [archive.fields(), archive.models(), archive.trace()]
+            entries = [
+                part for i, f in archive.events() for part in (i, f.get(b"type", b""), f.get(b"data", b""))
+            ]
+            arguments: list[bytes | int] = []
+            for part in (*parts, entries):
+                flat = [value for item in part.items() for value in item] if isinstance(part, dict) else part
+                arguments += [len(flat), *flat]
+            for revision in archive.revisions():
+                fields = archive.incumbent(revision)
+                if b"tree" in fields:
+                    fields[b"tree"] = zlib.compress(fields[b"tree"])
+                arguments += [
+                    revision,
+                    2 * len(fields),
+                    *(value for item in fields.items() for value in item),
+                ]
+        self._scripts.run("take_back", job_id, name, *arguments)
+
+
+def incumbent_record(archive: ArchiveReader, revision: int | None) -> tuple[int, Record]:
+    """Return the tree of a revision, or the best one, and its revision."""
+    chosen = int(archive.fields()[b"incumbents"]) if revision is None else revision
+    return chosen, archive.incumbent(chosen)
+
+
+def score_fields(archive: ArchiveReader, revision: int) -> list[bytes | None]:
+    fields = archive.incumbent_fields(revision)
+    return [fields.get(name.encode()) for name in codecs.INCUMBENT_SCORES]
