@@ -1,0 +1,45 @@
+"""Read the files of a container image, with docker or podman."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class EngineError(Exception):
+    """Why the container engine could not do what was asked, in a sentence."""
+
+
+def ask(*words: str) -> str:
+    """Return the output of a command of the engine."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise EngineError(f"`{words[0]}` is not installed.") from None
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise EngineError(f"`{' '.join(words)}` failed and says: {said}")
+    return done.stdout.strip()
+
+
+@contextmanager
+def opened(engine: str, image: str) -> Iterator[tarfile.TarFile]:
+    """Open the file system of an image as an archive that is read once, from its beginning to its end."""
+    container = ask(engine, "create", "--pull=never", image)
+    try:
+        with (
+            subprocess.Popen([engine, "export", container], stdout=subprocess.PIPE) as process,
+            tarfile.open(fileobj=process.stdout, mode="r|") as archive,
+        ):
+            yield archive
+    finally:
+        ask(engine, "rm", container)
+    if process.returncode:
+        raise EngineError(f"`{engine} export` of {image} failed.")
+
+
+def layers(engine: str, image: str) -> list[str]:
+    """Return the digests of the layers of an image, the lowest first."""
+    return ask(engine, "image", "inspect", "--format", "{{range .RootFS.Layers}}{{.}} {{end}}", image).split()
