@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -29,11 +31,16 @@ def opened(engine: str, image: str) -> Iterator[tarfile.TarFile]:
     """Open the file system of an image as an archive that is read once, from its beginning to its end."""
     container = ask(engine, "create", "--pull=never", image)
     try:
-        with (
-            subprocess.Popen([engine, "export", container], stdout=subprocess.PIPE) as process,
-            tarfile.open(fileobj=process.stdout, mode="r|") as archive,
-        ):
-            yield archive
+        with subprocess.Popen([engine, "export", container], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            try:
+                with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                    yield archive
+                # podman waits for ever if what follows the last file is not read, too.
+                shutil.copyfileobj(process.stdout, io.BytesIO())
+            except BaseException:
+                process.kill()
+                raise
     finally:
         ask(engine, "rm", container)
     if process.returncode:

@@ -17,6 +17,7 @@ from supply_chain.image_names import ImageName
 ROOT = Path(__file__).resolve().parents[1]
 PAGE_LOCK = "service/web/package-lock.json"
 DPKG_STATUS = "var/lib/dpkg/status"
+OS_RELEASE = "usr/lib/os-release"
 MAX_LICENCE_LENGTH = 100  # a longer text is the licence itself and not its name
 METADATA = re.compile(r"(.+)/[^/]+\.(?:dist-info/METADATA|egg-info/PKG-INFO)")
 COPYRIGHT = re.compile(r"usr/share/doc/([^/]+)/copyright")
@@ -101,7 +102,7 @@ def normal_name(name: str) -> str:
 def is_described(path: str) -> bool:
     """Return whether `packages_in_image` reads this file of an image."""
     return bool(
-        path in (DPKG_STATUS, "etc/os-release", "usr/lib/os-release")
+        path in (DPKG_STATUS, OS_RELEASE)
         or METADATA.fullmatch(path)
         or COPYRIGHT.fullmatch(path)
     )
@@ -127,8 +128,8 @@ def _python_packages(files: Mapping[str, bytes], lock: str) -> Iterator[Package]
 
 
 def _debian_packages(files: Mapping[str, bytes]) -> Iterator[Package]:
-    release = files.get("etc/os-release") or files.get("usr/lib/os-release", b"")
-    known = dict(line.split("=", 1) for line in release.decode().splitlines() if "=" in line)
+    release = files.get(OS_RELEASE, b"").decode()
+    known = dict(line.split("=", 1) for line in release.splitlines() if "=" in line)
     distribution = f"{known.get('ID', 'debian')}-{known.get('VERSION_ID', '')}".replace('"', "")
     for paragraph in files.get(DPKG_STATUS, b"").decode().split("\n\n"):
         about = email.message_from_string(paragraph)

@@ -65,8 +65,8 @@ def of_image(engine: str, image: str) -> tuple[Package, list[Package]]:
         files = {
             name: content.read()
             for member in archive
-            if is_described(name := member.name.removeprefix("./"))
-            and (content := archive.extractfile(member))
+            if member.isreg() and is_described(name := member.name.removeprefix("./"))
+            if (content := archive.extractfile(member))
         }
     name, _, tag = image.rpartition(":")
     inside = packages_in_image(files, SERVICE_LOCK)
