@@ -47,6 +47,12 @@ def opened(engine: str, image: str) -> Iterator[tarfile.TarFile]:
         raise EngineError(f"`{engine} export` of {image} failed.")
 
 
+def variables(engine: str, image: str) -> dict[str, str]:
+    """Return the environment variables that an image sets."""
+    text = ask(engine, "image", "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", image)
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
 def layers(engine: str, image: str) -> list[str]:
     """Return the digests of the layers of an image, the lowest first."""
     return ask(engine, "image", "inspect", "--format", "{{range .RootFS.Layers}}{{.}} {{end}}", image).split()

@@ -25,7 +25,7 @@ COPYRIGHT = re.compile(r"usr/share/doc/([^/]+)/copyright")
 
 @dataclass(frozen=True)
 class Package:
-    """A package, its kind as in package URLs (`pypi`, `npm`, `deb` or `docker`), and where it was found."""
+    """A package, its kind as in package URLs (`pypi`, `npm`, `deb`, `docker` or `generic`)."""
 
     kind: str
     name: str
@@ -101,11 +101,7 @@ def normal_name(name: str) -> str:
 
 def is_described(path: str) -> bool:
     """Return whether `packages_in_image` reads this file of an image."""
-    return bool(
-        path in (DPKG_STATUS, OS_RELEASE)
-        or METADATA.fullmatch(path)
-        or COPYRIGHT.fullmatch(path)
-    )
+    return bool(path in (DPKG_STATUS, OS_RELEASE) or METADATA.fullmatch(path) or COPYRIGHT.fullmatch(path))
 
 
 def packages_in_image(files: Mapping[str, bytes], lock: str) -> list[Package]:
@@ -115,6 +111,12 @@ def packages_in_image(files: Mapping[str, bytes], lock: str) -> list[Package]:
     which it has installed a package.
     """
     return [*_debian_packages(files), *_python_packages(files, lock)]
+
+
+def interpreter(variables: Mapping[str, str]) -> list[Package]:
+    """Return the Python of an image of Docker Hub, which is compiled there and belongs to no package."""
+    version = variables.get("PYTHON_VERSION")
+    return [Package("generic", "python", version, "PYTHON_VERSION", (), ("PSF-2.0",))] if version else []
 
 
 def _python_packages(files: Mapping[str, bytes], lock: str) -> Iterator[Package]:

@@ -16,13 +16,14 @@ import sys
 from pathlib import Path
 
 from supply_chain.document import check, document
-from supply_chain.image import EngineError, opened
+from supply_chain.image import EngineError, opened, variables
 from supply_chain.image_names import named_images
 from supply_chain.packages import (
     ROOT,
     Package,
     image_packages,
     installed_licences,
+    interpreter,
     is_described,
     locked_packages,
     packages_in_image,
@@ -69,7 +70,7 @@ def of_image(engine: str, image: str) -> tuple[Package, list[Package]]:
             if (content := archive.extractfile(member))
         }
     name, _, tag = image.rpartition(":")
-    inside = packages_in_image(files, SERVICE_LOCK)
+    inside = [*packages_in_image(files, SERVICE_LOCK), *interpreter(variables(engine, image))]
     packages = [*inside, *page_packages(), *image_packages(named_images(ROOT))]
     return Package("docker", name, tag, "", (), LICENCE), packages
 

@@ -45,7 +45,10 @@ async def _poll(client: httpx.AsyncClient, job_id: str, opened: asyncio.Semaphor
     opened.release()
     while not response.json()["finished_at"]:
         tag = {"If-None-Match": response.headers["ETag"]}
-        answer = await client.get(path, headers=headers | tag)
+        try:
+            answer = await client.get(path, headers=headers | tag)
+        except httpx.RemoteProtocolError:  # on a busy machine the server gives up a head that comes too late
+            continue
         if answer.status_code != httpx.codes.NOT_MODIFIED:
             response = answer.raise_for_status()
     return time.monotonic()
@@ -74,7 +77,8 @@ async def measure(stack: Stack, streams: int, polls: int) -> None:
     while not stack.job(job_id)["progress"]["incumbents"]:
         await asyncio.sleep(0.1)
     _show("without them", await _request_milliseconds(stack.url, job_id), stack.api_memory())
-    limits = httpx.Limits(max_connections=None)
+    # A connection is not used again, because the server may close it while this busy process sends a request.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with (
         httpx.AsyncClient(base_url=stack.url, timeout=OPEN_SECONDS, limits=limits) as client,
         asyncio.TaskGroup() as clients,  # the first client that fails ends the measurement

@@ -10,6 +10,7 @@ from supply_chain.image_names import ImageName, named_images
 from supply_chain.packages import (
     Package,
     image_packages,
+    interpreter,
     is_described,
     locked_packages,
     packages_in_image,
@@ -77,6 +78,12 @@ def test_python_packages_have_the_hashes_of_the_lock_file() -> None:
     assert found["numpy"].licences == ("BSD-3-Clause AND MIT",)
     assert found["un-locked"].hashes == ()
     assert found["un-locked"].found_in == f"/{SITE}"
+
+
+def test_the_interpreter_of_an_official_image() -> None:
+    [python] = interpreter({"PATH": "/usr/bin", "PYTHON_VERSION": "3.11.15"})
+    assert (python.kind, python.name, python.version) == ("generic", "python", "3.11.15")
+    assert interpreter({"PATH": "/usr/bin"}) == []
 
 
 def test_only_the_files_that_describe_packages_are_read() -> None:
