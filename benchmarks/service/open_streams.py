@@ -3,7 +3,7 @@
     python -m benchmarks.service.open_streams --streams 1000 --polls 200
 
 The clients wait for events and for changes of a running job. The memory of the API process and the time of a
-request on another connection are measured without them and with them. Then the job is cancelled, and the time
+request of another process are measured without them and with them. Then the job is cancelled, and the time
 is measured until every client knows it.
 """
 
@@ -13,6 +13,8 @@ import argparse
 import asyncio
 import os
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any
 
 import httpx
@@ -54,17 +56,24 @@ async def _poll(client: httpx.AsyncClient, job_id: str, opened: asyncio.Semaphor
     return time.monotonic()
 
 
-async def _request_milliseconds(url: str, job_id: str) -> list[float]:
+def _request_milliseconds(url: str, job_id: str) -> list[float]:
     """Return the times of requests on a connection of their own."""
     found = []
-    async with httpx.AsyncClient(base_url=url, timeout=60.0) as client:
+    with httpx.Client(base_url=url, timeout=60.0) as client:
         end = time.monotonic() + MEASURE_SECONDS
         while time.monotonic() < end:
             start = time.perf_counter()
-            (await client.get(f"/v1/jobs/{job_id}")).raise_for_status()
+            client.get(f"/v1/jobs/{job_id}").raise_for_status()
             found.append(1000 * (time.perf_counter() - start))
-            await asyncio.sleep(PAUSE_SECONDS)
+            time.sleep(PAUSE_SECONDS)
     return found
+
+
+async def _measured(stack: Stack, job_id: str) -> list[float]:
+    """Measure requests in a process of their own, which does not wait for the clients in this one."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(process, _request_milliseconds, stack.url, job_id)
 
 
 def _show(what: str, milliseconds: list[float], memory: int) -> None:
@@ -76,7 +85,7 @@ async def measure(stack: Stack, streams: int, polls: int) -> None:
     job_id = stack.submit(LONG)
     while not stack.job(job_id)["progress"]["incumbents"]:
         await asyncio.sleep(0.1)
-    _show("without them", await _request_milliseconds(stack.url, job_id), stack.api_memory())
+    _show("without them", await _measured(stack, job_id), stack.api_memory())
     # A connection is not used again, because the server may close it while this busy process sends a request.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with (
@@ -91,7 +100,7 @@ async def measure(stack: Stack, streams: int, polls: int) -> None:
             for _ in kinds:
                 await opened.acquire()
         write(f"{streams} streams and {polls} long polls are open after {time.monotonic() - start:.1f} s")
-        _show("with them", await _request_milliseconds(stack.url, job_id), stack.api_memory())
+        _show("with them", await _measured(stack, job_id), stack.api_memory())
         cancelled = time.monotonic()
         (await client.post(f"/v1/jobs/{job_id}/cancel")).raise_for_status()
         known = [at - cancelled for at in await asyncio.gather(*tasks)]
