@@ -39,6 +39,8 @@ RUN /opt/literati/bin/python -m compileall -q --invalidation-mode unchecked-hash
 boto3.client('s3', region_name='us-east-1')"
 
 FROM ${BASE}
+# The time of every file that is made below, and of the password's last change in /etc/shadow.
+ARG SOURCE_DATE_EPOCH=0
 ARG VERSION=0.2.0.dev0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Literati" \

@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV   ?= .venv
 FORM   ?= quick
 ARGS   ?=
+PARTS  ?= dist image
+BUILD_OPTIONS ?=
 COMPOSE ?= docker compose
 ENGINE ?= $(if $(findstring docker,$(COMPOSE)),docker,podman)
 PYTHONS ?= $(foreach name,python3.11 python3.12 python3.13 python3.14,$(shell $(name) -c 'print("$(name)")' 2>/dev/null))
+IMAGE  ?= literati:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' core/literati/_version.py)
 CORES  ?= $(shell $(PYTHON) -I core/literati/cores.py 2>/dev/null || echo 1)
 
 BIN := $(VENV)/bin
@@ -22,7 +25,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load drills bench-service fuzz mutants sanitize sanitize-threads audit lock clean
+.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load drills bench-service fuzz mutants sanitize sanitize-threads audit sbom reproducible scan pin-images lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -52,15 +55,15 @@ test-upgrade: build $(VENV)/.dev ## Run this version beside an older one, and re
 	$(BIN)/python -m tests.upgrade.older $(OLDER) $(OLDER_ROOT)
 	LITERATI_OLDER=$(OLDER_ROOT) $(BIN)/python -m pytest -q tests/upgrade $(ARGS)
 
-dist: $(VENV)/.dev build ## Build sdists and wheels into dist/, and try them where there is no compiler
+dist: $(VENV)/.dev build $(AUDIT)/.installed ## Build sdists and wheels into dist/, and try them where there is no compiler
 	@# PYTHONS="python3.11 python3.12" chooses the interpreters; without it, all that are found are used.
-	$(BIN)/python distributions/build.py $(PYTHONS)
+	$(BIN)/python -m distributions.build $(PYTHONS)
 	LITERATI_DIST="$(PYTHONS)" $(BIN)/python -m pytest -q tests/dist $(ARGS)
 
 lint: $(VENV)/.installed $(VENV)/.dev ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements distributions/build.py distributions/server/literati_server/*.py)
+	$(BIN)/mypy $(wildcard setup.py core tests benchmarks worker service requirements supply_chain distributions/build.py distributions/server/literati_server/*.py)
 	@# cython-lint calls pycodestyle by name, so pycodestyle must be on the path.
 	$(if $(filter %.pyx %.pxd,$(SOURCES)),PATH="$(abspath $(BIN)):$$PATH" cython-lint $(filter %.pyx %.pxd,$(SOURCES)))
 	PYTHONPATH=. $(BIN)/lint-imports
@@ -140,6 +143,19 @@ sanitize-threads: build $(VENV)/.dev ## Run the tests of searches with threads w
 audit: $(AUDIT)/.installed ## Check the locked packages for known vulnerabilities (needs the internet)
 	$(AUDIT)/bin/python requirements/audit.py requirements/runtime.txt requirements/service.txt requirements/dev.txt
 
+sbom: $(VENV)/.service $(AUDIT)/.installed ## List the components of the wheels and of the image in build/sbom (IMAGE= leaves the image out)
+	$(AUDIT)/bin/python -m supply_chain.sbom --environment $(VENV) --engine $(ENGINE) --image '$(IMAGE)' $(ARGS)
+
+reproducible: $(VENV)/.dev $(AUDIT)/.installed ## Build the wheels and the image twice and compare (PARTS="dist image"; BUILD_OPTIONS="...")
+	$(if $(filter dist,$(PARTS)),$(BIN)/python -m supply_chain.reproducible dist $(PYTHONS))
+	$(if $(filter image,$(PARTS)),$(BIN)/python -m supply_chain.reproducible image --engine $(ENGINE) --options '$(BUILD_OPTIONS)')
+
+scan: | $(VENV)/bin/python ## Scan the image for known vulnerabilities (needs trivy or grype, and the internet)
+	$(BIN)/python -m supply_chain.scan --engine $(ENGINE) --image '$(IMAGE)'
+
+pin-images: | $(VENV)/bin/python ## Write the digests of the images of others into the Dockerfile and the compose file (needs the internet)
+	$(BIN)/python -m supply_chain.pin_images
+
 lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/runtime.txt
 	$(COMPILE) pyproject.toml requirements/service.in requirements/build.in -c requirements/runtime.txt -o requirements/service.txt
@@ -191,7 +207,7 @@ $(INTEROP)/.installed: requirements/interop.txt | $(VENV)/bin/python
 	$(INTEROP)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<
 	@touch $@
 
-# The audit tool has its own environment, because it must not be one of the packages that it checks.
+# The tools that judge the locked packages have their own environment, because they must not be among them.
 $(AUDIT)/.installed: requirements/audit.txt | $(VENV)/bin/python
 	$(BIN)/python -m venv $(AUDIT)
 	$(AUDIT)/bin/python -m pip --disable-pip-version-check install -q --require-hashes -r $<

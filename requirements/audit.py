@@ -21,7 +21,7 @@ from typing import Any
 
 Answer = dict[str, Any]
 VULNERABLE, NOT_AUDITED = 1, 2  # exit codes
-_PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)")
+_PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;\\]+)(?: *; *([^\\\n]*[^\\\s]))?")
 _HASH = re.compile(r"--hash=\S+")
 
 
@@ -30,6 +30,7 @@ class Pin:
     name: str
     version: str
     hashes: tuple[str, ...]
+    marker: str = ""  # where it is installed, if not everywhere
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -76,7 +77,7 @@ def locked(text: str) -> Iterator[Pin]:
         pin = _PIN.match(entry)
         if pin is None:
             sys.exit(f"not a pinned package: {entry.splitlines()[0]}")
-        yield Pin(pin[1].lower(), pin[2], tuple(_HASH.findall(entry)))
+        yield Pin(pin[1].lower(), pin[2], tuple(_HASH.findall(entry)), pin[3] or "")
 
 
 def rounds(pins: Iterable[Pin]) -> list[list[Pin]]:

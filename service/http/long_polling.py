@@ -36,7 +36,7 @@ class LongPoll:
         self._job_id = job_id
         self._tenant = tenant
         self._seconds = preferred_wait(request)
-        self._read_key = (tenant, request.url.path, request.url.query)
+        self._read_key = (tenant, request.scope["path"], request.scope["query_string"])
         self.headers = {"Vary": "Prefer"}
 
     @property

@@ -29,22 +29,22 @@ class SharedReads:
             before = self._running.get(key)
             task = self._waiting[key] = asyncio.create_task(self._run(key, function, before))
             task.add_done_callback(_retrieve_exception)
-        return cast(Found, await asyncio.shield(task))  # a request that is cancelled does not end the read
+        await asyncio.wait([task])  # a request that is cancelled does not end the read
+        return cast(Found, task.result())
 
     async def _run(
         self, key: Hashable, function: Callable[[], Found], before: asyncio.Task[Any] | None
     ) -> Found:
         if before is not None:
             await asyncio.wait([before])
-        task = self._running[key] = self._waiting.pop(key)
+        self._running[key] = self._waiting.pop(key)
         try:
             return await run_in_threadpool(function)
         finally:
-            if self._running[key] is task:
-                del self._running[key]
+            del self._running[key]
 
 
 def _retrieve_exception(task: asyncio.Task[Any]) -> None:
-    """Prevent asyncio's warning when all requests that shared a failed read were cancelled."""
+    """Prevent asyncio's message when all requests that shared a failed read were cancelled."""
     if not task.cancelled():
         task.exception()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 import sys
 import tarfile
@@ -46,6 +49,33 @@ def test_the_server_is_complete() -> None:
 def test_no_file_names_a_folder_of_this_machine(path: Path) -> None:
     files = Wheel(path).files
     assert [name for name, data in files.items() if any(place.encode() in data for place in PLACES)] == []
+
+
+@pytest.mark.parametrize("path", WHEELS, ids=lambda path: path.name)
+def test_a_wheel_lists_the_software_of_others_inside_it(path: Path) -> None:
+    files = Wheel(path).files
+    [text] = [data for name, data in files.items() if ".dist-info/sboms/literati-" in name]
+    page = json.loads((ROOT / "service" / "web" / "package.json").read_text())
+    expected = {"cython"} if path in LIBRARIES else page["dependencies"].keys()
+    document = json.loads(text)
+    assert {component["name"] for component in document["components"]} == expected
+    assert document["metadata"]["component"]["version"] == VERSION
+
+
+@pytest.mark.parametrize("path", WHEELS, ids=lambda path: path.name)
+def test_every_file_is_recorded_with_its_hash(path: Path) -> None:
+    files = Wheel(path).files
+    [lines] = [data.decode() for name, data in files.items() if name.endswith(".dist-info/RECORD")]
+    recorded = {line.split(",")[0]: line.split(",")[1] for line in lines.splitlines()}
+    hashes = {
+        name: "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        for name, data in files.items()
+    }
+    assert recorded.keys() == hashes.keys()
+    assert [name for name, digest in recorded.items() if digest not in ("", hashes[name])] == []
+    assert [name for name, digest in recorded.items() if not digest] == [
+        name for name in files if name.endswith("RECORD")
+    ]
 
 
 def test_the_sources_of_the_library_are_what_builds_it() -> None:

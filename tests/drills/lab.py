@@ -24,6 +24,7 @@ from tests.drills.page import Page
 from tests.support.paths import ROOT
 from tests.support.stack.stack import poll
 from worker.processes.parent_death import kill_with_parent
+from worker.store import Store
 
 OBSERVABILITY = ROOT / "service" / "observability"
 DISK_BYTES = 48 << 20
@@ -89,7 +90,7 @@ class Lab:
     def __enter__(self) -> Self:
         self.cluster.start()
         key, entry = key_file.new_key("drills", "default", frozenset({Scope.ADMIN, Scope.TRAIN, Scope.READ}))
-        KeyStore(self.cluster.connection).add(entry)
+        KeyStore(Store(self.cluster.connection)).add(entry)
         self.client = httpx.Client(
             base_url=self.cluster.url, timeout=60.0, headers={"Authorization": f"Bearer {key}"}
         )

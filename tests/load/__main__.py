@@ -40,7 +40,7 @@ def main() -> int:
     RESULT.write_text(json.dumps(figures, indent=1) + "\n")
     print(table(figures))
     print(json.dumps({name: value for name, value in figures.items() if not name.endswith("ms")}, indent=1))
-    return 1 if figures["lost"] or figures["accepted_twice"] or figures["problems"] else 0
+    return 1 if figures["lost"] or figures["made_twice"] or figures["problems"] else 0
 
 
 async def _load(containers: Containers, options: argparse.Namespace) -> dict[str, Any]:
@@ -58,13 +58,14 @@ async def _load(containers: Containers, options: argparse.Namespace) -> dict[str
     finally:
         if options.pause:
             await asyncio.to_thread(faults.stop)
-        for tenant in tenants:
-            await tenant.client.close()
+    for tenant in tenants:
+        await tenant.list_jobs()
+        await tenant.client.close()
     return {
         "rate": options.rate,
         "minutes": options.minutes,
         "tenants": options.tenants,
-        **summarize(tenants, measurements, faults.kills, problems),
+        **summarize(tenants, measurements, faults.kills, [*problems, *faults.problems]),
     }
 
 

@@ -25,11 +25,15 @@ class Faults(threading.Thread):
         self._stopped = threading.Event()
         self._known = {service: containers.of(service) for service in SERVICES}
         self.kills: list[tuple[float, str]] = []  # time and service
+        self.problems: list[str] = []
 
     def run(self) -> None:
-        while not self._stopped.wait(self._pause):
-            (service,) = self._draw.choices(list(SERVICES), list(SERVICES.values()))
-            self._kill(service)
+        try:
+            while not self._stopped.wait(self._pause):
+                (service,) = self._draw.choices(list(SERVICES), list(SERVICES.values()))
+                self._kill(service)
+        except (Exception, SystemExit) as error:  # a thread ends without a message when it is a SystemExit
+            self.problems.append(f"Nothing was killed any more after {type(error).__name__}: {error}")
 
     def _kill(self, service: str) -> None:
         container = self._draw.choice(self._known[service])

@@ -20,10 +20,15 @@ def summarize(
     kills: Sequence[tuple[float, str]],
     problems: Sequence[str],
 ) -> dict[str, Any]:
-    """Return all figures. `lost` counts accepted jobs that did not succeed."""
+    """Return all figures.
+
+    `lost` counts accepted jobs that did not succeed or that the service does not list, and `made_twice` jobs
+    that it lists although no tenant got their ids: a request that was sent again has made a second job.
+    """
     ended = [job for tenant in tenants for job in tenant.ended]
-    succeeded = Counter(job.id for job in ended if job.state == "SUCCEEDED")
-    accepted = [job for tenant in tenants for job in tenant.accepted]
+    succeeded = {job.id for job in ended if job.state == "SUCCEEDED"}
+    accepted = {job for tenant in tenants for job in tenant.accepted}
+    stored = {job for tenant in tenants for job in tenant.stored}
     waits = {
         tenant.name: mean(job.queue_seconds for job in tenant.ended) for tenant in tenants if tenant.ended
     }
@@ -31,8 +36,8 @@ def summarize(
     first_trees = [job.first_tree_seconds for job in ended if job.first_tree_seconds is not None]
     return {
         "jobs": len(accepted),
-        "lost": len(set(accepted) - set(succeeded)),
-        "accepted_twice": len(accepted) - len(set(accepted)),
+        "lost": len(accepted - (succeeded & stored)),
+        "made_twice": len(stored - accepted),
         "problems": list(problems),
         "kills": dict(Counter(service for _, service in kills)),
         "failed_attempts": dict(measurements.failed_attempts),

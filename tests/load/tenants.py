@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import time
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from tests.load.requests import TenantClient
 
 JOB = {"parameters": {"max_depth": 3}, "limits": {"max_expansions": 50}}
 WAIT = "wait=20"  # of a long poll
+END_SECONDS = 600.0  # after the last submission, in which all jobs must end
 COLUMNS = 6
 
 
@@ -35,6 +37,7 @@ class Tenant:
     dataset: str = ""
     accepted: list[str] = field(default_factory=list)
     ended: list[EndedJob] = field(default_factory=list)
+    stored: list[str] = field(default_factory=list)  # the jobs that the service lists at the end
 
     async def upload(self, seed: int) -> None:
         content = training_rows(seed).encode()
@@ -60,6 +63,16 @@ class Tenant:
                 "POST", f"/v1/models/{job['model_id']}/predict", kind="predict", content=rows
             )
 
+    async def list_jobs(self) -> None:
+        """Ask for all jobs, also those that the tenant does not know of."""
+        path = "/v1/jobs?page_size=100"
+        page = await self.client.send("GET", path)
+        while True:
+            self.stored += [job["id"] for job in page["items"]]
+            if page["next_page_token"] is None:
+                return
+            page = await self.client.send("GET", f"{path}&page_token={page['next_page_token']}")
+
 
 def training_rows(seed: int, rows: int = 300) -> str:
     """Return a table with noisy labels."""
@@ -79,22 +92,33 @@ def shares(count: int) -> list[float]:
 
 
 async def submit_at_rate(tenants: list[Tenant], per_minute: float, seconds: float, seed: int) -> list[str]:
-    """Start jobs at random times with this mean rate, wait for all of them, and return what went wrong.
+    """Start jobs at random times with this mean rate, wait for their ends, and return what went wrong.
 
-    The times do not depend on how fast the service answers.
+    The times do not depend on how fast the service answers. A job that does not end is given up at last.
     """
     draw = random.Random(seed)
     weights = [tenant.share for tenant in tenants]
-    begin, at, running = time.monotonic(), 0.0, set()
-    for number in range(1_000_000_000):
+    begin, at, running = time.monotonic(), 0.0, []
+    for number in itertools.count():
         at += draw.expovariate(per_minute / 60)
         if at > seconds:
             break
         await asyncio.sleep(max(0.0, begin + at - time.monotonic()))
         (tenant,) = draw.choices(tenants, weights)
-        running.add(asyncio.create_task(tenant.run_job(number)))
-    outcomes = await asyncio.gather(*running, return_exceptions=True)
-    return [f"{type(outcome).__name__}: {outcome}" for outcome in outcomes if outcome is not None]
+        running.append(asyncio.create_task(tenant.run_job(number)))
+    return await _problems(running)
+
+
+async def _problems(running: list[asyncio.Task[None]]) -> list[str]:
+    """Wait for jobs, and return what went wrong."""
+    if not running:
+        return ["No job was submitted."]
+    _, late = await asyncio.wait(running, timeout=END_SECONDS)
+    for task in late:
+        task.cancel()
+    outcomes = await asyncio.gather(*set(running).difference(late), return_exceptions=True)
+    failed = [f"{type(outcome).__name__}: {outcome}" for outcome in outcomes if outcome is not None]
+    return [*failed, *([f"{len(late)} jobs did not end in {END_SECONDS:g} s."] if late else [])]
 
 
 def _ended(tenant: str, job: dict[str, Any]) -> EndedJob:

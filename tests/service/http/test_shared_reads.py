@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -91,5 +92,38 @@ def test_an_error_reaches_every_request_and_the_next_one_reads_again() -> None:
             await reads.read("a", fail)
         source.may_end.set()
         assert await reads.read("a", source.read) == 0
+
+    run(test)
+
+
+def test_a_failed_read_whose_requests_are_gone_is_no_message(caplog: pytest.LogCaptureFixture) -> None:
+    """A client that leaves while its record is deleted must not look like a fault of the server."""
+
+    async def test(reads: SharedReads, source: Source) -> None:
+        def fail() -> int:
+            source.read()
+            raise ConnectionError
+
+        task = asyncio.create_task(reads.read("a", fail))
+        await asyncio.to_thread(source.held.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        source.may_end.set()
+        next_one = reads.read("a", lambda: 1)  # begins when the first has ended
+        assert await next_one == 1
+
+    run(test)
+    gc.collect()  # asyncio complains when it deletes a task whose exception nobody has seen
+    assert caplog.text == ""
+
+
+def test_nothing_is_kept_when_all_reads_have_ended() -> None:
+    async def test(reads: SharedReads, source: Source) -> None:
+        source.may_end.set()
+        await asyncio.gather(*(reads.read(key, source.read) for key in (*range(20), *range(20))))
+        assert source.reads == 20
+        assert not reads._waiting
+        assert not reads._running
 
     run(test)
