@@ -38,9 +38,9 @@ MUTANTS: Changes = {
             STORE + "test_models.py::test_tags_are_those_of_the_job_until_they_change",
         ),
         (
-            'unused["notes"] = True',
-            "pass",
-            STORE + "test_changes.py::test_notes_are_stored_only_if_there_are_any",
+            ', "notes": True}',
+            "}",
+            STORE + "test_changes.py::test_notes_and_a_name_at_once_lose_nothing",
         ),
         (
             'settings.model_copy(update={"priority": int(record[b"priority"])})',

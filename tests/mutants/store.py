@@ -365,13 +365,6 @@ MUTANTS: Changes = {
             WORKER + "store/test_store_format.py::test_the_mark_never_falls",
         ),
     ],
-    "mark_format.lua": [
-        (
-            "if tonumber(mark[1] or 0) > tonumber(format) then",
-            "if false then",
-            WORKER + "store/test_store_format.py::test_a_newer_store_is_refused_and_left_as_it_is",
-        ),
-    ],
     "shared/blob_references.lua": [
         (
             "call('HINCRBY', REFERENCES, name, -1) > 0",

@@ -51,7 +51,7 @@ def test_name_and_tags_change_at_any_time(store: Store) -> None:
 
 
 def test_notes_are_stored_only_if_there_are_any(store: Store, client: redis.Redis) -> None:
-    """A worker of an earlier version, which does not know them, can run every other job."""
+    """They are not among the settings, so a worker of an earlier version can run the job."""
     job_id = submit(store, name="one").spec.id
     key = f"literati:job:{job_id}"
     before = client.hget(key, "settings")
