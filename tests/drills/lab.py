@@ -95,6 +95,7 @@ class Lab:
             base_url=self.cluster.url, timeout=60.0, headers={"Authorization": f"Bearer {key}"}
         )
         self.prometheus = Prometheus(self.folder / "prometheus", self.cluster.url, key)
+        wait(self.prometheus.has_samples, "samples in Prometheus, of which increases are computed")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -234,6 +235,13 @@ class Prometheus:
         except (httpx.TransportError, ValueError, KeyError):
             return set()
         return {alert["labels"]["alertname"] for alert in found if alert["state"] == "firing"}
+
+    def has_samples(self) -> bool:
+        try:
+            query = {"query": "count_over_time(literati_store_up[1m]) > 2"}
+            return bool(self._client.get("query", params=query).json()["data"]["result"])
+        except (httpx.TransportError, ValueError, KeyError):
+            return False
 
     def stop(self) -> None:
         self._process.kill()

@@ -38,6 +38,7 @@ def beside_running_workers(lab: Lab) -> None:
         404,
     )
     lab.log("worker-0", "lease lost: another worker has the job")
+    lab.alert("LiteratiFencedWrites")
     wait(lambda: int(cluster.fields(known, "epoch")[0] or 0) > epoch + 1_000_000, "a new epoch")
     lab.goes_on(known)
     rows = {"records": [{"x": 3}]}
