@@ -146,7 +146,8 @@ def _missing(servers: ReplicatedStore, ids: list[str]) -> int:
         pipeline = client.pipeline(transaction=False)
         for job_id in ids:
             pipeline.exists(f"literati:job:{job_id}")
-        return pipeline.execute().count(0)
+        found: list[int] = pipeline.execute()
+    return found.count(0)
 
 
 def _quantiles(values: list[float]) -> dict[str, float]:

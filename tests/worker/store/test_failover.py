@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -147,7 +148,7 @@ def test_a_demoted_primary_gets_no_writes(servers: ReplicatedStore) -> None:
     servers.await_replicas()
 
 
-def begin_failover(sentinel: redis.Redis) -> bool:
+def begin_failover(sentinel: Any) -> bool:
     try:
         sentinel.execute_command("SENTINEL", "FAILOVER", "mymaster")
     except redis.ResponseError:  # it has not seen good replicas yet
@@ -160,13 +161,13 @@ def test_too_few_replicas(tmp_path: Path) -> None:
     with ReplicatedStore(tmp_path / "store", replicas=1, sentinels=0) as servers:
         waiting, reading = open_with(servers, wait_replicas=1), open_with(servers)
         new = spec(add_dataset(waiting))
-        once = {"idempotency_key": "once", "body_digest": "same"}
+        once: Any = {"idempotency_key": "once", "body_digest": "same"}
         servers.servers[1].signal(signal.SIGSTOP)
         began = time.monotonic()
         with pytest.raises(NotReplicatedError, match="1 replica did not confirm"):
             waiting.jobs.submit(new, **once)
         assert time.monotonic() - began >= WAIT_SECONDS
-        assert look(reading, new.id), "another connection sees what is not replicated yet"
+        assert look(reading, new.id).spec.id == new.id, "another connection sees what is not replicated yet"
         for change in (
             # Its connection has written nothing before, and nothing is written now.
             lambda: open_with(servers, wait_replicas=1).jobs.submit(new, **once),
@@ -192,7 +193,8 @@ def test_scripts_that_do_not_wait_do_not_change_records(store: Store) -> None:
         "resolve_model": (TENANT, "none"),
     }
     assert set(arguments) == UNREPLICATED - {"measure", "report_alive"}
+    client: Any = store.client
     for name, values in arguments.items():
-        store.client.execute_command("EVAL_RO", script_source(name), 0, *values)
+        client.execute_command("EVAL_RO", script_source(name), 0, *values)
     with pytest.raises(redis.ResponseError, match=r"(?i)write commands are not allowed"):
-        store.client.execute_command("EVAL_RO", script_source("set_weight"), 0, "t", 3)
+        client.execute_command("EVAL_RO", script_source("set_weight"), 0, "t", 3)
