@@ -109,7 +109,7 @@ load: build $(VENV)/.dev ## Run 500 jobs a minute of 20 tenants in containers fo
 	@# ARGS="--minutes 5 --rate 100 --pause 0" configures the run. The result is also written to build/load.json.
 	$(BIN)/python -m tests.load '$(COMPOSE)' '$(ENGINE)' $(ARGS)
 
-drills: build $(VENV)/.dev ## Perform the faults of docs/operations.md on real processes, in about ten minutes (Debian: prometheus gcc)
+drills: build $(VENV)/.dev ## Perform the faults of docs/operations.md on real processes, in about five minutes (Debian: prometheus gcc)
 	@# ARGS='clock "poison job"' selects some. What was seen is also written to build/drills.json.
 	$(BIN)/python -m tests.drills $(ARGS)
 
