@@ -141,6 +141,7 @@ def test_everything_is_listed(client: httpx.Client) -> None:
         assert {item["id"] for item in expected} <= found
 
 
+@pytest.mark.parametrize("client", ["as it was"], indirect=True)
 @pytest.mark.parametrize("name", BEFORE["unfinished"])
 def test_a_search_goes_on_where_it_was(client: httpx.Client, name: str) -> None:
     """One was paused; the other was running when the service was stopped, so that it is queued."""

@@ -386,7 +386,7 @@ class TestFaults:
         assert client.hvals("literati:blob-references") == [b"1"] * 3
 
     def test_a_read_while_a_job_comes_back(self, server: ValkeyServer, store: Store, blobs: Blobs) -> None:
-        """The archive is gone when it is read, because the job was changed since its record was read."""
+        """The archive is gone when it is to be read, because the job was changed meanwhile."""
         job = end(store)
         archive(store, blobs)
         before = everything(store, job)
