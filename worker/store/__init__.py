@@ -46,7 +46,7 @@ class Store:
         self.sweeps = SweepStore(client, scripts)
         self.blobs = BlobReferences(client, scripts)
         self.retention = Retention(client, scripts)
-        self.archiver = Archiver(client, scripts, self.format)
+        self.archiver = Archiver(client, scripts)
         self.tenants = TenantStore(client, scripts)
         self.backups = BackupRecords(client, scripts)
 

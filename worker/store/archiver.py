@@ -15,11 +15,12 @@ from typing import Any
 import redis
 import structlog
 
+from literati import __version__
 from worker.blobs.local import Blobs
 from worker.store.archive_files import Kind, WholeRecord
 from worker.store.client import Scripts
 from worker.store.packed_records import Record, short_form
-from worker.store.store_format import ARCHIVES, StoreFormat
+from worker.store.store_format import ARCHIVES
 
 log = structlog.get_logger(__name__)
 
@@ -38,10 +39,9 @@ _INDEXES = (
 class Archiver:
     """Archive the records of a store. Any number of processes may do so at the same time."""
 
-    def __init__(self, client: redis.Redis, scripts: Scripts, store_format: StoreFormat) -> None:
+    def __init__(self, client: redis.Redis, scripts: Scripts) -> None:
         self._client = client
         self._scripts = scripts
-        self._format = store_format
 
     def archive(
         self,
@@ -95,7 +95,6 @@ class Archiver:
         whole = self._read_job(record_id) if kind == "job" else self._read_model(record_id)
         if whole is None:
             return False
-        self._format.require_reader(ARCHIVES)
         content = whole.to_bytes(made_at=str(time.time_ns()))
         digest = hashlib.sha256(content)
         self._scripts.run("begin_archive", digest.hexdigest(), round(1000 * RETRY_SECONDS))
@@ -104,7 +103,8 @@ class Archiver:
         flat = (part for item in fields.items() for part in item)
         # What the script compares, so that nothing is lost that was changed since it was read.
         expected = (whole.fields.get(b"revision", b""), len(whole.models))
-        _, done = self._scripts.run("archive", kind, record_id, digest.digest(), *expected, *flat)
+        reader = (ARCHIVES, __version__)
+        _, done = self._scripts.run("archive", kind, record_id, digest.digest(), *expected, *reader, *flat)
         return bool(done)
 
     def _read_model(self, model_id: str) -> WholeRecord | None:

@@ -24,7 +24,7 @@ _PRELUDE = (
 _PARTS = {  # further parts that a script needs
     **dict.fromkeys(("publish_progress", "finish"), ("progress",)),
     "claim": ("fair_queue",),
-    "mark_format": ("store_format",),
+    **dict.fromkeys(("archive", "mark_format"), ("store_format",)),
     **dict.fromkeys(("submit", "submit_sweep"), ("submission",)),
     **dict.fromkeys(("delete", "restore", "expire", "add_dataset"), ("deletion",)),
 }

@@ -186,13 +186,13 @@ def test_too_few_replicas(tmp_path: Path) -> None:
 
 
 def test_scripts_that_do_not_wait_do_not_change_records(store: Store) -> None:
-    """The server refuses all writes of EVAL_RO. Two scripts write what no client is told of."""
+    """The server refuses all writes of EVAL_RO. Three scripts write what no client is told of."""
     arguments = {
         "count_expired": ("jobs", 0),
         "incumbent": ("job_none", TENANT, ""),
         "resolve_model": (TENANT, "none"),
     }
-    assert set(arguments) == UNREPLICATED - {"measure", "report_alive"}
+    assert set(arguments) == UNREPLICATED - {"mark_format", "measure", "report_alive"}
     client: Any = store.client
     for name, values in arguments.items():
         client.execute_command("EVAL_RO", script_source(name), 0, *values)

@@ -11,7 +11,7 @@ from literati import __version__
 from worker.domain.errors import StoreFormatError
 from worker.store import Store, store_format
 from worker.store.client import script_source
-from worker.store.store_format import FORMAT, KEY
+from worker.store.store_format import FORMAT, KEY, READER
 
 
 def mark(client: redis.Redis) -> dict[str, str]:
@@ -20,7 +20,7 @@ def mark(client: redis.Redis) -> dict[str, str]:
 
 def test_a_store_without_a_mark_is_accepted_and_marked(store: Store, client: redis.Redis) -> None:
     store.format.check()
-    assert mark(client) == {"format": str(FORMAT), "reader": "2", "version": __version__}
+    assert mark(client) == {"format": str(FORMAT), "reader": str(READER), "version": __version__}
     assert store.format.refusal is None
 
 
@@ -61,7 +61,7 @@ def test_a_feature_keeps_older_programs_out(
         store.format.check()
         older_reads = mark(client)["reader"]
         store.format.require_reader(FORMAT + 1)
-    assert older_reads == str(FORMAT)
+    assert older_reads == str(READER)
     assert mark(client)["reader"] == str(FORMAT + 1)
     with pytest.raises(StoreFormatError):
         older.format.check()

@@ -1,8 +1,8 @@
 -- kind(job or model) id name(of the blob, as 32 bytes) revision(that the job must have) models(how many the job must have made)
--- fields of the short form
+-- reader version(which other programs need from now on, as in store_format.lua) fields of the short form
 -- Put an archive in the place of an ended job's record and its parts, or of a model's record. Return 1, or 0 if the
 -- record has changed or was deleted since it was read, or is archived already. Repeating this does nothing.
-local kind, id, raw, revision, models = unpack(ARGV, 1, 5)
+local kind, id, raw, revision, models, reader, version = unpack(ARGV, 1, 7)
 local name = archive_name(raw)
 
 local key = 'literati:' .. kind .. ':' .. id
@@ -40,8 +40,9 @@ if not current then
     remove_reference(name)
     return { 'OK', 0 }
 end
+require_reader(reader, version)
 call('DEL', key) -- a hash that was large stays so
-call('HSET', key, 'archive', raw, unpack(ARGV, 6))
+call('HSET', key, 'archive', raw, unpack(ARGV, 8))
 for field, value in pairs(current) do
     if value ~= '' then
         call('HSET', key, field, value)
