@@ -1,5 +1,8 @@
 """Open connections to the store: to one server, or to the primary that sentinels name."""
 
+# The sentinels of redis-py have no types.
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 import copy
