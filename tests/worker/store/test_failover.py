@@ -34,7 +34,11 @@ from worker.store.model_names import ModelResolver
 from worker.store.replication import WAIT_SECONDS
 from worker.store.token_buckets import Bucket, Buckets
 
-pytestmark = pytest.mark.stack
+pytestmark = [
+    pytest.mark.stack,
+    # redis-py leaves its connections to sentinels to the garbage collector, which finds them at any time.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 LEASE = 30.0
 
 
