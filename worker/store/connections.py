@@ -1,5 +1,8 @@
 """Open connections to the store: to one server, or to the primary that sentinels name."""
 
+# The sentinels of redis-py have no types.
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 import copy
@@ -109,6 +112,11 @@ class _Pool(redis.sentinel.SentinelConnectionPool):
                 self._checking.release()
         return super().get_connection(*arguments, **options)
 
+    def disconnect(self, inuse_connections: bool = True) -> None:
+        super().disconnect(inuse_connections)
+        if inuse_connections:  # the client is closed
+            self.sentinel_manager.close()
+
 
 class _AsyncPool(redis.asyncio.sentinel.SentinelConnectionPool):
     """Do the same in an event loop."""
@@ -121,3 +129,9 @@ class _AsyncPool(redis.asyncio.sentinel.SentinelConnectionPool):
             with suppress(redis.RedisError):
                 await self.get_master_address()
         return await super().get_connection(*arguments, **options)
+
+    async def disconnect(self, inuse_connections: bool = True) -> None:
+        await super().disconnect(inuse_connections)
+        if inuse_connections:
+            for sentinel in self.sentinel_manager.sentinels:
+                await sentinel.aclose()
