@@ -21,6 +21,7 @@ from worker.backup.create import create_backup
 from worker.backup.folder import Backup, BackupError, BackupFolder
 from worker.backup.restore import check_backup, check_targets, describe_damage, restore_backup
 from worker.blobs.open import open_blobs
+from worker.domain.errors import StoreFormatError
 from worker.store import open_store
 
 _LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
@@ -31,7 +32,7 @@ def main(words: list[str] | None = None) -> int:
     arguments = _parser().parse_args(words)
     try:
         return int(arguments.run(arguments))
-    except BackupError as error:
+    except (BackupError, StoreFormatError) as error:
         print(error, file=sys.stderr)
     except redis.RedisError as error:
         # The URL may contain a password, so the message does not show it.
@@ -121,7 +122,9 @@ def _create(arguments: argparse.Namespace) -> int:
     settings = Settings()
     folder = BackupFolder(arguments.folder)
     blobs = open_blobs(settings)
-    backup, manifest = create_backup(open_store(settings, blobs), blobs, folder, Progress("copied"))
+    store = open_store(settings, blobs)
+    store.format.check()
+    backup, manifest = create_backup(store, blobs, folder, Progress("copied"))
     found, seconds = manifest.blobs, (manifest.finished_at - manifest.started_at).total_seconds()
     print(
         f"Backup {backup.name} is complete after {seconds:.1f} s: "

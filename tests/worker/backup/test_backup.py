@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from tests.support.records.jobs import TENANT, add_dataset, easy, spec
-from tests.support.records.store_records import progress_update
+from tests.support.records.store_records import SUCCESS, progress_update
 from worker.backup.create import create_backup
 from worker.backup.folder import Backup, BackupError, BackupFolder, Manifest
 from worker.backup.hold import DeletionHold
@@ -138,6 +138,36 @@ def test_a_blob_that_loses_its_record_during_the_backup_is_part_of_it(
     backup, manifest = create_backup(store, blobs, folder, quiet)
     assert manifest.blobs.missing == ()
     assert restored(folder, backup, tmp_path / "new").size(dataset.blob)
+
+
+def test_archives(
+    client: redis.Redis, blobs: Blobs, folder: BackupFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job is changed during the backup and loses its archive, and another archive is not written yet."""
+    store = Store(client, blobs=blobs)
+    store.jobs.submit(spec(add_dataset(store, blobs, easy())))
+    claim = store.jobs.claim("w")
+    assert claim is not None
+    store.jobs.finish(claim.spec.id, claim.epoch, SUCCESS, progress_update(objective=10.0))
+    assert store.archiver.archive(blobs, 0.0) == 2
+    archive = str(client.hget(f"literati:job:{claim.spec.id}", "archive").hex())  # type: ignore[union-attr]
+    store.scripts.run("begin_archive", "d" * 64, 600_000)
+
+    def copy_then_change(source: redis.Redis, file: Any) -> str:
+        server = copy_store(source, file)
+        rename = {"name": "renamed"}
+        store.jobs.change(TENANT, claim.spec.id, lambda settings: settings.model_copy(update=rename))
+        Reconciler(store, lambda count: None, blobs).run_once()
+        return server
+
+    monkeypatch.setattr("worker.backup.create.copy_store", copy_then_change)
+    backup, manifest = create_backup(store, blobs, folder, quiet)
+    assert archive in store.blobs.all_unreferenced()
+    assert manifest.blobs.missing == ()
+    copy = restored(folder, backup, tmp_path / "new")
+    with ValkeyServer(tmp_path / "new" / "valkey") as server, connect(server.url) as restored_client:
+        found = Store(restored_client, blobs=copy)
+        assert found.jobs.incumbent(TENANT, claim.spec.id) is not None
 
 
 def test_one_backup_at_a_time(store: Store, make: Callable[[], tuple[Backup, Manifest]]) -> None:
