@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -30,6 +31,7 @@ log = structlog.get_logger(__name__)
 MAX_MISSED_ROUNDS, MAX_ROUND_SECONDS = 3, 10.0
 HOUR, DAY = 3600.0, 24 * 3600.0
 MAX_TEMPORARY_FILE_AGE = DAY  # no upload takes that long: its process was killed
+MAX_DELETION_SECONDS = 2.0  # in which a round deletes blobs
 MAX_EXPIRED_PER_ROUND = 50  # of each kind, so that a round stays short
 
 
@@ -122,8 +124,11 @@ class Reconciler:
             if deleted:
                 log.info("expired records deleted", kind=kind, deleted=deleted)
         if self._blobs is not None:
+            deadline = time.monotonic() + MAX_DELETION_SECONDS
             for name in self._store.blobs.unreferenced():
                 self._blobs.delete_unless(name, partial(self._store.blobs.is_referenced, name))
+                if time.monotonic() > deadline or self._stop.is_set():
+                    break
             self._blobs.delete_temporary_files(MAX_TEMPORARY_FILE_AGE)
 
     def archive(self) -> None:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import redis
+from pydantic import ValidationError
 
 from service.commands import command
 from service.settings import Settings
@@ -22,6 +23,7 @@ from worker.backup.folder import Backup, BackupError, BackupFolder
 from worker.backup.restore import check_backup, check_targets, describe_damage, restore_backup
 from worker.blobs.open import open_blobs
 from worker.domain.errors import StoreFormatError
+from worker.settings import explain
 from worker.store import open_store
 
 _LINE_SECONDS = 10.0  # between two lines of progress where there is no terminal
@@ -32,6 +34,8 @@ def main(words: list[str] | None = None) -> int:
     arguments = _parser().parse_args(words)
     try:
         return int(arguments.run(arguments))
+    except ValidationError as error:
+        print(explain(error), file=sys.stderr)
     except (BackupError, StoreFormatError) as error:
         print(error, file=sys.stderr)
     except redis.RedisError as error:
@@ -123,16 +127,16 @@ def _create(arguments: argparse.Namespace) -> int:
     folder = BackupFolder(arguments.folder)
     blobs = open_blobs(settings)
     store = open_store(settings, blobs)
-    store.format.check()
-    backup, manifest = create_backup(store, blobs, folder, Progress("copied"))
+    store.format.check_only()
+    backup, manifest = create_backup(store, blobs, folder, Progress("copied"), keep=arguments.keep)
     found, seconds = manifest.blobs, (manifest.finished_at - manifest.started_at).total_seconds()
     print(
         f"Backup {backup.name} is complete after {seconds:.1f} s: "
         f"{manifest.store.bytes / 1e6:.1f} MB of records, {found.count} blobs ({found.bytes / 1e6:.1f} MB), "
         f"of which {found.copied} are new ({found.copied_bytes / 1e6:.1f} MB)."
     )
-    if arguments.keep is not None and (deleted := folder.prune(arguments.keep)):
-        print(f"{deleted} older {'backup' if deleted == 1 else 'backups'} deleted.")
+    if arguments.keep is not None:
+        print(f"Kept: the newest {len(folder.backups())}.")
     if found.missing:
         print(
             f"{describe_damage(list(found.missing))}. They could not be read and are not in the backup; "

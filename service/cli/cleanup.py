@@ -12,12 +12,14 @@ import sys
 from functools import partial
 
 import redis
+from pydantic import ValidationError
 
 from service.commands import command
 from service.settings import Settings
 from worker.blobs.local import Blobs
 from worker.blobs.open import open_blobs
 from worker.domain.errors import StoreFormatError
+from worker.settings import explain
 from worker.store import Store, open_store
 from worker.store.retention import RetentionKind
 
@@ -45,7 +47,11 @@ def main(words: list[str] | None = None) -> int:
     if not any(age is not None for age in ages.values()):
         print("Choose what to delete, for example with --ended-before 30d; see --help.", file=sys.stderr)
         return 2
-    settings = Settings()
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        print(explain(error), file=sys.stderr)
+        return 1
     blobs = open_blobs(settings)
     store = open_store(settings, blobs)
     try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import redis
+from pydantic import ValidationError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -25,6 +26,7 @@ from service.auth.key_store import KeyStore
 from service.commands import command
 from service.settings import Settings
 from worker.domain.errors import StoreFormatError
+from worker.settings import explain
 from worker.store import Store
 from worker.store.connections import open_client
 
@@ -54,6 +56,8 @@ def main(words: list[str] | None = None) -> int:
             return int(arguments.run(places, arguments))
     except (OSError, StoreFormatError) as error:
         print(error, file=sys.stderr)
+    except ValidationError as error:
+        print(explain(error), file=sys.stderr)
     except ValueError as error:
         print(f"{arguments.file or Settings().api_keys_file}: {error}", file=sys.stderr)
     except redis.RedisError as error:

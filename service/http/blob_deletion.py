@@ -14,6 +14,4 @@ from worker.store import Store
 def discard(store: Store, blobs: Blobs, name: str) -> None:
     """Delete a blob that no record refers to. If that fails now, the reconciler does it later."""
     with suppress(OSError, RedisError):
-        if store.blobs.deletions_are_held():
-            return
         blobs.delete_unless(name, partial(store.blobs.is_referenced, name))

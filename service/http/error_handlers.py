@@ -42,6 +42,7 @@ log = structlog.get_logger(__name__)
 ToProblem = Callable[[Request, Any], Problem]
 _BLOB_ERRORS: dict[type[Exception], Literal["missing", "unavailable"]] = {
     BlobNotFoundError: "missing",
+    store.ArchiveMissingError: "missing",
     BucketUnavailableError: "unavailable",
 }
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")

@@ -16,7 +16,7 @@ def server_gauges(found: Measurements) -> dict[str, tuple[str, float]]:
     """Return the text and the value of each gauge; only those that are known."""
     gauges: dict[str, tuple[str, float]] = {}
     server = found.server
-    if server:
+    if "used_memory" in server:
         gauges["literati_store_memory_bytes"] = ("Memory of the store's data.", float(server["used_memory"]))
         gauges["literati_store_file_ok"] = (
             "1 if the store writes its data to a file, and the last write and rewrite succeeded, else 0.",

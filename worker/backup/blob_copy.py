@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
+from typing import TypeVar
 
 from worker.blobs.local import BlobNotFoundError, Blobs
 
 THREADS = 8  # requests to a bucket wait most of the time
 READ_PAUSES = (0.2, 1.0)  # seconds before a blob that was not found is looked for again
 
+_BATCH = 1000
+
+Result = TypeVar("Result")
 Progress = Callable[[int, int, int], None]  # blobs done, of how many, bytes copied
 
 
@@ -32,8 +37,9 @@ def copy_blobs(names: Collection[str], source: Blobs, target: Blobs, progress: P
     result = CopiedBlobs()
     copied_bytes = 0
     with ThreadPoolExecutor(THREADS, thread_name_prefix="blobs") as pool:
-        copies = pool.map(partial(_copy, source, target), names)
-        for done, (name, size, is_new) in enumerate(copies, 1):
+        for done, (name, size, is_new) in enumerate(
+            map_names(pool, partial(_copy, source, target), names), 1
+        ):
             if size is None:
                 result.unreadable.append(name)
             else:
@@ -43,6 +49,15 @@ def copy_blobs(names: Collection[str], source: Blobs, target: Blobs, progress: P
                 copied_bytes += size
             progress(done, len(names), copied_bytes)
     return result
+
+
+def map_names(
+    pool: ThreadPoolExecutor, function: Callable[[str], Result], names: Iterable[str]
+) -> Iterator[Result]:
+    """Yield the result for each name, with few calls at a time, because there may be a million names."""
+    rest = iter(names)
+    while batch := list(islice(rest, _BATCH)):
+        yield from pool.map(function, batch)
 
 
 def _copy(source: Blobs, target: Blobs, name: str) -> tuple[str, int | None, bool]:

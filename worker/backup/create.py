@@ -21,9 +21,12 @@ from worker.store import Store
 
 
 def create_backup(
-    store: Store, blobs: Blobs, folder: BackupFolder, progress: Progress
+    store: Store, blobs: Blobs, folder: BackupFolder, progress: Progress, *, keep: int | None = None
 ) -> tuple[Backup, Manifest]:
-    """Add a backup to a folder. Blobs that the folder has from earlier backups are not copied again."""
+    """Add a backup to a folder. Blobs that the folder has from earlier backups are not copied again.
+
+    Afterwards delete all backups but the newest `keep`.
+    """
     started = datetime.now(UTC)
     with DeletionHold(store) as hold:
         backup = folder.new_backup()
@@ -53,6 +56,9 @@ def create_backup(
         )
         backup.write_manifest(manifest)
         store.backups.record(store_time, len(missing))
+        # While the hold lasts, no other backup into this folder relies on blobs that are deleted now.
+        if keep is not None:
+            folder.prune(keep)
     return backup, manifest
 
 

@@ -172,19 +172,18 @@ class BackupFolder:
             backups[-1].manifest()
         raise BackupError(f"There is no backup in {self.path}.")
 
-    def prune(self, keep: int) -> int:
+    def prune(self, keep: int) -> None:
         """Delete all but the newest complete backups, and the blobs that only deleted ones needed."""
         complete = [backup for backup in self.backups() if backup.is_complete]
         old, kept = complete[:-keep], complete[-keep:]
         if not old:
-            return 0
+            return
         needed = {name for backup in kept for name in backup.blob_sizes()}
         for backup in old:
             backup.delete()
         for name in list(self.blobs.names()):
             if name not in needed:
                 self.blobs.delete(name)
-        return len(old)
 
 
 def write_synced(path: Path, data: bytes) -> None:

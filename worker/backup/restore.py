@@ -13,9 +13,10 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from worker.backup.blob_copy import THREADS, Progress, copy_blobs
+from worker.backup.blob_copy import THREADS, Progress, copy_blobs, map_names
 from worker.backup.folder import Backup, BackupError, BackupFolder, sync_folder, write_synced
 from worker.blobs.local import Blobs
 from worker.processes.valkey import WRITER
@@ -41,7 +42,8 @@ def check_backup(folder: BackupFolder, backup: Backup, progress: Progress) -> li
     names = list(backup.blob_sizes())
     damaged, done_bytes = [], 0
     with ThreadPoolExecutor(THREADS, thread_name_prefix="blobs") as pool:
-        for done, (name, size) in enumerate(pool.map(lambda name: _checked_size(folder, name), names), 1):
+        checked = map_names(pool, partial(_checked_size, folder), names)
+        for done, (name, size) in enumerate(checked, 1):
             if size is None:
                 damaged.append(name)
             done_bytes += size or 0

@@ -37,7 +37,7 @@ def copy_store(client: redis.Redis, file: IO[bytes]) -> str:
             raise BackupError(f"The server refused to send its data ({header[1:].decode()}). {_REMEDY}")
         first = b""
         for block in stream.blocks(header):
-            first = first or block[:512]
+            first += block[: 512 - len(first)]
             file.write(block)
     except redis.exceptions.NoPermissionError as error:
         raise BackupError(f"The server refused to send its data ({error}). {_REMEDY}") from None

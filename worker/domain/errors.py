@@ -24,12 +24,14 @@ class StoreFormatError(StoreError):
 class NotReplicatedError(RedisError):
     """Too few replicas confirmed a change in time. It may have been made, and it may be lost in a failover.
 
-    It is a RedisError, so that a worker treats it as a store that does not answer and tries again.
+    It is a RedisError, so that a worker treats it as a store that does not answer and tries again. `answer`
+    is that of the script.
     """
 
-    def __init__(self, replicas: int) -> None:
+    def __init__(self, replicas: int, answer: object) -> None:
         wanted = f"{replicas} replica{'s' if replicas > 1 else ''}"
         super().__init__(f"{wanted} did not confirm the change in time (LITERATI_REDIS_WAIT_REPLICAS)")
+        self.answer = answer
 
 
 class JobNotFoundError(StoreError):

@@ -1,4 +1,4 @@
-"""The archive of a job or model: a zip file, so that one tree of many can be read alone.
+"""The archive of a job or model: a zip file, which needs no program of ours to be read.
 
 `record.json` has the fields of the record, `events.json` and `trace.txt` its history, `incumbents.json` the
 fields of its trees, and `trees/N.json` the tree of revision N. The archive of a model has its tree in
@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from worker.store.packed_records import Record
@@ -70,14 +69,11 @@ def data(value: str) -> bytes:
 class ArchiveReader:
     """Read the parts of an archive. Trees are not compressed in what it returns."""
 
-    def __init__(self, path: Path) -> None:
-        self._zip = zipfile.ZipFile(path)
+    def __init__(self, content: bytes) -> None:
+        self._zip = zipfile.ZipFile(io.BytesIO(content))
         self._names = set(self._zip.namelist())
         if self._record["format"] > FORMAT:
             raise ValueError("a record was archived by a later version of Literati")
-
-    def close(self) -> None:
-        self._zip.close()
 
     @cached_property
     def _record(self) -> dict[str, Any]:

@@ -86,7 +86,8 @@ class Archiver:
                 while cursor != 0:
                     cursor, members = self._client.zscan(key, max(cursor, 0), count=_SCAN)
                     due: dict[Any, Any] = dict.fromkeys((member for member, _ in members), 0)
-                    self._client.zadd(_ARCHIVABLE, due, nx=True)
+                    if due:
+                        self._client.zadd(_ARCHIVABLE, due, nx=True)
         self._client.set(_INDEXED, 1)
 
     def archive_record(self, blobs: Blobs, record_id: str) -> bool:

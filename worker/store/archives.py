@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
+import hashlib
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -47,33 +46,31 @@ class Archives:
         self._scripts = scripts
         self._blobs = blobs
 
-    @contextmanager
-    def open(self, key: str, name: bytes) -> Iterator[ArchiveReader]:
-        """Open the archive that the record at this key names, by 32 bytes.
+    def open(self, key: str, name: bytes) -> ArchiveReader:
+        """Return the archive that the record at this key names, by 32 bytes.
 
         Raise ArchiveMissingError if it is lost or damaged. Methods that call this need `following_archives`.
         """
+        content = self._read(name)
+        if content is not None and hashlib.sha256(content).digest() == name:
+            return ArchiveReader(content)
+        if self._client.hget(key, "archive") != name:
+            raise ArchiveMovedError
+        raise ArchiveMissingError(name.hex())
+
+    def _read(self, name: bytes) -> bytes | None:
         try:
-            if self._blobs is None:
-                raise BlobNotFoundError(name.hex())
-            reader = ArchiveReader(self._blobs.path(name.hex()))
-        except (BlobNotFoundError, FileNotFoundError, zipfile.BadZipFile):
-            if self._client.hget(key, "archive") != name:
-                raise ArchiveMovedError from None
-            raise ArchiveMissingError(name.hex()) from None
-        try:
-            yield reader
-        finally:
-            reader.close()
+            return None if self._blobs is None else self._blobs.path(name.hex()).read_bytes()
+        except (BlobNotFoundError, FileNotFoundError):
+            return None
 
     def whole(self, key: str, record: Record) -> Record:
         """Return all fields of the record at this key, of which the store has these."""
         name = record.get(b"archive")
         if not name:
             return record
-        with self.open(key, name) as archive:
-            # What the store has is newer: the saved search of a job may have been deleted.
-            return archive.fields() | long_form(record)
+        # What the store has is newer: the saved search of a job may have been deleted.
+        return self.open(key, name).fields() | long_form(record)
 
     def run_on_whole_job(self, name: str, job_id: str, *arguments: str | bytes | int) -> Any:
         """Run a script that needs all of a job in Redis."""
@@ -87,24 +84,24 @@ class Archives:
         name = self._client.hget(key, "archive")
         if not isinstance(name, bytes):
             return
-        with self.open(key, name) as archive:
-            parts: list[Record | list[bytes]] = [archive.fields(), archive.models(), archive.trace()]
-            entries = [
-                part for i, f in archive.events() for part in (i, f.get(b"type", b""), f.get(b"data", b""))
+        archive = self.open(key, name)
+        parts: list[Record | list[bytes]] = [archive.fields(), archive.models(), archive.trace()]
+        entries = [
+            part for i, f in archive.events() for part in (i, f.get(b"type", b""), f.get(b"data", b""))
+        ]
+        arguments: list[bytes | int] = []
+        for part in (*parts, entries):
+            flat = [value for item in part.items() for value in item] if isinstance(part, dict) else part
+            arguments += [len(flat), *flat]
+        for revision in archive.revisions():
+            fields = archive.incumbent(revision)
+            if b"tree" in fields:
+                fields[b"tree"] = zlib.compress(fields[b"tree"])
+            arguments += [
+                revision,
+                2 * len(fields),
+                *(value for item in fields.items() for value in item),
             ]
-            arguments: list[bytes | int] = []
-            for part in (*parts, entries):
-                flat = [value for item in part.items() for value in item] if isinstance(part, dict) else part
-                arguments += [len(flat), *flat]
-            for revision in archive.revisions():
-                fields = archive.incumbent(revision)
-                if b"tree" in fields:
-                    fields[b"tree"] = zlib.compress(fields[b"tree"])
-                arguments += [
-                    revision,
-                    2 * len(fields),
-                    *(value for item in fields.items() for value in item),
-                ]
         self._scripts.run("take_back", job_id, name, *arguments)
 
 

@@ -79,7 +79,11 @@ class _Sentinel(redis.sentinel.Sentinel):
     def discover_master(self, service_name: str) -> tuple[str, int]:
         asked = copy.copy(self)
         asked.sentinels = list(self.sentinels)
-        address: tuple[str, int] = super(_Sentinel, asked).discover_master(service_name)
+        start = time.monotonic()
+        try:
+            address: tuple[str, int] = super(_Sentinel, asked).discover_master(service_name)
+        except redis.sentinel.MasterNotFoundError:
+            raise _no_primary(service_name, time.monotonic() - start) from None
         self.sentinels = asked.sentinels
         return address
 
@@ -88,9 +92,23 @@ class _AsyncSentinel(redis.asyncio.sentinel.Sentinel):
     async def discover_master(self, service_name: str) -> tuple[str, int]:
         asked = copy.copy(self)
         asked.sentinels = list(self.sentinels)
-        address: tuple[str, int] = await super(_AsyncSentinel, asked).discover_master(service_name)
+        start = time.monotonic()
+        try:
+            address: tuple[str, int] = await super(_AsyncSentinel, asked).discover_master(service_name)
+        except redis.sentinel.MasterNotFoundError:
+            raise _no_primary(service_name, time.monotonic() - start) from None
         self.sentinels = asked.sentinels
         return address
+
+
+def _no_primary(name: str, seconds: float) -> redis.RedisError:
+    """Return an error without the options of the connections, which contain passwords.
+
+    Sentinels that do not answer are a timeout, after which a command is not tried again.
+    """
+    if seconds >= SENTINEL_SECONDS:
+        return redis.TimeoutError("The sentinels do not answer.")
+    return redis.sentinel.MasterNotFoundError(f"No sentinel names a primary {name!r}.")
 
 
 class _Pool(redis.sentinel.SentinelConnectionPool):

@@ -49,8 +49,8 @@ def read_events(
     if owner != tenant.encode():
         return None
     if archive and archives is not None:
-        with archives.open(key, archive) as archived:
-            emitted, stored = archived.fields()[b"events"], archived.events()
+        archived = archives.open(key, archive)
+        emitted, stored = archived.fields()[b"events"], archived.events()
         kept, oldest, entries = len(stored), stored[:1], _entries_after(stored, after, count)
     dropped = kept < int(emitted) and (
         after is None or _event_order(after) < _event_order(oldest[0][0].decode())

@@ -174,17 +174,18 @@ class JobStore(JobLeases):
             settings = change(job.settings)
             if settings == job.settings:
                 return job
+            known = long_form(record)
             status, *rest = self._archives.run_on_whole_job(
                 "change_job",
                 job_id,
                 tenant,
-                long_form(record).get(b"settings", b""),
+                known.get(b"settings", b""),
                 codecs.settings_json(settings),
                 settings.priority,
                 int(settings.limits != job.settings.limits),
                 "" if revision is None else job.revision,
-                record.get(b"notes", b""),
-                codecs.notes_json(settings.notes, record),
+                known.get(b"notes", b""),
+                codecs.notes_json(settings.notes, known),
             )
             if status == b"OK":
                 return self._job(codecs.to_dict(rest[0]), job_id)
@@ -292,8 +293,8 @@ class JobStore(JobLeases):
         """Return the best tree or the one with this revision; None if there is none."""
         status, *rest = self._scripts.run("incumbent", job_id, tenant, or_empty(revision))
         if status == b"ARCHIVED":
-            with self._archives.open(_key(job_id), rest[0]) as archive:
-                found, record = incumbent_record(archive, revision)
+            archive = self._archives.open(_key(job_id), rest[0])
+            found, record = incumbent_record(archive, revision)
         else:
             found, record = int(rest[0]), codecs.to_dict(rest[1])
         return codecs.incumbent(job_id, found, record) if record else None
@@ -301,7 +302,7 @@ class JobStore(JobLeases):
     @following_archives
     def incumbent_scores(self, tenant: str, job_id: str, max_incumbents: int) -> ScoreSeries:
         """Return the scores of the trees that are kept, the oldest first."""
-        owner, count = self._client.hmget(_key(job_id), ["tenant", "incumbents"])
+        owner, count, before = self._client.hmget(_key(job_id), ["tenant", "incumbents", "archive"])
         if owner != tenant.encode():
             raise errors.JobNotFoundError
         revisions = _last_revisions(count, max_incumbents)
@@ -310,12 +311,12 @@ class JobStore(JobLeases):
             pipeline.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
         pipeline.hget(_key(job_id), "archive")
         *fields, name = pipeline.execute()
-        if name is None and count is None:
+        if name is None and before is not None:
             raise ArchiveMovedError  # it was archived before, and is not any more
         if name:
-            with self._archives.open(_key(job_id), name) as archive:
-                revisions = _last_revisions(archive.fields().get(b"incumbents"), max_incumbents)
-                fields = [score_fields(archive, revision) for revision in revisions]
+            archive = self._archives.open(_key(job_id), name)
+            revisions = _last_revisions(archive.fields().get(b"incumbents"), max_incumbents)
+            fields = [score_fields(archive, revision) for revision in revisions]
         found = map(codecs.incumbent_scores, revisions, fields)
         return [point for point in found if point is not None]
 
@@ -328,8 +329,8 @@ class JobStore(JobLeases):
         if owner != tenant.encode():
             raise errors.JobNotFoundError
         if name:
-            with self._archives.open(_key(job_id), name) as archive:
-                lines = archive.trace()
+            archive = self._archives.open(_key(job_id), name)
+            lines = archive.trace()
         return [codecs.trace_point(line) for line in lines]
 
     @following_archives

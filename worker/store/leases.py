@@ -7,6 +7,7 @@ given to another worker, all calls of the first worker raise FencedError.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import redis
 import structlog
 
 from worker.domain.base import new_id
-from worker.domain.errors import FencedError
+from worker.domain.errors import FencedError, NotReplicatedError
 from worker.domain.jobs import ControlRequest, Job, JobError, JobState, Outcome
 from worker.domain.progress import ProgressUpdate
 from worker.store import codecs
@@ -73,8 +74,14 @@ class JobLeases(StorePart):
         A tenant's jobs are ordered by priority, jobs of equal priority by submission.
         """
         place = astuple(cores or WorkerCores(worker))
-        answer = self._scripts.run("claim", worker, self._lease, MAX_STALLS, _STALLED, *place)
-        return None if answer[0] == b"NONE" else codecs.job(codecs.to_dict(answer[1]))
+        try:
+            answer = self._scripts.run("claim", worker, self._lease, MAX_STALLS, _STALLED, *place)
+        except NotReplicatedError as error:
+            if (job := _claimed(error.answer)) is not None:  # another worker gets it as soon as that is safe
+                with suppress(redis.RedisError):
+                    self.release(job.spec.id, job.epoch)
+            raise
+        return _claimed(answer)
 
     def publish_progress(self, job_id: str, epoch: int, update: ProgressUpdate) -> ProgressReply:
         """Store a progress update and renew the lease."""
@@ -177,3 +184,7 @@ class JobLeases(StorePart):
         pipeline.llen(CELERY_QUEUE)
         queued, waiting = pipeline.execute()
         return int(min(max(queued - waiting, 0), MAX_WAKEUPS))
+
+
+def _claimed(answer: Any) -> Job | None:
+    return None if answer[0] == b"NONE" else codecs.job(codecs.to_dict(answer[1]))

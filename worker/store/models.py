@@ -74,10 +74,10 @@ class ModelStore(StorePart):
             return "", {}
         (record,) = read_fields(self._client, [_key(model_id)], names)
         if name := record.get(b"archive"):
-            with self._archives.open(_key(model_id), name) as archive:
-                record = archive.fields() | record
-                if b"tree" in names and (tree := archive.tree()):
-                    record[b"tree"] = tree
+            archive = self._archives.open(_key(model_id), name)
+            record = archive.fields() | record
+            if b"tree" in names and (tree := archive.tree()):
+                record[b"tree"] = tree
         return model_id, record
 
     def list(

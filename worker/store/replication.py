@@ -38,5 +38,5 @@ def run_replicated(
     if isinstance(answer, Exception):
         raise answer
     if isinstance(confirmed, Exception) or confirmed < replicas:
-        raise NotReplicatedError(replicas)
+        raise NotReplicatedError(replicas, answer)
     return answer

@@ -10,6 +10,8 @@ everything in the store. Both only rise. Formats so far:
 
 from __future__ import annotations
 
+from typing import Any
+
 from literati import __version__
 from worker.domain.errors import StoreFormatError
 from worker.store.client import StorePart
@@ -31,6 +33,12 @@ class StoreFormat(StorePart):
         """
         self.require_reader(READER)
 
+    def check_only(self) -> None:
+        """Raise StoreFormatError as `check` does, but write nothing, for a user who may only read."""
+        found: Any = self._client.hmget(KEY, ["reader", "version"])
+        needed, version = found
+        self._refuse_below(int(needed or 0), version or b"?")
+
     def require_reader(self, reader: int) -> None:
         """Keep programs below this format from using the store, before something is written for others.
 
@@ -38,11 +46,14 @@ class StoreFormat(StorePart):
         """
         assert reader <= FORMAT, "a program does not write what it cannot read"
         needed, version = self._scripts.run("mark_format", FORMAT, reader, __version__)
-        if int(needed) <= FORMAT:
+        self._refuse_below(int(needed), version)
+
+    def _refuse_below(self, needed: int, version: bytes) -> None:
+        if needed <= FORMAT:
             self.refusal = None
             return
         self.refusal = (
-            f"Literati {version.decode()} has written to the store, and programs below format {int(needed)} "
+            f"Literati {version.decode()} has written to the store, and programs below format {needed} "
             f"cannot read it; this is Literati {__version__} with format {FORMAT}. Install Literati "
             f"{version.decode()} or newer here, or restore a backup from before the upgrade."
         )

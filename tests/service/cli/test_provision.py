@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,9 @@ from service.auth import key_file
 from service.auth.key_file import Scope
 from service.cli import healthcheck, provision
 from tests.support.http.service_client import submit
+from tests.support.paths import ROOT
 from tests.support.records.jobs import add_dataset, easy
 from tests.support.stack.stack import Stack, poll
-from worker.backup.create import create_backup
-from worker.backup.folder import BackupFolder
-from worker.store import Store
 from worker.store.client import connect
 
 KEY = re.compile(r"lit_\S+")
@@ -108,10 +108,11 @@ def test_a_job_runs_with_these_rights(confined: Stack) -> None:
 
 def test_a_backup_with_these_rights(confined: Stack, tmp_path: Path) -> None:
     url = confined.server.url.replace("unix://", f"unix://{provision.BACKUP_USER}:another@")
-    folder = BackupFolder(tmp_path / "backups")
+    create = [sys.executable, "-m", "service.backup", "create", str(tmp_path / "backups")]
+    environment = {**confined.environment, "REDIS_URL": url}
+    done = subprocess.run(create, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     with connect(url) as client:
-        backup, _ = create_backup(Store(client), confined.blobs, folder, lambda *_: None)
-        assert backup.is_complete
         for words in ("CONFIG GET dir", "FLUSHALL", "KEYS *", "SHUTDOWN NOSAVE", "EVAL return 0"):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*words.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -415,11 +416,16 @@ class TestFaults:
             moves.clear()
             assert archive(store, blobs) == 1
 
-    def test_a_lost_blob(self, store: Store, client: redis.Redis, blobs: Blobs) -> None:
+    @pytest.mark.parametrize(
+        "change", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?")]
+    )
+    def test_a_lost_or_damaged_blob(
+        self, store: Store, client: redis.Redis, blobs: Blobs, change: Callable[[Path], object]
+    ) -> None:
         job = end(store)
         archive(store, blobs)
         for path in blobs.folder.glob("??/*"):
-            path.unlink()
+            change(path)
         assert len(store.jobs.list(TENANT).items) == len(store.models.list(TENANT).items) == 1
         for read in (store.jobs.get, store.jobs.incumbent, store.jobs.trace, store.jobs.events):
             with pytest.raises(ArchiveMissingError):

@@ -188,6 +188,9 @@ def test_too_few_replicas(tmp_path: Path) -> None:
         ):
             with pytest.raises(NotReplicatedError):
                 change()
+        with pytest.raises(NotReplicatedError):
+            waiting.jobs.claim("w")
+        assert look(reading, new.id).state == "QUEUED", "nobody runs a claimed job that nobody was told of"
         # Scripts that only read do not wait; otherwise they would raise the error.
         assert waiting.jobs.incumbent(TENANT, new.id) is None
         assert waiting.measure().writable

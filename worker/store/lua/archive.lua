@@ -44,7 +44,7 @@ require_reader(reader, version)
 call('DEL', key) -- a hash that was large stays so
 call('HSET', key, 'archive', raw, unpack(ARGV, 8))
 for field, value in pairs(current) do
-    if value ~= '' then
+    if value ~= '' or field == 'blob' then -- the archive may name a search that was deleted since
         call('HSET', key, field, value)
     end
 end

@@ -25,6 +25,7 @@ local function store(size, command)
     end
 end
 
+call('ZADD', ARCHIVABLE, now, id) -- first, because a server without memory refuses it, but not DEL
 call('DEL', key)
 store(2, function(field, value)
     call('HSET', key, field, value)
@@ -46,6 +47,6 @@ while at <= #ARGV do
         call('HSET', tree, field, value)
     end)
 end
-call('ZADD', ARCHIVABLE, now, id)
-remove_reference(archive_name(name))
+-- A replica that takes over may not have received this and still need the archive, so it is kept for a while.
+call('ZADD', ARCHIVES_PENDING, now, archive_name(name))
 return { 'OK' }

@@ -181,6 +181,9 @@ local function apply_update(job, update, tree, metrics, log)
             count('saved_bytes', update.blob_bytes)
         end
         replaced = remove_reference(job.blob)
+        if call('EXISTS', DELETION_HOLD) == 1 then
+            replaced = '' -- the backup may need it; the reconciler deletes it afterwards
+        end
         put(job, 'blob', update.blob)
     end
     if has_changed then
