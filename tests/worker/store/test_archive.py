@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -273,6 +274,10 @@ class TestDeletion:
         assert everything(store, job) == before
         store.jobs.delete(TENANT, job.spec.id, keep=True)
         assert store.retention.expire("deleted", 0.0, 10) == 1
+        self.collect(store, blobs)
+        assert len([*blobs.folder.glob("??/*")]) == 2, "the model, and the first archive for some minutes"
+        time.sleep(0.01)
+        store.scripts.run("begin_archive", "e" * 64, 1)
         self.collect(store, blobs)
         assert len([*blobs.folder.glob("??/*")]) == 1, "the model"
 

@@ -151,13 +151,17 @@ def test_a_demoted_primary_gets_no_writes(servers: ReplicatedStore) -> None:
     with redis.Redis(port=servers.sentinels[0].port, password=servers.sentinel_password) as sentinel:
         servers.await_sentinels()
         poll(lambda: begin_failover(sentinel), seconds=60, what="the begin of a failover")
-    new = servers.await_switch(old)
+    servers.await_switch(old)
     time.sleep(1.5 * CHECK_SECONDS)
-    until_answered(store)
-    with ThreadPoolExecutor(8) as threads:
-        jobs = list(threads.map(lambda _: submit(store), range(32)))
-    with servers.client(new) as client:
-        assert client.exists(*(f"literati:job:{job.spec.id}" for job in jobs)) == len(jobs)
+    for _ in range(3):  # on a busy machine the sentinels may replace the new primary, too
+        until_answered(store)
+        with ThreadPoolExecutor(8) as threads:
+            jobs = list(threads.map(lambda _: submit(store), range(32)))
+        with servers.client(servers.await_switch(old)) as client:
+            kept = client.exists(*(f"literati:job:{job.spec.id}" for job in jobs))
+        if kept == len(jobs):
+            break
+    assert kept == len(jobs)
     servers.await_replicas()
 
 
