@@ -139,7 +139,6 @@ class Blobs:
         try:
             path.rename(aside)
         except FileNotFoundError:
-            is_referenced()  # so that the store does not list it any more
             return
         keep = True  # also if the check fails
         try:

@@ -102,7 +102,6 @@ class BucketBlobs(Blobs):
         try:
             self._copy(key, aside)
         except BlobNotFoundError:
-            is_referenced()  # so that the store does not list it any more
             return
         self._remove(key)
         keep = True  # also if the check fails

@@ -109,7 +109,7 @@ def test_a_job_runs_with_these_rights(confined: Stack) -> None:
 def test_a_backup_with_these_rights(confined: Stack, tmp_path: Path) -> None:
     url = confined.server.url.replace("unix://", f"unix://{provision.BACKUP_USER}:another@")
     create = [sys.executable, "-m", "service.backup", "create", str(tmp_path / "backups")]
-    environment = {**confined.environment, "REDIS_URL": url}
+    environment = {**confined.environment, "REDIS_URL": url, "LITERATI_REDIS_PASSWORD_FILE": ""}
     done = subprocess.run(create, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     with connect(url) as client:
