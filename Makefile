@@ -153,7 +153,7 @@ reproducible: $(VENV)/.dev $(AUDIT)/.installed ## Build the wheels and the image
 scan: | $(VENV)/bin/python ## Scan the image for known vulnerabilities (needs trivy or grype, and the internet)
 	$(BIN)/python -m supply_chain.scan --engine $(ENGINE) --image '$(IMAGE)'
 
-pin-images: | $(VENV)/bin/python ## Write the digests of the images of others into the Dockerfile and the compose file (needs the internet)
+pin-images: | $(VENV)/bin/python ## Write the digests of the third-party images into the Dockerfile and the compose file (needs the internet)
 	$(BIN)/python -m supply_chain.pin_images
 
 lock: $(VENV)/.dev ## Resolve the dependencies again and write requirements/*.txt

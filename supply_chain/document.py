@@ -1,4 +1,4 @@
-"""Write packages as a CycloneDX document that depends on nothing but them.
+"""Write packages as a CycloneDX document.
 
 This module runs in the environment of `make audit`, which has the library for CycloneDX.
 """

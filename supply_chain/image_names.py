@@ -1,4 +1,4 @@
-"""The images of others that the Dockerfile and the compose files name."""
+"""The third-party images that the Dockerfile and the compose files name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ImageName:
 
 
 def named_images(root: Path) -> list[tuple[str, ImageName]]:
-    """Return the files and the images of others that they name, in their order."""
+    """Return the files and the third-party images that they name, in their order."""
     return [
         (file, image)
         for file in FILES

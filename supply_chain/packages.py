@@ -1,4 +1,4 @@
-"""The packages of lock files and of a file system, as the lists of components need them."""
+"""Read the packages of lock files and of a file system, for the lists of components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make pin-images`: write the digests of the images of others into the Dockerfile and the compose file.
+"""`make pin-images`: write the digests of the third-party images into the Dockerfile and the compose file.
 
 A tag such as `python:3.11-slim-bookworm` can be moved to another image; with `@sha256:...` behind it, the
 engine takes only the image that had the tag when this ran. Run it again to move to the present image of each
@@ -50,7 +50,7 @@ def main(root: Path = ROOT) -> int:
 
 
 def pin(text: str, digests: Mapping[str, str]) -> str:
-    """Return the text of a file with the digest behind every image of others."""
+    """Return the text of a file with the digest behind every third-party image."""
 
     def written(place: re.Match[str]) -> str:
         image = ImageName.parse(place["image"])
