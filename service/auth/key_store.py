@@ -14,6 +14,7 @@ from typing import Any
 
 from service.auth.key_file import KeyEntry
 from worker.store import Store
+from worker.store.atomic_reads import AtomicReads
 
 CHANNEL = "literati:keys-changed"
 _CREATED, _IMPORTED = "literati:keys", "literati:keys-imported"  # by id
@@ -43,12 +44,12 @@ class KeyStore:
         return found.decode() if found else ""
 
     def read(self) -> StoredKeys:
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.get(_VERSION)
-        pipeline.hvals(_CREATED)
-        pipeline.hvals(_IMPORTED)
-        pipeline.smembers(_REVOKED)
-        version, created, imported, revoked = pipeline.execute()
+        reads = AtomicReads(self._client)
+        reads.get(_VERSION)
+        reads.hvals(_CREATED)
+        reads.hvals(_IMPORTED)
+        reads.smembers(_REVOKED)
+        version, created, imported, revoked = reads.execute()
         return StoredKeys(
             version.decode() if version else "",
             _keys(created),

@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--wait", type=int, nargs="*", default=[0, 1, 2], help="LITERATI_REDIS_WAIT_REPLICAS")
     parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills")
     parser.add_argument("--binary", help="the server (default: redis-server of the system, or else Valkey)")
+    parser.add_argument("--tls", action="store_true", help="encrypt all connections (Debian: openssl)")
     parser.add_argument("--result", type=Path, default=RESULT)
     options = parser.parse_args()
     binary = options.binary or shutil.which("redis-server") or find_binary(Path("none")).path
@@ -33,7 +34,8 @@ def main() -> int:
     options.result.parent.mkdir(exist_ok=True)
     for wait_replicas in options.wait:
         with tempfile.TemporaryDirectory(prefix="literati-failover-") as folder:
-            for result in run(Path(folder) / "store", wait_replicas, options.kills, options.seed, binary):
+            store = Path(folder) / "store"
+            for result in run(store, wait_replicas, options.kills, options.seed, binary, tls=options.tls):
                 figures["results"][str(wait_replicas)] = result.summary()
                 options.result.write_text(json.dumps(figures, indent=1) + "\n")
         print(json.dumps(figures["results"][str(wait_replicas)], indent=1), flush=True)

@@ -89,14 +89,16 @@ class Writers:
             thread.join()
 
 
-def run(folder: Path, wait_replicas: int, kills: int, seed: int, binary: str) -> Iterator[Result]:
+def run(
+    folder: Path, wait_replicas: int, kills: int, seed: int, binary: str, *, tls: bool
+) -> Iterator[Result]:
     """Kill the primary this many times, and yield the result so far after each kill.
 
     Every round begins with all servers and an empty store.
     """
     result = Result()
     draw = random.Random(seed)
-    with ReplicatedStore(folder, binary=binary) as servers:
+    with ReplicatedStore(folder, binary=binary, tls=tls) as servers:
         settings = WorkerSettings.model_validate(
             {**servers.settings, "redis_wait_replicas": wait_replicas, "blobs": str(folder / "blobs")}
         )

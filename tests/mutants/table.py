@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants import engine, min_rows, paths, polish, positions, scores, store, sweeps
+from tests.mutants import archives, engine, min_rows, paths, polish, positions, scores, store, sweeps
 from tests.mutants.mutant import Mutant
 from tests.support.paths import ROOT
 
@@ -12,6 +12,8 @@ _TABLES = (
     (_STORE, store.MUTANTS),
     (_STORE, sweeps.SCRIPTS),
     ("worker/", sweeps.PYTHON),
+    (_STORE, archives.SCRIPTS),
+    ("worker/", archives.PYTHON),
     ("worker/", scores.MUTANTS),
 )
 MUTANTS = [

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import redis
 
 from tests.support.records.store_records import (
@@ -129,6 +130,21 @@ def test_garbage_is_swept(store: Store, tmp_path: Path) -> None:
     assert blobs.get(unnamed) == b"unnamed", "not ours to judge"
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
     assert store.blobs.unreferenced() == []
+
+
+def test_a_round_deletes_blobs_for_a_limited_time(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = Blobs(tmp_path)
+    for number in range(3):
+        dataset = add_dataset(store, blob=blobs.put(b"%d" % number))
+        store.datasets.delete(TENANT, dataset.id)
+    monkeypatch.setattr("worker.reconciler.MAX_DELETION_SECONDS", 0.0)
+    left = []
+    for _ in range(3):
+        Reconciler(store, Wakeups(), blobs).run_once()
+        left.append(len([path for path in tmp_path.rglob("*") if path.is_file()]))
+    assert left == [2, 1, 0]
 
 
 def test_stop_before_start_returns(store: Store) -> None:

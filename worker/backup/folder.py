@@ -144,7 +144,8 @@ class BackupFolder:
     def new_backup(self) -> Backup:
         """Create the folder of the next backup, and remove what interrupted ones left."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if any(entry.name != "blobs" and not _RUN.fullmatch(entry.name) for entry in self.path.iterdir()):
+        names = {entry.name for entry in self.path.iterdir() if not _RUN.fullmatch(entry.name)}
+        if names - {"blobs", "lost+found"}:  # the root of a file system has the latter
             raise BackupError(
                 f"{self.path} has other content and is not a folder of backups; name an empty or new folder."
             )

@@ -18,6 +18,7 @@ import structlog
 from literati import __version__
 from worker.blobs.local import Blobs
 from worker.store.archive_files import Kind, WholeRecord
+from worker.store.atomic_reads import AtomicReads
 from worker.store.client import Scripts
 from worker.store.packed_records import Record, short_form
 from worker.store.store_format import ARCHIVES
@@ -114,12 +115,12 @@ class Archiver:
 
     def _read_job(self, job_id: str) -> WholeRecord | None:
         key = f"literati:job:{job_id}"
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hgetall(key)
-        pipeline.lrange(f"{key}:trace", 0, -1)
-        pipeline.xrange(f"{key}:events")
-        pipeline.hgetall(f"{key}:models")
-        fields, trace, events, models = pipeline.execute()
+        reads = AtomicReads(self._client)
+        reads.hgetall(key)
+        reads.lrange(f"{key}:trace", 0, -1)
+        reads.xrange(f"{key}:events")
+        reads.hgetall(f"{key}:models")
+        fields, trace, events, models = reads.execute()
         if not fields.get(b"finished_at") or b"archive" in fields:
             return None
         incumbents: dict[int, Record] = {}

@@ -95,7 +95,7 @@ class _AsyncSentinel(redis.asyncio.sentinel.Sentinel):
         start = time.monotonic()
         try:
             address: tuple[str, int] = await super(_AsyncSentinel, asked).discover_master(service_name)
-        except redis.sentinel.MasterNotFoundError:
+        except redis.asyncio.sentinel.MasterNotFoundError:
             raise _no_primary(service_name, time.monotonic() - start) from None
         self.sentinels = asked.sentinels
         return address

@@ -13,6 +13,7 @@ from worker.domain.jobs import Event
 from worker.store import codecs
 from worker.store.archive_files import EventEntry
 from worker.store.archives import Archives
+from worker.store.atomic_reads import AtomicReads
 
 _EVENT_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
 _TERMINAL = (b"SUCCEEDED", b"CANCELLED", b"FAILED")
@@ -40,12 +41,12 @@ def read_events(
     if after is not None and not _EVENT_ID.fullmatch(after):
         raise errors.InvalidTokenError(after)
     stream = f"{key}:events"
-    pipeline = client.pipeline(transaction=True)
-    pipeline.hmget(key, ["tenant", "state", "events", "archive"])
-    pipeline.xlen(stream)
-    pipeline.xrange(stream, count=1)
-    pipeline.xrange(stream, min="-" if after is None else f"({after}", count=count)
-    (owner, state, emitted, archive), kept, oldest, entries = pipeline.execute()
+    reads = AtomicReads(client)
+    reads.hmget(key, ["tenant", "state", "events", "archive"])
+    reads.xlen(stream)
+    reads.xrange(stream, count=1)
+    reads.xrange(stream, min="-" if after is None else f"({after}", count=count)
+    (owner, state, emitted, archive), kept, oldest, entries = reads.execute()
     if owner != tenant.encode():
         return None
     if archive and archives is not None:

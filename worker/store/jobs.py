@@ -31,6 +31,7 @@ from worker.store.archives import (
     incumbent_record,
     score_fields,
 )
+from worker.store.atomic_reads import AtomicReads
 from worker.store.client import Scripts, or_empty, read_hash
 from worker.store.event_log import EventPage, read_events
 from worker.store.leases import JobLeases
@@ -306,11 +307,11 @@ class JobStore(JobLeases):
         if owner != tenant.encode():
             raise errors.JobNotFoundError
         revisions = _last_revisions(count, max_incumbents)
-        pipeline = self._client.pipeline(transaction=True)
+        reads = AtomicReads(self._client)
         for revision in revisions:
-            pipeline.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
-        pipeline.hget(_key(job_id), "archive")
-        *fields, name = pipeline.execute()
+            reads.hmget(f"{_key(job_id)}:incumbent:{revision}", codecs.INCUMBENT_SCORES)
+        reads.hget(_key(job_id), "archive")
+        *fields, name = reads.execute()
         if name is None and before is not None:
             raise ArchiveMovedError  # it was archived before, and is not any more
         if name:
@@ -322,10 +323,10 @@ class JobStore(JobLeases):
 
     @following_archives
     def trace(self, tenant: str, job_id: str) -> Trace:
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hmget(_key(job_id), ["tenant", "archive"])
-        pipeline.lrange(f"{_key(job_id)}:trace", 0, -1)
-        (owner, name), lines = pipeline.execute()
+        reads = AtomicReads(self._client)
+        reads.hmget(_key(job_id), ["tenant", "archive"])
+        reads.lrange(f"{_key(job_id)}:trace", 0, -1)
+        (owner, name), lines = reads.execute()
         if owner != tenant.encode():
             raise errors.JobNotFoundError
         if name:

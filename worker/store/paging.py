@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import redis
 
 from worker.domain.errors import InvalidTokenError
+from worker.store.atomic_reads import AtomicReads
 from worker.store.packed_records import FIRST_PIECES, long_form
 
 Item = TypeVar("Item")
@@ -69,11 +70,11 @@ def _entries(
 ) -> list[tuple[str, int]]:
     """Return ids with their sequence numbers, newest first."""
     top = "+inf" if below is None else f"({below}"
-    pipeline = client.pipeline(transaction=True)
+    reads = AtomicReads(client)
     for index in indexes:
-        pipeline.zrevrangebyscore(index, top, "-inf", start=0, num=size, withscores=True)
+        reads.zrevrangebyscore(index, top, "-inf", start=0, num=size, withscores=True)
     found: dict[bytes, int] = {}
-    for entries in pipeline.execute():
+    for entries in reads.execute():
         found.update((member, int(score)) for member, score in entries)
     ranked = sorted(found.items(), key=lambda entry: -entry[1])
     return [(member.decode(), number) for member, number in ranked[:size]]

@@ -30,6 +30,7 @@ from worker.domain.sweeps import (
     relative_gap,
 )
 from worker.store import codecs
+from worker.store.atomic_reads import AtomicReads
 from worker.store.client import StorePart, or_empty, read_hash
 from worker.store.event_log import EventPage, read_events
 from worker.store.jobs import IDEMPOTENCY_SECONDS, digest
@@ -277,13 +278,13 @@ class SweepStore(StorePart):
     def results(self, sweep_id: str) -> SweepResults:
         """Return what the jobs have found so far, of one moment."""
         key = _key(sweep_id)
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.get(f"{key}:plan")
+        reads = AtomicReads(self._client)
+        reads.get(f"{key}:plan")
         for part in ("results", "failures", "children"):
-            pipeline.hgetall(f"{key}:{part}")
-        pipeline.smembers(f"{key}:dropped")
-        pipeline.smembers(f"{key}:live")
-        plan, results, failures, children, dropped, live = pipeline.execute()
+            reads.hgetall(f"{key}:{part}")
+        reads.smembers(f"{key}:dropped")
+        reads.smembers(f"{key}:live")
+        plan, results, failures, children, dropped, live = reads.execute()
         jobs = {_place(place): job.decode() for place, job in children.items() if place != b"refit"}
         places = {job: place for place, job in jobs.items()}
         alive = [job.decode() for job in live if job.decode() in places]
@@ -304,13 +305,13 @@ class SweepStore(StorePart):
     def progress(self, sweep: Sweep) -> SweepProgress:
         """Return how many jobs there are in each state."""
         key = _key(sweep.spec.id)
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.get(f"{key}:plan")
-        pipeline.hlen(f"{key}:results")
-        pipeline.hlen(f"{key}:failures")
-        pipeline.smembers(f"{key}:live")
-        pipeline.llen(f"{key}:pending")
-        plan, done, failed, live, pending = pipeline.execute()
+        reads = AtomicReads(self._client)
+        reads.get(f"{key}:plan")
+        reads.hlen(f"{key}:results")
+        reads.hlen(f"{key}:failures")
+        reads.smembers(f"{key}:live")
+        reads.llen(f"{key}:pending")
+        plan, done, failed, live, pending = reads.execute()
         keys = [f"literati:job:{job.decode()}" for job in live]
         states = [record.get(b"state") for record in read_fields(self._client, keys, (b"state",))]
         waiting = sum(state in (b"QUEUED", b"PAUSED") for state in states)

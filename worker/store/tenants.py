@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from worker.store.atomic_reads import AtomicReads
 from worker.store.client import StorePart, read_hash
 
 DEFAULT_WEIGHT, MAX_WEIGHT = 100, 10_000  # the range of CPU weights in systemd and control groups
@@ -23,14 +24,14 @@ class TenantStore(StorePart):
 
     def get(self, name: str) -> Tenant:
         """Return the tenant. An unknown name has the default weight and no jobs."""
-        pipeline = self._client.pipeline(transaction=True)
-        pipeline.hget(_WEIGHTS, name)
-        pipeline.hget(_RUNNING, name)
-        pipeline.zrange(f"literati:queue-owners:{name}", 0, -1)
-        weight, running, owners = pipeline.execute()
+        reads = AtomicReads(self._client)
+        reads.hget(_WEIGHTS, name)
+        reads.hget(_RUNNING, name)
+        reads.zrange(f"literati:queue-owners:{name}", 0, -1)
+        weight, running, owners = reads.execute()
         for owner in {name, *(owner.decode() for owner in owners)}:  # a sweep has a queue of its own
-            pipeline.zcard(f"literati:queue:{owner}")
-        queued = sum(pipeline.execute())
+            reads.zcard(f"literati:queue:{owner}")
+        queued = sum(reads.execute())
         return Tenant(name, int(weight or DEFAULT_WEIGHT), queued, int(running or 0))
 
     def set_weight(self, name: str, weight: int) -> Tenant:

@@ -1,9 +1,11 @@
-"""Test the service on a server that refuses the commands that managed services refuse."""
+"""Test the service on a server like a managed one: it has TLS and refuses the commands of administrators."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import redis
@@ -11,8 +13,12 @@ import redis
 from tests.support.http.service_client import submit
 from tests.support.records.jobs import add_dataset, easy
 from tests.support.stack.stack import Stack, poll
+from tests.support.stack.tls import Certificate, TlsEndpoint
 
-pytestmark = pytest.mark.stack
+pytestmark = [
+    pytest.mark.stack,
+    pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl (Debian: apt-get install openssl)"),
+]
 # What Amazon ElastiCache, Google Memorystore or Azure Cache for Redis list as restricted or blocked. CLIENT
 # and COMMAND are among the commands that Memorystore blocks.
 REFUSED = (
@@ -35,11 +41,14 @@ REFUSED = (
 @pytest.fixture(scope="module")
 def managed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("managed")
-    with Stack(folder, LITERATI_RECONCILE_SECONDS="1") as stack:
+    certificate = Certificate.make(folder)
+    stack = Stack(folder, LITERATI_RECONCILE_SECONDS="1")
+    with TlsEndpoint(stack.server.socket, certificate) as endpoint, stack:
         admin: Any = stack.connection
         refused = [f"-{name}" for name in REFUSED]
         admin.execute_command("ACL", "SETUSER", "tenant", "on", ">secret", "~*", "&*", "+@all", *refused)
-        stack.environment["REDIS_URL"] = stack.server.url.replace("unix://", "unix://tenant:secret@")
+        address = f"rediss://tenant:secret@localhost:{endpoint.port}/0"
+        stack.environment["REDIS_URL"] = f"{address}?ssl_ca_certs={quote(str(certificate.file))}"
         stack.start_worker()
         stack.start_api()
         yield stack
@@ -62,3 +71,12 @@ def test_these_commands_are_refused(managed: Stack) -> None:
         for words in ("CONFIG GET dir", "BGSAVE", "SHUTDOWN NOSAVE", "ACL LIST"):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*words.split())
+
+
+def test_an_unknown_certificate_is_refused(managed: Stack) -> None:
+    address = managed.environment["REDIS_URL"].partition("?")[0]
+    with (
+        redis.Redis.from_url(address) as client,
+        pytest.raises(redis.exceptions.ConnectionError, match="certificate verify failed"),
+    ):
+        client.ping()

@@ -18,6 +18,8 @@ from tests.support.http.service_client import submit
 from tests.support.paths import ROOT
 from tests.support.records import jobs
 from tests.support.stack.stack import Stack, poll
+from worker.backup.create import create_backup
+from worker.backup.folder import BackupFolder
 from worker.processes.parent_death import kill_with_parent
 
 FOLDER = ROOT / "service" / "observability"
@@ -77,8 +79,11 @@ class Prometheus:
 
 @pytest.fixture(scope="module")
 def prometheus(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Provide a Prometheus server of a stack with an ended and a running job."""
+    """Provide a Prometheus server of a stack with an ended and a running job, a backup and a memory limit."""
     easy, endless = (jobs.add_dataset(stack.store, stack.blobs, rows) for rows in (jobs.easy(), jobs.noise()))
+    backups = BackupFolder(tmp_path_factory.mktemp("backups"))
+    create_backup(stack.store, stack.blobs, backups, lambda *_: None)
+    stack.store.client.config_set("maxmemory", "4gb")
     prometheus = Prometheus(tmp_path_factory.mktemp("prometheus"), stack.url)
     try:
         with stack.client() as client:
@@ -94,6 +99,7 @@ def prometheus(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             finally:  # other tests use the same worker
                 client.post(f"/v1/jobs/{running}/cancel")
     finally:
+        stack.store.client.config_set("maxmemory", 0)
         prometheus.process.kill()
         prometheus.process.wait()
         prometheus.client.close()

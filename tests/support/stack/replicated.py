@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import quote
 
 import redis
 from redis.backoff import NoBackoff
@@ -16,6 +17,7 @@ from redis.retry import Retry
 
 from tests.support.paths import ROOT
 from tests.support.stack.stack import poll
+from tests.support.stack.tls import Certificate
 from worker.processes.parent_death import kill_with_parent
 from worker.processes.valkey import find_binary
 from worker.store_address import with_passwords
@@ -32,22 +34,36 @@ appendfsync always
 maxmemory-policy noeviction
 repl-diskless-sync-delay 0
 """
+_TLS = """\
+port 0
+tls-port {port}
+tls-cert-file {certificate.file}
+tls-key-file {certificate.key}
+tls-ca-cert-file {certificate.file}
+tls-auth-clients no
+tls-replication yes
+"""
 
 
 class Node:
     """A server or a sentinel. It can be killed and started again."""
 
-    def __init__(self, binary: str, folder: Path, *words: str, **environment: str) -> None:
+    def __init__(
+        self, binary: str, folder: Path, certificate: Certificate | None, *words: str, **environment: str
+    ) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
         self.port = _free_port()
+        self._listen = f"port {self.port}\n"
+        if certificate is not None:
+            self._listen = _TLS.format(port=self.port, certificate=certificate)
         self.configuration = folder / "node.conf"
         self._command = kill_with_parent([binary, str(self.configuration), *words])
         self._environment = {**os.environ, **environment}
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, configuration: str) -> None:
-        self.configuration.write_text(f"port {self.port}\ndir {self.folder}\n{configuration}")
+        self.configuration.write_text(f"{self._listen}dir {self.folder}\n{configuration}")
         with (self.folder / "node.log").open("ab") as log:
             self.process = subprocess.Popen(self._command, stdout=log, stderr=log, env=self._environment)
 
@@ -75,24 +91,37 @@ class ReplicatedStore:
         sentinels: int = 3,
         binary: str | None = None,
         preferred: dict[str, str] | None = None,  # variables of the server that takes over first
+        tls: bool = False,  # which the server must support, as Debian's does
     ) -> None:
         binary = binary or find_binary(folder).path
+        folder.mkdir(parents=True, exist_ok=True)
+        certificate = Certificate.make(folder) if tls else None
+        # The options of clients, and the end of the address.
+        self._encryption: dict[str, Any] = {}
+        self._options = ""
+        if certificate is not None:
+            self._encryption = {"ssl": True, "ssl_ca_certs": str(certificate.file)}
+            self._options = f"?ssl_ca_certs={quote(str(certificate.file))}"
         # Sentinel prefers the replica whose priority is the lowest number.
         variables = {1: {} if preferred is None else preferred}
         self._priorities = {1: 10} if preferred is not None else {}
         numbers = range(1 + replicas)
-        self.servers = [Node(binary, folder / f"server-{n}", **variables.get(n, {})) for n in numbers]
+        self.servers = [
+            Node(binary, folder / f"server-{n}", certificate, **variables.get(n, {})) for n in numbers
+        ]
         self.sentinels = [
-            Node(binary, folder / f"sentinel-{number}", "--sentinel") for number in range(sentinels)
+            Node(binary, folder / f"sentinel-{number}", certificate, "--sentinel")
+            for number in range(sentinels)
         ]
 
     @property
     def address(self) -> str:
         """The address for REDIS_URL, without the passwords."""
+        scheme = "rediss" if self._encryption else "redis"
         if not self.sentinels:
-            return f"redis://127.0.0.1:{self.servers[0].port}/0"
+            return f"{scheme}://127.0.0.1:{self.servers[0].port}/0{self._options}"
         hosts = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
-        return f"redis+sentinel://{hosts}/{PRIMARY}/0"
+        return f"{scheme}+sentinel://{hosts}/{PRIMARY}/0{self._options}"
 
     @property
     def url(self) -> str:
@@ -123,7 +152,12 @@ class ReplicatedStore:
     def client(self, server: Node) -> redis.Redis:
         """Return a client of one server, whatever its role is."""
         once = Retry(NoBackoff(), 0)
-        return redis.Redis(port=server.port, password=self.password, protocol=2, socket_timeout=5, retry=once)
+        options: dict[str, Any] = {"protocol": 2, "socket_timeout": 5, "retry": once, **self._encryption}
+        return redis.Redis("127.0.0.1", server.port, password=self.password, **options)
+
+    def sentinel_client(self, sentinel: Node) -> redis.Redis:
+        options: dict[str, Any] = {"protocol": 2, "retry": Retry(NoBackoff(), 0), **self._encryption}
+        return redis.Redis("127.0.0.1", sentinel.port, password=self.sentinel_password, **options)
 
     def start_server(self, server: Node, primary: Node | None) -> None:
         replica = f"replicaof 127.0.0.1 {primary.port}\n" if primary else ""
@@ -133,9 +167,7 @@ class ReplicatedStore:
 
     def primary_of(self, sentinel: Node) -> Node | None:
         """Return the primary that a sentinel names."""
-        with redis.Redis(
-            port=sentinel.port, password=self.sentinel_password, protocol=2, retry=Retry(NoBackoff(), 0)
-        ) as client:
+        with self.sentinel_client(sentinel) as client:
             try:
                 _, port = client.sentinel_get_master_addr_by_name(PRIMARY)
             except (redis.RedisError, TypeError):
@@ -199,7 +231,7 @@ class ReplicatedStore:
         """Return when every sentinel knows the replicas and the other sentinels."""
 
         def known(sentinel: Node) -> bool:
-            with redis.Redis(port=sentinel.port, password=self.sentinel_password, protocol=2) as client:
+            with self.sentinel_client(sentinel) as client:
                 state: Any = client.sentinel_master(PRIMARY)
             others = (state["num-slaves"], state["num-other-sentinels"])
             return others == (len(self.servers) - 1, len(self.sentinels) - 1)

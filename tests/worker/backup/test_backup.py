@@ -338,6 +338,31 @@ def test_workers_of_the_lost_time_are_fenced(
         after.jobs.publish_progress(new.spec.id, new.epoch, progress_update())
 
 
+def test_old_backups_are_deleted_while_no_other_backup_is_made(
+    store: Store, blobs: Blobs, tmp_path: Path
+) -> None:
+    held = []
+
+    class Folder(BackupFolder):
+        def prune(self, keep: int) -> None:
+            held.append(store.client.exists(DELETION_HOLD))
+            super().prune(keep)
+
+    folder = Folder(tmp_path / "backups")
+    for _ in range(3):
+        create_backup(store, blobs, folder, quiet, keep=2)
+    assert held == [1, 1, 1]
+    assert len(folder.backups()) == 2
+
+
+def test_the_root_of_a_file_system_is_a_folder_of_backups(store: Store, blobs: Blobs, tmp_path: Path) -> None:
+    (tmp_path / "disk" / "lost+found").mkdir(parents=True)
+    folder = BackupFolder(tmp_path / "disk")
+    for _ in range(2):
+        create_backup(store, blobs, folder, quiet)
+    assert len(folder.backups()) == 2
+
+
 def test_a_folder_with_other_content(store: Store, blobs: Blobs, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter.txt").write_text("Dear")

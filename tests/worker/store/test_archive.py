@@ -113,6 +113,18 @@ def test_every_answer_stays_the_same(store: Store, client: redis.Redis, blobs: B
     assert archive(store, blobs) == 0
 
 
+def test_nothing_is_read_in_transactions(store: Store, client: redis.Redis, blobs: Blobs) -> None:
+    """A server without memory refuses them, some versions even if they only read."""
+    job = end(store)
+    client.config_resetstat()
+    everything(store, job)
+    archive(store, blobs)
+    everything(store, job)
+    store.tenants.get(TENANT)
+    assert "cmdstat_evalsha" in client.info("commandstats")
+    assert "cmdstat_multi" not in client.info("commandstats")
+
+
 def test_jobs_without_a_tree(store: Store, client: redis.Redis, blobs: Blobs) -> None:
     cancelled = submit(store)
     store.jobs.control(TENANT, cancelled.spec.id, "cancel")
@@ -457,6 +469,21 @@ class TestFaults:
         finally:
             client.config_set("maxmemory", 0)
         assert look(store, job.spec.id) == job
+
+    def test_a_change_without_memory(self, store: Store, client: redis.Redis, blobs: Blobs) -> None:
+        """A job does not come back to a server that has no room for it, and stays as it was."""
+        job = end(store)
+        before = everything(store, job)
+        archive(store, blobs)
+        client.config_set("maxmemory", 1)
+        try:
+            with pytest.raises(redis.ResponseError, match="maxmemory"):
+                store.models.make(TENANT, job.spec.id, 2)
+            assert everything(store, job) == before
+        finally:
+            client.config_set("maxmemory", 0)
+        assert all_keys(client, job.spec.id) == [f"literati:job:{job.spec.id}".encode()]
+        assert store.models.make(TENANT, job.spec.id, 2).created
 
 
 class TestSweeps:

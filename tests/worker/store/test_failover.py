@@ -148,7 +148,7 @@ def test_a_demoted_primary_gets_no_writes(servers: ReplicatedStore) -> None:
     old = servers.await_replicas()
     with ThreadPoolExecutor(8) as threads:  # so that the pool has several connections to the old primary
         list(threads.map(lambda _: submit(store), range(32)))
-    with redis.Redis(port=servers.sentinels[0].port, password=servers.sentinel_password) as sentinel:
+    with servers.sentinel_client(servers.sentinels[0]) as sentinel:
         servers.await_sentinels()
         poll(lambda: begin_failover(sentinel), seconds=60, what="the begin of a failover")
     servers.await_switch(old)
