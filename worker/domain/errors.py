@@ -11,6 +11,8 @@ from redis.exceptions import AuthenticationError, NoPermissionError, OutOfMemory
 # Error codes of a server that takes no writes at present; redis-py has classes for other such errors. Redis
 # before 7.0 puts the code of an error within a script after a hyphen, inside of its message.
 _TEMPORARY = re.compile(r"(?:^|.* -)(?:MISCONF|NOREPLICAS|BUSY|UNKILLABLE|UNBLOCKED|READONLY)\b")
+# The answer to a command with many arguments of a client that has not given the right password.
+_UNAUTHENTICATED = "Protocol error: unauthenticated"
 
 
 class StoreError(Exception):
@@ -125,15 +127,17 @@ class InvalidTokenError(StoreError):
 
 def refusal(error: BaseException) -> Literal["access", "full"] | None:
     """Return why a server that answers refuses: the user's rights, or no room. None for other errors."""
-    if isinstance(error, AuthenticationError | NoPermissionError):
+    text = str(error)
+    if isinstance(error, AuthenticationError | NoPermissionError) or text.startswith(_UNAUTHENTICATED):
         return "access"
-    is_full = isinstance(error, OutOfMemoryError) or str(error).startswith("MISCONF")
+    is_full = isinstance(error, OutOfMemoryError) or text.startswith("MISCONF")
     return "full" if is_full else None
 
 
 def is_store_fault(error: BaseException) -> bool:
     """Return whether a command or script failed on the server, so that it would fail again.
 
-    Return False for a server that does not answer, and for one that takes no writes at present.
+    Return False for a server that does not answer, and for one that refuses this program or all writes at
+    present.
     """
-    return type(error) is ResponseError and not _TEMPORARY.match(str(error))
+    return type(error) is ResponseError and not refusal(error) and not _TEMPORARY.match(str(error))

@@ -71,6 +71,7 @@ def test_a_lost_blob_is_counted(api: Stack) -> None:
 
 
 def test_a_wrong_password(api: Stack) -> None:
+    dataset = add_dataset(api.store, api.blobs, easy())
     connection: Any = api.connection.connection_pool.get_connection()
 
     def run(*words: str) -> None:
@@ -83,6 +84,9 @@ def test_a_wrong_password(api: Stack) -> None:
         with api.client() as client:
             poll(lambda: client.get("/v1/jobs").status_code == 503, what="a refusal")
             assert "The store refuses this server" in problem(client.get("/v1/jobs"), 503)["detail"]
+            # A server answers otherwise to commands with many arguments.
+            answer = client.post("/v1/jobs", json={"dataset_id": dataset.id})
+            assert "The store refuses this server" in problem(answer, 503)["detail"]
             assert metric(client.get("/metrics").text, "literati_store_refused") == 1
     finally:
         run("CONFIG", "SET", "requirepass", "")

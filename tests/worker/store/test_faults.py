@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -27,7 +28,7 @@ from tests.support.records.store_records import (
     wait_until,
 )
 from worker.blobs.local import Blobs
-from worker.domain.errors import FencedError, is_store_fault
+from worker.domain.errors import FencedError, is_store_fault, refusal
 from worker.domain.jobs import Job, JobState, StopReason
 from worker.store import Store
 from worker.store.leases import MAX_STALLS
@@ -52,6 +53,32 @@ def fail_half_way(store: Store, claim: Job) -> str:
     assert store.client.zcard("literati:leases") == 0
     assert state_of(store, claim.spec.id) is JobState.RUNNING
     return claim.spec.id
+
+
+def test_a_wrong_password_is_not_a_fault_of_the_job(store: Store) -> None:
+    """A server answers otherwise to commands with many arguments than to short ones."""
+    claim = run(store)
+    admin: Any = store.client.connection_pool.get_connection()
+
+    def command(*words: str) -> None:
+        admin.send_command(*words)
+        admin.read_response()
+
+    command("CONFIG", "SET", "requirepass", "another")
+    try:
+        command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        for write in (
+            lambda: store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update()),
+            lambda: store.client.hlen("literati:totals"),
+        ):
+            with pytest.raises(redis.RedisError) as caught:
+                write()
+            assert refusal(caught.value) == "access"
+            assert not is_store_fault(caught.value)
+    finally:
+        command("CONFIG", "SET", "requirepass", "")
+        store.client.connection_pool.release(admin)
+    store.jobs.publish_progress(claim.spec.id, claim.epoch, progress_update())
 
 
 def test_a_job_that_a_failed_script_left_without_a_lease_is_queued_again(store: Store) -> None:
