@@ -35,6 +35,9 @@ def wrong_keys(lab: Lab) -> None:
     wrong = {"Authorization": f"Bearer lit_{'0' * 8}_{'x' * 43}"}
     with httpx.Client(base_url=lab.cluster.url, headers=wrong, timeout=60.0) as client:
         lab.refusal(client.get("/v1/jobs"), 401)
+        assert lab.prometheus is not None
+        sampled = lab.prometheus.has_samples
+        wait(lambda: sampled('literati_http_requests_total{status="401"}'), "samples of the first refusal")
         for _ in range(200):
             client.get("/v1/jobs")
     lab.alert("LiteratiKeysRefused")

@@ -236,9 +236,10 @@ class Prometheus:
             return set()
         return {alert["labels"]["alertname"] for alert in found if alert["state"] == "firing"}
 
-    def has_samples(self) -> bool:
+    def has_samples(self, series: str = "literati_store_up") -> bool:
+        """Return whether there are enough samples for an increase."""
         try:
-            query = {"query": "count_over_time(literati_store_up[1m]) > 2"}
+            query = {"query": f"count_over_time({series}[1m]) > 2"}
             return bool(self._client.get("query", params=query).json()["data"]["result"])
         except (httpx.TransportError, ValueError, KeyError):
             return False
