@@ -23,6 +23,9 @@ def main() -> int:
     parser.add_argument("--wait", type=int, nargs="*", default=[0, 1, 2], help="LITERATI_REDIS_WAIT_REPLICAS")
     parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills")
     parser.add_argument("--binary", help="the server (default: redis-server of the system, or else Valkey)")
+    parser.add_argument(
+        "--alive", action="store_true", help="let the sentinels replace the primary while it lives"
+    )
     parser.add_argument("--tls", action="store_true", help="encrypt all connections (Debian: openssl)")
     parser.add_argument("--result", type=Path, default=RESULT)
     options = parser.parse_args()
@@ -30,12 +33,21 @@ def main() -> int:
     server = inspect_binary(binary)
     if server is None:
         sys.exit(f"{binary} is no Redis or Valkey server.")
-    figures: dict[str, Any] = {"server": server.text, "replicas": 2, "sentinels": 3, "results": {}}
+    figures: dict[str, Any] = {"server": server.text, "replicas": 2, "sentinels": 3}
+    figures |= {"alive": options.alive, "tls": options.tls, "results": {}}
     options.result.parent.mkdir(exist_ok=True)
     for wait_replicas in options.wait:
         with tempfile.TemporaryDirectory(prefix="literati-failover-") as folder:
             store = Path(folder) / "store"
-            for result in run(store, wait_replicas, options.kills, options.seed, binary, tls=options.tls):
+            for result in run(
+                store,
+                wait_replicas,
+                options.kills,
+                options.seed,
+                binary,
+                alive=options.alive,
+                tls=options.tls,
+            ):
                 figures["results"][str(wait_replicas)] = result.summary()
                 options.result.write_text(json.dumps(figures, indent=1) + "\n")
         print(json.dumps(figures["results"][str(wait_replicas)], indent=1), flush=True)

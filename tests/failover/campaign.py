@@ -90,10 +90,11 @@ class Writers:
 
 
 def run(
-    folder: Path, wait_replicas: int, kills: int, seed: int, binary: str, *, tls: bool
+    folder: Path, wait_replicas: int, kills: int, seed: int, binary: str, *, alive: bool, tls: bool
 ) -> Iterator[Result]:
     """Kill the primary this many times, and yield the result so far after each kill.
 
+    If `alive`, the sentinels are told to replace it instead, and it takes writes until it is made a replica.
     Every round begins with all servers and an empty store.
     """
     result = Result()
@@ -104,13 +105,15 @@ def run(
         )
         store = open_store(settings, open_blobs(settings))
         for number in range(kills):
-            done = _kill_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD))
+            done = _lose_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD), alive=alive)
             result.rounds.append(done)
             print(f"n={wait_replicas} kill {number + 1}: {done}", flush=True)
             yield result
 
 
-def _kill_once(servers: ReplicatedStore, store: Store, result: Result, load_seconds: float) -> Round:
+def _lose_once(
+    servers: ReplicatedStore, store: Store, result: Result, load_seconds: float, *, alive: bool
+) -> Round:
     old = servers.await_replicas()
     with servers.client(old) as admin:
         admin.flushall()
@@ -120,9 +123,13 @@ def _kill_once(servers: ReplicatedStore, store: Store, result: Result, load_seco
     try:
         time.sleep(load_seconds)
         killed_at = time.monotonic()
-        old.kill()
-        # The server is restarted as an operator's scripts should do it: as a replica of the new primary.
-        servers.start_server(old, servers.await_switch(old))
+        if alive:
+            servers.begin_failover()
+            servers.await_switch(old)
+        else:
+            old.kill()
+            # The server is restarted as an operator's scripts should do it: as a replica of the new primary.
+            servers.start_server(old, servers.await_switch(old))
         first = _first_after(writers, killed_at)
         time.sleep(AFTER_SECONDS)
     finally:

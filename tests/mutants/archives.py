@@ -18,7 +18,7 @@ SCRIPTS: Changes = {
         (
             "call('HLEN', key .. ':models') ~= tonumber(models)",
             "false",
-            ARCHIVE + "TestFaults::test_a_change_meanwhile[make a model]",
+            ARCHIVE + "TestFaults::test_a_change_meanwhile[model]",
         ),
         (
             "job.sweep ~= '' and call('SISMEMBER', sweep_key(job.sweep) .. ':live', id) == 1",

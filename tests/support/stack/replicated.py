@@ -183,6 +183,20 @@ class ReplicatedStore:
 
         return poll(agreed, seconds=SWITCH_SECONDS, what="an agreement of the sentinels")
 
+    def begin_failover(self) -> None:
+        """Let the sentinels replace the primary, which lives on."""
+        self.await_sentinels()
+
+        def begun() -> bool:
+            with self.sentinel_client(self.sentinels[0]) as client:
+                try:
+                    client.execute_command("SENTINEL", "FAILOVER", PRIMARY)
+                except redis.ResponseError:  # it has not seen good replicas yet
+                    return False
+            return True
+
+        poll(begun, seconds=SWITCH_SECONDS, what="the begin of a failover")
+
     def await_switch(self, old: Node) -> Node:
         """Return the new primary when the sentinels have made one and it takes writes."""
 

@@ -344,7 +344,7 @@ class TestFaults:
         assert len([*blobs.folder.glob("??/*")]) == 2, "what the killed process wrote is deleted"
         assert client.hlen("literati:blob-references") == 4, "the dataset, the search and two archives"
 
-    @pytest.mark.parametrize("change", ["delete", "rename", "make a model", "archive"])
+    @pytest.mark.parametrize("change", ["delete", "rename", "model", "archive"])
     def test_a_change_meanwhile(
         self, server: ValkeyServer, client: redis.Redis, store: Store, blobs: Blobs, change: str
     ) -> None:
@@ -356,7 +356,7 @@ class TestFaults:
                 other.jobs.delete(TENANT, job.spec.id, keep=True)
             elif change == "rename":
                 other.jobs.change(TENANT, job.spec.id, lambda s: s.model_copy(update={"name": "n"}))
-            elif change == "make a model":
+            elif change == "model":
                 other.models.make(TENANT, job.spec.id, 1)
             else:
                 other.archiver.archive_record(blobs, job.spec.id)
@@ -417,6 +417,10 @@ class TestFaults:
                     moves.append(name)
                     with pytest.raises(RevisionNotFoundError):
                         other.models.make(TENANT, job.spec.id, 9)
+                    time.sleep(0.01)
+                    other.scripts.run(
+                        "begin_archive", "e" * 64, 1
+                    )  # ten minutes later
                     Reconciler(other, lambda _: None, blobs).run_once()
                 return super().path(name)
 
