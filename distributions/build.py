@@ -145,11 +145,11 @@ def add_component_lists(folder: Path, work: Path) -> None:
 
 
 def add_to_wheel(wheel: Path, name: str, content: bytes) -> None:
-    """Add a file to the metadata of a wheel, and name it in RECORD, which is the last file of a wheel."""
+    """Add a file to the metadata of a wheel, and name it in RECORD, which becomes the last file."""
     with zipfile.ZipFile(wheel) as archive:
-        *entries, record = [(entry, archive.read(entry)) for entry in archive.infolist()]
-    if not record[0].filename.endswith(".dist-info/RECORD"):
-        sys.exit(f"The last file of {wheel} is not RECORD.")
+        entries = [(entry, archive.read(entry)) for entry in archive.infolist()]
+    (record,) = [found for found in entries if found[0].filename.endswith(".dist-info/RECORD")]
+    entries.remove(record)
     path = f"{record[0].filename.removesuffix('RECORD')}{name}"
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     about = zipfile.ZipInfo(path, record[0].date_time)

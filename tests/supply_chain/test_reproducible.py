@@ -71,7 +71,7 @@ def test_an_sdist_does_not_depend_on_times_owners_and_order(
 def test_a_file_that_is_added_to_a_wheel_is_in_its_record(tmp_path: Path) -> None:
     wheel = tmp_path / "a-1-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as opened:
-        for name, text in WHEEL.items():
+        for name, text in reversed(WHEEL.items()):  # auditwheel does not write RECORD last either
             opened.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), text)
     build.add_to_wheel(wheel, "sboms/a.cdx.json", b"{}")
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--target", str(tmp_path / "site")]
