@@ -418,9 +418,7 @@ class TestFaults:
                     with pytest.raises(RevisionNotFoundError):
                         other.models.make(TENANT, job.spec.id, 9)
                     time.sleep(0.01)
-                    other.scripts.run(
-                        "begin_archive", "e" * 64, 1
-                    )  # ten minutes later
+                    other.scripts.run("begin_archive", "e" * 64, 1)  # ten minutes later
                     Reconciler(other, lambda _: None, blobs).run_once()
                 return super().path(name)
 
