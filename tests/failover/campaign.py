@@ -105,13 +105,13 @@ def run(
         )
         store = open_store(settings, open_blobs(settings))
         for number in range(kills):
-            done = _lose_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD), alive=alive)
+            done = _replace_once(servers, store, result, draw.uniform(MIN_LOAD, MAX_LOAD), alive=alive)
             result.rounds.append(done)
             print(f"n={wait_replicas} kill {number + 1}: {done}", flush=True)
             yield result
 
 
-def _lose_once(
+def _replace_once(
     servers: ReplicatedStore, store: Store, result: Result, load_seconds: float, *, alive: bool
 ) -> Round:
     old = servers.await_replicas()

@@ -23,7 +23,7 @@ return answers
 
 
 class AtomicReads(Pipeline):
-    """A pipeline of commands that only read. A script runs them, so nothing is written in between."""
+    """A pipeline of commands that only read. One script runs all of them, so no change comes in between."""
 
     def __init__(self, client: redis.Redis) -> None:
         super().__init__(
