@@ -55,6 +55,12 @@ def fail_half_way(store: Store, claim: Job) -> str:
     return claim.spec.id
 
 
+def test_the_answer_of_redis_7_to_many_arguments_without_a_password() -> None:
+    answer = redis.ResponseError("Protocol error: unauthenticated multibulk length")
+    assert refusal(answer) == "access"
+    assert not is_store_fault(answer)
+
+
 def test_a_wrong_password_is_not_a_fault_of_the_job(store: Store) -> None:
     """A server answers otherwise to commands with many arguments than to short ones."""
     claim = run(store)
