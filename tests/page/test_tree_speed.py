@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.page.test_speed import best, longest_task
 from tests.support.page.browser import Tab
 from tests.support.page.large_trees import icicle_model
 from tests.support.page.page_data import Service
+from tests.support.page.speed import ATTEMPTS, LONG_TASK_MS, TRACED, longest_task, slowness
 from tests.support.stack.stack import Stack
 
 pytestmark = pytest.mark.alone
@@ -34,14 +32,14 @@ new MutationObserver((_, observer) => {
 def test_a_thousand_nodes_open_within_a_second(browser: Browser, page_stack: Stack, service: Service) -> None:
     model = icicle_model(service)
     assert len(service.tree(model)["nodes"]) >= 1000
-    tasks: list[float] = []
 
-    def measure() -> float:
+    def measure() -> tuple[float, float]:
+        """Return the time until the tree is painted and the longest task, in milliseconds."""
         tab = Tab(browser, page_stack.url)
         tab.context.add_init_script(_PAINTED)
         page = tab.go("/models")
         expect(page.locator("table.list tbody tr").first).to_be_visible()
-        browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline", "__metadata"])
+        browser.start_tracing(page=page, categories=TRACED)
         page = tab.go(f"/models/{model}")
         page.wait_for_function("() => window.paintedAt !== undefined")
         page.wait_for_timeout(300)
@@ -51,11 +49,12 @@ def test_a_thousand_nodes_open_within_a_second(browser: Browser, page_stack: Sta
         page.get_by_role("tab", name="Rules").click()
         page.wait_for_timeout(200)
         trace = browser.stop_tracing()
-        assert len(json.loads(trace)["traceEvents"]) > 0
-        tasks.append(longest_task(trace))
         elapsed: float = page.evaluate("window.paintedAt - window.arrivedAt")
         assert tab.complaints == []
         tab.close()
-        return elapsed if tasks[-1] <= 50 else 1000 + tasks[-1]
+        return elapsed, longest_task(trace)
 
-    assert best(measure, 1000) <= 1000, tasks
+    slower = slowness(browser)
+    found = [measure() for _ in range(ATTEMPTS)]
+    assert min(elapsed for elapsed, _ in found) <= 1000 * slower, found
+    assert min(task for _, task in found) <= LONG_TASK_MS * slower, found
