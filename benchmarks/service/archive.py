@@ -1,22 +1,22 @@
 """Measure what ended jobs cost in Redis before and after they are archived, for docs/deployment.md.
 
-    python -m benchmarks.service.archive --real 200 --jobs 2000 --copies 98000
+    python -m benchmarks.service.archive --real 200 --jobs 100000 --processes 2
 
-Some jobs are really run, by a worker and through the API. Others are made of one of them by the functions of
-the store that the API and workers call: submit, claim, publish, finish, archive. Then there are copies of
-archived jobs, written to Redis as the functions leave them but without their blobs, because making a million
-jobs by the functions takes hours. Each job has an idempotency key, a model and, with `--searches`, a saved
-search.
+Some jobs are really run, by a worker and through the API. The others are made of one of them by the functions
+of the store that the API and workers call: submit, claim, publish, finish, archive. Each job has an idempotency
+key, a model and, with `--searches`, a saved search.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,10 @@ from worker.domain.jobs import Job, JobState, NewJob, Outcome
 from worker.domain.progress import NewIncumbent, ProgressUpdate
 from worker.store import Store
 from worker.store.client import connect
-from worker.store.packed_records import Record, long_form, short_form
 
 TENANT = "default"
-BATCH = 500
+BATCH = 1000  # jobs that a process makes before it archives what has ended
+MARKS = (100_000, 300_000)  # numbers of jobs after which memory and requests are measured
 REQUESTS = 60
 
 
@@ -66,8 +66,8 @@ class JobMaker:
         )
         self._rng = np.random.default_rng(0)
 
-    def make(self) -> str:
-        """Make an ended job whose scores are its own, and return its id."""
+    def make(self) -> None:
+        """Make an ended job whose scores are its own."""
         jobs = self._store.jobs
         new = self._spec.model_copy(update={"id": new_id("job")})
         jobs.submit(
@@ -76,7 +76,7 @@ class JobMaker:
             body_digest=secrets.token_hex(32),
             request_id=secrets.token_hex(8),
         )
-        claim = jobs.claim("benchmark:1")
+        claim = jobs.claim(f"benchmark-{os.getpid()}:1")  # perhaps a job that another process made
         assert claim is not None
         for tree in self._trees[:-1]:
             update = {"incumbent": self._incumbent(tree), "upper_bound": tree.upper_bound, "trace": []}
@@ -93,7 +93,6 @@ class JobMaker:
             update={"incumbent": self._incumbent(self._trees[-1]), **search, **effort}
         )
         jobs.finish(claim.spec.id, claim.epoch, self._outcome, last)
-        return new.id
 
     def _incumbent(self, tree: Any) -> NewIncumbent:
         """Return a tree with other digits in its scores, which would otherwise compress too well."""
@@ -150,118 +149,83 @@ def used_memory(client: Any) -> int:
     return int(client.info("memory")["used_memory"])
 
 
-def run(stack: Stack, real: int, jobs: int, copies: int, searches: bool) -> None:
+def run(stack: Stack, real: int, jobs: int, processes: int, searches: bool) -> None:
     client: Any = connect(stack.valkey.url)
+    server = client.info("server")
+    write(f"{server.get('server_name', 'redis')} {server.get('valkey_version', server['redis_version'])}")
     blobs = Blobs(stack.folder / "state" / "blobs")
     store = Store(client, blobs=blobs)
     worker = stack.start_worker()
     stack.wait(stack.submit(SMALL))
-    before = used_memory(client)
-    headers = {"Content-Type": "application/json"}
-    ids = []
-    for number in range(real):
-        body = {"dataset_id": stack.dataset, **SMALL}
-        key = {"Idempotency-Key": f"real-{number}"}
-        ids.append(stack.client.post("/v1/jobs", json=body, headers=headers | key).json()["id"])
-    for job_id in ids:
-        stack.wait(job_id)
-    write(f"{real} jobs through the API: {(used_memory(client) - before) / real:,.0f} bytes of Redis each")
+    empty = used_memory(client)
+    ids = run_jobs(stack, real)
+    write(f"{real:,} jobs through the API: {(used_memory(client) - empty) / real:,.0f} bytes of Redis each")
     stop(worker)  # it would take the jobs that are made now
-    found = store.jobs.get(TENANT, ids[0])
-    assert found is not None
-    maker = JobMaker(store, found, searches=searches)
-    client.config_set("appendfsync", "no")  # making jobs is not what is measured
-    before = used_memory(client)
-    begin = time.process_time()
-    made = [maker.make() for _ in range(jobs)]
-    write(f"{jobs:,} jobs by the store: {(used_memory(client) - before) / jobs:,.0f} bytes of Redis each")
-    write(f"  made in {1000 * (time.process_time() - begin) / jobs:.2f} ms of CPU time of this process each")
-    measure_requests(stack, client, made, "not archived")
-    write_archived(store, client, blobs, before, made)
-    measure_requests(stack, client, made, "archived")
-    if copies:
-        begin_memory = used_memory(client)
-        Copies(client, made[0], searches=searches).make(copies)
+    measure_requests(stack, client, ids, "not archived")
+    write_archived(store, blobs)
+    write(f"  {(used_memory(client) - empty) / real:,.0f} bytes of Redis for each job")
+    measure_requests(stack, client, ids, "archived")
+    client.config_set("appendonly", "no")  # making jobs is not what is measured
+    makers = ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    begin, done = time.monotonic(), 0
+    for mark in sorted({*(mark for mark in MARKS if mark < jobs), jobs}):
+        shares = np.diff(np.linspace(done, mark, processes + 1).astype(int)).tolist()
+        arguments = (stack.valkey.url, blobs.folder, ids[0], searches)
+        for future in [makers.submit(make_and_archive, *arguments, share) for share in shares]:
+            future.result()
+        done = mark
+        store.archiver.archive(blobs, 0.0, max_seconds=float("inf"))
         used = used_memory(client)
-        write(f"{copies:,} copies: {(used - begin_memory) / copies:,.0f} bytes of Redis each")
-        write(f"Redis uses {used / 1e6:,.1f} MB in all, for {real + jobs + copies + 1:,} jobs")
-        measure_requests(stack, client, made, f"among {copies:,}")
+        each, kept = (used - empty) / (real + done), idempotency_bytes(client)
+        write(f"{done:,} more by the store, after {time.monotonic() - begin:,.0f} s")
+        write(f"  {each:,.0f} bytes of Redis each, of which {kept:,.0f} are the idempotency key")
+        write(f"  Redis uses {used / 1e6:,.1f} MB in all, for {real + done + 1:,} jobs")
+        newest = [job.spec.id for job in store.jobs.list(TENANT, page_size=REQUESTS).items]
+        measure_requests(stack, client, newest, f"among {real + done:,}")
+    makers.shutdown()
     size, count = blob_sizes(blobs)
     write(f"blobs: {count:,} files of {size / max(1, count):,.0f} bytes on average")
 
 
-def write_archived(store: Store, client: Any, blobs: Blobs, before: int, made: list[str]) -> None:
-    """Archive the jobs, and write what they cost then."""
+def run_jobs(stack: Stack, count: int) -> list[str]:
+    """Run jobs through the API, each with an idempotency key, and return their ids."""
+    ids = []
+    for number in range(count):
+        body, key = {"dataset_id": stack.dataset, **SMALL}, {"Idempotency-Key": f"real-{number}"}
+        answer = stack.client.post("/v1/jobs", json=body, headers=key)
+        answer.raise_for_status()
+        ids.append(str(answer.json()["id"]))
+    for job_id in ids:
+        stack.wait(job_id)
+    return ids
+
+
+def make_and_archive(url: str, folder: Path, model: str, searches: bool, count: int) -> None:
+    """Make jobs like the job `model` and archive them, in a process of its own."""
+    blobs = Blobs(folder)
+    store = Store(connect(url), blobs=blobs)
+    found = store.jobs.get(TENANT, model)
+    assert found is not None
+    maker = JobMaker(store, found, searches=searches)
+    for number in range(1, count + 1):
+        maker.make()
+        if number % BATCH == 0:
+            store.archiver.archive(blobs, 0.0, max_seconds=float("inf"))
+
+
+def write_archived(store: Store, blobs: Blobs) -> None:
+    """Archive the jobs that have ended, and write how long this takes."""
     begin, cpu = time.monotonic(), time.process_time()
     archived = store.archiver.archive(blobs, 0.0, max_seconds=float("inf"))
     seconds, cpu = time.monotonic() - begin, time.process_time() - cpu
     write(f"archiving: {1000 * seconds / archived:.2f} ms for each of {archived:,} records, of which")
     write(f"  {1000 * cpu / archived:.2f} ms are CPU time of the process")
-    used = used_memory(client)
-    # The jobs that were really run are archived too, which is less memory than before.
-    write(f"{len(made):,} archived jobs: at most {(used - before) / len(made):,.0f} bytes of Redis each")
 
 
-class Copies:
-    """Write copies of an archived job and its model, each with ids, times and scores of its own."""
-
-    def __init__(self, client: Any, job_id: str, *, searches: bool) -> None:
-        self._client = client
-        self._searches = searches
-        self._job_short: Record = client.hgetall(f"literati:job:{job_id}")
-        self._job = long_form(self._job_short)
-        self._model_short: Record = client.hgetall(f"literati:model:{self._job[b'model_id'].decode()}")
-        self._model = long_form(self._model_short)
-        self._rng = np.random.default_rng(2)
-
-    def make(self, count: int) -> None:
-        last = int(self._client.incrby("literati:seq", 2 * count))
-        pipeline = self._client.pipeline(transaction=False)
-        for number in range(count):
-            self._copy(pipeline, last - 2 * number)
-            if number % BATCH == BATCH - 1:
-                pipeline.execute()
-        pipeline.execute()
-
-    def _copy(self, pipeline: Any, seq: int) -> None:
-        job_id, model_id, now = new_id("job"), new_id("mdl"), int(1000 * time.time())
-        archives = [secrets.token_hex(32), secrets.token_hex(32)]
-        own = self._own_fields(job_id, now)
-        times = dict.fromkeys((b"created_at", b"queued_at", b"started_at"), b"%d" % (now - 100))
-        effort = {
-            b"elapsed": repr(self._rng.random()).encode(),
-            b"memory": b"%d" % self._rng.integers(1 << 22),
-        }
-        job = {**self._job, **own, **times, **effort, b"model_id": model_id.encode(), b"seq": b"%d" % seq}
-        model = {**self._model, **own, b"created_at": b"%d" % now, b"seq": b"%d" % (seq - 1)}
-        short = {**short_form("job", job), b"archive": bytes.fromhex(archives[0])}
-        if self._searches:
-            short[b"blob"] = secrets.token_hex(32).encode()
-            archives.append(short[b"blob"].decode())
-            pipeline.hset("literati:saved-searches", short[b"blob"], 40_000)
-            pipeline.zadd("literati:ended-searches", {job_id: now})
-        pipeline.hset(f"literati:job:{job_id}", mapping=short)
-        short_model = {**short_form("model", model), b"archive": bytes.fromhex(archives[1])}
-        pipeline.hset(f"literati:model:{model_id}", mapping=short_model)
-        for name in archives:
-            pipeline.hset("literati:blob-references", name, 1)
-        for index in (f"literati:tenant-jobs:{TENANT}", f"literati:tenant-state:SUCCEEDED:{TENANT}"):
-            pipeline.zadd(index, {job_id: seq})
-        pipeline.zadd("literati:ended", {job_id: now})
-        pipeline.zadd(f"literati:tenant-models:{TENANT}", {model_id: seq - 1})
-        known = f"literati:idempotency:{secrets.token_hex(32)}"
-        pipeline.hset(known, mapping={"job": job_id, "body": secrets.token_hex(32)})
-        pipeline.pexpire(known, 86_400_000)
-
-    def _own_fields(self, job_id: str, now: int) -> Record:
-        spec = json.loads(self._job[b"spec"]) | {"id": job_id}
-        scores = {
-            name: float(self._rng.random()) if isinstance(value, float) else value
-            for name, value in json.loads(self._job[b"scores"]).items()
-        }
-        texts = {b"spec": spec, b"scores": scores}
-        own = {name: json.dumps(value, separators=(",", ":")).encode() for name, value in texts.items()}
-        return {**own, b"finished_at": b"%d" % now, b"first_incumbent_at": b"%d" % (now - 50)}
+def idempotency_bytes(client: Any) -> float:
+    """Return the mean size of some idempotency keys, with their entries in the tables of the server."""
+    found = [key for _, key in zip(range(1000), client.scan_iter("literati:idempotency:*", count=1000))]
+    return float(np.mean([client.memory_usage(key, samples=0) for key in found]))
 
 
 def blob_sizes(blobs: Blobs) -> tuple[int, int]:
@@ -272,12 +236,12 @@ def blob_sizes(blobs: Blobs) -> tuple[int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--real", type=int, default=200, help="jobs that are really run")
-    parser.add_argument("--jobs", type=int, default=2_000, help="jobs that the functions of the store make")
-    parser.add_argument("--copies", type=int, default=98_000, help="copies of an archived job")
+    parser.add_argument("--jobs", type=int, default=20_000, help="jobs that the functions of the store make")
+    parser.add_argument("--processes", type=int, default=2, help="processes that make these jobs")
     parser.add_argument("--searches", action="store_true", help="with saved searches, which are kept 7 days")
     arguments = parser.parse_args()
     with running_stack() as stack:
-        run(stack, arguments.real, arguments.jobs, arguments.copies, arguments.searches)
+        run(stack, arguments.real, arguments.jobs, arguments.processes, arguments.searches)
 
 
 if __name__ == "__main__":

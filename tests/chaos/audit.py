@@ -147,8 +147,7 @@ class Audit:
         counts = {state: n for state, n in store.measure().states.items() if n}
         if counts != Counter(JobState(job["state"]) for job in jobs.values()):
             self._violation("states are counted right", f"{counts}")
-        references: Any = self._cluster.connection.hkeys("literati:blob-references")
-        named = {name.decode() for name in references}
+        named = store.blobs.referenced()
         files = {path.name: path for path in self._cluster.blobs.folder.glob("[0-9a-f][0-9a-f]/*")}
         for name in named:
             if name not in files or hashlib.sha256(files[name].read_bytes()).hexdigest() != name:

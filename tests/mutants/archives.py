@@ -31,21 +31,16 @@ SCRIPTS: Changes = {
             ARCHIVE + "TestFaults::test_a_slow_process_is_refused",
         ),
         (
-            "    remove_reference(name)\n",
+            "    remove_archive(name)\n",
             "",
             ARCHIVE + "TestFaults::test_a_change_meanwhile[rename]",
         ),
     ],
     "begin_archive.lua": [
         (
-            "    remove_reference(old)\n",
+            "    remove_archive(old)\n",
             "",
             ARCHIVE + "TestFaults::test_a_killed_process[archive]",
-        ),
-        (
-            "if call('ZADD', ARCHIVES_PENDING, now, name) == 1 then",
-            "call('ZADD', ARCHIVES_PENDING, now, name)\nif true then",
-            ARCHIVE + "TestFaults::test_a_script_that_is_repeated",
         ),
     ],
     "take_archivable.lua": [
@@ -73,7 +68,7 @@ SCRIPTS: Changes = {
         ),
         (
             "call('ZADD', ARCHIVES_PENDING, now, archive_name(name))",
-            "remove_reference(archive_name(name))",
+            "remove_archive(archive_name(name))",
             ARCHIVE + "TestDeletion::test_by_age",
         ),
     ],

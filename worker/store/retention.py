@@ -11,7 +11,7 @@ from worker.store.client import StorePart
 
 RetentionKind = Literal["jobs", "searches", "datasets", "sweeps", "deleted"]
 _REFERENCES, _UNREFERENCED = "literati:blob-references", "literati:garbage"
-_PENDING = "literati:archives-pending"
+_ARCHIVES, _PENDING = "literati:archives", "literati:archives-pending"
 DELETION_HOLD = "literati:backup"  # exists while a backup is being made
 _BATCH = 5  # records in one script, during which the server does nothing else
 
@@ -46,11 +46,12 @@ class Retention(StorePart):
 
 
 class BlobReferences(StorePart):
-    """Which blobs are in use. Every dataset and job counts as a reference to its blob."""
+    """Which blobs are in use. Records count as references to theirs; an archive belongs to one record."""
 
     def referenced(self) -> set[str]:
         """Return the blobs that records refer to. Changes during the call may or may not be seen."""
-        return {name.decode() for name, _ in self._client.hscan_iter(_REFERENCES, count=1000)}
+        counted = {name.decode() for name, _ in self._client.hscan_iter(_REFERENCES, count=1000)}
+        return counted | {raw.hex() for raw in self._client.sscan_iter(_ARCHIVES, count=1000)}
 
     def pending(self) -> set[str]:
         """Return the blobs of archives that are being written. No record needs them yet."""

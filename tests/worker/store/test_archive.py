@@ -264,6 +264,7 @@ class TestDeletion:
         self.collect(store, blobs)
         assert not (blobs.folder / of_model[:2] / of_model).exists()
         assert client.hlen("literati:blob-references") == 1, "the dataset"
+        assert not client.exists("literati:archives")
         with pytest.raises(JobNotFoundError):
             store.jobs.trace(TENANT, job.spec.id)
 
@@ -342,7 +343,8 @@ class TestFaults:
         assert everything(store, job) == before
         Reconciler(store, lambda _: None, blobs).run_once()
         assert len([*blobs.folder.glob("??/*")]) == 2, "what the killed process wrote is deleted"
-        assert client.hlen("literati:blob-references") == 4, "the dataset, the search and two archives"
+        assert client.hlen("literati:blob-references") == 2, "the dataset and the search"
+        assert client.scard("literati:archives") == 2
 
     @pytest.mark.parametrize("change", ["delete", "rename", "model", "archive"])
     def test_a_change_meanwhile(
@@ -401,7 +403,8 @@ class TestFaults:
 
         store.archiver._scripts.run = twice  # type: ignore[method-assign]
         assert store.archiver.archive_record(blobs, job.spec.id)
-        assert client.hvals("literati:blob-references") == [b"1"] * 3
+        assert client.hvals("literati:blob-references") == [b"1"] * 2
+        assert client.scard("literati:archives") == 1
 
     def test_a_read_while_a_job_comes_back(self, server: ValkeyServer, store: Store, blobs: Blobs) -> None:
         """The archive is gone when it is to be read, because the job was changed meanwhile."""

@@ -37,7 +37,7 @@ end
 
 local current = CURRENT[kind]()
 if not current then
-    remove_reference(name)
+    remove_archive(name)
     return { 'OK', 0 }
 end
 require_reader(reader, version)

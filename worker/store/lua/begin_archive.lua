@@ -6,9 +6,8 @@ call('ZREM', ARCHIVABLE, '') -- as in take_archivable.lua
 local before = string.format('%.0f', tonumber(now) - tonumber(pending))
 for _, old in ipairs(call('ZRANGEBYSCORE', ARCHIVES_PENDING, '-inf', before, 'LIMIT', 0, 100)) do
     call('ZREM', ARCHIVES_PENDING, old)
-    remove_reference(old)
+    remove_archive(old)
 end
-if call('ZADD', ARCHIVES_PENDING, now, name) == 1 then
-    add_reference(name)
-end
+call('ZADD', ARCHIVES_PENDING, now, name)
+add_archive(name)
 return { 'OK' }

@@ -5,4 +5,4 @@ if call('EXISTS', DELETION_HOLD) == 1 then
     return 1
 end
 call('SREM', GARBAGE, ARGV[1])
-return call('HEXISTS', REFERENCES, ARGV[1])
+return math.max(call('HEXISTS', REFERENCES, ARGV[1]), call('SISMEMBER', ARCHIVES, to_bytes(ARGV[1])))

@@ -8,6 +8,13 @@ local function archive_name(raw)
     return name
 end
 
+local function to_bytes(name)
+    local raw = name:gsub('..', function(digits)
+        return string.char(tonumber(digits, 16))
+    end)
+    return raw
+end
+
 local function add_reference(name)
     call('HINCRBY', REFERENCES, name, 1)
 end
@@ -25,4 +32,19 @@ local function remove_reference(name)
         count('saved_bytes', string.format('%.0f', 0 - tonumber(bytes)))
     end
     return name
+end
+
+-- An archive belongs to one record, so it needs no count. It is in a set of 32 bytes for each, which takes much less
+-- memory than a count by name.
+local function add_archive(name)
+    call('SADD', ARCHIVES, to_bytes(name))
+end
+
+-- Return the blob's name, or '' if there is none.
+local function remove_archive(name)
+    if name ~= '' and call('SREM', ARCHIVES, to_bytes(name)) == 1 then
+        call('SADD', GARBAGE, name)
+        return name
+    end
+    return remove_reference(name) -- the first archives were counted
 end

@@ -63,7 +63,7 @@ end
 function KINDS.job.drop(id, _, key)
     local found = call('HMGET', key, 'incumbents', 'idempotency', 'blob', 'archive')
     unlink_parts(id, found[1])
-    remove_reference(archive_name(found[4]))
+    remove_archive(archive_name(found[4]))
     if found[2] and found[2] ~= '' and call('HGET', found[2], 'job') == id then
         call('DEL', found[2])
     end
@@ -142,7 +142,7 @@ function KINDS.model.list(id, tenant, key)
 end
 
 function KINDS.model.drop(_, _, key)
-    return remove_reference(archive_name(call('HGET', key, 'archive')))
+    return remove_archive(archive_name(call('HGET', key, 'archive')))
 end
 
 -- Delete a record for good.

@@ -27,6 +27,7 @@ local SWEEPS_LIVE, SWEEPS_DUE = 'literati:sweeps-live', 'literati:sweeps-due' --
 local SWEEP_DEADLINES = 'literati:sweep-deadlines' -- sweeps by the time when their time limit is reached
 local ENDED_SWEEPS = 'literati:ended-sweeps' -- by the time of their end
 local ARCHIVABLE = 'literati:archivable' -- ended jobs and models that are not archived, by the time of their end
+local ARCHIVES = 'literati:archives' -- the blobs of archives, as 32 bytes
 local ARCHIVES_PENDING = 'literati:archives-pending' -- blobs that are being written, by the time when that began
 local ARCHIVE_SINCE = 'literati:archive-since' -- when a version that reads archives used the store first
 local ARCHIVABLE_INDEXED = 'literati:archivable-indexed' -- what an earlier version stored is in ARCHIVABLE
