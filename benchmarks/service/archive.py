@@ -3,8 +3,8 @@
     python -m benchmarks.service.archive --real 200 --jobs 100000 --processes 2
 
 Some jobs are really run, by a worker and through the API. The others are made of one of them by the functions
-of the store that the API and workers call: submit, claim, publish, finish, archive. Each job has an idempotency
-key, a model and, with `--searches`, a saved search.
+of the store that the API and workers call: submit, claim, publish, finish, archive. Each job has an
+idempotency key, a model and, with `--searches`, a saved search.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import secrets
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,7 @@ def write_archived(store: Store, blobs: Blobs) -> None:
 
 def idempotency_bytes(client: Any) -> float:
     """Return the mean size of some idempotency keys, with their entries in the tables of the server."""
-    found = [key for _, key in zip(range(1000), client.scan_iter("literati:idempotency:*", count=1000))]
+    found = list(islice(client.scan_iter("literati:idempotency:*", count=1000), 1000))
     return float(np.mean([client.memory_usage(key, samples=0) for key in found]))
 
 
