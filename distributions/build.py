@@ -148,7 +148,10 @@ def add_to_wheel(wheel: Path, name: str, content: bytes) -> None:
     """Add a file to the metadata of a wheel, and name it in RECORD, which becomes the last file."""
     with zipfile.ZipFile(wheel) as archive:
         entries = [(entry, archive.read(entry)) for entry in archive.infolist()]
-    (record,) = [found for found in entries if found[0].filename.endswith(".dist-info/RECORD")]
+    records = [found for found in entries if found[0].filename.endswith(".dist-info/RECORD")]
+    if len(records) != 1:
+        sys.exit(f"{wheel} has {len(records)} files RECORD, not one.")
+    (record,) = records
     entries.remove(record)
     path = f"{record[0].filename.removesuffix('RECORD')}{name}"
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

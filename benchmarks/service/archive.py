@@ -224,7 +224,7 @@ def write_archived(store: Store, blobs: Blobs) -> None:
 
 
 def idempotency_bytes(client: Any) -> float:
-    """Return the mean size of some idempotency keys, with their entries in the tables of the server."""
+    """Return the mean size of some idempotency keys, without the entries of their time limits."""
     found = list(islice(client.scan_iter("literati:idempotency:*", count=1000), 1000))
     return float(np.mean([client.memory_usage(key, samples=0) for key in found]))
 

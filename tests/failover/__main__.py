@@ -14,7 +14,7 @@ from tests.failover.campaign import run
 from tests.support.paths import ROOT
 from worker.processes.valkey import find_binary, inspect_binary
 
-RESULT = ROOT / "build" / "failover.json"
+RESULTS = {False: ROOT / "build" / "failover.json", True: ROOT / "build" / "failover-alive.json"}
 
 
 def main() -> int:
@@ -27,7 +27,7 @@ def main() -> int:
         "--alive", action="store_true", help="let the sentinels replace the primary while it lives"
     )
     parser.add_argument("--tls", action="store_true", help="encrypt all connections (Debian: openssl)")
-    parser.add_argument("--result", type=Path, default=RESULT)
+    parser.add_argument("--result", type=Path, help="default: build/failover.json, or failover-alive.json")
     options = parser.parse_args()
     binary = options.binary or shutil.which("redis-server") or find_binary(Path("none")).path
     server = inspect_binary(binary)
@@ -35,7 +35,8 @@ def main() -> int:
         sys.exit(f"{binary} is no Redis or Valkey server.")
     figures: dict[str, Any] = {"server": server.text, "replicas": 2, "sentinels": 3}
     figures |= {"alive": options.alive, "tls": options.tls, "results": {}}
-    options.result.parent.mkdir(exist_ok=True)
+    written: Path = options.result or RESULTS[options.alive]
+    written.parent.mkdir(exist_ok=True)
     for wait_replicas in options.wait:
         with tempfile.TemporaryDirectory(prefix="literati-failover-") as folder:
             store = Path(folder) / "store"
@@ -49,7 +50,7 @@ def main() -> int:
                 tls=options.tls,
             ):
                 figures["results"][str(wait_replicas)] = result.summary()
-                options.result.write_text(json.dumps(figures, indent=1) + "\n")
+                written.write_text(json.dumps(figures, indent=1) + "\n")
         print(json.dumps(figures["results"][str(wait_replicas)], indent=1), flush=True)
     return 0
 

@@ -42,6 +42,11 @@ SCRIPTS: Changes = {
             "",
             ARCHIVE + "TestFaults::test_a_killed_process[archive]",
         ),
+        (
+            "if add_archive(name) then",
+            "add_archive(name)\nif true then",
+            ARCHIVE + "TestFaults::test_a_repetition_that_comes_late",
+        ),
     ],
     "take_archivable.lua": [
         (

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from tests.support.page.browser import Tab
 from tests.support.page.large_trees import icicle_model
 from tests.support.page.page_data import Service
-from tests.support.page.speed import ATTEMPTS, LONG_TASK_MS, TRACED, longest_task, slowness
+from tests.support.page.speed import LONG_TASK_MS, TRACED, best, longest_task, slowness
 from tests.support.stack.stack import Stack
 
 pytestmark = pytest.mark.alone
@@ -55,6 +55,10 @@ def test_a_thousand_nodes_open_within_a_second(browser: Browser, page_stack: Sta
         return elapsed, longest_task(trace)
 
     slower = slowness(browser)
-    found = [measure() for _ in range(ATTEMPTS)]
-    assert min(elapsed for elapsed, _ in found) <= 1000 * slower, found
-    assert min(task for _, task in found) <= LONG_TASK_MS * slower, found
+    limits = 1000 * slower, LONG_TASK_MS * slower
+
+    def over() -> float:
+        """Return how much an attempt needs of its limits; at most 1 if it keeps both."""
+        return max(used / limit for used, limit in zip(measure(), limits, strict=True))
+
+    assert best(over, 1.0) <= 1.0

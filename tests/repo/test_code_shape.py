@@ -56,6 +56,21 @@ def test_no_function_is_longer_than_a_screen(folder: str) -> None:
     assert long == []
 
 
+def test_no_pipeline_is_a_transaction() -> None:
+    """A server without memory refuses transactions, even those that only read (atomic_reads.py)."""
+    pipelines, transactions = 0, []
+    for path in [*(ROOT / "worker").rglob("*.py"), *(ROOT / "service").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "pipeline"):
+                continue
+            options = {option.arg: ast.unparse(option.value) for option in node.keywords}
+            pipelines += 1
+            if options.get("transaction") != "False":
+                transactions.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert pipelines > 0
+    assert transactions == []
+
+
 def test_modules_of_the_engine_form_no_cycle() -> None:
     graph = {}
     for path in ENGINE.glob("*.pyx"):

@@ -5,7 +5,8 @@ everything in the store. Both only rise. Formats so far:
 
 1. Version 0.1.0, which does not mark the store and does not look at the mark.
 2. Every tenant has its own queue. Programs of this format read stores of format 1 and convert them.
-3. Ended jobs and models may be in archives (archives.py). The first archive requires it of all programs.
+3. Ended jobs and models may be in archives (archives.py), which are counted as other blobs are.
+4. Names of archives are in a set. The first archive requires this format of all programs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from literati import __version__
 from worker.domain.errors import StoreFormatError
 from worker.store.client import StorePart
 
-FORMAT = ARCHIVES = 3  # of this program
+FORMAT = ARCHIVES = 4  # of this program
 READER = 2  # the lowest format that reads what this program writes, unless a feature asks for more
 KEY = "literati:store-format"  # a hash: format, reader, and the version of the program that raised one last
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,18 +112,6 @@ def test_every_answer_stays_the_same(store: Store, client: redis.Redis, blobs: B
     for key in (f"literati:job:{job.spec.id}", f"literati:model:{job.model_id}"):
         assert client.object("encoding", key) == b"listpack"
     assert archive(store, blobs) == 0
-
-
-def test_nothing_is_read_in_transactions(store: Store, client: redis.Redis, blobs: Blobs) -> None:
-    """A server without memory refuses them, some versions even if they only read."""
-    job = end(store)
-    client.config_resetstat()
-    everything(store, job)
-    archive(store, blobs)
-    everything(store, job)
-    store.tenants.get(TENANT)
-    assert "cmdstat_evalsha" in client.info("commandstats")
-    assert "cmdstat_multi" not in client.info("commandstats")
 
 
 def test_jobs_without_a_tree(store: Store, client: redis.Redis, blobs: Blobs) -> None:
@@ -405,6 +394,38 @@ class TestFaults:
         assert store.archiver.archive_record(blobs, job.spec.id)
         assert client.hvals("literati:blob-references") == [b"1"] * 2
         assert client.scard("literati:archives") == 1
+
+    def test_a_repetition_that_comes_late(self, store: Store, client: redis.Redis, blobs: Blobs) -> None:
+        """The server may receive the first copy of a repeated command after everything else."""
+        job = end(store)
+        archive(store, blobs)
+        before = everything(store, job)
+        members: Any = client.smembers("literati:archives")
+        name = members.pop().hex()
+        begin = partial(store.archiver._scripts.run, "begin_archive")
+        begin(name, 600_000)
+        assert client.zcard("literati:archives-pending") == 0
+        begin("d" * 64, 0)
+        begin("e" * 64, 0)
+        Reconciler(store, lambda _: None, blobs).run_once()
+        assert everything(store, job) == before
+
+    def test_archives_that_a_program_of_format_3_counted(
+        self, store: Store, client: redis.Redis, blobs: Blobs
+    ) -> None:
+        job = end(store)
+        archive(store, blobs)
+        members: Any = client.smembers("literati:archives")
+        for raw in members:
+            client.hset("literati:blob-references", raw.hex(), 1)
+        client.delete("literati:archives")
+        Reconciler(store, lambda _: None, blobs).run_once()
+        assert len(store.blobs.referenced()) == 4, "the dataset, the search and two archives"
+        assert look(store, job.spec.id) == job
+        store.jobs.delete(TENANT, job.spec.id)
+        Reconciler(store, lambda _: None, blobs).run_once()
+        assert len([*blobs.folder.glob("??/*")]) == 1, "the archive of the model"
+        assert client.hlen("literati:blob-references") == 2, "the dataset and the archive of the model"
 
     def test_a_read_while_a_job_comes_back(self, server: ValkeyServer, store: Store, blobs: Blobs) -> None:
         """The archive is gone when it is to be read, because the job was changed meanwhile."""

@@ -8,6 +8,7 @@ for _, old in ipairs(call('ZRANGEBYSCORE', ARCHIVES_PENDING, '-inf', before, 'LI
     call('ZREM', ARCHIVES_PENDING, old)
     remove_archive(old)
 end
-call('ZADD', ARCHIVES_PENDING, now, name)
-add_archive(name)
+if add_archive(name) then -- else this call is a repetition, perhaps a late one: the archive may be in use
+    call('ZADD', ARCHIVES_PENDING, now, name)
+end
 return { 'OK' }

@@ -1,4 +1,5 @@
--- Reference counts of blobs. Equal contents are one blob, which may be deleted when no record refers to it.
+-- Which blobs are in use: counts of references, and the set of archives. Equal contents are one blob, which may be
+-- deleted when no record refers to it.
 
 -- Return the name of an archive, which records have as 32 bytes, to need less space. `raw` may be nil.
 local function archive_name(raw)
@@ -34,10 +35,10 @@ local function remove_reference(name)
     return name
 end
 
--- An archive belongs to one record, so it needs no count. It is in a set of 32 bytes for each, which takes much less
--- memory than a count by name.
+-- An archive belongs to one record, so it needs no count. A set of names of 32 bytes takes less memory than counts by
+-- name. Return false if the name is in the set already.
 local function add_archive(name)
-    call('SADD', ARCHIVES, to_bytes(name))
+    return call('SADD', ARCHIVES, to_bytes(name)) == 1
 end
 
 -- Return the blob's name, or '' if there is none.
@@ -46,5 +47,5 @@ local function remove_archive(name)
         call('SADD', GARBAGE, name)
         return name
     end
-    return remove_reference(name) -- the first archives were counted
+    return remove_reference(name) -- programs of format 3 counted archives
 end
