@@ -20,6 +20,9 @@ from tests.support.http.event_client import listen
 
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 TIMEOUT = 120.0
+# Seconds of search. Every sixtieth job runs so long that its stream outlives the server that sends it, and
+# every twelfth long enough to be moved between workers. Both use all of their time; the others end at once.
+LONG, MEDIUM, SHORT = 60, 12, 60
 
 
 @dataclass
@@ -96,11 +99,12 @@ class Clients:
         for number in range(1_000_000):
             if self._stop.wait(1.0):
                 return
-            hard = number % 12 == 0  # such a job runs until its time is over, and is moved between workers
+            hard = number % 12 == 0
+            time_limit = (LONG if number % 60 == 0 else MEDIUM) if hard else SHORT
             body = {
                 "dataset_id": self._datasets[hard],
                 "parameters": {"max_depth": 5 if hard else 3},
-                "limits": {"time_limit": 12 if hard else 60},
+                "limits": {"time_limit": time_limit},
             }
             key = {"Idempotency-Key": uuid.uuid4().hex}
             job = self._request(client, "submit", "POST", "/v1/jobs", json=body, headers=key)
