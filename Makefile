@@ -25,7 +25,7 @@ QUICK := not slow and not stack and not browser and not alone
 # The lock keeps two concurrent builds from writing the same object files.
 LOCK := $(if $(shell command -v flock),flock $(VENV)/.lock)
 
-.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load drills bench-service fuzz mutants sanitize sanitize-threads audit sbom reproducible scan pin-images lock clean
+.PHONY: help serve build check test test-compose test-interop test-upgrade dist lint openapi settings client notebooks page bench paper chaos failover load drills bench-service bench-archive bench-streams fuzz mutants sanitize sanitize-threads audit sbom reproducible scan pin-images lock clean
 .DELETE_ON_ERROR:
 
 help: ## List the targets
@@ -95,6 +95,12 @@ paper: build $(VENV)/.bench ## Repeat the paper's experiments, in about a day (F
 bench-service: build $(VENV)/.dev $(MLSERVER)/.installed ## Compare the service with MLServer and measure jobs and uploads
 	$(BIN)/python -m benchmarks.service --mlserver $(MLSERVER)/bin/python $(ARGS)
 	$(BIN)/python -m benchmarks.service.protocols $(ARGS)
+
+bench-archive: build $(VENV)/.dev ## Measure what ended jobs need in the store (ARGS="--real 200 --jobs 100000")
+	$(BIN)/python -m benchmarks.service.archive $(ARGS)
+
+bench-streams: build $(VENV)/.dev ## Measure one API process with a thousand event streams and 200 long polls
+	$(BIN)/python -m benchmarks.service.open_streams $(ARGS)
 
 chaos: build $(VENV)/.dev ## Kill random processes while jobs run, and check the promises of the service
 	@# SEED, JOBS, KILLS, ZOMBIES and MINUTES configure the run. The result is also written to build/chaos.json.

@@ -22,7 +22,7 @@ ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 TIMEOUT = 120.0
 # Seconds of search. Every sixtieth job runs so long that its stream outlives the server that sends it, and
 # every twelfth long enough to be moved between workers. Both use all of their time; the others end at once.
-LONG, MEDIUM, SHORT = 60, 12, 60
+LONG, MEDIUM = 60, 12
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Clients:
             if self._stop.wait(1.0):
                 return
             hard = number % 12 == 0
-            time_limit = (LONG if number % 60 == 0 else MEDIUM) if hard else SHORT
+            time_limit = MEDIUM if hard and number % 60 else LONG
             body = {
                 "dataset_id": self._datasets[hard],
                 "parameters": {"max_depth": 5 if hard else 3},

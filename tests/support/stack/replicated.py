@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,7 @@ from worker.store_address import with_passwords
 PRIMARY = "mymaster"  # the name by which the sentinels know it
 DOWN_AFTER_MS = 1000
 FAILOVER_TIMEOUT_MS = 2000  # a failover is not begun within twice this time of the one before
+_PROMOTED = re.compile("(MASTER|PRIMARY) MODE enabled")  # in the logs of Redis and of Valkey
 SWITCH_SECONDS = 120.0
 _SERVER = """\
 bind 127.0.0.1
@@ -239,7 +241,7 @@ class ReplicatedStore:
     def promotions(self) -> int:
         """Return how often a replica was made a primary, by the logs of the servers."""
         logs = (server.folder / "node.log" for server in self.servers)
-        return sum(log.read_text(errors="replace").count("MASTER MODE enabled") for log in logs)
+        return sum(len(_PROMOTED.findall(log.read_text(errors="replace"))) for log in logs)
 
     def await_sentinels(self) -> None:
         """Return when every sentinel knows the replicas and the other sentinels."""
